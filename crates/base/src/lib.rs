@@ -1,0 +1,18 @@
+//! Nouns everyone shares: money, quantities, ids, time, randomness, drafts. No I/O, no SQL, no HTTP.
+
+pub mod category;
+pub mod draft;
+mod entropy;
+mod fixed;
+mod id;
+mod money;
+mod time;
+mod words;
+
+pub use entropy::Entropy;
+pub use fixed::{DecimalError, Fixed9, Percent, divide_half_even, parse_scaled, write_scaled};
+pub use id::{AccountId, ConnectionId, EventId, GoalId, HoldingId, ImportId, KeyId};
+pub use id::{Id, IdError, IdMaker, Kind, kinds};
+pub use id::{RequestId, SecurityId, TransactionId, UserId};
+pub use money::{Currency, Money, MoneyError};
+pub use time::{Clock, Date, Timestamp, date_from_days, days_from_date, write_date, write_instant};

@@ -1,0 +1,152 @@
+//! Time, handed in: a clock that runs, or one that a test moves by hand.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+pub use jiff::Timestamp;
+pub use jiff::civil::Date;
+
+#[derive(Clone, Debug)]
+pub enum Clock {
+    System,
+    /// Microseconds since 1970; shared, so that every clone moves together.
+    Frozen(Arc<AtomicI64>),
+}
+
+impl Clock {
+    /// A clock that stands still until told otherwise. Panics on a malformed instant: it is written in tests.
+    pub fn frozen_at(instant: &str) -> Clock {
+        let at: Timestamp = instant.parse().expect("an RFC 3339 instant");
+        Clock::Frozen(Arc::new(AtomicI64::new(at.as_microsecond())))
+    }
+
+    pub fn now(&self) -> Timestamp {
+        match self {
+            #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+            Clock::System => micros(Timestamp::now().as_microsecond()),
+            Clock::Frozen(at) => micros(at.load(Ordering::SeqCst)),
+        }
+    }
+
+    pub fn today(&self) -> Date {
+        date_from_days(self.now().as_second().div_euclid(86_400))
+    }
+
+    pub fn advance(&self, by: std::time::Duration) {
+        match self {
+            Clock::System => panic!("only a frozen clock can be moved"),
+            Clock::Frozen(at) => {
+                at.fetch_add(by.as_micros() as i64, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+/// Storage keeps microseconds, so the clock gives no finer ones: what is written is what is read.
+fn micros(at: i64) -> Timestamp {
+    Timestamp::from_microsecond(at).unwrap_or(Timestamp::MAX)
+}
+
+/// Days since 1970-01-01, how dates are stored. Out of range (beyond the year 9999) is cut to the nearest end.
+pub fn date_from_days(days: i64) -> Date {
+    let (year, month, day) = civil_from_days(days.clamp(-719_528, 2_932_896));
+    Date::new(year as i16, month as i8, day as i8).unwrap_or(Date::MAX)
+}
+
+pub fn days_from_date(date: Date) -> i64 {
+    let (year, month, day) = (i64::from(date.year()), i64::from(date.month()), date.day());
+    // The year begins in March here, so that the leap day is its last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * month + 2) / 5 + i64::from(day) - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// The usual era arithmetic of the Gregorian calendar; by hand because the read path formats a hundred a page.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+/// Appends `YYYY-MM-DD`.
+pub fn write_date(out: &mut Vec<u8>, days: i64) {
+    out.extend_from_slice(&date_text(days));
+}
+
+/// Appends `YYYY-MM-DDThh:mm:ss.mmmZ`, the one form of an instant in every answer.
+pub fn write_instant(out: &mut Vec<u8>, microseconds: i64) {
+    const DAY: i64 = 86_400_000;
+    let millis = microseconds.div_euclid(1000);
+    let of_day = millis.rem_euclid(DAY) as usize;
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    text[..10].copy_from_slice(&date_text(millis.div_euclid(DAY)));
+    text[11..13].copy_from_slice(&two_digits(of_day / 3_600_000));
+    text[14..16].copy_from_slice(&two_digits(of_day / 60_000 % 60));
+    text[17..19].copy_from_slice(&two_digits(of_day / 1000 % 60));
+    text[20..22].copy_from_slice(&two_digits(of_day % 1000 / 10));
+    text[22] = b'0' + (of_day % 10) as u8;
+    out.extend_from_slice(&text);
+}
+
+fn date_text(days: i64) -> [u8; 10] {
+    let (year, month, day) = civil_from_days(days.clamp(-719_528, 2_932_896));
+    let mut text = *b"0000-00-00";
+    text[..2].copy_from_slice(&two_digits((year / 100) as usize));
+    text[2..4].copy_from_slice(&two_digits((year % 100) as usize));
+    text[5..7].copy_from_slice(&two_digits(month as usize));
+    text[8..].copy_from_slice(&two_digits(day as usize));
+    text
+}
+
+/// Two at a time halves the divisions; a page has some three hundred pairs.
+fn two_digits(value: usize) -> [u8; 2] {
+    [b'0' + (value / 10 % 10) as u8, b'0' + (value % 10) as u8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Our calendar is checked against jiff's, every day of the supported range being possible.
+        #[test]
+        fn days_and_dates_agree_with_jiff(days in -719_528_i64..=2_932_896) {
+            let date = date_from_days(days);
+            let span = jiff::Span::new().days(days);
+            prop_assert_eq!(Date::constant(1970, 1, 1).checked_add(span).ok(), Some(date));
+            prop_assert_eq!(days_from_date(date), days);
+            let mut text = Vec::new();
+            write_date(&mut text, days);
+            prop_assert_eq!(String::from_utf8(text).ok(), Some(date.to_string()));
+        }
+
+        #[test]
+        fn instants_agree_with_jiff(micros in 0_i64..253_402_207_200_000_000) {
+            let mut text = Vec::new();
+            write_instant(&mut text, micros);
+            let text = String::from_utf8(text).unwrap();
+            let parsed: Timestamp = text.parse().unwrap();
+            prop_assert_eq!(parsed.as_millisecond(), micros.div_euclid(1000));
+            prop_assert_eq!(text.len(), 24);
+        }
+    }
+
+    #[test]
+    fn a_frozen_clock_moves_only_when_told_and_with_all_its_clones() {
+        let clock = Clock::frozen_at("2026-02-28T23:59:59Z");
+        let other = clock.clone();
+        assert_eq!(clock.today().to_string(), "2026-02-28");
+        other.advance(std::time::Duration::from_secs(1));
+        assert_eq!(clock.today().to_string(), "2026-03-01");
+    }
+}
