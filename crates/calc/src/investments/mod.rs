@@ -1,0 +1,140 @@
+//! Holdings of the accounts in scope: what they are worth, how they moved, what they gained, and
+//! their sums.
+
+mod holdings;
+mod order;
+#[cfg(test)]
+mod tests;
+mod totals;
+
+use base::draft::{AssetClass, SecurityKind};
+use base::{AccountId, Currency, Date, Fixed9, Percent, SecurityId, Timestamp};
+
+use crate::rates::Rates;
+
+/// One security in one account. What it says of the security itself is the same in every account.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Position {
+    pub account_id: AccountId,
+    pub security_id: SecurityId,
+    pub symbol: Option<String>,
+    pub name: String,
+    pub kind: SecurityKind,
+    pub asset_class: AssetClass,
+    pub currency: Currency,
+    pub quantity: Fixed9,
+    pub price: Option<Fixed9>,
+    pub previous_close: Option<Fixed9>,
+    pub priced_at: Option<Timestamp>,
+    pub institution_value_minor: Option<i64>,
+    pub cost_basis_minor: Option<i64>,
+}
+
+/// What the institution says an account is worth in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountBalance {
+    pub account_id: AccountId,
+    pub currency: Currency,
+    pub balance_minor: i64,
+}
+
+/// Everything the sums are taken over; totals are in the base currency of `rates`.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'a> {
+    pub positions: &'a [Position],
+    pub accounts: &'a [AccountBalance],
+    pub rates: &'a Rates,
+    pub today: Date,
+}
+
+/// What the reader asked to see. It never changes a total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    pub asset_class: Option<AssetClass>,
+    pub sort_by: SortBy,
+    pub descending: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SortBy {
+    Symbol,
+    LastPrice,
+    DayChange,
+    TotalGainLoss,
+    CurrentValue,
+    Quantity,
+    CostBasisTotal,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Portfolio {
+    pub groups: Vec<Group>,
+    pub account_total: Total,
+    /// Accounts whose positions are worth more than the institution's balance; the difference is
+    /// not subtracted.
+    pub over_itemised: Vec<AccountId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    pub asset_class: AssetClass,
+    /// In the base currency, of those holdings whose worth is known.
+    pub value_minor: Option<i64>,
+    pub holdings: Vec<Holding>,
+}
+
+/// One security over all accounts in scope, in its own currency. What is unknown is none, never
+/// zero.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Holding {
+    /// For the unitemised rest of an account, the bytes of that account's id: stable, and no
+    /// security has them.
+    pub security_id: SecurityId,
+    pub unitemised_in: Option<AccountId>,
+    pub symbol: Option<String>,
+    pub name: String,
+    pub kind: SecurityKind,
+    pub asset_class: AssetClass,
+    pub currency: Currency,
+    pub quantity: Fixed9,
+    pub last_price: Option<Fixed9>,
+    pub last_price_at: Option<Timestamp>,
+    pub current_value_minor: Option<i64>,
+    pub day_change_minor: Option<i64>,
+    pub day_change_percent: Option<Percent>,
+    pub cost_basis_total_minor: Option<i64>,
+    pub average_cost_basis: Option<Fixed9>,
+    pub total_gain_loss_minor: Option<i64>,
+    pub total_gain_loss_percent: Option<Percent>,
+    /// Of all that has a known worth in scope; the shares add up to 100.00.
+    pub percent_of_account: Option<Percent>,
+}
+
+/// In the base currency. Each member sums only the holdings of which it and what it is compared
+/// with are known, so a missing price or basis can hide a gain but never make one up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Total {
+    pub current_value_minor: Option<i64>,
+    pub day_change_minor: Option<i64>,
+    pub day_change_percent: Option<Percent>,
+    pub cost_basis_total_minor: Option<i64>,
+    pub total_gain_loss_minor: Option<i64>,
+    pub total_gain_loss_percent: Option<Percent>,
+}
+
+pub fn portfolio(scope: &Scope<'_>, view: &View) -> Portfolio {
+    let mut holdings = holdings::aggregate(scope);
+    let (rest, over_itemised) = holdings::unitemised(scope);
+    holdings.extend(rest);
+    holdings.sort_by_key(|it| it.security_id);
+    totals::share(&mut holdings, scope.rates);
+    let account_total = totals::total(&holdings, scope.rates);
+    let groups = order::groups(holdings, scope.rates, view);
+    Portfolio { groups, account_total, over_itemised }
+}
+
+impl Default for View {
+    fn default() -> View {
+        View { asset_class: None, sort_by: SortBy::CurrentValue, descending: true }
+    }
+}

@@ -1,0 +1,330 @@
+//! What counts as the same transaction, and the laws of importing.
+
+use std::collections::BTreeSet;
+use std::slice;
+
+use base::{Currency, date_from_days};
+use proptest::prelude::*;
+
+use super::Verdict::{Changed, New, Repeated, Seen};
+use super::*;
+
+/// Day numbers of tests count from here.
+const ZERO: i64 = 20_000;
+
+fn draft(id: &str, day: i64, minor: i64, description: &str) -> TransactionDraft {
+    TransactionDraft {
+        external_id: (!id.is_empty()).then(|| id.to_owned()),
+        pending: false,
+        settles: None,
+        posted_on: date_from_days(ZERO + day),
+        authorized_on: None,
+        amount: Money::new(minor, Currency::USD),
+        description: description.to_owned(),
+        counterparty: None,
+        counterparty_logo_url: None,
+        category: None,
+    }
+}
+
+fn pending(id: &str, day: i64, minor: i64, description: &str) -> TransactionDraft {
+    TransactionDraft { pending: true, ..draft(id, day, minor, description) }
+}
+
+/// Imports as the product does: new ones get the next id, changed ones keep theirs.
+fn import(known: &mut Vec<Known>, drafts: &[TransactionDraft]) -> Vec<Verdict> {
+    let verdicts = match_drafts(known, drafts);
+    for (draft, verdict) in drafts.iter().zip(&verdicts) {
+        match *verdict {
+            Verdict::New => {
+                let number = known.len() as u128;
+                let id = TransactionId::from_bytes(number.to_be_bytes());
+                known.push(Known { id, content: draft.clone() });
+            }
+            Verdict::Changed(at) => known[at].content = merged(&known[at].content, draft),
+            Verdict::Seen(_) | Verdict::Repeated(_) => {}
+        }
+    }
+    verdicts
+}
+
+fn imported(drafts: &[TransactionDraft]) -> Vec<Known> {
+    let mut known = Vec::new();
+    import(&mut known, drafts);
+    known
+}
+
+fn check(known: &[TransactionDraft], drafts: &[TransactionDraft], expected: &[Verdict]) {
+    let known: Vec<Known> = imported(known);
+    assert_eq!(match_drafts(&known, drafts), expected);
+}
+
+#[test]
+fn an_id_decides_whatever_else_changed() {
+    let known = [draft("a", 1, -500, "Shop"), draft("b", 1, -500, "Shop")];
+    check(
+        &known,
+        &[draft("b", 9, -700, "Other"), draft("a", 1, -500, "Shop")],
+        &[Changed(1), Seen(0)],
+    );
+}
+
+#[test]
+fn equal_content_under_another_id_is_another_transaction() {
+    check(&[draft("a", 1, -500, "Shop")], &[draft("b", 1, -500, "Shop")], &[New]);
+}
+
+#[test]
+fn a_posted_one_that_names_the_pending_one_it_settles_takes_its_place() {
+    let known = [pending("p", 1, -500, "HOLD"), draft("q", 1, -500, "HOLD")];
+    let settles = |id: &str| TransactionDraft {
+        settles: Some(id.to_owned()),
+        ..draft("t", 4, -9_900, "Completely different")
+    };
+    check(&known, &[settles("p")], &[Changed(0)]);
+    check(&known, &[settles("q")], &[New]);
+    let mut settled = imported(&known);
+    assert_eq!(import(&mut settled, &[settles("p")]), [Changed(0)]);
+    assert_eq!(import(&mut settled, &[settles("p")]), [Seen(0)]);
+    let unnamed = draft("t", 4, -9_900, "Completely different");
+    check(&[unnamed], &[settles("p")], &[Seen(0)]);
+    let still_listed = pending("p", 1, -500, "HOLD");
+    check(&known, &[settles("p"), still_listed], &[New, Seen(0)]);
+}
+
+#[test]
+fn a_draft_that_names_an_unknown_pending_one_claims_no_other() {
+    let named = TransactionDraft { settles: Some("x".to_owned()), ..draft("t", 2, -500, "Shop") };
+    check(&[pending("p", 1, -500, "Shop")], &[named], &[New]);
+}
+
+#[test]
+fn a_pending_one_is_recognised_when_it_posts_under_another_id_or_none() {
+    let known = [pending("p", 5, -500, "SQ *BLUE BOTTLE")];
+    for id in ["t", ""] {
+        check(&known, &[draft(id, 7, -500, "Blue Bottle Coffee Oakland")], &[Changed(0)]);
+        check(&known, &[draft(id, 2, -500, "BLUE-BOTTLE")], &[Changed(0)]);
+        check(&known, &[draft(id, 19, -500, "BLUE-BOTTLE")], &[Changed(0)]);
+        check(&known, &[draft(id, 1, -500, "BLUE-BOTTLE")], &[New]);
+        check(&known, &[draft(id, 20, -500, "BLUE-BOTTLE")], &[New]);
+        check(&known, &[draft(id, 7, 500, "BLUE BOTTLE")], &[New]);
+        check(&known, &[draft(id, 7, -500, "RED KETTLE")], &[New]);
+        check(&known, &[draft(id, 7, -500, "BLUE CHAIR HOTEL")], &[New]);
+        check(&known, &[pending(id, 7, -500, "BLUE BOTTLE")], &[New]);
+    }
+}
+
+#[test]
+fn a_tip_or_a_hold_may_move_an_outflow_but_not_an_inflow() {
+    let dinner = [pending("p", 5, -4_000, "Trattoria Roma")];
+    for (minor, expected) in
+        [(-3_000, Changed(0)), (-2_999, New), (-6_000, Changed(0)), (-6_001, New)]
+    {
+        check(&dinner, &[draft("t", 6, minor, "TRATTORIA ROMA")], &[expected]);
+    }
+    let lunch = [pending("p", 5, -4_001, "Trattoria Roma")];
+    check(&lunch, &[draft("t", 6, -3_000, "Trattoria Roma")], &[New]);
+    let salary = [pending("p", 5, 4_000, "Payroll")];
+    check(&salary, &[draft("t", 6, 4_001, "Payroll")], &[New]);
+    check(&salary, &[draft("t", 6, 4_000, "Payroll")], &[Changed(0)]);
+}
+
+#[test]
+fn the_exact_amount_goes_before_the_nearest_day() {
+    let known = [pending("p", 5, -1_100, "Cafe"), pending("q", 3, -1_000, "Cafe")];
+    let drafts = [draft("t", 5, -1_000, "Cafe"), draft("u", 5, -1_200, "Cafe")];
+    check(&known, &drafts, &[Changed(1), Changed(0)]);
+    check(&known, &drafts[..1], &[Changed(1)]);
+    let equal = [pending("p", 2, -1_000, "Cafe"), pending("q", 5, -1_000, "Cafe")];
+    let drafts = [draft("t", 4, -1_000, "Cafe"), draft("u", 5, -1_000, "Cafe")];
+    check(&equal, &drafts, &[Changed(0), Changed(1)]);
+}
+
+#[test]
+fn a_pending_one_still_listed_is_not_claimed_by_a_posted_one_like_it() {
+    for id in ["p", ""] {
+        let known = [pending(id, 5, -275, "Metro")];
+        let drafts = [draft("", 5, -275, "Metro"), pending(id, 5, -275, "Metro")];
+        check(&known, &drafts, &[New, Seen(0)]);
+    }
+    let known = [pending("p", 5, -275, "Metro"), pending("q", 4, -275, "Metro")];
+    let drafts = [draft("t", 5, -275, "Metro"), pending("p", 5, -275, "Metro")];
+    check(&known, &drafts, &[Changed(1), Seen(0)]);
+}
+
+#[test]
+fn two_equal_purchases_of_one_day_stay_two() {
+    let coffee = draft("", 1, -450, "Coffee");
+    check(slice::from_ref(&coffee), &[coffee.clone(), coffee.clone()], &[Seen(0), New]);
+    check(&[coffee.clone(), coffee.clone()], &[coffee.clone(), coffee], &[Seen(0), Seen(1)]);
+}
+
+#[test]
+fn a_file_recognises_what_a_bank_already_sent_and_the_other_way_round() {
+    let (of_file, of_bank) = (draft("", 1, -450, "Coffee"), draft("a", 1, -450, "Coffee"));
+    check(slice::from_ref(&of_bank), slice::from_ref(&of_file), &[Seen(0)]);
+    let both = [of_bank.clone(), of_file.clone()];
+    check(slice::from_ref(&of_file), &both, &[New, Seen(0)]);
+    check(&[of_file], &[of_bank], &[Changed(0)]);
+}
+
+#[test]
+fn what_a_source_does_not_speak_of_is_kept() {
+    let told = TransactionDraft {
+        counterparty: Some("Blue Bottle".to_owned()),
+        ..draft("a", 1, -450, "Coffee")
+    };
+    let mut known = imported(&[told]);
+    assert_eq!(import(&mut known, &[draft("", 1, -450, "Coffee")]), [Seen(0)]);
+    assert_eq!(import(&mut known, &[draft("a", 1, -460, "Coffee")]), [Changed(0)]);
+    assert_eq!(known[0].content.counterparty.as_deref(), Some("Blue Bottle"));
+    assert_eq!(known[0].content.external_id.as_deref(), Some("a"));
+}
+
+#[test]
+fn an_id_given_twice_in_one_batch_counts_once_and_the_later_word_counts() {
+    let drafts = [draft("a", 1, -1, "x"), draft("b", 1, -1, "x"), draft("a", 1, -2, "x")];
+    check(&[], &drafts, &[Repeated(2), New, New]);
+    check(&[draft("a", 1, -2, "x")], &drafts, &[Repeated(2), New, Seen(0)]);
+}
+
+#[test]
+fn descriptions_without_words_are_like_only_each_other() {
+    check(&[pending("p", 1, -5, "***")], &[draft("t", 2, -5, "--")], &[Changed(0)]);
+    check(&[pending("p", 1, -5, "***")], &[draft("t", 2, -5, "Shop")], &[New]);
+}
+
+#[test]
+fn a_tally_counts_every_draft_once() {
+    let verdicts = [New, Seen(0), Changed(1), Repeated(0), New];
+    assert_eq!(Tally::of(&verdicts), Tally { new: 2, changed: 1, seen: 2 });
+}
+
+/// Few days, amounts and words, so that likeness and equality are common.
+fn any_content() -> impl Strategy<Value = TransactionDraft> {
+    let amounts = prop::sample::select(vec![-1_200, -1_000, -1_000, -400, 400, 0]);
+    let words = prop::sample::select(vec!["Cafe Roma", "CAFE", "Roma Hotel", "Metro", ""]);
+    (0..25_i64, amounts, words, prop::bool::weighted(0.3)).prop_map(|(day, minor, words, waits)| {
+        TransactionDraft { pending: waits, ..draft("", day, minor, words) }
+    })
+}
+
+fn with_ids(drafts: Vec<TransactionDraft>, prefix: &str) -> Vec<TransactionDraft> {
+    let name = |(at, it)| TransactionDraft { external_id: Some(format!("{prefix}{at}")), ..it };
+    drafts.into_iter().enumerate().map(name).collect()
+}
+
+fn any_batch() -> impl Strategy<Value = Vec<TransactionDraft>> {
+    let id = prop::option::of(0..1_000_u32);
+    prop::collection::vec((any_content(), id), 0..40).prop_map(|rows| {
+        let give = |(it, id): (TransactionDraft, Option<u32>)| TransactionDraft {
+            external_id: id.map(|it| it.to_string()),
+            ..it
+        };
+        rows.into_iter().map(give).collect()
+    })
+}
+
+fn any_batch_with_ids(prefix: &'static str) -> impl Strategy<Value = Vec<TransactionDraft>> {
+    prop::collection::vec(any_content(), 0..40).prop_map(move |it| with_ids(it, prefix))
+}
+
+fn answered(verdict: &Verdict) -> Option<usize> {
+    match *verdict {
+        Seen(at) | Changed(at) => Some(at),
+        New | Repeated(_) => None,
+    }
+}
+
+/// Which external id of a draft met which known one: the result without the order it was listed in.
+fn pairs(known: &[Known], drafts: &[TransactionDraft]) -> BTreeSet<(Option<String>, usize)> {
+    let verdicts = match_drafts(known, drafts);
+    let pair = |(draft, verdict): (&TransactionDraft, &Verdict)| {
+        answered(verdict).map(|at| (draft.external_id.clone(), at))
+    };
+    drafts.iter().zip(&verdicts).filter_map(pair).collect()
+}
+
+fn contents(known: &[Known]) -> BTreeSet<String> {
+    known.iter().map(|it| format!("{:?}", it.content)).collect()
+}
+
+proptest! {
+    #[test]
+    fn importing_a_batch_again_finds_all_of_it_seen(batch in any_batch()) {
+        let mut known = imported(&batch);
+        let count = known.len();
+        let verdicts = import(&mut known, &batch);
+        prop_assert!(verdicts.iter().all(|it| matches!(it, Seen(_) | Repeated(_))), "{verdicts:?}");
+        prop_assert_eq!(known.len(), count);
+    }
+
+    #[test]
+    fn a_known_one_answers_at_most_one_draft(first in any_batch(), second in any_batch()) {
+        let known = imported(&first);
+        let verdicts = match_drafts(&known, &second);
+        let answers: Vec<usize> = verdicts.iter().filter_map(answered).collect();
+        let distinct: BTreeSet<usize> = answers.iter().copied().collect();
+        prop_assert_eq!(answers.len(), distinct.len());
+        prop_assert!(distinct.iter().all(|it| *it < known.len()));
+    }
+
+    #[test]
+    fn an_id_meets_another_id_only_where_a_pending_one_posts(
+        first in any_batch(), second in any_batch(),
+    ) {
+        let known = imported(&first);
+        for (draft, verdict) in second.iter().zip(match_drafts(&known, &second)) {
+            let Some(at) = answered(&verdict) else { continue };
+            let old = &known[at].content;
+            let differ = draft.external_id.is_some()
+                && old.external_id.is_some()
+                && draft.external_id != old.external_id;
+            prop_assert!(!differ || (old.pending && !draft.pending));
+        }
+    }
+
+    #[test]
+    fn the_order_of_a_batch_with_ids_does_not_matter(
+        first in any_batch_with_ids("p"),
+        (second, shuffled) in any_batch_with_ids("t")
+            .prop_flat_map(|it| (Just(it.clone()), Just(it).prop_shuffle())),
+    ) {
+        let known = imported(&first);
+        prop_assert_eq!(pairs(&known, &second), pairs(&known, &shuffled));
+    }
+
+    /// Only what has posted: one batch cannot tell that a purchase listed in it twice, pending and
+    /// posted, is one.
+    #[test]
+    fn importing_two_batches_equals_importing_their_union(
+        rows in any_batch_with_ids("t"), cut: prop::sample::Index, overlap in 0..10_usize,
+    ) {
+        let rows: Vec<_> =
+            rows.into_iter().map(|it| TransactionDraft { pending: false, ..it }).collect();
+        let cut = cut.index(rows.len() + 1);
+        let mut known = imported(&rows[..(cut + overlap).min(rows.len())]);
+        import(&mut known, &rows[cut..]);
+        prop_assert_eq!(known.len(), rows.len());
+        prop_assert_eq!(contents(&known), contents(&imported(&rows)));
+    }
+
+    #[test]
+    fn a_pending_one_keeps_its_id_when_it_posts(
+        before in any_batch_with_ids("p"), after in any_content(), pick: prop::sample::Index,
+    ) {
+        prop_assume!(!before.is_empty());
+        let mut known = imported(&before);
+        let at = pick.index(before.len());
+        let id = known[at].id;
+        known[at].content.pending = true;
+        let posted = TransactionDraft {
+            external_id: before[at].external_id.clone(),
+            pending: false,
+            ..after
+        };
+        prop_assert_eq!(import(&mut known, slice::from_ref(&posted)), [Changed(at)]);
+        prop_assert_eq!(known.len(), before.len());
+        prop_assert_eq!((known[at].id, &known[at].content), (id, &posted));
+    }
+}

@@ -1,0 +1,59 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Day, Moment, Number};
+
+/// A linked account. What the institution does not tell is null.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Account {
+    #[schema(example = "acc_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "Everyday Checking")]
+    pub name: String,
+    /// The last digits of the account's number.
+    #[schema(example = "4821")]
+    pub mask: Option<String>,
+    /// depository, credit, loan, investment or other.
+    #[schema(example = "depository")]
+    pub r#type: &'static str,
+    /// Plaid's subtype: checking, savings, credit card, mortgage, brokerage, 401k and so on.
+    #[schema(example = "checking")]
+    pub subtype: Option<String>,
+    /// open or closed.
+    #[schema(example = "open")]
+    pub status: &'static str,
+    /// connected, needs_attention, disconnected or manual.
+    #[schema(example = "connected")]
+    pub connection_status: String,
+    pub hidden: bool,
+    /// ISO 4217.
+    #[schema(example = "USD")]
+    pub currency: String,
+    #[schema(example = json!(4218.55))]
+    pub balance_available: Option<Number>,
+    /// What is in the account; for credit and loan accounts what is owed, as a positive number.
+    #[schema(example = json!(4302.17))]
+    pub balance_current: Option<Number>,
+    /// The credit line, where there is one.
+    pub balance_limit: Option<Number>,
+    /// Yearly interest in percent.
+    pub interest_rate_percentage: Option<Number>,
+    /// Yearly yield as the institution prints it.
+    #[schema(example = "4.20%")]
+    pub apy_percent_display: Option<String>,
+    pub next_payment_due_date: Option<Day>,
+    #[schema(example = "Harbor Federal Bank")]
+    pub institution_name: Option<String>,
+    pub institution_logo: Option<String>,
+    /// file, simplefin, plaid, demo or manual.
+    #[schema(example = "demo")]
+    pub external_source: String,
+    /// When the balance was true; null before the first report.
+    pub as_of: Option<Moment>,
+    pub updated_at: Moment,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Accounts {
+    pub accounts: Vec<Account>,
+}

@@ -1,0 +1,30 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Day, Number};
+
+/// The end-of-day balances of one account, oldest first, one row a day.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Balances {
+    #[schema(example = "acc_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub account_id: String,
+    #[schema(example = "USD")]
+    pub currency: String,
+    pub start_date: Day,
+    pub end_date: Day,
+    pub balances: Vec<DailyBalance>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct DailyBalance {
+    pub date: Day,
+    #[schema(example = json!(4302.17))]
+    pub balance_current: Number,
+    pub balance_available: Option<Number>,
+    pub balance_limit: Option<Number>,
+    /// reported (the institution said so), inferred (worked out from transactions) or carried (the last known).
+    #[schema(example = "reported")]
+    pub source: &'static str,
+    /// How much the balance moved on this day without a transaction that explains it; null when all is explained.
+    pub unexplained_change: Option<Number>,
+}

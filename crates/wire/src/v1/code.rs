@@ -1,0 +1,170 @@
+/// Every error the API answers with: a closed list, each with a page of its own under `/docs/errors/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Code {
+    ValidationError,
+    Unauthenticated,
+    InsufficientScope,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    IdempotencyInProgress,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    IdempotencyKeyReused,
+    RateLimited,
+    Internal,
+    Unavailable,
+}
+
+struct Facts {
+    status: u16,
+    name: &'static str,
+    meaning: &'static str,
+    recovery: &'static str,
+}
+
+impl Code {
+    pub const ALL: [Code; 13] = [
+        Code::ValidationError,
+        Code::Unauthenticated,
+        Code::InsufficientScope,
+        Code::NotFound,
+        Code::MethodNotAllowed,
+        Code::Conflict,
+        Code::IdempotencyInProgress,
+        Code::PayloadTooLarge,
+        Code::UnsupportedMediaType,
+        Code::IdempotencyKeyReused,
+        Code::RateLimited,
+        Code::Internal,
+        Code::Unavailable,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        self.facts().name
+    }
+
+    pub fn status(self) -> u16 {
+        self.facts().status
+    }
+
+    /// What it means, for the person who reads the page.
+    pub fn meaning(self) -> &'static str {
+        self.facts().meaning
+    }
+
+    /// What to do about it.
+    pub fn recovery(self) -> &'static str {
+        self.facts().recovery
+    }
+
+    /// The last part of its page's address.
+    pub fn slug(self) -> String {
+        self.as_str().to_ascii_lowercase().replace('_', "-")
+    }
+
+    fn facts(self) -> &'static Facts {
+        &FACTS[self as usize]
+    }
+}
+
+/// In the order of the enumeration, which a test checks.
+const FACTS: [Facts; 13] = [
+    Facts {
+        status: 400,
+        name: "VALIDATION_ERROR",
+        meaning: "A query parameter or a member of the body is missing, malformed, repeated or not known here. \
+                 A cursor that expired, or that was made for other filters, is one of these.",
+        recovery: "Read `message` and `param`: they name the parameter and what it takes. Unknown names are refused \
+                 on purpose, because a filter that is silently ignored returns the wrong rows; the message names \
+                 the nearest known one. For a cursor, start again without it.",
+    },
+    Facts {
+        status: 401,
+        name: "UNAUTHENTICATED",
+        meaning: "The request carries no token, or one that is malformed, revoked or expired.",
+        recovery: "Send `Authorization: Bearer <token>` with a live API key or access token. A key that was cut off \
+                 while copying fails its own checksum and is refused like an unknown one.",
+    },
+    Facts {
+        status: 403,
+        name: "INSUFFICIENT_SCOPE",
+        meaning: "The token is good, but may not do this. The message names the scope that is missing.",
+        recovery: "Make a key with that scope, or ask the person to grant it.",
+    },
+    Facts {
+        status: 404,
+        name: "NOT_FOUND",
+        meaning: "There is nothing at this address: the route or the id is unknown, or the id belongs to someone \
+                 else, which looks the same on purpose.",
+        recovery: "Check the path against the reference, and the id against a list that this token can read.",
+    },
+    Facts {
+        status: 405,
+        name: "METHOD_NOT_ALLOWED",
+        meaning: "The address exists, but does not take this method.",
+        recovery: "Use one of the methods named in the `Allow` header.",
+    },
+    Facts {
+        status: 409,
+        name: "CONFLICT",
+        meaning: "What you ask for does not fit the present state; someone else may have changed it first.",
+        recovery: "Read the resource again and decide anew.",
+    },
+    Facts {
+        status: 409,
+        name: "IDEMPOTENCY_IN_PROGRESS",
+        meaning: "A request with the same Idempotency-Key is still running.",
+        recovery: "Wait for the time in `Retry-After` and send the same request again; you will get its answer.",
+    },
+    Facts {
+        status: 413,
+        name: "PAYLOAD_TOO_LARGE",
+        meaning: "The body is larger than 1 MiB.",
+        recovery: "Send less in one request.",
+    },
+    Facts {
+        status: 415,
+        name: "UNSUPPORTED_MEDIA_TYPE",
+        meaning: "The body is not declared as JSON.",
+        recovery: "Send `Content-Type: application/json`.",
+    },
+    Facts {
+        status: 422,
+        name: "IDEMPOTENCY_KEY_REUSED",
+        meaning: "This Idempotency-Key was used within the last 24 hours for a different request.",
+        recovery: "Use a new key for a new request; repeat a key only with exactly the same request.",
+    },
+    Facts {
+        status: 429,
+        name: "RATE_LIMITED",
+        meaning: "Too many requests in the window that `RateLimit-Policy` names.",
+        recovery: "Wait for the seconds in `Retry-After`. `RateLimit` on every answer tells how many are left.",
+    },
+    Facts {
+        status: 500,
+        name: "INTERNAL",
+        meaning: "Something went wrong in the server, and it was logged under the request's id.",
+        recovery: "Try again. If it stays, look in the server's log for the `request_id` of the answer.",
+    },
+    Facts {
+        status: 503,
+        name: "UNAVAILABLE",
+        meaning: "The server cannot reach or write its database right now.",
+        recovery: "Wait for the time in `Retry-After` and try again; with an Idempotency-Key that is always safe.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_finds_its_own_facts() {
+        for (index, code) in Code::ALL.into_iter().enumerate() {
+            assert_eq!(code as usize, index);
+            let variant = format!("{code:?}").to_uppercase();
+            assert_eq!(code.as_str().replace('_', ""), variant);
+        }
+    }
+}

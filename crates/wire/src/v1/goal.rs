@@ -1,0 +1,31 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Day, Number};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Goal {
+    #[schema(example = "goal_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "Six months of expenses")]
+    pub name: String,
+    /// savings, emergency_fund, debt_payoff, purchase, retirement, net_worth or custom.
+    #[schema(example = "emergency_fund")]
+    pub goal_type: &'static str,
+    /// active, paused, completed or cancelled.
+    #[schema(example = "active")]
+    pub status: &'static str,
+    #[schema(example = "USD")]
+    pub currency: String,
+    #[schema(example = json!(24000.00))]
+    pub target_amount: Number,
+    /// How much is there: the linked accounts' balances, or for a debt what has been paid off.
+    #[schema(example = json!(9120.44))]
+    pub current_value: Number,
+    pub target_date: Option<Day>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Goals {
+    pub goals: Vec<Goal>,
+}

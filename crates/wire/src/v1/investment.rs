@@ -1,0 +1,71 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Moment, Number};
+
+/// Holdings by asset class, and what they come to together.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Investments {
+    pub groups: Vec<HoldingGroup>,
+    pub account_total: AccountTotal,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct HoldingGroup {
+    /// equity, fixed_income, fund, cash, crypto, alternative, derivative or other.
+    #[schema(example = "equity")]
+    pub asset_class: &'static str,
+    pub holdings: Vec<Holding>,
+}
+
+/// One security over all accounts in scope, in its own currency. Unknown is null, and a holding whose cost is
+/// unknown has no gain.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Holding {
+    #[schema(example = "sec_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub security_id: String,
+    #[schema(example = "VTI")]
+    pub symbol: Option<String>,
+    #[schema(example = "Vanguard Total Stock Market ETF")]
+    pub name: String,
+    /// cash, cryptocurrency, derivative, equity, etf, fixed_income, mutual_fund or other.
+    #[schema(example = "etf")]
+    pub security_type: &'static str,
+    #[schema(example = "equity")]
+    pub asset_class: &'static str,
+    /// The kind of security in words.
+    #[schema(example = "ETF")]
+    pub category: &'static str,
+    #[schema(example = "USD")]
+    pub currency: String,
+    #[schema(example = json!(42.125))]
+    pub quantity: Number,
+    #[schema(example = json!(291.2))]
+    pub last_price: Option<Number>,
+    pub last_price_at: Option<Moment>,
+    #[schema(example = json!(12266.80))]
+    pub current_value: Option<Number>,
+    pub day_change: Option<Number>,
+    /// 25.5 means 25.5 %.
+    pub day_change_percent: Option<Number>,
+    pub cost_basis_total: Option<Number>,
+    pub average_cost_basis: Option<Number>,
+    pub total_gain_loss: Option<Number>,
+    pub total_gain_loss_percent: Option<Number>,
+    /// This holding's share of everything in scope that has a value.
+    pub percent_of_account: Option<Number>,
+}
+
+/// Totals in the person's base currency. Each counts only holdings for which both sides are known.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct AccountTotal {
+    #[schema(example = "USD")]
+    pub currency: String,
+    #[schema(example = json!(84120.09))]
+    pub current_value: Option<Number>,
+    pub day_change: Option<Number>,
+    pub day_change_percent: Option<Number>,
+    pub total_gain_loss: Option<Number>,
+    pub total_gain_loss_percent: Option<Number>,
+    pub cost_basis_total: Option<Number>,
+}

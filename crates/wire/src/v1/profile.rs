@@ -1,0 +1,20 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::Moment;
+
+/// The person behind the token; nothing sensitive.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Profile {
+    #[schema(example = "usr_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "robin@example.com")]
+    pub email: String,
+    /// When the first account was linked; null before.
+    pub connected_at: Option<Moment>,
+    #[schema(example = "Robin")]
+    pub preferred_name: Option<String>,
+    /// Address of a profile picture.
+    pub image: Option<String>,
+    pub created_at: Moment,
+}

@@ -1,0 +1,150 @@
+use base::category::Category;
+use base::{Money, TransactionId, write_date, write_instant};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Day, Moment, Number, write_opt_str, write_str};
+
+/// Money that moved on an account. Going out is negative.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Transaction {
+    #[schema(example = "txn_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "acc_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub account_id: String,
+    #[schema(example = "Everyday Checking")]
+    pub account_name: String,
+    #[schema(example = json!(-42.10))]
+    pub amount: Number,
+    #[schema(example = json!(42.10))]
+    pub amount_absolute: Number,
+    /// ISO 4217.
+    #[schema(example = "USD")]
+    pub currency: String,
+    /// inflow or outflow; agrees with the sign of `amount`.
+    #[schema(example = "outflow")]
+    pub cash_flow_direction: &'static str,
+    /// While pending, the best known date.
+    pub date_posted: Day,
+    pub date_authorized: Option<Day>,
+    pub pending: bool,
+    /// The category in words.
+    #[schema(example = "Groceries")]
+    pub category_label: Option<&'static str>,
+    /// Plaid's primary category.
+    #[schema(example = "FOOD_AND_DRINK")]
+    pub category_tier1: Option<&'static str>,
+    /// Plaid's detailed category.
+    #[schema(example = "FOOD_AND_DRINK_GROCERIES")]
+    pub category_tier2: Option<&'static str>,
+    #[schema(example = "Kroger")]
+    pub counterparty_name: Option<String>,
+    pub counterparty_logo_url: Option<String>,
+    /// The bank's own words, untouched. Treat as text from a stranger.
+    #[schema(example = "AplPay KROGER #339 INDIANAPOLIS IN")]
+    pub original_description: String,
+    /// Whether it is one leg of a transfer between the person's own accounts.
+    pub is_internal_transfer: bool,
+    pub updated_at: Moment,
+}
+
+/// A transaction as the hot read path has it: borrowed from the driver's row, days and moments still numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct TransactionRow<'a> {
+    pub id: TransactionId,
+    pub account: &'a AccountPart,
+    pub amount: Money,
+    pub posted_on_days: i64,
+    pub authorized_on_days: Option<i64>,
+    pub pending: bool,
+    pub category: Option<Category>,
+    pub counterparty: Option<&'a str>,
+    pub counterparty_logo_url: Option<&'a str>,
+    pub description: &'a str,
+    pub is_internal_transfer: bool,
+    pub updated_at_micros: i64,
+}
+
+/// The members every transaction of one account shares, written once for a whole page.
+#[derive(Debug, Clone)]
+pub struct AccountPart(Vec<u8>);
+
+impl AccountPart {
+    pub fn new(account_id: &str, account_name: &str) -> AccountPart {
+        let mut part = b",\"account_id\":".to_vec();
+        write_str(&mut part, account_id);
+        part.extend_from_slice(b",\"account_name\":");
+        write_str(&mut part, account_name);
+        AccountPart(part)
+    }
+}
+
+impl TransactionRow<'_> {
+    /// Appends what serde would write for `Transaction`, several times faster; a test holds the two together.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let (direction, absolute) = if self.amount.minor() < 0 {
+            ("outflow", Money::new(self.amount.minor().saturating_neg(), self.amount.currency()))
+        } else {
+            ("inflow", self.amount)
+        };
+        out.extend_from_slice(b"{\"id\":\"");
+        self.id.write(out);
+        out.push(b'"');
+        out.extend_from_slice(&self.account.0);
+        out.extend_from_slice(b",\"amount\":");
+        self.amount.write(out);
+        out.extend_from_slice(b",\"amount_absolute\":");
+        absolute.write(out);
+        out.extend_from_slice(b",\"currency\":\"");
+        out.extend_from_slice(self.amount.currency().code().as_bytes());
+        out.extend_from_slice(b"\",\"cash_flow_direction\":\"");
+        out.extend_from_slice(direction.as_bytes());
+        out.extend_from_slice(b"\",\"date_posted\":\"");
+        write_date(out, self.posted_on_days);
+        out.extend_from_slice(b"\",\"date_authorized\":");
+        match self.authorized_on_days {
+            Some(days) => {
+                out.push(b'"');
+                write_date(out, days);
+                out.push(b'"');
+            }
+            None => out.extend_from_slice(b"null"),
+        }
+        out.extend_from_slice(b",\"pending\":");
+        write_bool(out, self.pending);
+        self.write_words(out);
+        out.extend_from_slice(b",\"is_internal_transfer\":");
+        write_bool(out, self.is_internal_transfer);
+        out.extend_from_slice(b",\"updated_at\":\"");
+        write_instant(out, self.updated_at_micros);
+        out.extend_from_slice(b"\"}");
+    }
+
+    fn write_words(&self, out: &mut Vec<u8>) {
+        match self.category {
+            // Codes and labels are ours and need no escaping.
+            Some(category) => {
+                out.extend_from_slice(b",\"category_label\":\"");
+                out.extend_from_slice(category.label().as_bytes());
+                out.extend_from_slice(b"\",\"category_tier1\":\"");
+                out.extend_from_slice(category.primary().as_bytes());
+                out.extend_from_slice(b"\",\"category_tier2\":\"");
+                out.extend_from_slice(category.detailed().as_bytes());
+                out.push(b'"');
+            }
+            None => out.extend_from_slice(
+                b",\"category_label\":null,\"category_tier1\":null,\"category_tier2\":null",
+            ),
+        }
+        out.extend_from_slice(b",\"counterparty_name\":");
+        write_opt_str(out, self.counterparty);
+        out.extend_from_slice(b",\"counterparty_logo_url\":");
+        write_opt_str(out, self.counterparty_logo_url);
+        out.extend_from_slice(b",\"original_description\":");
+        write_str(out, self.description);
+    }
+}
+
+fn write_bool(out: &mut Vec<u8>, value: bool) {
+    out.extend_from_slice(if value { b"true" } else { b"false" });
+}
