@@ -1,0 +1,337 @@
+//! The live feed: time in slots, one small event in each, and every sixteen of them a cycle that
+//! ends where it began, so that a demo may run for weeks without anyone going broke.
+
+use std::collections::BTreeMap;
+
+use base::draft::{Statement, TransactionDraft};
+use base::{Money, Timestamp, date_from_days};
+
+use super::accounts::Account;
+use super::calendar::Day;
+use super::draw::{Draw, USUAL};
+use super::entry::Entry;
+use super::merchants::{CAFES, GROCERS, LUNCHES, MARKETPLACES, Merchant, RESTAURANTS, RIDES};
+use super::statements::{self, booked, external_id};
+use super::world::World;
+
+/// What the caller wants to hear: everything after one moment until another.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    pub(super) after: Timestamp,
+    pub(super) until: Timestamp,
+    pub(super) every_seconds: u32,
+}
+
+const CYCLE: i64 = 16;
+/// The first slots of a cycle buy; the last three bring pay and settle the cards.
+const PURCHASES: i64 = 13;
+/// Slots from pending to booked.
+const LAG: i64 = 2;
+/// A longer silence than this is not told in full.
+const CATCH_UP: i64 = 64;
+
+const ACCOUNTS: [Account; 3] = [Account::Gold, Account::Freedom, Account::Checking];
+const TABLES: [(&[Merchant], i64); 6] = [
+    (&CAFES, 5_60),
+    (&LUNCHES, 13_40),
+    (&GROCERS, 48_00),
+    (&RESTAURANTS, 46_00),
+    (&MARKETPLACES, 27_00),
+    (&RIDES, 17_00),
+];
+
+/// A row and the slot in which it is told.
+struct Told {
+    slot: i64,
+    account: Account,
+    draft: TransactionDraft,
+}
+
+type Rows = BTreeMap<Account, Vec<TransactionDraft>>;
+
+pub(super) fn statements(world: &World, hints: bool, window: Window) -> Vec<Statement> {
+    let feed = Feed::new(world, hints, window.every_seconds);
+    let mut rows = Rows::new();
+    for slot in feed.slots(window) {
+        let told = feed.cycle(feed.cycle_start(slot)).into_iter();
+        for it in told.filter(|it| it.slot == slot) {
+            rows.entry(it.account).or_default().push(it.draft);
+        }
+    }
+    for entry in world.book.iter().filter(|it| statements::is_pending(world, it)) {
+        let at = settles_at(entry);
+        if window.after < at && at <= window.until {
+            let settles = Some(external_id(world, entry));
+            let draft = TransactionDraft { settles, ..booked(entry, hints) };
+            rows.entry(entry.account).or_default().push(draft);
+        }
+    }
+    feed.group(rows, window.until)
+}
+
+struct Feed<'a> {
+    world: &'a World,
+    hints: bool,
+    every: i64,
+    /// The first slot after the household's own moment; cycles are counted from it.
+    origin: i64,
+}
+
+impl Feed<'_> {
+    fn new(world: &World, hints: bool, every_seconds: u32) -> Feed<'_> {
+        let every = i64::from(every_seconds.max(1));
+        let origin = world.as_of.as_second().div_euclid(every) + 1;
+        Feed { world, hints, every, origin }
+    }
+
+    fn slot_of(&self, at: Timestamp) -> i64 {
+        at.as_second().div_euclid(self.every)
+    }
+
+    fn cycle_start(&self, slot: i64) -> i64 {
+        slot - (slot - self.origin).rem_euclid(CYCLE)
+    }
+
+    /// The slots of the window. After a long silence the interrupted cycle is told to its end, and
+    /// the last two; the whole ones between add up to nothing and are left out.
+    fn slots(&self, window: Window) -> Vec<i64> {
+        let first = (self.slot_of(window.after) + 1).max(self.origin);
+        let last = self.slot_of(window.until);
+        if last - first < CATCH_UP {
+            return (first..=last).collect();
+        }
+        let interrupted = first..self.cycle_start(first) + CYCLE;
+        interrupted.chain(self.cycle_start(last) - CYCLE..=last).collect()
+    }
+
+    fn day(&self, slot: i64) -> Day {
+        (slot * self.every).div_euclid(86_400)
+    }
+
+    /// All that the cycle tells, drawn from its first slot alone.
+    fn cycle(&self, start: i64) -> Vec<Told> {
+        let mut draw = self.world.draw(&format!("feed/{}/{start}", self.every));
+        let mut told = Vec::new();
+        let mut spent = BTreeMap::new();
+        for place in 0..PURCHASES {
+            // The first three make sure that each account takes part.
+            let account = match ACCOUNTS.get(place as usize) {
+                Some(account) => *account,
+                None => *draw.pick(&ACCOUNTS),
+            };
+            let slot = start + place;
+            let entry = purchase(self.world, &mut draw, account, self.day(slot));
+            *spent.entry(account).or_insert(0) -= entry.minor;
+            let draft = booked(&entry, self.hints);
+            let pending_id = draw.id();
+            if !draw.permille(650) {
+                told.push(Told { slot, account, draft });
+                continue;
+            }
+            let seen = TransactionDraft {
+                external_id: Some(pending_id.clone()),
+                pending: true,
+                amount: Money::new(entry.pending_minor, account.currency()),
+                ..draft.clone()
+            };
+            told.push(Told { slot, account, draft: seen });
+            let posted_on = date_from_days(self.day(slot + LAG));
+            let draft = TransactionDraft { settles: Some(pending_id), posted_on, ..draft };
+            told.push(Told { slot: slot + LAG, account, draft });
+        }
+        for (place, mut entry) in settle_up(self.world, &mut draw, &spent) {
+            let slot = start + place;
+            entry.posted_on = self.day(slot);
+            let draft = booked(&entry, self.hints);
+            told.push(Told { slot, account: entry.account, draft });
+        }
+        told
+    }
+
+    /// One statement for each bank that has something to say.
+    fn group(&self, rows: Rows, until: Timestamp) -> Vec<Statement> {
+        let mut told: Vec<Statement> = Vec::new();
+        for (account, transactions) in rows {
+            let bank = account.facts().bank;
+            let mut draft = statements::shell(self.world, account);
+            let (signed, held) = self.balance(account, until);
+            draft.balance = Some(statements::balance(account, until, signed, held));
+            draft.transactions = transactions;
+            match told.iter_mut().find(|it| it.institution.as_deref() == Some(bank.name())) {
+                Some(statement) => statement.accounts.push(draft),
+                None => {
+                    let mut statement = statements::empty(self.world, bank, until);
+                    statement.accounts.push(draft);
+                    told.push(statement);
+                }
+            }
+        }
+        told
+    }
+
+    /// The household's own balance, its pending rows that have settled since, and the running
+    /// cycle as far as it is told; beside it what pending rows hold back, as a negative.
+    fn balance(&self, account: Account, until: Timestamp) -> (i64, i64) {
+        let mut signed = self.world.balance(account, self.world.today);
+        let mut held = 0;
+        for entry in statements::pending(self.world, account) {
+            match settles_at(entry) <= until {
+                true => signed += entry.minor,
+                false => held += entry.pending_minor.min(0),
+            }
+        }
+        let last = self.slot_of(until);
+        let mut waiting = BTreeMap::new();
+        let told = self.cycle(self.cycle_start(last)).into_iter();
+        for it in told.filter(|it| it.account == account && it.slot <= last) {
+            let minor = it.draft.amount.minor();
+            if it.draft.pending {
+                waiting.insert(it.draft.external_id, minor.min(0));
+            } else {
+                waiting.remove(&it.draft.settles);
+                signed += minor;
+            }
+        }
+        (signed, held + waiting.values().sum::<i64>())
+    }
+}
+
+/// Early in the morning of the day on which the row is booked.
+fn settles_at(entry: &Entry) -> Timestamp {
+    Timestamp::from_second(entry.posted_on * 86_400 + 5 * 3600).unwrap_or(Timestamp::MAX)
+}
+
+fn purchase(world: &World, draw: &mut Draw, account: Account, on: Day) -> Entry {
+    let (merchants, median) = *draw.pick(&TABLES);
+    let (merchant, price) = (draw.pick(merchants), draw.around(median, &USUAL));
+    let mut entry = world.purchase(draw, account, merchant, on, price);
+    entry.posted_on = on;
+    let tipped = merchant.category == "FOOD_AND_DRINK_RESTAURANT";
+    if tipped { entry.settled_for(-price - price * 18 / 100) } else { entry }
+}
+
+/// Pay comes in for all that was spent, and the cards are paid: the cycle ends where it began.
+fn settle_up(world: &World, draw: &mut Draw, spent: &BTreeMap<Account, i64>) -> Vec<(i64, Entry)> {
+    let words = format!("SQ *INSTANT TRANSFER {} SQUARE INC PPD ID: 9424300002", draw.digits(8));
+    let pay = Entry::posted(draw, Account::Checking, 0, spent.values().sum(), words);
+    let mut rows = vec![(PURCHASES, pay.by("Square", "INCOME_GIG_ECONOMY"))];
+    for (place, card) in [(PURCHASES + 1, Account::Gold), (PURCHASES + 2, Account::Freedom)] {
+        let minor = spent.get(&card).copied().unwrap_or(0);
+        let (bank, pair) = (card.facts().bank.name(), draw.id());
+        let out = format!("Payment to {bank} card ending in {}", world.mask(card));
+        let into = "Payment Thank You-Mobile".to_owned();
+        for (account, minor, words) in [(Account::Checking, -minor, out), (card, minor, into)] {
+            let entry = Entry::posted(draw, account, 0, minor, words);
+            let mut entry = entry.by(bank, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT");
+            entry.label.pair = Some(pair.clone());
+            rows.push((place, entry));
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use base::draft::{AccountDraft, Statement};
+    use base::{Timestamp, days_from_date};
+
+    use crate::demo::Household;
+
+    const START: i64 = 1_773_500_007;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(START + seconds).unwrap()
+    }
+
+    fn accounts(statements: Vec<Statement>) -> Vec<AccountDraft> {
+        statements.into_iter().flat_map(|it| it.accounts).collect()
+    }
+
+    fn owned(account: &AccountDraft) -> i64 {
+        let current = account.balance.unwrap().current_minor;
+        if account.kind.is_debt() { -current } else { current }
+    }
+
+    /// Hears the feed in the given windows and keeps the books as a bank would.
+    fn listen(household: &Household, moments: &[i64]) -> (BTreeMap<String, i64>, usize) {
+        let mut booked: BTreeMap<String, i64> = BTreeMap::new();
+        let mut ids: BTreeSet<String> = BTreeSet::new();
+        let mut pending: BTreeSet<String> = BTreeSet::new();
+        for account in accounts(household.statements()) {
+            booked.insert(account.external_id.clone(), owned(&account));
+            let rows = account.transactions.into_iter();
+            let seen: Vec<_> = rows.map(|it| (it.external_id.unwrap(), it.pending)).collect();
+            pending.extend(seen.iter().filter(|it| it.1).map(|it| it.0.clone()));
+            ids.extend(seen.into_iter().map(|it| it.0));
+        }
+        let before = ids.len();
+        for window in moments.windows(2) {
+            let statements = household.feed(at(window[0]), at(window[1]), 10);
+            for account in accounts(statements) {
+                let balance = booked.get_mut(&account.external_id).unwrap();
+                for row in &account.transactions {
+                    let id = row.external_id.clone().unwrap();
+                    assert!(ids.insert(id.clone()), "an id twice");
+                    assert!(days_from_date(row.posted_on) * 86_400 <= START + window[1]);
+                    match row.pending {
+                        true => assert!(pending.insert(id)),
+                        false => *balance += row.amount.minor(),
+                    }
+                    if let Some(settles) = &row.settles {
+                        assert!(pending.remove(settles), "settles what nobody saw");
+                    }
+                }
+                assert_eq!(*balance, owned(&account), "{}", account.name);
+                assert!(account.transactions.iter().all(|it| it.amount.minor() != 0));
+            }
+        }
+        (booked, ids.len() - before)
+    }
+
+    #[test]
+    fn every_slot_tells_something_new_and_balances_follow_to_the_cent() {
+        let household = Household::new(11, at(0));
+        let moments: Vec<i64> = (0..500).map(|it| it * 10).collect();
+        let (_, told) = listen(&household, &moments);
+        assert!(told > 700, "{told} rows in 500 slots");
+    }
+
+    #[test]
+    fn windows_of_any_length_tell_the_same_and_long_silence_is_bridged() {
+        let household = Household::new(12, at(0));
+        let (whole, _) = listen(&household, &[0, 4_000]);
+        let (parts, _) = listen(&household, &[0, 7, 19, 20, 333, 400, 1_000, 3_999, 4_000]);
+        assert_eq!(whole, parts);
+        let (_, told) = listen(&household, &[0, 95, 40_000, 40_020, 3_000_000, 3_000_300]);
+        assert!(told < 500, "{told} rows told at once");
+    }
+
+    #[test]
+    fn rows_that_were_pending_settle_within_days() {
+        let household = Household::new(13, at(0));
+        let statements = household.feed(at(0), at(5 * 86_400), 600);
+        let known: BTreeSet<String> = accounts(household.statements())
+            .iter()
+            .flat_map(|it| &it.transactions)
+            .filter(|it| it.pending)
+            .filter_map(|it| it.external_id.clone())
+            .collect();
+        let settled = accounts(statements)
+            .iter()
+            .flat_map(|it| &it.transactions)
+            .filter(|it| it.settles.as_ref().is_some_and(|id| known.contains(id)))
+            .count();
+        assert_eq!(settled, known.len());
+    }
+
+    #[test]
+    fn nothing_is_told_of_a_time_without_a_slot() {
+        let household = Household::new(14, at(0)).without_hints();
+        assert!(household.feed(at(3), at(4), 3_600).is_empty());
+        assert!(household.feed(at(-90), at(-10), 10).is_empty());
+        let rows = accounts(household.feed(at(0), at(400), 10));
+        assert!(rows.iter().flat_map(|it| &it.transactions).all(|it| it.category.is_none()));
+    }
+}

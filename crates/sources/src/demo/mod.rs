@@ -1,0 +1,157 @@
+//! The demo household: two years of two people's money from a seed, what is true about it, and a
+//! feed that goes on. Nothing here reads a clock; the same seed and moment give the same bytes.
+
+#![expect(clippy::inconsistent_digit_grouping, reason = "12_50 reads as twelve dollars fifty")]
+
+mod abroad;
+mod accounts;
+mod bills;
+mod calendar;
+mod cards;
+mod draw;
+mod entry;
+mod events;
+mod feed;
+mod goals;
+mod habits;
+mod income;
+mod invest;
+mod load;
+mod merchants;
+mod places;
+mod returns;
+mod statements;
+mod subscriptions;
+#[cfg(test)]
+mod tests;
+mod transfers;
+mod truth;
+mod wording;
+mod world;
+
+use base::draft::Statement;
+use base::{Date, Timestamp, date_from_days};
+
+use accounts::Account;
+use world::World;
+
+pub use goals::{GoalSeed, Person};
+pub use load::load;
+pub use truth::TruthRow;
+
+/// Rises whenever the same seed would give other data, so that measurements name what they saw.
+pub const GENERATOR_VERSION: u32 = 1;
+
+pub struct Household {
+    world: World,
+    hints: bool,
+}
+
+/// The one movement that no transaction explains, for tests of balance histories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unexplained {
+    pub account_external_id: String,
+    pub on: Date,
+    pub amount_minor: i64,
+}
+
+impl Household {
+    /// Two years that end on the day of `as_of`.
+    pub fn new(seed: u64, as_of: Timestamp) -> Household {
+        let mut world = World::new(seed, as_of);
+        write(&mut world);
+        world
+            .book
+            .sort_by(|a, b| (a.account, a.posted_on, &a.id).cmp(&(b.account, b.posted_on, &b.id)));
+        Household { world, hints: true }
+    }
+
+    /// Leaves out the names and categories that an aggregator would add: detection is measured on
+    /// the bank's words alone.
+    pub fn without_hints(mut self) -> Household {
+        self.hints = false;
+        self
+    }
+
+    /// What each connection says as of the household's moment.
+    pub fn statements(&self) -> Vec<Statement> {
+        statements::all(&self.world, self.hints)
+    }
+
+    /// One row for each transaction of `statements`, pending ones included.
+    pub fn truth(&self) -> Vec<TruthRow> {
+        self.world.book.iter().map(|entry| truth::row(&self.world, entry)).collect()
+    }
+
+    /// New transactions of the time after `after` until `until`, about one every `every_seconds`,
+    /// with the balances they leave. Stateless: what happens at a moment follows from the moment,
+    /// so a restart neither repeats nor collides. Only the last slots of a long gap are told.
+    ///
+    /// `after` is not before the household's own moment; after a restart the household is made
+    /// with its first `as_of` again, or balances jump.
+    pub fn feed(&self, after: Timestamp, until: Timestamp, every_seconds: u32) -> Vec<Statement> {
+        feed::statements(&self.world, self.hints, feed::Window { after, until, every_seconds })
+    }
+
+    pub fn goals(&self) -> Vec<GoalSeed> {
+        goals::goals(&self.world)
+    }
+
+    pub fn person(&self) -> Person {
+        goals::person(&self.world)
+    }
+
+    /// External ids of the accounts that the person keeps out of sight.
+    pub fn hidden_accounts(&self) -> Vec<String> {
+        vec![self.world.identity(Account::Gifts).external_id.clone()]
+    }
+
+    pub fn unexplained(&self) -> Option<Unexplained> {
+        self.world.unreported.map(|it| Unexplained {
+            account_external_id: self.world.identity(it.account).external_id.clone(),
+            on: date_from_days(it.on),
+            amount_minor: it.minor,
+        })
+    }
+}
+
+/// Writes the whole book. What depends on balances comes after what makes them: cards are paid
+/// when their purchases stand, leftovers move when the bills are known, interest comes last.
+fn write(world: &mut World) {
+    world.portfolio = invest::Portfolio::new(world.seed, world.start, world.today);
+    world.college_closed_on = world.start + world.draw("account/college/end").between(200, 260);
+    world.open(Account::HighYield, 8_750_00);
+    world.open(Account::Gifts, 240_00);
+    world.open(Account::Gold, -1_184_60);
+    world.open(Account::Freedom, -642_15);
+
+    income::paychecks(world);
+    income::gig_work(world);
+    income::taxes(world);
+    income::college_fee(world);
+    bills::home(world);
+    bills::bills(world);
+    subscriptions::subscriptions(world);
+    habits::daily_life(world);
+    events::friends(world);
+    events::cash(world);
+    events::shocks(world);
+    events::journeys(world);
+    events::giving(world);
+    cards::gold_perks(world);
+    events::repayments(world);
+    returns::double_charge(world);
+    returns::refunds(world);
+
+    transfers::plans(world);
+    transfers::investing(world);
+    transfers::car_loan(world);
+    transfers::exceptions(world);
+    abroad::holiday_account(world);
+    income::retirement_contributions(world);
+    invest::activity(world);
+    cards::pay_gold(world);
+    cards::pay_freedom(world);
+    transfers::sweeps(world);
+    income::interest(world);
+}
