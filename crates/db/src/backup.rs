@@ -1,0 +1,140 @@
+//! Whole tables, out of one engine as of one moment and into either: backups, and the move from one to the other.
+
+use std::pin::pin;
+
+use futures_util::TryStreamExt as _;
+use tokio_postgres::types::Type;
+
+use crate::value::{Param, Row, RowOf};
+use crate::{Db, Driver, Error, Result, Tx, sqlite};
+
+/// A table's name and its columns, in the order both engines agree on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: String,
+    pub columns: Vec<Column>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub kind: ColumnKind,
+}
+
+/// An absent value does not show its type, but PostgreSQL asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    Int,
+    Text,
+    Bytes,
+}
+
+impl Db {
+    /// The tables that hold data, parents before children. The engine's own and the unlogged ones are not among them.
+    pub async fn tables(&self) -> Result<Vec<Table>> {
+        let (names, columns) = match self.driver {
+            Driver::Sqlite(_) => (SQLITE_TABLES, SQLITE_COLUMNS),
+            Driver::Postgres(_) => (POSTGRES_TABLES, POSTGRES_COLUMNS),
+        };
+        let names: Vec<String> = self.all(names, &[], |row| row.get(0)).await?;
+        let mut tables = Vec::new();
+        for name in names {
+            let mut columns = self.all(columns, &[Param::from(&name)], read_column).await?;
+            columns.sort_by(|a, b| a.name.cmp(&b.name));
+            tables.push(Table { name, columns });
+        }
+        Ok(tables)
+    }
+
+    /// Hands every row of the tables to `visit`, all as of one moment, without stopping anyone else.
+    pub async fn dump<F>(&self, tables: Vec<Table>, mut visit: F) -> Result<()>
+    where
+        F: FnMut(usize, &Row<'_>) -> Result<()> + Send + 'static,
+    {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => {
+                let connection = sqlite.connection()?;
+                let reading = tokio::task::spawn_blocking(move || {
+                    connection.execute_batch("begin")?;
+                    for (index, table) in tables.iter().enumerate() {
+                        let sql = table.select();
+                        sqlite::each_on(&connection, &sql, &[], &mut |row| visit(index, row))?;
+                    }
+                    Ok(connection.execute_batch("commit")?)
+                });
+                reading.await.map_err(|_| Error::internal("reading for a backup panicked"))?
+            }
+            Driver::Postgres(postgres) => {
+                let connection = postgres.connection().await?;
+                let client = connection.client();
+                let begin = "set statement_timeout = 0;
+                    begin transaction isolation level repeatable read, read only";
+                connection.ask(client.batch_execute(begin)).await?;
+                for (index, table) in tables.iter().enumerate() {
+                    let none: [i64; 0] = [];
+                    let mut rows =
+                        pin!(connection.ask(client.query_raw(&table.select(), none)).await?);
+                    while let Some(row) = connection.ask(rows.try_next()).await? {
+                        visit(index, &Row(RowOf::Postgres(&row)))?;
+                    }
+                }
+                connection.ask(client.batch_execute("commit")).await
+            }
+        }
+    }
+}
+
+impl Table {
+    fn select(&self) -> String {
+        format!("select {} from {}", self.names().join(", "), self.name)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(|it| it.name.as_str()).collect()
+    }
+
+    /// Inserts rows that `dump` gave, here or elsewhere. One call waits a bounded time, so a big table comes in parts.
+    pub fn insert_many<'p>(
+        &self,
+        tx: &mut Tx<'_>,
+        rows: impl Iterator<Item = Vec<Param<'p>>>,
+    ) -> Result<u64> {
+        let types: Vec<Type> = self.columns.iter().map(|it| it.kind.postgres_type()).collect();
+        tx.insert_rows(&self.name, &self.names(), &types, rows)
+    }
+}
+
+impl ColumnKind {
+    fn postgres_type(self) -> Type {
+        match self {
+            ColumnKind::Int => Type::INT8,
+            ColumnKind::Text => Type::TEXT,
+            ColumnKind::Bytes => Type::BYTEA,
+        }
+    }
+}
+
+fn read_column(row: &Row<'_>) -> Result<Column> {
+    let kind = match row.get::<&str>(1)? {
+        "integer" | "bigint" => ColumnKind::Int,
+        "text" => ColumnKind::Text,
+        "blob" | "bytea" => ColumnKind::Bytes,
+        other => {
+            let reason = format!("the type {other} is not one both engines share");
+            return Err(Error::Decode { column: 1, reason });
+        }
+    };
+    Ok(Column { name: row.get(0)?, kind })
+}
+
+// Both engines number tables as they are made, and a parent is always made before its child.
+const SQLITE_TABLES: &str = "select name from sqlite_schema where type = 'table'
+    and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks') order by rowid";
+const SQLITE_COLUMNS: &str = "select name, lower(type) from pragma_table_info($1)";
+const POSTGRES_TABLES: &str = "select cast(c.relname as text) from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and c.relkind = 'r' and c.relpersistence = 'p'
+    and c.relname <> 'schema_migrations' order by c.oid";
+const POSTGRES_COLUMNS: &str = "select cast(column_name as text), cast(data_type as text)
+    from information_schema.columns
+    where table_schema = current_schema() and table_name = $1";

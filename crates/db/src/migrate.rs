@@ -1,0 +1,87 @@
+//! Migrations: numbered SQL texts, each applied once, in order, remembered with a checksum.
+
+use crate::{Db, Error, Tx, params};
+
+/// One step of the schema. `sql` is plain text for both engines with `{bytes}`-like words for types.
+#[derive(Clone, Copy, Debug)]
+pub struct Migration {
+    pub version: i64,
+    pub name: &'static str,
+    pub sql: &'static str,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum MigrateError {
+    #[error(
+        "this database was last used by a newer Evenkeel (its schema is at step {found}, this program knows \
+         {known}); update the program, or restore a backup made before"
+    )]
+    Newer { found: i64, known: i64 },
+    #[error(
+        "step {version} of the schema in this database is not the one this program has; it was made by another \
+         build and must not be mixed"
+    )]
+    Differs { version: i64 },
+    #[error(transparent)]
+    Db(#[from] Error),
+}
+
+const TABLE: &str = "create table if not exists schema_migrations (
+    version {int} primary key, name text not null, checksum {int} not null) {table}";
+
+impl Db {
+    /// Brings the schema up to date, and says how many steps that took.
+    pub async fn migrate(&self, migrations: &'static [Migration]) -> Result<usize, MigrateError> {
+        self.write(move |tx| {
+            tx.lock_schema()?;
+            tx.run_migration(TABLE)?;
+            let applied = applied(tx)?;
+            check(&applied, migrations)?;
+            for migration in &migrations[applied.len()..] {
+                tx.run_migration(migration.sql)?;
+                tx.execute(
+                    "insert into schema_migrations (version, name, checksum) values ($1, $2, $3)",
+                    params![migration.version, migration.name, checksum(migration.sql)],
+                )?;
+            }
+            Ok(migrations.len() - applied.len())
+        })
+        .await
+    }
+}
+
+/// The last step applied; none when the database was never used.
+pub async fn schema_version(db: &Db) -> crate::Result<Option<i64>> {
+    match db.first("select max(version) from schema_migrations", &[], |row| row.get(0)).await {
+        Ok(version) => Ok(version.flatten()),
+        Err(Error::Internal(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn applied(tx: &mut Tx<'_>) -> Result<Vec<(i64, i64)>, Error> {
+    tx.all("select version, checksum from schema_migrations order by version", &[], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+fn check(applied: &[(i64, i64)], migrations: &[Migration]) -> Result<(), MigrateError> {
+    let known = migrations.last().map_or(0, |it| it.version);
+    if let Some((found, _)) = applied.last().filter(|(found, _)| *found > known) {
+        return Err(MigrateError::Newer { found: *found, known });
+    }
+    for ((version, sum), migration) in applied.iter().zip(migrations) {
+        if *version != migration.version || *sum != checksum(migration.sql) {
+            return Err(MigrateError::Differs { version: *version });
+        }
+    }
+    Ok(())
+}
+
+/// FNV-1a: tells an edited migration from the applied one; nobody attacks it.
+fn checksum(sql: &str) -> i64 {
+    let hash = sql.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    hash as i64
+}

@@ -1,0 +1,328 @@
+//! PostgreSQL: reads share a few connections and travel back to back; a transaction has one to itself.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio::sync::Semaphore;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::tx::Tx;
+use crate::value::{Param, Row, RowOf};
+use crate::{Error, Result};
+
+/// Reads wait for each other only within one of these.
+const SHARED_CONNECTIONS: usize = 6;
+/// Transactions at one time; the others wait their turn.
+const TRANSACTIONS_MAX: usize = 16;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// A server that does not answer for this long is as good as gone.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Planning a page anew would cost three times as much as reading it, so one plan serves all values of a statement.
+const SETTINGS: &str = "set plan_cache_mode = 'force_generic_plan'; set jit = off;
+    set statement_timeout = '15s'; set lock_timeout = '10s';
+    set idle_in_transaction_session_timeout = '60s';
+    set default_transaction_isolation = 'read committed'";
+
+/// Where the server is. Never printed: it may hold a password.
+#[derive(Clone)]
+pub struct Address {
+    config: Config,
+}
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Address(..)")
+    }
+}
+
+impl Address {
+    pub(crate) fn parse(url: &str) -> Result<Address, String> {
+        let mut config: Config = url
+            .parse()
+            .map_err(|_| "must look like postgres://user:password@host:5432/database".to_owned())?;
+        // Without a word from the operator: encrypted and verified over a network, plain on this machine, where
+        // many servers offer a certificate that nobody could verify.
+        if config.get_ssl_mode() == SslMode::Prefer {
+            let mode = if is_local(&config) { SslMode::Disable } else { SslMode::Require };
+            config.ssl_mode(mode);
+        }
+        config.connect_timeout(CONNECT_TIMEOUT);
+        // A line that went dead without a word is noticed by the operating system too, even while nobody asks.
+        config.tcp_user_timeout(ANSWER_TIMEOUT);
+        config.keepalives_idle(ANSWER_TIMEOUT);
+        config.application_name("evenkeel");
+        Ok(Address { config })
+    }
+}
+
+fn is_local(config: &Config) -> bool {
+    config.get_hosts().iter().all(|host| match host {
+        Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
+        Host::Unix(_) => true,
+    })
+}
+
+#[derive(Clone)]
+pub(crate) struct Postgres {
+    pool: Arc<Pool>,
+}
+
+struct Pool {
+    address: Address,
+    shared: Vec<Mutex<Option<Arc<Connection>>>>,
+    next: AtomicUsize,
+    idle: Mutex<Vec<Arc<Connection>>>,
+    turns: Arc<Semaphore>,
+}
+
+pub(crate) struct Connection {
+    client: Client,
+    prepared: Mutex<HashMap<String, Statement>>,
+    /// The server owes an answer: the line may be dead although it looks open.
+    is_silent: AtomicBool,
+}
+
+impl Postgres {
+    pub(crate) async fn connect(address: &Address) -> Result<Postgres> {
+        let first = Arc::new(Connection::open(address).await?);
+        let shared = (0..SHARED_CONNECTIONS).map(|_| Mutex::new(None)).collect();
+        let pool = Pool {
+            address: address.clone(),
+            shared,
+            next: AtomicUsize::new(0),
+            idle: Mutex::new(vec![first]),
+            turns: Arc::new(Semaphore::new(TRANSACTIONS_MAX)),
+        };
+        Ok(Postgres { pool: Arc::new(pool) })
+    }
+
+    pub(crate) async fn each(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+    ) -> Result<()> {
+        self.shared_connection().await?.each(sql, params, visit).await
+    }
+
+    pub(crate) async fn check(&self, sql: &str) -> Result<()> {
+        let connection = self.shared_connection().await?;
+        connection.ask(connection.client.prepare(sql)).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let pool = self.pool.clone();
+        let closed = |_| Error::internal("the pool is closed");
+        let turn = pool.turns.clone().acquire_owned().await.map_err(closed)?;
+        let connection = pool.own_connection().await?;
+        let runtime = tokio::runtime::Handle::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let outcome = transact(&connection, &runtime, work);
+            pool.give_back(connection);
+            drop(turn);
+            outcome
+        });
+        match done.await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(E::from(Error::internal("a transaction panicked"))),
+        }
+    }
+
+    /// A connection of its own for one long read.
+    pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
+        Ok(Arc::new(Connection::open(&self.pool.address).await?))
+    }
+
+    async fn shared_connection(&self) -> Result<Arc<Connection>> {
+        let index = self.pool.next.fetch_add(1, Ordering::Relaxed) % SHARED_CONNECTIONS;
+        let slot = &self.pool.shared[index];
+        let live = |slot: &Mutex<Option<Arc<Connection>>>| {
+            let slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.as_ref().filter(|it| it.is_usable()).cloned()
+        };
+        if let Some(connection) = live(slot) {
+            return Ok(connection);
+        }
+        let fresh = Arc::new(Connection::open(&self.pool.address).await?);
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh.clone());
+        Ok(fresh)
+    }
+}
+
+impl Pool {
+    async fn own_connection(&self) -> Result<Arc<Connection>> {
+        loop {
+            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            match idle {
+                Some(connection) if connection.is_usable() => return Ok(connection),
+                Some(_) => {}
+                None => return Ok(Arc::new(Connection::open(&self.address).await?)),
+            }
+        }
+    }
+
+    fn give_back(&self, connection: Arc<Connection>) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if connection.is_usable() {
+            idle.push(connection);
+        } else {
+            // What idled beside a dead one is likely dead too, and would cost the next one its patience.
+            idle.clear();
+        }
+    }
+}
+
+impl Connection {
+    async fn open(address: &Address) -> Result<Connection> {
+        let opening = async {
+            if address.config.get_ssl_mode() == SslMode::Disable {
+                let (client, connection) = address.config.connect(NoTls).await?;
+                tokio::spawn(async move { report(connection.await) });
+                Ok::<_, Error>(client)
+            } else {
+                let (client, connection) = address.config.connect(tls()?).await?;
+                tokio::spawn(async move { report(connection.await) });
+                Ok(client)
+            }
+        };
+        let client = tokio::time::timeout(CONNECT_TIMEOUT * 2, opening).await.map_err(late)??;
+        let (prepared, is_silent) = (Mutex::new(HashMap::new()), AtomicBool::new(false));
+        let connection = Connection { client, prepared, is_silent };
+        connection.ask(connection.client.batch_execute(SETTINGS)).await?;
+        Ok(connection)
+    }
+
+    fn is_usable(&self) -> bool {
+        !self.client.is_closed() && !self.is_silent.load(Ordering::Relaxed)
+    }
+
+    /// Waits for an answer, but not for ever; a connection that gave none is not used again.
+    pub(crate) async fn ask<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T>
+    where
+        Error: From<E>,
+    {
+        match tokio::time::timeout(ANSWER_TIMEOUT, work).await {
+            Ok(outcome) => Ok(outcome?),
+            Err(elapsed) => {
+                self.is_silent.store(true, Ordering::Relaxed);
+                Err(late(elapsed))
+            }
+        }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Types come from the values: with `$1 is null` alone the server could not tell.
+    async fn prepare(&self, sql: &str, params: &[Param<'_>]) -> Result<Statement> {
+        let known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
+        if let Some(statement) = known {
+            return Ok(statement);
+        }
+        let types: Vec<Type> = params.iter().map(Param::postgres_type).collect();
+        let statement = self.client.prepare_typed(sql, &types).await?;
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        prepared.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub(crate) async fn each(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+    ) -> Result<()> {
+        let rows = self.ask(async {
+            let statement = self.prepare(sql, params).await?;
+            Ok::<_, Error>(self.client.query(&statement, &borrowed(params)).await?)
+        });
+        for row in &rows.await? {
+            visit(&Row(RowOf::Postgres(row)))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
+        self.ask(async {
+            let statement = self.prepare(sql, params).await?;
+            Ok::<_, Error>(self.client.execute(&statement, &borrowed(params)).await?)
+        })
+        .await
+    }
+}
+
+fn transact<T, E: From<Error>>(
+    connection: &Connection,
+    runtime: &tokio::runtime::Handle,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let say = |sql: &str| -> Result<()> {
+        runtime.block_on(connection.ask(connection.client.batch_execute(sql)))
+    };
+    // A rollback that cannot be said happens when the server notices that we are gone.
+    let roll_back = || {
+        if connection.is_usable() {
+            let _ = say("rollback");
+        }
+    };
+    say("begin")?;
+    let mut tx = Tx::postgres(connection, runtime);
+    match catch_unwind(AssertUnwindSafe(|| tx.run(work))) {
+        Ok(Ok(value)) => {
+            say("commit")?;
+            Ok(value)
+        }
+        Ok(Err(error)) => {
+            roll_back();
+            Err(error)
+        }
+        Err(panic) => {
+            roll_back();
+            resume_unwind(panic)
+        }
+    }
+}
+
+fn borrowed<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    params.iter().map(|it| it as &(dyn ToSql + Sync)).collect()
+}
+
+fn late(_: tokio::time::error::Elapsed) -> Error {
+    Error::unavailable("PostgreSQL did not answer in time")
+}
+
+fn report(ended: Result<(), tokio_postgres::Error>) {
+    if let Err(error) = ended {
+        tracing::warn!(%error, "a connection to PostgreSQL ended");
+    }
+}
+
+fn tls() -> Result<MakeRustlsConnect> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let refused = |error: rustls::Error| Error::internal(format!("setting up TLS: {error}"));
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(refused)?
+        .with_platform_verifier()
+        .map_err(refused)?
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}

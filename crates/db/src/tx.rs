@@ -1,0 +1,193 @@
+//! A transaction: synchronous, so that nothing but SQL can happen inside one.
+
+use std::pin::pin;
+
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::value::{Param, Row};
+use crate::{Engine, Error, Result, dialect, postgres, sqlite};
+
+pub struct Tx<'c> {
+    on: On<'c>,
+    /// The first statement that failed. From there on nothing more is done and nothing is kept, whether or not the
+    /// work looked at the error: PostgreSQL would answer a commit by rolling back without a word, and SQLite may
+    /// already have left the transaction.
+    failed: Option<Error>,
+}
+
+#[derive(Clone, Copy)]
+enum On<'c> {
+    Sqlite(&'c rusqlite::Connection),
+    Postgres { connection: &'c postgres::Connection, runtime: &'c tokio::runtime::Handle },
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn sqlite(connection: &'c rusqlite::Connection) -> Tx<'c> {
+        Tx { on: On::Sqlite(connection), failed: None }
+    }
+
+    pub(crate) fn postgres(
+        connection: &'c postgres::Connection,
+        runtime: &'c tokio::runtime::Handle,
+    ) -> Tx<'c> {
+        Tx { on: On::Postgres { connection, runtime }, failed: None }
+    }
+
+    pub fn engine(&self) -> Engine {
+        match self.on {
+            On::Sqlite(_) => Engine::Sqlite,
+            On::Postgres { .. } => Engine::Postgres,
+        }
+    }
+
+    /// Does the whole work of the transaction; an error, also one that the work overlooked, means to roll back.
+    pub(crate) fn run<T, E: From<Error>>(
+        &mut self,
+        work: impl FnOnce(&mut Tx<'c>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let value = work(self)?;
+        self.failed.take().map_or(Ok(value), |error| Err(E::from(error)))
+    }
+
+    fn attempt<T>(&mut self, statement: impl FnOnce(On<'c>) -> Result<T>) -> Result<T> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        statement(self.on).inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    /// Runs a statement and says how many rows it touched.
+    pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
+        self.attempt(|on| match on {
+            On::Sqlite(connection) => sqlite::execute_on(connection, sql, params),
+            On::Postgres { connection, runtime } => {
+                runtime.block_on(connection.execute(sql, params))
+            }
+        })
+    }
+
+    pub fn each(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
+    ) -> Result<()> {
+        self.attempt(|on| match on {
+            On::Sqlite(connection) => sqlite::each_on(connection, sql, params, &mut visit),
+            On::Postgres { connection, runtime } => {
+                runtime.block_on(connection.each(sql, params, &mut visit))
+            }
+        })
+    }
+
+    pub fn all<T: Send>(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.each(sql, params, |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The first row, if there is one.
+    pub fn first<T: Send>(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.each(sql, params, |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Inserts many rows in the fastest way the engine has.
+    pub fn insert_many<'p, const N: usize>(
+        &mut self,
+        table: &str,
+        columns: [&str; N],
+        rows: impl IntoIterator<Item = [Param<'p>; N]>,
+    ) -> Result<u64> {
+        let mut rows = rows.into_iter().peekable();
+        let Some(first) = rows.peek() else { return Ok(0) };
+        let types: Vec<Type> = first.iter().map(Param::postgres_type).collect();
+        self.insert_rows(table, &columns, &types, rows)
+    }
+
+    /// The same for rows whose width only the running program knows.
+    pub(crate) fn insert_rows<'p>(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        types: &[Type],
+        rows: impl Iterator<Item = impl AsRef<[Param<'p>]>>,
+    ) -> Result<u64> {
+        let names = columns.join(", ");
+        self.attempt(|on| match on {
+            On::Sqlite(connection) => {
+                let places: Vec<String> = (1..=columns.len()).map(|it| format!("?{it}")).collect();
+                let sql = format!("insert into {table} ({names}) values ({})", places.join(", "));
+                let mut statement = connection.prepare_cached(&sql)?;
+                let mut count = 0;
+                for row in rows {
+                    count += statement.execute(rusqlite::params_from_iter(row.as_ref()))? as u64;
+                }
+                Ok(count)
+            }
+            On::Postgres { connection, runtime } => {
+                let sql = format!("copy {table} ({names}) from stdin with (format binary)");
+                runtime.block_on(connection.ask(copy_in(connection, &sql, types, rows)))
+            }
+        })
+    }
+
+    /// Runs the statements of a migration, in the engine's own words for types.
+    pub(crate) fn run_migration(&mut self, sql: &str) -> Result<()> {
+        self.attempt(|on| match on {
+            On::Sqlite(connection) => {
+                Ok(connection.execute_batch(&dialect::migration_for_sqlite(sql))?)
+            }
+            On::Postgres { connection, runtime } => {
+                let sql = dialect::migration_for_postgres(sql);
+                runtime.block_on(connection.ask(connection.client().batch_execute(&sql)))
+            }
+        })
+    }
+
+    /// Lets one process at a time migrate. SQLite's writers are already one at a time.
+    pub(crate) fn lock_schema(&mut self) -> Result<()> {
+        match self.on {
+            On::Sqlite(_) => Ok(()),
+            On::Postgres { .. } => {
+                self.each("select 1 from pg_advisory_xact_lock(9172034)", &[], |_| Ok(()))
+            }
+        }
+    }
+}
+
+async fn copy_in<'p>(
+    connection: &postgres::Connection,
+    sql: &str,
+    types: &[Type],
+    rows: impl Iterator<Item = impl AsRef<[Param<'p>]>>,
+) -> Result<u64> {
+    let sink = connection.client().copy_in(sql).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, types));
+    for row in rows {
+        let row: Vec<&(dyn ToSql + Sync)> =
+            row.as_ref().iter().map(|it| it as &(dyn ToSql + Sync)).collect();
+        writer.as_mut().write(&row).await?;
+    }
+    Ok(writer.finish().await?)
+}

@@ -1,0 +1,43 @@
+//! What the database layer promises, on the engine at hand.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod disk;
+mod line;
+mod migrations;
+mod tables;
+mod transactions;
+mod values;
+
+use db::{Db, Error, Migration, Tx, params};
+use testkit::Database;
+
+const NOTES: &[Migration] = &[Migration {
+    version: 1,
+    name: "notes",
+    sql: "create table notes (id {int} primary key, word text unique, image {bytes},
+        parent {int} references notes (id)) {table};",
+}];
+
+/// A database with one table.
+struct Notes {
+    db: Db,
+    database: Database,
+}
+
+impl Notes {
+    async fn new() -> Notes {
+        let database = Database::empty().await;
+        let db = database.open().await;
+        db.migrate(NOTES).await.unwrap();
+        Notes { db, database }
+    }
+
+    async fn ids(&self) -> Vec<i64> {
+        self.db.all("select id from notes order by id", &[], |row| row.get(0)).await.unwrap()
+    }
+}
+
+fn add(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
+    tx.execute("insert into notes (id) values ($1)", params![id])?;
+    Ok(())
+}

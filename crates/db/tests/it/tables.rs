@@ -1,0 +1,123 @@
+//! Whole tables in and out, as backups need them.
+
+use std::sync::{Arc, Mutex, mpsc};
+
+use db::{Column, ColumnKind, Error, Migration, Param, Table};
+use testkit::Database;
+
+use crate::{NOTES, Notes, add};
+
+const FAMILY: &[Migration] = &[Migration {
+    version: 1,
+    name: "family",
+    sql: "create table zebras (id {int} primary key, name text, stripes {bytes}) {table};
+        create table apes (zebra {int} references zebras (id), id {int}, primary key (zebra, id)) {clustered};
+        create {unlogged} table request_marks (id {int} primary key) {table};",
+}];
+
+fn table(name: &str, columns: &[(&str, ColumnKind)]) -> Table {
+    let column =
+        |(name, kind): &(&str, ColumnKind)| Column { name: (*name).to_owned(), kind: *kind };
+    Table { name: name.to_owned(), columns: columns.iter().map(column).collect() }
+}
+
+#[tokio::test]
+async fn tables_come_parents_first_with_their_columns_in_one_order() {
+    let database = Database::empty().await;
+    let db = database.open().await;
+    db.migrate(FAMILY).await.unwrap();
+    let (int, text, bytes) = (ColumnKind::Int, ColumnKind::Text, ColumnKind::Bytes);
+    let expected = [
+        table("zebras", &[("id", int), ("name", text), ("stripes", bytes)]),
+        table("apes", &[("id", int), ("zebra", int)]),
+    ];
+    assert_eq!(db.tables().await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_dump_is_of_one_moment_and_stops_nobody() {
+    let notes = Notes::new().await;
+    notes.db.write(|tx| add(tx, 1).and_then(|()| add(tx, 2))).await.unwrap();
+    // The first row is held until somebody else has written and is done.
+    let (reached, reading) = tokio::sync::oneshot::channel();
+    let (go, wait) = mpsc::channel();
+    let mut pause = Some((reached, wait));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let seeing = seen.clone();
+    let tables = notes.db.tables().await.unwrap();
+    let twice = [tables.clone(), tables].concat();
+    let db = notes.db.clone();
+    let dumping = tokio::task::spawn_blocking(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let dump = db.dump(twice, move |table, row| {
+            if let Some((reached, wait)) = pause.take() {
+                reached.send(()).unwrap();
+                wait.recv().unwrap();
+            }
+            seeing.lock().unwrap().push((table, row.get::<i64>(0)?));
+            Ok(())
+        });
+        runtime.block_on(dump)
+    });
+    reading.await.unwrap();
+    notes.db.write(|tx| add(tx, 3)).await.unwrap();
+    go.send(()).unwrap();
+    dumping.await.unwrap().unwrap();
+    assert_eq!(*seen.lock().unwrap(), [(0, 1), (0, 2), (1, 1), (1, 2)]);
+    assert_eq!(notes.ids().await, [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn what_one_database_gives_another_takes() {
+    let from = Notes::new().await;
+    from.db
+        .write(|tx| {
+            let image: &[u8] = &[0, 255, 7];
+            let rows = [
+                [1.into(), "é".into(), image.into(), Param::Int(None)],
+                [2.into(), Param::Text(None), Param::Bytes(None), 1.into()],
+            ];
+            tx.insert_many("notes", ["id", "word", "image", "parent"], rows)
+        })
+        .await
+        .unwrap();
+    let to = Notes::new().await;
+    let tables = from.db.tables().await.unwrap();
+    type Row = (i64, Option<Vec<u8>>, Option<i64>, Option<String>);
+    let read = |row: &db::Row<'_>| -> db::Result<Row> {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    };
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    let found = rows.clone();
+    let dump = from.db.dump(tables.clone(), move |_, row| {
+        found.lock().unwrap().push(read(row)?);
+        Ok(())
+    });
+    dump.await.unwrap();
+    let rows = std::mem::take(&mut *rows.lock().unwrap());
+    let taken = rows.clone();
+    let table = tables[0].clone();
+    to.db
+        .write(move |tx| {
+            let rows = taken.iter().map(|(id, image, parent, word)| {
+                vec![(*id).into(), Param::Bytes(image.as_deref()), (*parent).into(), word.into()]
+            });
+            table.insert_many(tx, rows)
+        })
+        .await
+        .unwrap();
+    let sql = "select id, image, parent, word from notes order by id";
+    assert_eq!(to.db.all(sql, &[], read).await.unwrap(), rows);
+    assert_eq!(rows.len(), 2);
+}
+
+#[tokio::test]
+async fn a_reader_that_fails_ends_the_dump() {
+    let notes = Notes::new().await;
+    notes.db.write(|tx| add(tx, 1)).await.unwrap();
+    let tables = notes.db.tables().await.unwrap();
+    assert_eq!(tables.len(), NOTES.len());
+    let stopped = notes.db.dump(tables, |_, _| Err(Error::unavailable("no room for it"))).await;
+    assert!(matches!(stopped, Err(Error::Unavailable(_))));
+    assert_eq!(notes.ids().await, [1]);
+}

@@ -1,0 +1,243 @@
+//! All of a transaction happens or none of it, and one's failure is not another's.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc;
+
+use db::{Error, Param, params};
+
+use crate::{Notes, add};
+
+/// What a transaction of the product would end with when a rule forbids it.
+#[derive(Debug)]
+enum Refused {
+    ByRule,
+    By(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        Refused::By(error)
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_is_kept_whole_or_not_at_all() {
+    let notes = Notes::new().await;
+    let kept = notes.db.write(|tx| {
+        add(tx, 1)?;
+        add(tx, 2)?;
+        Ok::<_, Error>("both")
+    });
+    assert_eq!(kept.await.unwrap(), "both");
+    let refused = notes.db.write(|tx| {
+        add(tx, 3)?;
+        Err::<(), _>(Refused::ByRule)
+    });
+    assert!(matches!(refused.await, Err(Refused::ByRule)));
+    let panicked = notes.db.write(|tx| {
+        add(tx, 4)?;
+        // Without a message: this one is meant.
+        resume_unwind(Box::new("meant"));
+        #[expect(unreachable_code, reason = "gives the closure its type")]
+        Ok::<(), Refused>(())
+    });
+    assert!(matches!(panicked.await, Err(Refused::By(Error::Internal(_)))));
+    assert_eq!(notes.ids().await, [1, 2]);
+}
+
+#[tokio::test]
+async fn many_at_once_with_failures_and_panics_keep_exactly_the_good_ones() {
+    let notes = Notes::new().await;
+    let mut writes = Vec::new();
+    for id in 0..400_i64 {
+        let db = notes.db.clone();
+        writes.push(tokio::spawn(async move {
+            let write = db.write(move |tx| {
+                add(tx, id)?;
+                match id % 5 {
+                    1 => Err(Refused::ByRule),
+                    // Two rows with one id: the engine itself says no.
+                    2 => Ok(add(tx, id)?),
+                    3 => resume_unwind(Box::new("meant")),
+                    _ => Ok(()),
+                }
+            });
+            (id, write.await)
+        }));
+    }
+    let mut good = Vec::new();
+    for write in writes {
+        let (id, outcome) = write.await.unwrap();
+        match (id % 5, outcome) {
+            (0 | 4, Ok(())) => good.push(id),
+            (1, Err(Refused::ByRule)) | (2, Err(Refused::By(Error::Unique))) => {}
+            (3, Err(Refused::By(Error::Internal(_)))) => {}
+            (_, other) => panic!("{id}: {other:?}"),
+        }
+    }
+    assert_eq!(notes.ids().await, good);
+    assert_eq!(good.len(), 160);
+}
+
+#[tokio::test]
+async fn those_that_wait_behind_a_long_one_are_judged_one_by_one() {
+    let notes = Notes::new().await;
+    let (go, wait) = mpsc::channel();
+    let long = notes.db.write(move |tx| {
+        add(tx, 1)?;
+        wait.recv().unwrap();
+        Err::<(), _>(Refused::ByRule)
+    });
+    let behind = async {
+        let writes: Vec<_> = (2..=10)
+            .map(|id| {
+                let db = notes.db.clone();
+                tokio::spawn(async move { db.write(move |tx| add(tx, id)).await })
+            })
+            .collect();
+        // All of them are on their way before the long one ends.
+        tokio::task::yield_now().await;
+        go.send(()).unwrap();
+        for write in writes {
+            write.await.unwrap().unwrap();
+        }
+    };
+    let (long, ()) = tokio::join!(long, behind);
+    assert!(matches!(long, Err(Refused::ByRule)));
+    assert_eq!(notes.ids().await, (2..=10).collect::<Vec<i64>>());
+}
+
+#[tokio::test]
+async fn a_transaction_goes_on_when_the_one_who_asked_has_left() {
+    let notes = Notes::new().await;
+    let (started, begun) = tokio::sync::oneshot::channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let db = notes.db.clone();
+    let asking = tokio::spawn(async move {
+        db.write(move |tx| {
+            started.send(()).unwrap();
+            wait.recv().unwrap();
+            add(tx, 1)
+        })
+        .await
+    });
+    begun.await.unwrap();
+    asking.abort();
+    assert!(asking.await.unwrap_err().is_cancelled());
+    go.send(()).unwrap();
+    // The next one is behind it on SQLite; on PostgreSQL it waits for the same row.
+    let taken = notes.db.write(|tx| add(tx, 1)).await;
+    if taken.is_ok() {
+        // It came first, so the other one found the id taken.
+        assert_eq!(notes.db.engine(), db::Engine::Postgres);
+    }
+    assert_eq!(notes.ids().await, [1]);
+}
+
+#[tokio::test]
+async fn reads_go_on_beside_a_long_transaction_and_see_what_was_before() {
+    let notes = Notes::new().await;
+    notes.db.write(|tx| add(tx, 1)).await.unwrap();
+    let (started, begun) = tokio::sync::oneshot::channel();
+    let (go, wait) = mpsc::channel();
+    let long = notes.db.write(move |tx| {
+        add(tx, 2)?;
+        tx.execute("update notes set word = $1 where id = 1", params!["changed"])?;
+        started.send(()).unwrap();
+        wait.recv().unwrap();
+        Ok::<_, Error>(())
+    });
+    let reading = async {
+        begun.await.unwrap();
+        assert_eq!(notes.ids().await, [1]);
+        let word = "select word from notes where id = 1";
+        let word: Option<Option<String>> =
+            notes.db.first(word, &[], |row| row.get(0)).await.unwrap();
+        assert_eq!(word, Some(None));
+        go.send(()).unwrap();
+    };
+    let (long, ()) = tokio::join!(long, reading);
+    long.unwrap();
+    assert_eq!(notes.ids().await, [1, 2]);
+}
+
+#[tokio::test]
+async fn a_transaction_sees_its_own_writes() {
+    let notes = Notes::new().await;
+    let seen = notes.db.write(|tx| {
+        add(tx, 5)?;
+        tx.all("select id from notes", &[], |row| row.get::<i64>(0))
+    });
+    assert_eq!(seen.await.unwrap(), [5]);
+}
+
+#[tokio::test]
+async fn broken_rules_of_the_schema_are_told_by_kind() {
+    let notes = Notes::new().await;
+    notes.db.write(|tx| add(tx, 1)).await.unwrap();
+    let of =
+        async |sql: &'static str| notes.db.write(move |tx| tx.execute(sql, &[])).await.unwrap_err();
+    let twice = of("insert into notes (id) values (1)").await;
+    assert!(matches!(twice, Error::Unique), "{twice:?}");
+    let word = of("insert into notes (id, word) values (2, 'a'), (3, 'a')").await;
+    assert!(matches!(word, Error::Unique), "{word:?}");
+    let orphan = of("insert into notes (id, parent) values (4, 99)").await;
+    assert!(matches!(orphan, Error::ForeignKey), "{orphan:?}");
+    notes
+        .db
+        .write(|tx| tx.execute("insert into notes (id, parent) values (5, 1)", &[]))
+        .await
+        .unwrap();
+    let parent = of("delete from notes where id = 1").await;
+    assert!(matches!(parent, Error::ForeignKey), "{parent:?}");
+    assert_eq!(notes.ids().await, [1, 5]);
+}
+
+#[tokio::test]
+async fn a_failed_statement_fails_its_transaction_even_when_nobody_looks() {
+    let notes = Notes::new().await;
+    let careless = notes.db.write(|tx| {
+        add(tx, 1)?;
+        // The error is dropped here, and the engines differ in what they make of that.
+        let _ = add(tx, 1);
+        let _ = add(tx, 2);
+        Ok::<_, Error>(())
+    });
+    let outcome = careless.await;
+    assert!(matches!(outcome, Err(Error::Unique)), "{outcome:?}");
+    assert_eq!(notes.ids().await, [0; 0]);
+}
+
+#[tokio::test]
+async fn many_rows_go_in_together_or_not_at_all() {
+    let notes = Notes::new().await;
+    let rows = |ids: std::ops::Range<i64>| ids.map(|id| [id.into(), Param::Text(None)]);
+    let count = notes.db.write(move |tx| {
+        assert_eq!(tx.insert_many("notes", ["id", "word"], rows(0..0))?, 0);
+        tx.insert_many("notes", ["id", "word"], rows(0..1500))
+    });
+    assert_eq!(count.await.unwrap(), 1500);
+    assert_eq!(notes.ids().await, (0..1500).collect::<Vec<i64>>());
+    let again =
+        notes.db.write(move |tx| tx.insert_many("notes", ["id", "word"], rows(1499..1510))).await;
+    assert!(matches!(again, Err(Error::Unique)), "{again:?}");
+    assert_eq!(notes.ids().await.len(), 1500);
+    // The connection is as good as before.
+    let more = notes.db.write(move |tx| tx.insert_many("notes", ["id", "word"], rows(1500..1501)));
+    assert_eq!(more.await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn two_processes_write_in_turns() {
+    let notes = Notes::new().await;
+    let other = notes.database.open().await;
+    let mut writes = Vec::new();
+    for id in 0..60_i64 {
+        let db = if id % 2 == 0 { notes.db.clone() } else { other.clone() };
+        writes.push(tokio::spawn(async move { db.write(move |tx| add(tx, id)).await }));
+    }
+    for write in writes {
+        write.await.unwrap().unwrap();
+    }
+    assert_eq!(notes.ids().await.len(), 60);
+}

@@ -1,0 +1,166 @@
+//! Linked accounts: what they are, and what the person chose to hide.
+
+use base::draft::AccountKind;
+use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp};
+use db::params;
+use wire::json::{Day, Moment, Number};
+use wire::v1::{self, Scope};
+
+use crate::{App, Caller, Credential, Error, Result};
+
+#[derive(Debug, Clone)]
+pub struct Account {
+    pub id: AccountId,
+    pub name: String,
+    pub mask: Option<String>,
+    pub kind: AccountKind,
+    pub subtype: Option<String>,
+    pub currency: Currency,
+    pub institution_name: Option<String>,
+    pub institution_logo: Option<String>,
+    pub balance_current_minor: Option<i64>,
+    pub balance_available_minor: Option<i64>,
+    pub balance_limit_minor: Option<i64>,
+    pub balance_as_of: Option<Timestamp>,
+    pub interest_rate: Option<Fixed9>,
+    pub apy_display: Option<String>,
+    pub next_payment_due_on: Option<Date>,
+    pub closed_on: Option<Date>,
+    pub hidden_at: Option<Timestamp>,
+    pub updated_at: Timestamp,
+    pub source: String,
+    pub connection_status: String,
+}
+
+impl From<&Account> for v1::Account {
+    fn from(account: &Account) -> v1::Account {
+        let money = |minor: Option<i64>| {
+            minor.map(|minor| Number::from(Money::new(minor, account.currency)))
+        };
+        v1::Account {
+            id: account.id.to_string(),
+            name: account.name.clone(),
+            mask: account.mask.clone(),
+            r#type: account.kind.as_str(),
+            subtype: account.subtype.clone(),
+            status: if account.closed_on.is_some() { "closed" } else { "open" },
+            connection_status: account.connection_status.clone(),
+            hidden: account.hidden_at.is_some(),
+            currency: account.currency.to_string(),
+            balance_available: money(account.balance_available_minor),
+            balance_current: money(account.balance_current_minor),
+            balance_limit: money(account.balance_limit_minor),
+            interest_rate_percentage: account.interest_rate.map(Number::from),
+            apy_percent_display: account.apy_display.clone(),
+            next_payment_due_date: account.next_payment_due_on.map(Day),
+            institution_name: account.institution_name.clone(),
+            institution_logo: account.institution_logo.clone(),
+            external_source: account.source.clone(),
+            as_of: account.balance_as_of.map(Moment),
+            updated_at: Moment(account.updated_at),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Open,
+    Closed,
+    All,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Filter {
+    pub status: Status,
+    pub include_hidden: bool,
+}
+
+/// The accounts a caller may see, by type and then by name.
+pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Vec<Account>> {
+    caller.require(Scope::AccountsRead)?;
+    let mut accounts = all(app, caller).await?;
+    accounts.retain(|account| {
+        let status = match filter.status {
+            Status::Open => account.closed_on.is_none(),
+            Status::Closed => account.closed_on.is_some(),
+            Status::All => true,
+        };
+        status && (filter.include_hidden || account.hidden_at.is_none())
+    });
+    Ok(accounts)
+}
+
+/// Every account of the caller's, whatever its state.
+pub(crate) async fn all(app: &App, caller: &Caller) -> Result<Vec<Account>> {
+    let mut accounts = app.db.all(ALL, params![caller.user], read).await?;
+    accounts.retain(|it| caller.may_see(it.id));
+    accounts.sort_by(|a, b| (a.kind, &a.name, a.id).cmp(&(b.kind, &b.name, b.id)));
+    Ok(accounts)
+}
+
+pub(crate) async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
+    let found = app.db.first(GET, params![caller.user, id], read).await?;
+    found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))
+}
+
+/// Hides an account from lists and totals, or shows it again. Nothing is lost by it.
+pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool) -> Result<()> {
+    if matches!(caller.credential, Credential::Key { .. }) {
+        // What is left out of totals is for the person to decide; a key only reads.
+        return Err(Error::NotFound("account"));
+    }
+    let (user, now) = (caller.user, app.clock.now());
+    let at = hidden.then_some(now);
+    let hide = move |tx: &mut db::Tx<'_>| {
+        Ok::<_, Error>(tx.execute(SET_HIDDEN, params![user, id, at, now])?)
+    };
+    if app.db.write(hide).await? == 0 { Err(Error::NotFound("account")) } else { Ok(()) }
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Account> {
+    let kind: &str = row.get(3)?;
+    let rate: Option<&str> = row.get(12)?;
+    let bad = |column, reason: String| db::Error::Decode { column, reason };
+    Ok(Account {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        mask: row.get(2)?,
+        kind: AccountKind::parse(kind).ok_or_else(|| bad(3, format!("unknown kind {kind}")))?,
+        subtype: row.get(4)?,
+        currency: row.get(5)?,
+        institution_name: row.get(6)?,
+        institution_logo: row.get(7)?,
+        balance_current_minor: row.get(8)?,
+        balance_available_minor: row.get(9)?,
+        balance_limit_minor: row.get(10)?,
+        balance_as_of: row.get(11)?,
+        interest_rate: match rate {
+            Some(text) => Some(Fixed9::parse(text).map_err(|it| bad(12, it.to_string()))?),
+            None => None,
+        },
+        apy_display: row.get(13)?,
+        next_payment_due_on: row.get(14)?,
+        closed_on: row.get(15)?,
+        hidden_at: row.get(16)?,
+        updated_at: row.get(17)?,
+        source: row.get(18)?,
+        connection_status: row.get(19)?,
+    })
+}
+
+const ALL: &str = "select a.id, a.name, a.mask, a.kind, a.subtype, a.currency, a.institution_name,
+    a.institution_logo, a.balance_current_minor, a.balance_available_minor, a.balance_limit_minor,
+    a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on, a.closed_on, a.hidden_at,
+    a.updated_at, c.source, c.status
+    from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
+    where a.user_id = $1";
+const GET: &str = "select a.id, a.name, a.mask, a.kind, a.subtype, a.currency, a.institution_name,
+    a.institution_logo, a.balance_current_minor, a.balance_available_minor, a.balance_limit_minor,
+    a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on, a.closed_on, a.hidden_at,
+    a.updated_at, c.source, c.status
+    from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
+    where a.user_id = $1 and a.id = $2";
+const SET_HIDDEN: &str =
+    "update accounts set hidden_at = $3, updated_at = $4 where user_id = $1 and id = $2";
+
+pub(crate) const STATEMENTS: &[&str] = &[ALL, GET, SET_HIDDEN];

@@ -1,0 +1,49 @@
+//! What can go wrong, in the product's own terms. No status code is known here.
+
+use std::sync::Arc;
+
+use wire::v1::{Code, Scope};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The caller's mistake, and how to mend it.
+    #[error("{message}")]
+    Invalid { param: Option<String>, message: String },
+    /// No token, or none that is good; the reason is fit to be told.
+    #[error("{0}")]
+    Unauthenticated(&'static str),
+    #[error("this token lacks the scope {0}")]
+    Forbidden(Scope),
+    /// The present state does not allow it; the code says which way.
+    #[error("{message}")]
+    Conflict { code: Code, message: String },
+    #[error("too many requests; try again in {retry_after_seconds} seconds")]
+    Limited { retry_after_seconds: i64 },
+    #[error("the database cannot be used right now")]
+    Unavailable(#[source] db::Error),
+    #[error("something went wrong inside")]
+    Internal(#[source] Arc<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    pub fn invalid(param: &str, message: impl Into<String>) -> Error {
+        Error::Invalid { param: Some(param.to_owned()), message: message.into() }
+    }
+
+    pub fn internal(message: impl Into<String>) -> Error {
+        Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
+    }
+}
+
+impl From<db::Error> for Error {
+    fn from(error: db::Error) -> Error {
+        match error {
+            db::Error::Unavailable(_) => Error::Unavailable(error),
+            other => Error::Internal(Arc::new(other)),
+        }
+    }
+}

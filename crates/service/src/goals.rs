@@ -1,0 +1,202 @@
+//! Goals: what the person saves for or pays off, and how far along they are.
+
+use std::collections::{BTreeSet, HashMap};
+
+use base::draft::AccountKind;
+use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
+use db::params;
+use wire::json::{Day, Number};
+use wire::v1::{self, Event, Scope};
+
+use crate::{App, Caller, Error, Result, outbox};
+
+words!(
+    /// In the order in which lists show them.
+    Status { Active => "active", Paused => "paused", Completed => "completed", Cancelled => "cancelled" }
+);
+words!(Kind {
+    Savings => "savings",
+    EmergencyFund => "emergency_fund",
+    DebtPayoff => "debt_payoff",
+    Purchase => "purchase",
+    Retirement => "retirement",
+    NetWorth => "net_worth",
+    Custom => "custom",
+});
+
+#[derive(Debug, Clone)]
+pub struct Goal {
+    pub id: GoalId,
+    pub name: String,
+    pub kind: Kind,
+    pub status: Status,
+    pub currency: Currency,
+    pub target_minor: i64,
+    pub current_minor: i64,
+    pub target_on: Option<Date>,
+}
+
+impl From<&Goal> for v1::Goal {
+    fn from(goal: &Goal) -> v1::Goal {
+        let money = |minor| Number::from(Money::new(minor, goal.currency));
+        v1::Goal {
+            id: goal.id.to_string(),
+            name: goal.name.clone(),
+            goal_type: goal.kind.as_str(),
+            status: goal.status.as_str(),
+            currency: goal.currency.to_string(),
+            target_amount: money(goal.target_minor),
+            current_value: money(goal.current_minor),
+            target_date: goal.target_on.map(Day),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct NewGoal {
+    pub name: String,
+    pub kind: Kind,
+    pub status: Status,
+    pub target: Money,
+    /// What counts towards it besides linked accounts.
+    pub saved_minor: i64,
+    pub target_on: Option<Date>,
+    pub accounts: Vec<AccountId>,
+}
+
+/// By status, then by target date with undated ones last.
+pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<Vec<Goal>> {
+    caller.require(Scope::GoalsRead)?;
+    let rows = app.db.all(LIST, params![caller.user], read).await?;
+    let links = linked_balances(app, caller).await?;
+    let mut goals: Vec<Goal> = rows
+        .into_iter()
+        .filter(|goal| status.is_none_or(|only| goal.goal.status == only))
+        .map(|row| with_progress(row, &links))
+        .collect();
+    goals.sort_by_key(|it| (it.status, it.target_on.is_none(), it.target_on, it.id));
+    Ok(goals)
+}
+
+pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> {
+    let (app, caller) = (app.clone(), caller.clone());
+    let db = app.db.clone();
+    db.write(move |tx| create_in(&app, tx, &caller, &new)).await
+}
+
+/// The same inside a transaction that does more.
+pub fn create_in(app: &App, tx: &mut db::Tx<'_>, caller: &Caller, new: &NewGoal) -> Result<GoalId> {
+    let name = new.name.trim();
+    if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
+        return Err(Error::invalid("name", "must have 1 to 80 characters on one line"));
+    }
+    if new.target.minor() <= 0 {
+        return Err(Error::invalid("target_amount", "must be more than zero"));
+    }
+    let (id, now): (GoalId, Timestamp) = (app.ids.make(), app.clock.now());
+    tx.execute(
+        INSERT,
+        params![
+            caller.user,
+            id,
+            name,
+            new.kind.as_str(),
+            new.status.as_str(),
+            new.target.currency().code(),
+            new.target.minor(),
+            new.saved_minor,
+            new.target_on,
+            now
+        ],
+    )?;
+    for account in new.accounts.iter().collect::<BTreeSet<_>>() {
+        // What is owed now is where paying off begins.
+        if tx.execute(LINK, params![caller.user, id, *account])? == 0 {
+            return Err(Error::invalid("accounts", "names an unknown account"));
+        }
+    }
+    let event = Event::GoalUpdated { goal_id: id.to_string(), status: new.status.as_str() };
+    outbox::append(app, tx, caller.user, &[event])?;
+    Ok(id)
+}
+
+struct Row {
+    goal: Goal,
+    saved_minor: i64,
+}
+
+struct Link {
+    kind: AccountKind,
+    currency: Currency,
+    current_minor: i64,
+    start_minor: Option<i64>,
+}
+
+/// What is there towards the goal: balances of linked accounts, or for a debt what has been paid off since the start.
+/// An account in another currency does not count: a goal is kept in one.
+fn with_progress(row: Row, links: &HashMap<GoalId, Vec<Link>>) -> Goal {
+    let Row { mut goal, saved_minor } = row;
+    let links = links.get(&goal.id).map_or(&[][..], Vec::as_slice);
+    let counted = links.iter().filter(|link| link.currency == goal.currency);
+    let linked: i64 = if goal.kind == Kind::DebtPayoff {
+        counted.map(|it| (it.start_minor.unwrap_or(0) - it.current_minor).max(0)).sum()
+    } else {
+        counted.map(|it| if it.kind.is_debt() { -it.current_minor } else { it.current_minor }).sum()
+    };
+    goal.current_minor = saved_minor + linked;
+    if goal.kind == Kind::DebtPayoff {
+        goal.current_minor = goal.current_minor.min(goal.target_minor);
+    }
+    goal
+}
+
+async fn linked_balances(app: &App, caller: &Caller) -> Result<HashMap<GoalId, Vec<Link>>> {
+    let mut links: HashMap<GoalId, Vec<Link>> = HashMap::new();
+    app.db
+        .each(LINKS, params![caller.user], |row| {
+            let kind: &str = row.get(1)?;
+            let unknown =
+                || db::Error::Decode { column: 1, reason: format!("unknown kind {kind}") };
+            let link = Link {
+                kind: AccountKind::parse(kind).ok_or_else(unknown)?,
+                currency: row.get(2)?,
+                current_minor: row.get::<Option<i64>>(3)?.unwrap_or(0),
+                start_minor: row.get(4)?,
+            };
+            links.entry(row.get(0)?).or_default().push(link);
+            Ok(())
+        })
+        .await?;
+    Ok(links)
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Row> {
+    let (kind, status): (&str, &str) = (row.get(2)?, row.get(3)?);
+    let unknown = |column, word| db::Error::Decode { column, reason: format!("unknown {word}") };
+    let goal = Goal {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        kind: Kind::parse(kind).ok_or_else(|| unknown(2, kind))?,
+        status: Status::parse(status).ok_or_else(|| unknown(3, status))?,
+        currency: row.get(4)?,
+        target_minor: row.get(5)?,
+        current_minor: 0,
+        target_on: row.get(7)?,
+    };
+    Ok(Row { goal, saved_minor: row.get(6)? })
+}
+
+const LIST: &str =
+    "select id, name, goal_type, status, currency, target_minor, saved_minor, target_on
+    from goals where user_id = $1";
+const INSERT: &str =
+    "insert into goals (user_id, id, name, goal_type, status, currency, target_minor,
+    saved_minor, target_on, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+const LINK: &str = "insert into goal_accounts (user_id, goal_id, account_id, start_minor)
+    select user_id, $2, id, balance_current_minor from accounts where user_id = $1 and id = $3";
+const LINKS: &str = "select g.goal_id, a.kind, a.currency, a.balance_current_minor, g.start_minor
+    from goal_accounts g join accounts a on a.user_id = g.user_id and a.id = g.account_id
+    where g.user_id = $1";
+
+pub(crate) const STATEMENTS: &[&str] = &[LIST, INSERT, LINK, LINKS];

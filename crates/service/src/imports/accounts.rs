@@ -1,0 +1,172 @@
+//! Accounts of an import: made when first seen, changed when told otherwise, with every balance remembered.
+
+use base::draft::AccountDraft;
+use base::{AccountId, Currency, Timestamp, kinds};
+use db::{Tx, params};
+use wire::json::Moment;
+use wire::v1::Event;
+
+use super::Batch;
+use crate::{Error, Result};
+
+/// What later steps need to know of the account.
+pub(super) struct Saved {
+    pub(super) id: AccountId,
+    pub(super) currency: Currency,
+    pub(super) is_new: bool,
+}
+
+pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, draft: &AccountDraft) -> Result<Saved> {
+    let known =
+        tx.first(KNOWN, params![batch.user, batch.connection, &draft.external_id], |row| {
+            Ok((row.get::<AccountId>(0)?, row.get::<Currency>(1)?))
+        })?;
+    if let Some((id, currency)) = known {
+        if currency != draft.currency {
+            let message = format!(
+                "the account {} is kept in {currency} and cannot become one in {}",
+                draft.name, draft.currency
+            );
+            return Err(Error::invalid("currency", message));
+        }
+        update(tx, batch, id, draft)?;
+        return Ok(Saved { id, currency, is_new: false });
+    }
+    let id = batch.app.ids.make::<kinds::Account>();
+    insert(tx, batch, id, draft)?;
+    batch.events.push(Event::AccountConnected {
+        account_id: id.to_string(),
+        institution_name: draft.institution_name.clone(),
+        r#type: draft.kind.as_str(),
+    });
+    Ok(Saved { id, currency: draft.currency, is_new: true })
+}
+
+fn insert(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -> Result<()> {
+    let rate = draft.interest_rate.map(|it| it.to_string());
+    tx.execute(
+        INSERT,
+        params![
+            batch.user,
+            id,
+            batch.connection,
+            &draft.external_id,
+            &draft.name,
+            &draft.mask,
+            draft.kind.as_str(),
+            &draft.subtype,
+            draft.currency.code(),
+            &draft.institution_name,
+            &draft.institution_logo,
+            &rate,
+            &draft.apy_display,
+            draft.next_payment_due_on,
+            draft.closed_on,
+            batch.now
+        ],
+    )?;
+    Ok(())
+}
+
+/// A source that does not speak of a fact does not take it back.
+fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -> Result<()> {
+    let rate = draft.interest_rate.map(|it| it.to_string());
+    tx.execute(
+        UPDATE,
+        params![
+            batch.user,
+            id,
+            &draft.name,
+            &draft.mask,
+            &draft.subtype,
+            &draft.institution_name,
+            &draft.institution_logo,
+            &rate,
+            &draft.apy_display,
+            draft.next_payment_due_on,
+            draft.closed_on,
+            batch.now
+        ],
+    )?;
+    Ok(())
+}
+
+/// Keeps every reported balance by its day, and the newest one on the account itself.
+pub(super) fn save_balances(
+    tx: &mut Tx<'_>,
+    batch: &mut Batch,
+    id: AccountId,
+    draft: &AccountDraft,
+) -> Result<()> {
+    for past in &draft.past_balances {
+        tx.execute(SAVE_PAST, params![batch.user, id, past.on, past.current_minor])?;
+    }
+    let Some(balance) = draft.balance else { return Ok(()) };
+    let before = tx.first(BALANCE, params![batch.user, id], |row| {
+        let as_of: Option<Timestamp> = row.get(0)?;
+        let values: [Option<i64>; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
+        Ok((as_of, values))
+    })?;
+    let (known_as_of, known) = before.unwrap_or((None, [None; 3]));
+    let on = base::date_from_days(balance.as_of.as_second().div_euclid(86_400));
+    let (available, limit) = (balance.available_minor, balance.limit_minor);
+    let reported = params![batch.user, id, on, balance.current_minor, available, limit];
+    // An older statement, read late, may fill its own day, but must not turn the account back.
+    if known_as_of.is_some_and(|known| known > balance.as_of) {
+        tx.execute(SAVE_LATE, reported)?;
+        return Ok(());
+    }
+    tx.execute(SAVE_REPORTED, reported)?;
+    let (current, as_of) = (balance.current_minor, balance.as_of);
+    tx.execute(SET_BALANCE, params![batch.user, id, current, available, limit, as_of, batch.now])?;
+    if known != [Some(balance.current_minor), available, limit] {
+        let as_of = Moment(balance.as_of);
+        batch.events.push(Event::BalanceUpdated { account_id: id.to_string(), as_of });
+    }
+    Ok(())
+}
+
+const KNOWN: &str = "select id, currency from accounts
+    where user_id = $1 and connection_id = $2 and external_id = $3";
+const INSERT: &str =
+    "insert into accounts (user_id, id, connection_id, external_id, name, mask, kind, subtype,
+    currency, institution_name, institution_logo, interest_rate, apy_display, next_payment_due_on,
+    closed_on, transaction_count, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, $16, $16)";
+// Touched only by a change, so that `updated_at` means one.
+const UPDATE: &str = "update accounts set name = $3, mask = coalesce($4, mask), subtype = coalesce($5, subtype),
+    institution_name = coalesce($6, institution_name), institution_logo = coalesce($7, institution_logo),
+    interest_rate = coalesce($8, interest_rate), apy_display = coalesce($9, apy_display),
+    next_payment_due_on = coalesce($10, next_payment_due_on), closed_on = $11, updated_at = $12
+    where user_id = $1 and id = $2 and (name <> $3 or mask is distinct from coalesce($4, mask)
+        or subtype is distinct from coalesce($5, subtype)
+        or institution_name is distinct from coalesce($6, institution_name)
+        or institution_logo is distinct from coalesce($7, institution_logo)
+        or interest_rate is distinct from coalesce($8, interest_rate)
+        or apy_display is distinct from coalesce($9, apy_display)
+        or next_payment_due_on is distinct from coalesce($10, next_payment_due_on)
+        or closed_on is distinct from $11)";
+// What was reported on its own day is better than what a source remembers of it.
+const SAVE_PAST: &str = "insert into balances (user_id, account_id, reported_on, current_minor)
+    values ($1, $2, $3, $4)
+    on conflict (user_id, account_id, reported_on) do nothing";
+const SAVE_REPORTED: &str = "insert into balances
+    (user_id, account_id, reported_on, current_minor, available_minor, limit_minor)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (user_id, account_id, reported_on) do update set current_minor = excluded.current_minor,
+        available_minor = excluded.available_minor, limit_minor = excluded.limit_minor";
+const SAVE_LATE: &str = "insert into balances
+    (user_id, account_id, reported_on, current_minor, available_minor, limit_minor)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (user_id, account_id, reported_on) do nothing";
+const BALANCE: &str = "select balance_as_of, balance_current_minor, balance_available_minor,
+    balance_limit_minor from accounts where user_id = $1 and id = $2";
+const SET_BALANCE: &str =
+    "update accounts set balance_current_minor = $3, balance_available_minor = $4,
+    balance_limit_minor = $5, balance_as_of = $6, updated_at = $7
+    where user_id = $1 and id = $2 and (balance_as_of is distinct from $6
+        or balance_current_minor is distinct from $3
+        or balance_available_minor is distinct from $4 or balance_limit_minor is distinct from $5)";
+
+pub(super) const STATEMENTS: &[&str] =
+    &[KNOWN, INSERT, UPDATE, SAVE_PAST, SAVE_REPORTED, SAVE_LATE, BALANCE, SET_BALANCE];

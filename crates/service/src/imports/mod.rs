@@ -1,0 +1,156 @@
+//! The one way in for data: what a source says is matched with what is known, and all of it is written, with its
+//! events, in one transaction.
+
+mod accounts;
+mod holdings;
+mod transactions;
+
+use base::draft::{RateDraft, Statement};
+use base::{AccountId, ConnectionId, ImportId, Timestamp, UserId, kinds};
+use db::{Tx, params};
+use wire::v1::Event;
+
+use crate::{App, Caller, Credential, Error, Result, outbox};
+
+/// What an import found, in transactions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    pub new: usize,
+    pub changed: usize,
+    pub seen: usize,
+    pub removed: usize,
+}
+
+/// What every step of one import shares.
+struct Batch {
+    app: App,
+    user: UserId,
+    connection: ConnectionId,
+    id: ImportId,
+    now: Timestamp,
+    events: Vec<Event>,
+    summary: Summary,
+}
+
+/// Takes in what a source says. Either all of it is there afterwards, or nothing is.
+pub async fn commit(app: &App, caller: &Caller, statement: Statement) -> Result<Summary> {
+    if matches!(caller.credential, Credential::Key { .. }) {
+        // Keys read and propose; only a person, or the operator for them, brings data in.
+        return Err(Error::NotFound("import"));
+    }
+    let (app, user) = (app.clone(), caller.user);
+    let db = app.db.clone();
+    db.write(move |tx| commit_in(tx, app, user, statement)).await
+}
+
+fn commit_in(tx: &mut Tx<'_>, app: App, user: UserId, statement: Statement) -> Result<Summary> {
+    let now = app.clock.now();
+    // Touching the person's row first makes imports for one person queue up on PostgreSQL too.
+    if tx.execute(LOCK, params![user, now])? == 0 {
+        return Err(Error::NotFound("user"));
+    }
+    let connection = connect(tx, &app, user, &statement, now)?;
+    let id = app.ids.make::<kinds::Import>();
+    let mut batch =
+        Batch { user, connection, id, now, events: Vec::new(), summary: Summary::default(), app };
+    for draft in statement.accounts {
+        let account = accounts::save(tx, &mut batch, &draft)?;
+        accounts::save_balances(tx, &mut batch, account.id, &draft)?;
+        transactions::save(tx, &mut batch, &account, &draft)?;
+        if let Some(positions) = &draft.holdings {
+            holdings::save(tx, &mut batch, account.id, positions)?;
+        }
+    }
+    save_rates(tx, user, &statement.rates)?;
+    batch.finish(tx, statement.as_of)
+}
+
+impl Batch {
+    fn finish(self, tx: &mut Tx<'_>, as_of: Timestamp) -> Result<Summary> {
+        let Summary { new, changed, seen, removed } = self.summary;
+        tx.execute(
+            INSERT_IMPORT,
+            params![
+                self.user,
+                self.id,
+                self.connection,
+                as_of,
+                self.now,
+                new as i64,
+                changed as i64,
+                seen as i64,
+                removed as i64
+            ],
+        )?;
+        outbox::append(&self.app, tx, self.user, &self.events)?;
+        Ok(self.summary)
+    }
+
+    /// Tells of transactions, at most a hundred in one event.
+    fn tell<E>(&mut self, account: AccountId, ids: &[base::TransactionId], event: E)
+    where
+        E: Fn(String, Vec<String>, usize) -> Event,
+    {
+        for chunk in ids.chunks(Event::IDS_MAX) {
+            let names: Vec<String> = chunk.iter().map(ToString::to_string).collect();
+            let count = names.len();
+            self.events.push(event(account.to_string(), names, count));
+        }
+    }
+}
+
+fn connect(
+    tx: &mut Tx<'_>,
+    app: &App,
+    user: UserId,
+    statement: &Statement,
+    now: Timestamp,
+) -> Result<ConnectionId> {
+    let source = statement.source.as_str();
+    let status = if source == "manual" { "manual" } else { "connected" };
+    tx.execute(
+        CONNECT,
+        params![
+            user,
+            app.ids.make::<kinds::Connection>(),
+            source,
+            &statement.connection,
+            &statement.institution,
+            status,
+            now
+        ],
+    )?;
+    let found =
+        tx.first(CONNECTION, params![user, source, &statement.connection], |row| row.get(0))?;
+    found.ok_or_else(|| Error::internal("a connection vanished inside its transaction"))
+}
+
+fn save_rates(tx: &mut Tx<'_>, user: UserId, rates: &[RateDraft]) -> Result<()> {
+    for rate in rates {
+        let (from, to) = (rate.from.code(), rate.to.code());
+        tx.execute(SAVE_RATE, params![user, from, to, rate.on, &rate.rate.to_string()])?;
+    }
+    Ok(())
+}
+
+const LOCK: &str = "update users set connected_at = coalesce(connected_at, $2) where id = $1";
+const CONNECT: &str = "insert into connections
+    (user_id, id, source, external_id, institution_name, status, synced_at, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $7)
+    on conflict (user_id, source, external_id) do update
+    set status = excluded.status, synced_at = excluded.synced_at,
+        institution_name = coalesce(excluded.institution_name, connections.institution_name)";
+const CONNECTION: &str =
+    "select id from connections where user_id = $1 and source = $2 and external_id = $3";
+const SAVE_RATE: &str =
+    "insert into exchange_rates (user_id, from_currency, to_currency, rated_on, rate)
+    values ($1, $2, $3, $4, $5)
+    on conflict (user_id, from_currency, to_currency, rated_on) do update set rate = excluded.rate";
+const INSERT_IMPORT: &str =
+    "insert into imports (user_id, id, connection_id, as_of, imported_at, new_count,
+    changed_count, seen_count, removed_count) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+pub(crate) fn statements() -> Vec<&'static str> {
+    let own = [LOCK, CONNECT, CONNECTION, SAVE_RATE, INSERT_IMPORT];
+    [&own[..], accounts::STATEMENTS, holdings::STATEMENTS, transactions::STATEMENTS].concat()
+}

@@ -1,0 +1,66 @@
+//! The installation's own key: seals cursors now, and whatever secret is kept at rest.
+
+use base::Entropy;
+use db::{Db, params};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Error, Result};
+
+/// Thirty-two secret bytes, never printed.
+#[derive(Clone)]
+pub struct Key([u8; 32]);
+
+impl Key {
+    pub fn generate(entropy: &Entropy) -> Key {
+        Key(entropy.bytes())
+    }
+
+    pub fn parse(text: &str) -> Option<Key> {
+        let text = text.trim();
+        let digit = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
+        let bytes: Option<Vec<u8>> = (0..32).map(|it| digit(it * 2)).collect();
+        (text.len() == 64).then_some(Key(bytes?.try_into().ok()?))
+    }
+
+    pub fn to_hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// A key for one purpose, so that what is sealed for one is noise to another.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"evenkeel ");
+        hash.update(purpose.as_bytes());
+        hash.update([0]);
+        hash.update(self.0);
+        hash.finalize().into()
+    }
+}
+
+/// Ties the database to the key at first use, and afterwards refuses another: two processes with different keys
+/// would each call the other's cursors forged.
+pub async fn claim(db: &Db, key: &Key) -> Result<()> {
+    let print: String =
+        key.derive("fingerprint")[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    db.write(move |tx| {
+        tx.execute(INSERT_FINGERPRINT, params![print.as_str()])?;
+        let stored: Option<String> = tx.first(FINGERPRINT, &[], |row| row.get(0))?;
+        if stored.as_deref() == Some(print.as_str()) {
+            return Ok(());
+        }
+        Err(Error::Invalid {
+            param: Some("installation_key".to_owned()),
+            message: "this database belongs to an installation with another key; copy the file \
+                      installation.key from the process that made it, or set installation_key"
+                .to_owned(),
+        })
+    })
+    .await
+}
+
+const INSERT_FINGERPRINT: &str =
+    "insert into installation (name, value) values ('key_fingerprint', $1)
+    on conflict (name) do nothing";
+const FINGERPRINT: &str = "select value from installation where name = 'key_fingerprint'";
+
+pub(crate) const STATEMENTS: &[&str] = &[INSERT_FINGERPRINT, FINGERPRINT];

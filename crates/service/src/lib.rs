@@ -1,0 +1,156 @@
+//! What the product does: one module per capability, with its rules beside its SQL.
+
+pub mod accounts;
+pub mod backup;
+pub mod balances;
+pub mod cursors;
+
+mod error;
+pub mod goals;
+pub mod health;
+pub mod idempotency;
+pub mod imports;
+pub mod installation;
+pub mod investments;
+pub mod keys;
+pub mod limits;
+pub mod outbox;
+pub mod rates;
+pub mod schema;
+pub mod transactions;
+pub mod users;
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use base::{AccountId, Clock, Entropy, IdMaker, KeyId, UserId};
+use db::Db;
+use wire::v1::Scope;
+
+pub use db::Tx;
+pub use error::{Error, Result};
+
+/// Everything an operation needs; clones share it.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+pub struct Parts {
+    pub db: Db,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub ids: IdMaker,
+    pub cursors: cursors::Seal,
+    pub limits: limits::Limiter,
+    pub key_cache: keys::Cache,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What the wiring hands in.
+pub struct Setup {
+    pub db: Db,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub installation_key: installation::Key,
+    pub rate_limit: limits::Policy,
+}
+
+impl App {
+    pub fn new(setup: Setup) -> App {
+        let Setup { db, clock, entropy, installation_key, rate_limit } = setup;
+        let ids = IdMaker::new(clock.clone(), entropy.clone());
+        App(Arc::new(Parts {
+            cursors: cursors::Seal::new(&installation_key),
+            limits: limits::Limiter::new(rate_limit),
+            key_cache: keys::Cache::default(),
+            db,
+            clock,
+            entropy,
+            ids,
+        }))
+    }
+}
+
+/// On whose behalf an operation runs, and how far it may go.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub user: UserId,
+    pub credential: Credential,
+}
+
+#[derive(Clone, Debug)]
+pub enum Credential {
+    /// An API key. `accounts` lists the only ones it may see, when it is limited to some.
+    Key { id: KeyId, scopes: Scopes, accounts: Option<Arc<[AccountId]>> },
+    /// The person themselves, or the operator on their behalf.
+    Owner,
+}
+
+impl Caller {
+    pub fn owner(user: UserId) -> Caller {
+        Caller { user, credential: Credential::Owner }
+    }
+
+    pub fn require(&self, scope: Scope) -> Result<()> {
+        match &self.credential {
+            Credential::Owner => Ok(()),
+            Credential::Key { scopes, .. } if scopes.has(scope) => Ok(()),
+            Credential::Key { .. } => Err(Error::Forbidden(scope)),
+        }
+    }
+
+    pub fn may_see(&self, account: AccountId) -> bool {
+        match &self.credential {
+            Credential::Key { accounts: Some(accounts), .. } => accounts.contains(&account),
+            _ => true,
+        }
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scopes(u32);
+
+impl Scopes {
+    pub fn all() -> Scopes {
+        Scope::ALL.into_iter().collect()
+    }
+
+    pub fn read_only() -> Scopes {
+        Scope::ALL.into_iter().filter(|it| it.is_read_only()).collect()
+    }
+
+    pub fn has(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u32) != 0
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |it| self.has(*it))
+    }
+
+    /// Space-separated, as it is stored and as OAuth writes it.
+    pub fn to_words(self) -> String {
+        let words: Vec<&str> = self.iter().map(Scope::as_str).collect();
+        words.join(" ")
+    }
+
+    pub fn parse(words: &str) -> Result<Scopes> {
+        let scope = |word: &str| {
+            let unknown = || Error::invalid("scopes", format!("{word} is not a scope"));
+            Scope::parse(word).ok_or_else(unknown)
+        };
+        words.split_ascii_whitespace().map(scope).collect()
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Scopes {
+        Scopes(scopes.into_iter().fold(0, |set, scope| set | 1 << scope as u32))
+    }
+}

@@ -1,0 +1,59 @@
+//! The outbox: events written in the transaction of the change they tell of, so that none is lost.
+
+use base::kinds;
+use base::{EventId, Timestamp, UserId};
+use db::{Db, Tx, params};
+use wire::v1::Event;
+
+use crate::{App, Error, Result};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    pub id: EventId,
+    pub event_type: String,
+    pub data: String,
+    pub created_at: Timestamp,
+}
+
+/// Appends events in the order they happened.
+pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Result<()> {
+    let now = app.clock.now();
+    let mut rows = Vec::with_capacity(events.len());
+    for event in events {
+        let data = serde_json::to_string(event);
+        let data = data.map_err(|error| Error::internal(format!("writing an event: {error}")))?;
+        rows.push((app.ids.make::<kinds::Event>(), event.event_type().name, data));
+    }
+    let columns = ["user_id", "id", "type", "data", "created_at"];
+    let values = rows.iter().map(|(id, name, data)| {
+        [user.into(), (*id).into(), (*name).into(), data.into(), now.into()]
+    });
+    tx.insert_many("events", columns, values)?;
+    Ok(())
+}
+
+/// The events after one, oldest first.
+pub async fn list(
+    db: &Db,
+    user: UserId,
+    after: Option<EventId>,
+    limit: usize,
+) -> Result<Vec<Stored>> {
+    let after = after.unwrap_or(EventId::from_bytes([0; 16]));
+    let stored = db
+        .all(LIST, params![user, after, limit as i64], |row| {
+            Ok(Stored {
+                id: row.get(0)?,
+                event_type: row.get(1)?,
+                data: row.get(2)?,
+                created_at: row.get(3)?,
+            })
+        })
+        .await?;
+    Ok(stored)
+}
+
+const LIST: &str = "select id, type, data, created_at from events
+    where user_id = $1 and id > $2 order by id limit $3";
+
+pub(crate) const STATEMENTS: &[&str] = &[LIST];

@@ -1,0 +1,44 @@
+//! The steps of the schema, in order.
+
+use db::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    name: "foundation",
+    sql: include_str!("../../../migrations/0001_foundation.sql"),
+}];
+
+/// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all
+/// on both engines, which is our compile-time check for two databases at once.
+pub fn statements() -> Vec<String> {
+    let fixed = [
+        crate::accounts::STATEMENTS,
+        crate::backup::STATEMENTS,
+        crate::balances::STATEMENTS,
+        crate::goals::STATEMENTS,
+        crate::health::STATEMENTS,
+        crate::idempotency::STATEMENTS,
+        crate::installation::STATEMENTS,
+        crate::investments::STATEMENTS,
+        crate::keys::STATEMENTS,
+        crate::limits::STATEMENTS,
+        crate::outbox::STATEMENTS,
+        crate::rates::STATEMENTS,
+        crate::transactions::STATEMENTS,
+        crate::users::STATEMENTS,
+        &crate::imports::statements(),
+    ];
+    let fixed = fixed.concat().into_iter().map(str::to_owned);
+    fixed.chain(crate::transactions::statement_variants()).collect()
+}
+
+/// Those that only PostgreSQL runs, because only it has several processes to bring together.
+pub fn postgres_statements() -> &'static [&'static str] {
+    crate::limits::POSTGRES_STATEMENTS
+}
+
+/// Whether the database answers.
+pub async fn ready(app: &crate::App) -> crate::Result<()> {
+    db::schema_version(&app.db).await?;
+    Ok(())
+}

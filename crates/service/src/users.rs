@@ -1,0 +1,224 @@
+//! People: who they are, and the password they sign in with.
+
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use argon2::{Argon2, PasswordHash};
+use base::{Currency, Timestamp, UserId};
+use db::params;
+use wire::json::Moment;
+use wire::v1::{self, Scope};
+
+use crate::{App, Caller, Error, Result};
+
+#[derive(Debug, Clone)]
+pub struct User {
+    pub id: UserId,
+    pub email: String,
+    pub preferred_name: Option<String>,
+    pub image: Option<String>,
+    pub base_currency: Currency,
+    pub connected_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
+impl From<&User> for v1::Profile {
+    fn from(user: &User) -> v1::Profile {
+        v1::Profile {
+            id: user.id.to_string(),
+            email: user.email.clone(),
+            connected_at: user.connected_at.map(Moment),
+            preferred_name: user.preferred_name.clone(),
+            image: user.image.clone(),
+            created_at: Moment(user.created_at),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct NewUser {
+    pub email: String,
+    pub preferred_name: Option<String>,
+    pub base_currency: Currency,
+    pub password: Option<String>,
+}
+
+pub const PASSWORD_LENGTH_MIN: usize = 10;
+const PASSWORD_LENGTH_MAX: usize = 256;
+
+pub async fn create(app: &App, new: NewUser) -> Result<User> {
+    let email = normal_email(&new.email)?;
+    let hash = match &new.password {
+        Some(password) => Some(hash_password(app, password).await?),
+        None => None,
+    };
+    let now = app.clock.now();
+    let user = User {
+        id: app.ids.make(),
+        email,
+        preferred_name: new.preferred_name.filter(|it| !it.trim().is_empty()),
+        image: None,
+        base_currency: new.base_currency,
+        connected_at: None,
+        created_at: now,
+    };
+    let row = user.clone();
+    app.db
+        .write(move |tx| {
+            let inserted = tx.execute(
+                INSERT,
+                params![
+                    row.id,
+                    &row.email,
+                    &row.preferred_name,
+                    row.base_currency.code(),
+                    &hash,
+                    now
+                ],
+            );
+            match inserted {
+                Ok(_) => Ok(()),
+                Err(db::Error::Unique) => {
+                    let message = format!("{} already has an account here", row.email);
+                    Err(Error::invalid("email", message))
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await?;
+    Ok(user)
+}
+
+/// The caller's own profile.
+pub async fn get(app: &App, caller: &Caller) -> Result<User> {
+    caller.require(Scope::ProfileRead)?;
+    by_id(app, caller.user).await
+}
+
+/// The base currency that totals are told in.
+pub(crate) async fn base_currency(app: &App, caller: &Caller) -> Result<Currency> {
+    Ok(by_id(app, caller.user).await?.base_currency)
+}
+
+async fn by_id(app: &App, id: UserId) -> Result<User> {
+    let found = app.db.first(BY_ID, params![id], read).await?;
+    found.ok_or(Error::NotFound("user"))
+}
+
+pub async fn find_by_email(app: &App, email: &str) -> Result<Option<User>> {
+    let email = normal_email(email)?;
+    Ok(app.db.first(BY_EMAIL, params![&email], read).await?)
+}
+
+/// Everyone, in order of arrival; an operator's view.
+pub async fn list(app: &App, limit: usize) -> Result<Vec<User>> {
+    Ok(app.db.all(LIST, params![limit as i64], read).await?)
+}
+
+/// Replaces the password.
+pub async fn set_password(app: &App, user: UserId, password: &str) -> Result<()> {
+    let hash = hash_password(app, password).await?;
+    let now = app.clock.now();
+    let touched = app
+        .db
+        .write(move |tx| Ok::<_, Error>(tx.execute(SET_PASSWORD, params![user, &hash, now])?))
+        .await?;
+    if touched == 0 { Err(Error::NotFound("user")) } else { Ok(()) }
+}
+
+/// Removes the person and everything of theirs.
+pub async fn delete(app: &App, user: UserId) -> Result<()> {
+    let touched =
+        app.db.write(move |tx| Ok::<_, Error>(tx.execute(DELETE, params![user])?)).await?;
+    app.key_cache.forget_all();
+    if touched == 0 { Err(Error::NotFound("user")) } else { Ok(()) }
+}
+
+/// Whether the password is the person's. Takes as long for an unknown person as for a wrong password, so that
+/// nobody can find out who has an account here.
+pub async fn check_password(app: &App, email: &str, password: &str) -> Result<Option<User>> {
+    let email = normal_email(email)?;
+    let found = app
+        .db
+        .first(PASSWORD, params![&email], |row| Ok((read(row)?, row.get::<Option<String>>(7)?)))
+        .await?;
+    let (user, hash) = match found {
+        Some((user, Some(hash))) => (Some(user), hash),
+        _ => (None, UNKNOWN_HASH.to_owned()),
+    };
+    let password = password.to_owned();
+    let fits = tokio::task::spawn_blocking(move || {
+        let hash = PasswordHash::new(&hash).map_err(|error| Error::internal(error.to_string()))?;
+        Ok::<_, Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+    });
+    let fits = fits.await.map_err(|error| Error::internal(error.to_string()))??;
+    Ok(user.filter(|_| fits))
+}
+
+/// The hash of a password nobody has, with the same cost as real ones.
+const UNKNOWN_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$ZXZlbmtlZWwtbm9ib2R5$\
+    3q2+796tvu/erb7v3q2+796tvu/erb7v3q2+796tvu8";
+
+async fn hash_password(app: &App, password: &str) -> Result<String> {
+    let length = password.chars().count();
+    if !(PASSWORD_LENGTH_MIN..=PASSWORD_LENGTH_MAX).contains(&length) {
+        return Err(Error::invalid(
+            "password",
+            format!("must have {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters"),
+        ));
+    }
+    let salt: [u8; 16] = app.entropy.bytes();
+    let password = password.to_owned();
+    // Hashing is slow on purpose, so it must not hold up the threads that answer requests.
+    let hashing = tokio::task::spawn_blocking(move || {
+        let hash = Argon2::default().hash_password_with_salt(password.as_bytes(), &salt);
+        hash.map(|it| it.to_string()).map_err(|error| Error::internal(error.to_string()))
+    });
+    hashing.await.map_err(|error| Error::internal(error.to_string()))?
+}
+
+/// Lower case and trimmed, so that one person is one row however they type it.
+fn normal_email(email: &str) -> Result<String> {
+    let email = email.trim().to_lowercase();
+    let looks_right = email.len() <= 254
+        && email.split_once('@').is_some_and(|(local, domain)| {
+            !local.is_empty() && !domain.is_empty() && !domain.contains('@')
+        })
+        && !email.chars().any(|it| it.is_whitespace() || it.is_control());
+    if looks_right {
+        Ok(email)
+    } else {
+        Err(Error::invalid("email", "must be an email address such as robin@example.com"))
+    }
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<User> {
+    Ok(User {
+        id: row.get(0)?,
+        email: row.get(1)?,
+        preferred_name: row.get(2)?,
+        image: row.get(3)?,
+        base_currency: row.get(4)?,
+        connected_at: row.get(5)?,
+        created_at: row.get(6)?,
+    })
+}
+
+const INSERT: &str = "insert into users
+    (id, email, preferred_name, base_currency, password_hash, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $6)";
+const BY_ID: &str =
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at
+    from users where id = $1";
+const BY_EMAIL: &str =
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at
+    from users where email = $1";
+const PASSWORD: &str =
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at,
+    password_hash from users where email = $1";
+const LIST: &str =
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at
+    from users order by id limit $1";
+const SET_PASSWORD: &str = "update users set password_hash = $2, updated_at = $3 where id = $1";
+const DELETE: &str = "delete from users where id = $1";
+
+pub(crate) const STATEMENTS: &[&str] =
+    &[INSERT, BY_ID, BY_EMAIL, PASSWORD, LIST, SET_PASSWORD, DELETE];

@@ -1,0 +1,179 @@
+//! The daily balances of one account.
+
+use base::Date;
+use calc::balances::Source;
+use service::balances::{self, Range, Series};
+use service::keys::NewKey;
+use service::{Error, Result, Scopes, accounts};
+use testkit::draft::{brokerage, card, checking, statement, txn};
+use testkit::{Person, World, day, new_key};
+use wire::v1::{self, Scope};
+
+use crate::{is_not_found, param};
+
+async fn list(world: &World, person: &Person, name: &str, range: Range) -> Result<Series> {
+    let id = person.account(name).await;
+    balances::list(&world.app, &person.caller, id, range).await
+}
+
+fn range(start: &str, end: &str) -> Range {
+    Range { start_on: Some(day(start)), end_on: Some(day(end)) }
+}
+
+fn shown(series: &Series) -> Vec<(Date, i64, Source)> {
+    series.days.iter().map(|it| (it.on, it.current_minor, it.source)).collect()
+}
+
+#[tokio::test]
+async fn the_last_thirty_days_are_shown_unless_said_otherwise() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let account =
+        checking("A").past_balance("2025-01-01", 100).balance("2026-03-09T08:00:00Z", 100);
+    robin.import(statement([account])).await;
+    let series = list(&world, &robin, "A", Range::default()).await.unwrap();
+    assert_eq!((series.start_on, series.end_on), (day("2026-02-09"), day("2026-03-10")));
+    assert_eq!(series.days.len(), 30);
+    assert!(series.days.is_sorted_by_key(|it| it.on));
+    let only_end = Range { start_on: None, end_on: Some(day("2026-01-31")) };
+    let series = list(&world, &robin, "A", only_end).await.unwrap();
+    assert_eq!((series.start_on, series.end_on), (day("2026-01-02"), day("2026-01-31")));
+    let one = list(&world, &robin, "A", range("2026-03-10", "2026-03-10")).await.unwrap();
+    assert_eq!(one.days.len(), 1);
+}
+
+#[tokio::test]
+async fn a_range_that_is_none_or_too_long_is_refused() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 100)])).await;
+    let backwards = list(&world, &robin, "A", range("2026-03-02", "2026-03-01")).await;
+    assert_eq!(param(backwards), "start_date");
+    // Until today, when only a start is given.
+    let future = Range { start_on: Some(day("2026-03-11")), end_on: None };
+    assert_eq!(param(list(&world, &robin, "A", future).await), "start_date");
+    let longest = range("2021-03-07", "2026-03-10");
+    assert!(list(&world, &robin, "A", longest).await.is_ok());
+    let longer = range("2021-03-06", "2026-03-10");
+    assert_eq!(param(list(&world, &robin, "A", longer).await), "start_date");
+}
+
+#[tokio::test]
+async fn there_is_no_day_before_the_first_known_one_nor_after_today() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 100)])).await;
+    let series = list(&world, &robin, "A", range("2026-03-01", "2026-03-20")).await.unwrap();
+    let expected =
+        [(day("2026-03-09"), 100, Source::Reported), (day("2026-03-10"), 100, Source::Carried)];
+    assert_eq!(shown(&series), expected);
+    assert_eq!(series.end_on, day("2026-03-20"), "what was asked for is told back");
+    robin.import(statement([checking("Silent")])).await;
+    assert_eq!(list(&world, &robin, "Silent", Range::default()).await.unwrap().days, []);
+}
+
+#[tokio::test]
+async fn days_between_reports_follow_from_the_posted_transactions() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let account = checking("A")
+        .past_balance("2026-03-05", 1_000)
+        .balance("2026-03-09T08:00:00Z", 700)
+        .with(txn("2026-03-07", -300, "SHOP").id("a"))
+        .with(txn("2026-03-08", -50, "HOLD").id("p").pending())
+        .with(txn("2026-03-06", -10, "MISTAKE").id("gone"))
+        .with(txn("2026-03-10", 25, "REFUND").id("b"));
+    robin.import(statement([account])).await;
+    robin.import(statement([checking("A").without("gone")])).await;
+    let series = list(&world, &robin, "A", range("2026-03-05", "2026-03-10")).await.unwrap();
+    let expected = [
+        (day("2026-03-05"), 1_000, Source::Reported),
+        (day("2026-03-06"), 1_000, Source::Inferred),
+        (day("2026-03-07"), 700, Source::Inferred),
+        (day("2026-03-08"), 700, Source::Inferred),
+        (day("2026-03-09"), 700, Source::Reported),
+        (day("2026-03-10"), 725, Source::Inferred),
+    ];
+    assert_eq!(shown(&series), expected);
+}
+
+#[tokio::test]
+async fn a_debt_grows_with_what_is_spent_and_investments_only_repeat_their_reports() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let visa =
+        card("Visa").balance("2026-03-09T08:00:00Z", 5_000).with(txn("2026-03-09", -2_000, "SHOP"));
+    let broker = brokerage("Broker")
+        .past_balance("2026-03-07", 90_000)
+        .balance("2026-03-09T08:00:00Z", 95_000)
+        .with(txn("2026-03-08", -1_000, "BUY"));
+    robin.import(statement([visa, broker])).await;
+    let days = range("2026-03-07", "2026-03-09");
+    let owed = list(&world, &robin, "Visa", days).await.unwrap();
+    let expected = [
+        (day("2026-03-08"), 3_000, Source::Inferred),
+        (day("2026-03-09"), 5_000, Source::Reported),
+    ];
+    assert_eq!(shown(&owed), expected);
+    let worth = list(&world, &robin, "Broker", days).await.unwrap();
+    let expected = [
+        (day("2026-03-07"), 90_000, Source::Reported),
+        (day("2026-03-08"), 90_000, Source::Carried),
+        (day("2026-03-09"), 95_000, Source::Reported),
+    ];
+    assert_eq!(shown(&worth), expected);
+}
+
+#[tokio::test]
+async fn a_closed_account_is_empty_from_its_closing_on() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let old = checking("Old").past_balance("2026-03-05", 800).closed_on("2026-03-07");
+    robin.import(statement([old])).await;
+    let series = list(&world, &robin, "Old", range("2026-03-05", "2026-03-08")).await.unwrap();
+    let minors: Vec<i64> = series.days.iter().map(|it| it.current_minor).collect();
+    assert_eq!(minors, [800, 800, 0, 0]);
+}
+
+#[tokio::test]
+async fn what_nobody_explains_is_shown_as_such_and_absent_facts_as_null() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let mut account = checking("A").past_balance("2026-03-08", 100_000);
+    account = account.balance("2026-03-09T08:00:00Z", 50_000);
+    account.balance.as_mut().unwrap().available_minor = Some(49_000);
+    robin.import(statement([account])).await;
+    let series = list(&world, &robin, "A", range("2026-03-08", "2026-03-10")).await.unwrap();
+    let shown = v1::Balances::from(&series);
+    let second = &shown.balances[1];
+    assert_eq!(second.unexplained_change.as_ref().unwrap().as_str(), "-500.00");
+    assert_eq!(second.balance_available.as_ref().unwrap().as_str(), "490.00");
+    assert!(second.balance_limit.is_none() && shown.balances[0].balance_available.is_none());
+    assert!(shown.balances[2].balance_available.is_none());
+    let sources: Vec<&str> = shown.balances.iter().map(|it| it.source).collect();
+    assert_eq!(sources, ["reported", "reported", "carried"]);
+}
+
+#[tokio::test]
+async fn an_account_of_somebody_else_or_out_of_reach_is_not_found() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    for person in [&robin, &kim] {
+        let accounts = ["A", "B"].map(|it| checking(it).balance("2026-03-09T08:00:00Z", 1));
+        person.import(statement(accounts)).await;
+    }
+    let (a, b, theirs) =
+        (robin.account("A").await, robin.account("B").await, kim.account("A").await);
+    let reach = |caller, id| balances::list(&world.app, caller, id, Range::default());
+    is_not_found(reach(&robin.caller, theirs).await);
+    is_not_found(reach(&robin.caller, base::AccountId::from_bytes([5; 16])).await);
+    let key = robin.key(NewKey { accounts: Some(vec![a]), ..new_key() }).await;
+    assert!(reach(&key.caller, a).await.is_ok());
+    is_not_found(reach(&key.caller, b).await);
+    // Hiding leaves it out of lists, not out of reach.
+    accounts::set_hidden(&world.app, &robin.caller, b, true).await.unwrap();
+    assert!(reach(&robin.caller, b).await.is_ok());
+    let scopes: Scopes = [Scope::TransactionsRead].into_iter().collect();
+    let blind = robin.key(NewKey { scopes, ..new_key() }).await;
+    assert!(matches!(reach(&blind.caller, a).await, Err(Error::Forbidden(Scope::AccountsRead))));
+}

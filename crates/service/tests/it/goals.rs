@@ -1,0 +1,163 @@
+//! Goals: how far along they are, and in what order they are shown.
+
+use base::draft::AccountKind;
+use base::{Currency, Money};
+use service::goals::{self, Goal, Kind, NewGoal, Status};
+use service::keys::NewKey;
+use service::{Error, Scopes, outbox};
+use testkit::draft::{account, card, checking, statement};
+use testkit::{Person, World, day, new_key};
+use wire::v1::{self, Scope};
+
+use crate::param;
+
+fn goal(name: &str, kind: Kind) -> NewGoal {
+    NewGoal {
+        name: name.to_owned(),
+        kind,
+        status: Status::Active,
+        target: Money::new(500_000, Currency::USD),
+        saved_minor: 0,
+        target_on: None,
+        accounts: Vec::new(),
+    }
+}
+
+async fn make(world: &World, person: &Person, new: NewGoal) {
+    goals::create(&world.app, &person.caller, new).await.unwrap();
+}
+
+async fn list(world: &World, person: &Person, status: Option<Status>) -> Vec<Goal> {
+    goals::list(&world.app, &person.caller, status).await.unwrap()
+}
+
+fn names(goals: &[Goal]) -> Vec<&str> {
+    goals.iter().map(|it| it.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn goals_come_by_status_then_by_date_with_undated_ones_last() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let dated = |name: &str, status, on: Option<&str>| NewGoal {
+        status,
+        target_on: on.map(day),
+        ..goal(name, Kind::Savings)
+    };
+    for new in [
+        dated("cancelled", Status::Cancelled, Some("2026-01-01")),
+        dated("completed", Status::Completed, None),
+        dated("undated", Status::Active, None),
+        dated("late", Status::Active, Some("2027-01-01")),
+        dated("paused", Status::Paused, Some("2026-01-01")),
+        dated("soon", Status::Active, Some("2026-04-01")),
+    ] {
+        make(&world, &robin, new).await;
+    }
+    let all = list(&world, &robin, None).await;
+    assert_eq!(names(&all), ["soon", "late", "undated", "paused", "completed", "cancelled"]);
+    for status in Status::ALL {
+        let only = list(&world, &robin, Some(*status)).await;
+        let expected = all.iter().filter(|it| it.status == *status).map(|it| it.id);
+        assert!(only.iter().map(|it| it.id).eq(expected), "{status:?}");
+    }
+    let shown = v1::Goal::from(&all[2]);
+    assert!(shown.target_date.is_none());
+    assert_eq!(shown.target_amount.as_str(), "5000.00");
+}
+
+#[tokio::test]
+async fn progress_is_what_linked_accounts_hold_and_debts_take_away() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let at = "2026-03-09T08:00:00Z";
+    robin
+        .import(statement([
+            checking("Savings").balance(at, 120_000),
+            card("Visa").balance(at, 20_000),
+            checking("Euros").in_currency("EUR").balance(at, 99_000),
+            checking("Unknown"),
+        ]))
+        .await;
+    let mut accounts = Vec::new();
+    for name in ["Savings", "Visa", "Euros", "Unknown"] {
+        accounts.push(robin.account(name).await);
+    }
+    let new = NewGoal { accounts, saved_minor: 5_000, ..goal("Net worth", Kind::NetWorth) };
+    make(&world, &robin, new).await;
+    assert_eq!(list(&world, &robin, None).await[0].current_minor, 105_000);
+    robin.import(statement([checking("Savings").balance("2026-03-10T08:00:00Z", 130_000)])).await;
+    assert_eq!(list(&world, &robin, None).await[0].current_minor, 115_000);
+}
+
+#[tokio::test]
+async fn a_debt_goal_counts_what_was_paid_off_since_it_began() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let owed = |at: &str, minor| account("Car loan", AccountKind::Loan, "auto").balance(at, minor);
+    robin.import(statement([owed("2026-03-01T08:00:00Z", 500_000)])).await;
+    let accounts = vec![robin.account("Car loan").await];
+    make(&world, &robin, NewGoal { accounts, ..goal("Pay off", Kind::DebtPayoff) }).await;
+    let progress = async || list(&world, &robin, None).await[0].current_minor;
+    assert_eq!(progress().await, 0);
+    robin.import(statement([owed("2026-03-05T08:00:00Z", 420_000)])).await;
+    assert_eq!(progress().await, 80_000);
+    robin.import(statement([owed("2026-03-06T08:00:00Z", 600_000)])).await;
+    assert_eq!(progress().await, 0, "owing more is no progress, and no negative one");
+    robin.import(statement([owed("2026-03-07T08:00:00Z", -1_000)])).await;
+    assert_eq!(progress().await, 500_000, "more than all of it cannot be paid off");
+}
+
+#[tokio::test]
+async fn a_goal_that_makes_no_sense_is_refused_whole() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    kim.import(statement([checking("Savings")])).await;
+    let before = world.stored().await;
+    let theirs = kim.account("Savings").await;
+    let long = "x".repeat(81);
+    for (wrong, at_fault) in [
+        (goal(" ", Kind::Savings), "name"),
+        (goal(&long, Kind::Savings), "name"),
+        (goal("a\0b", Kind::Savings), "name"),
+        (
+            NewGoal { target: Money::new(0, Currency::USD), ..goal("x", Kind::Custom) },
+            "target_amount",
+        ),
+        (
+            NewGoal { target: Money::new(-5, Currency::USD), ..goal("x", Kind::Custom) },
+            "target_amount",
+        ),
+        (NewGoal { accounts: vec![theirs], ..goal("x", Kind::Custom) }, "accounts"),
+    ] {
+        assert_eq!(param(goals::create(&world.app, &robin.caller, wrong).await), at_fault);
+    }
+    assert_eq!(world.stored().await, before);
+}
+
+#[tokio::test]
+async fn an_account_named_twice_counts_once() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([checking("A").balance("2026-03-09T08:00:00Z", 700)])).await;
+    let a = robin.account("A").await;
+    make(&world, &robin, NewGoal { accounts: vec![a, a], ..goal("Twice", Kind::Savings) }).await;
+    assert_eq!(list(&world, &robin, None).await[0].current_minor, 700);
+}
+
+#[tokio::test]
+async fn a_new_goal_is_told_and_seen_by_its_person_only() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    make(&world, &robin, goal("Boat", Kind::Purchase)).await;
+    assert!(list(&world, &kim, None).await.is_empty());
+    let events = outbox::list(&world.app.db, robin.user.id, None, 10).await.unwrap();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].event_type, "goal.updated");
+    let id = list(&world, &robin, None).await[0].id;
+    assert_eq!(events[0].data, format!(r#"{{"goal_id":"{id}","status":"active"}}"#));
+    let scopes: Scopes = [Scope::AccountsRead].into_iter().collect();
+    let blind = robin.key(NewKey { scopes, ..new_key() }).await;
+    let refused = goals::list(&world.app, &blind.caller, None).await;
+    assert!(matches!(refused, Err(Error::Forbidden(Scope::GoalsRead))));
+}

@@ -1,0 +1,292 @@
+//! A request sent twice has one effect, and both get its answer.
+
+use std::future::Future;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+
+use base::{Currency, Money};
+use service::goals::{self, Kind, NewGoal, Status};
+use service::idempotency::{self, Answer, Outcome, Request, parse_key};
+use service::{App, Caller, Error, Result};
+use testkit::{World, new_key};
+use wire::v1::Code;
+
+use crate::param;
+
+fn request(key: &str) -> Request {
+    let (key, scope) = (key.to_owned(), "POST /v1/goals".to_owned());
+    Request { key, scope, fingerprint: [1; 32] }
+}
+
+fn goal(name: &str) -> NewGoal {
+    NewGoal {
+        name: name.to_owned(),
+        kind: Kind::Savings,
+        status: Status::Active,
+        target: Money::new(100_000, Currency::USD),
+        saved_minor: 0,
+        target_on: None,
+        accounts: Vec::new(),
+    }
+}
+
+/// What the front door would answer: refusals of the domain are kept, mistakes and trouble are not.
+fn refuse(error: &Error) -> Option<Answer> {
+    match error {
+        Error::Conflict { code, message } => {
+            Some(Answer { status: code.status(), body: message.clone() })
+        }
+        _ => None,
+    }
+}
+
+async fn make(app: &App, caller: &Caller, request: Request, name: &str) -> Result<Outcome> {
+    let (within, by, new) = (app.clone(), caller.clone(), goal(name));
+    let work = move |tx: &mut db::Tx<'_>| {
+        let id = goals::create_in(&within, tx, &by, &new)?;
+        Ok(Answer { status: 201, body: format!("{{\"id\":\"{id}\"}}") })
+    };
+    idempotency::run(app, caller, request, work, refuse).await
+}
+
+async fn names(app: &App, caller: &Caller) -> Vec<String> {
+    let found = goals::list(app, caller, None).await.unwrap();
+    found.into_iter().map(|it| it.name).collect()
+}
+
+fn code(outcome: Result<Outcome>) -> Code {
+    match outcome {
+        Err(Error::Conflict { code, .. }) => code,
+        other => panic!("no conflict: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_second_time_gets_the_first_answer_and_has_no_effect() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let first = make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();
+    assert!(!first.replayed);
+    let events = world.stored().await["events"].len();
+    for _ in 0..2 {
+        let again = make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();
+        assert_eq!((again.replayed, again.answer), (true, first.answer.clone()));
+    }
+    assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
+    assert_eq!(world.stored().await["events"].len(), events);
+}
+
+#[tokio::test]
+async fn the_same_key_for_another_request_is_refused() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();
+    let other = Request { fingerprint: [2; 32], ..request("a") };
+    let refused = make(&world.app, &robin.caller, other, "House").await;
+    assert_eq!(code(refused), Code::IdempotencyKeyReused);
+    assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
+}
+
+#[tokio::test]
+async fn a_key_is_its_own_in_every_scope_and_for_every_credential() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    let (one, two) = (robin.key(new_key()).await, robin.key(new_key()).await);
+    let elsewhere = Request { scope: "PUT /v1/goals".to_owned(), ..request("a") };
+    for (caller, request) in [
+        (&robin.caller, request("a")),
+        (&robin.caller, request("A")),
+        (&robin.caller, elsewhere),
+        (&one.caller, request("a")),
+        (&two.caller, request("a")),
+        (&kim.caller, request("a")),
+    ] {
+        assert!(!make(&world.app, caller, request, "Boat").await.unwrap().replayed);
+    }
+    assert_eq!(names(&world.app, &robin.caller).await.len(), 5);
+    assert_eq!(names(&world.app, &kim.caller).await.len(), 1);
+}
+
+/// Starts a request, and holds it right after its claim is written.
+async fn claimed<'f>(
+    app: &App,
+    key: &str,
+    running: impl Future<Output = Result<Outcome>> + 'f,
+) -> Pin<Box<dyn Future<Output = Result<Outcome>> + 'f>> {
+    let mut running = Box::pin(running);
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(running.as_mut().poll(&mut context).is_pending());
+    let lease = app.clock.now().as_microsecond() + 60_000_000;
+    let sql = "select leased_until from idempotency_keys
+        where idempotency_key = $1 and leased_until = $2 and status is null";
+    loop {
+        let found = app.db.first(sql, db::params![key, lease], |_| Ok(())).await.unwrap();
+        if found.is_some() {
+            return running;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn while_one_runs_the_others_are_told_to_wait() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let (started, begun) = tokio::sync::oneshot::channel();
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let work = move |_: &mut db::Tx<'_>| {
+        started.send(()).unwrap();
+        wait.recv().unwrap();
+        Ok(Answer { status: 201, body: "done".to_owned() })
+    };
+    // On SQLite a second transaction waits for the first, so the claim alone is looked at there.
+    let first = idempotency::run(&world.app, &robin.caller, request("a"), work, refuse);
+    let second = async {
+        begun.await.unwrap();
+        let second = make(&world.app, &robin.caller, request("a"), "Boat");
+        if world.app.db.engine() == db::Engine::Postgres {
+            assert_eq!(code(second.await), Code::IdempotencyInProgress);
+            go.send(()).unwrap();
+        } else {
+            go.send(()).unwrap();
+            assert!(second.await.unwrap().replayed);
+        }
+    };
+    let (first, ()) = tokio::join!(first, second);
+    assert!(!first.unwrap().replayed);
+    assert_eq!(names(&world.app, &robin.caller).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn twenty_at_once_have_one_effect() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let neighbour = world.neighbour().await;
+    let running: Vec<_> = (0..20)
+        .map(|it| {
+            let app = if it % 2 == 0 { world.app.clone() } else { neighbour.clone() };
+            let caller = robin.caller.clone();
+            tokio::spawn(async move { make(&app, &caller, request("a"), "Boat").await })
+        })
+        .collect();
+    let (mut first, mut replayed) = (Vec::new(), Vec::new());
+    for run in running {
+        match run.await.unwrap() {
+            Ok(Outcome { replayed: false, answer }) => first.push(answer),
+            Ok(Outcome { answer, .. }) => replayed.push(answer),
+            refused => assert_eq!(code(refused), Code::IdempotencyInProgress),
+        }
+    }
+    assert_eq!(first.len(), 1);
+    assert!(replayed.iter().all(|it| *it == first[0]));
+    assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
+}
+
+#[tokio::test]
+async fn a_claim_of_a_process_that_died_ends_with_its_lease() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let dying = make(&world.app, &robin.caller, request("a"), "Boat");
+    drop(claimed(&world.app, "a", dying).await);
+    world.advance_seconds(59);
+    let waiting = make(&world.app, &robin.caller, request("a"), "Boat").await;
+    assert_eq!(code(waiting), Code::IdempotencyInProgress);
+    let other = Request { fingerprint: [2; 32], ..request("a") };
+    let reused = make(&world.app, &robin.caller, other, "House").await;
+    assert_eq!(code(reused), Code::IdempotencyKeyReused);
+    world.advance_seconds(1);
+    assert!(!make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap().replayed);
+    assert!(make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap().replayed);
+    assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
+}
+
+#[tokio::test]
+async fn a_process_that_was_only_slow_does_not_do_it_again_after_its_lease() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let make = |key, name| make(&world.app, &robin.caller, request(key), name);
+    // With a request that would succeed and with one that is a mistake, before and after the other one is done.
+    for (key, name, is_done) in [("a", "Boat", true), ("b", "Boat", false), ("c", "", false)] {
+        let slow = claimed(&world.app, key, make(key, name)).await;
+        world.advance_seconds(60);
+        let quick = claimed(&world.app, key, make(key, "Boat")).await;
+        let quick = if is_done {
+            let done = quick.await.unwrap();
+            assert!(slow.await.is_err());
+            done
+        } else {
+            assert!(slow.await.is_err());
+            assert_eq!(code(make(key, "Boat").await), Code::IdempotencyInProgress);
+            quick.await.unwrap()
+        };
+        let again = make(key, "Boat").await.unwrap();
+        assert_eq!((again.replayed, again.answer), (true, quick.answer));
+    }
+    assert_eq!(names(&world.app, &robin.caller).await, ["Boat"; 3]);
+}
+
+#[tokio::test]
+async fn what_the_domain_refused_is_kept_and_leaves_no_trace() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    for replayed in [false, true] {
+        let (app, caller) = (world.app.clone(), robin.caller.clone());
+        let work = move |tx: &mut db::Tx<'_>| {
+            goals::create_in(&app, tx, &caller, &goal("Boat"))?;
+            let message = "not now".to_owned();
+            Err(Error::Conflict { code: Code::Conflict, message })
+        };
+        let outcome =
+            idempotency::run(&world.app, &robin.caller, request("a"), work, refuse).await.unwrap();
+        let answer = Answer { status: 409, body: "not now".to_owned() };
+        assert_eq!(outcome, Outcome { answer, replayed });
+    }
+    assert_eq!(names(&world.app, &robin.caller).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn mistakes_and_trouble_are_not_kept() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    assert_eq!(param(make(&world.app, &robin.caller, request("a"), "").await), "name");
+    let panics = |_: &mut db::Tx<'_>| -> Result<Answer> { resume_unwind(Box::new("meant")) };
+    let trouble = idempotency::run(&world.app, &robin.caller, request("a"), panics, refuse).await;
+    assert!(matches!(trouble, Err(Error::Internal(_))), "{trouble:?}");
+    assert!(world.stored().await["idempotency_keys"].is_empty());
+    assert!(!make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap().replayed);
+}
+
+#[tokio::test]
+async fn answers_are_kept_for_a_day() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();
+    world.advance_seconds(24 * 3600 - 1);
+    assert!(make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap().replayed);
+    assert_eq!(idempotency::forget_once(&world.app).await.unwrap(), 0);
+    world.advance_seconds(1);
+    let other = Request { fingerprint: [2; 32], ..request("a") };
+    assert!(!make(&world.app, &robin.caller, other, "House").await.unwrap().replayed);
+    make(&world.app, &robin.caller, request("b"), "Car").await.unwrap();
+    world.advance_seconds(24 * 3600);
+    assert_eq!(idempotency::forget_once(&world.app).await.unwrap(), 2);
+    assert!(world.stored().await["idempotency_keys"].is_empty());
+}
+
+#[test]
+fn a_key_is_visible_ascii_bare_or_in_quotes() {
+    for (header, key) in [
+        ("a", "a"),
+        ("\"a\"", "a"),
+        ("\"", "\""),
+        ("8e03978e-40d5-43e8-bc93-6894a57f9324", "8e03978e-40d5-43e8-bc93-6894a57f9324"),
+        ("a\"b", "a\"b"),
+        (&"x".repeat(255), &"x".repeat(255)),
+    ] {
+        assert_eq!(parse_key(header).unwrap(), key);
+    }
+    for bad in ["", "\"\"", "a b", "é", "a\n", &"x".repeat(256)] {
+        assert_eq!(param(parse_key(bad)), "Idempotency-Key", "{bad}");
+    }
+}

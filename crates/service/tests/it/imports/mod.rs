@@ -1,0 +1,15 @@
+//! The way in for data: what an import finds, writes, tells and leaves alone.
+
+mod events;
+mod matching;
+mod model;
+mod positions;
+mod rules;
+mod snapshots;
+mod together;
+
+use service::imports::Summary;
+
+fn summary(new: usize, changed: usize, seen: usize, removed: usize) -> Summary {
+    Summary { new, changed, seen, removed }
+}

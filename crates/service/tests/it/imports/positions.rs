@@ -1,0 +1,77 @@
+//! Holdings: the account's list is replaced, and what stays keeps its identity.
+
+use base::Clock;
+use calc::investments::{Holding, View};
+use service::investments;
+use testkit::draft::{brokerage, position, statement};
+use testkit::{Person, World};
+
+async fn holdings(world: &World, person: &Person) -> Vec<Holding> {
+    let found = investments::list(&world.app, &person.caller, None, View::default()).await.unwrap();
+    let mut all: Vec<Holding> =
+        found.portfolio.groups.into_iter().flat_map(|it| it.holdings).collect();
+    all.sort_by(|a, b| a.symbol.cmp(&b.symbol));
+    all
+}
+
+fn symbols(holdings: &[Holding]) -> Vec<&str> {
+    holdings.iter().map(|it| it.symbol.as_deref().unwrap_or("?")).collect()
+}
+
+#[tokio::test]
+async fn what_is_no_longer_listed_is_gone_and_the_rest_keeps_its_id() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let both = [position("VTI", "2").priced("100", "99"), position("BND", "10")];
+    robin.import(statement([brokerage("Brokerage").holding(both)])).await;
+    let before = holdings(&world, &robin).await;
+    assert_eq!(symbols(&before), ["BND", "VTI"]);
+    // At the same moment: the order of imports counts, and not what the clock says.
+    let changed = [position("VTI", "3.5").priced("101", "100"), position("AAPL", "1")];
+    robin.import(statement([brokerage("Brokerage").holding(changed)])).await;
+    let after = holdings(&world, &robin).await;
+    assert_eq!(symbols(&after), ["AAPL", "VTI"]);
+    assert_eq!(after[1].security_id, before[1].security_id);
+    assert_eq!(after[1].quantity.to_string(), "3.5");
+    assert_eq!(after[1].current_value_minor, Some(35_350));
+}
+
+#[tokio::test]
+async fn silence_about_positions_is_not_the_same_as_having_none() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([brokerage("Brokerage").holding([position("VTI", "2")])])).await;
+    robin.import(statement([brokerage("Brokerage")])).await;
+    assert_eq!(symbols(&holdings(&world, &robin).await), ["VTI"]);
+    robin.import(statement([brokerage("Brokerage").holding([])])).await;
+    assert_eq!(symbols(&holdings(&world, &robin).await), [""; 0]);
+}
+
+#[tokio::test]
+async fn one_security_in_two_accounts_is_one_security_and_each_account_its_own_list() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let list = |quantity: &str| [position("VTI", quantity).priced("100", "100").cost(10_000)];
+    let accounts = [brokerage("One").holding(list("2")), brokerage("Two").holding(list("3"))];
+    robin.import(statement(accounts)).await;
+    let found = holdings(&world, &robin).await;
+    assert_eq!(symbols(&found), ["VTI"]);
+    assert_eq!(found[0].quantity.to_string(), "5");
+    assert_eq!(found[0].cost_basis_total_minor, Some(20_000));
+    robin.import(statement([brokerage("One").holding([])])).await;
+    assert_eq!(holdings(&world, &robin).await[0].quantity.to_string(), "3");
+}
+
+#[tokio::test]
+async fn the_clock_may_go_back_between_imports() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    world.advance_seconds(3600);
+    robin.import(statement([brokerage("Brokerage").holding([position("VTI", "2")])])).await;
+    // Another process, whose clock is an hour behind.
+    let behind = Clock::frozen_at("2026-03-10T12:00:00Z");
+    let app = world.neighbour_at(behind).await;
+    let sold = statement([brokerage("Brokerage").holding([position("BND", "1")])]);
+    service::imports::commit(&app, &robin.caller, sold).await.unwrap();
+    assert_eq!(symbols(&holdings(&world, &robin).await), ["BND"]);
+}

@@ -1,0 +1,108 @@
+//! Who may bring data in, and for whom.
+
+use base::UserId;
+use base::draft::{Source, Statement};
+use service::accounts::{self, Filter, Status};
+use service::{Caller, Error, imports};
+use testkit::draft::{checking, rate, statement, txn};
+use testkit::{World, new_key};
+
+use crate::is_not_found;
+
+#[tokio::test]
+async fn a_key_cannot_bring_data_in_whatever_its_scopes() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let key = robin.key(new_key()).await;
+    let before = world.stored().await;
+    is_not_found(imports::commit(&world.app, &key.caller, statement([checking("A")])).await);
+    assert_eq!(world.stored().await, before);
+}
+
+#[tokio::test]
+async fn somebody_who_is_not_there_cannot_either() {
+    let world = World::new().await;
+    let nobody = Caller::owner(UserId::from_bytes([7; 16]));
+    is_not_found(imports::commit(&world.app, &nobody, statement([checking("A")])).await);
+}
+
+#[tokio::test]
+async fn equal_data_of_two_people_stays_apart() {
+    let world = World::new().await;
+    let (robin, kim) =
+        (world.person("robin@example.com").await, world.person("kim@example.com").await);
+    let same = || {
+        let everyday = checking("Everyday").with(txn("2026-03-01", -4210, "KROGER").id("a"));
+        statement([everyday.balance("2026-03-09T08:00:00Z", 100)])
+    };
+    robin.import(same()).await;
+    let of_robin = world.stored().await;
+    assert_eq!(kim.import(same()).await.new, 1);
+    kim.import(statement([checking("Everyday").without("a")])).await;
+    let both = world.stored().await;
+    for (table, rows) in of_robin {
+        // Kim's own row in `users` was made before, and is touched by her first import.
+        let ours = |it: &&String| table != "users" || it.contains("robin");
+        for row in rows.iter().filter(ours) {
+            assert!(both[&table].contains(row), "{table}: {row}");
+        }
+    }
+    assert_ne!(robin.account("Everyday").await, kim.account("Everyday").await);
+}
+
+#[tokio::test]
+async fn one_name_at_two_connections_is_two_accounts() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([checking("Everyday")])).await;
+    let other =
+        Statement { connection: "other bank".to_owned(), ..statement([checking("Everyday")]) };
+    robin.import(other).await;
+    let manual = Statement { source: Source::Manual, ..statement([checking("Everyday")]) };
+    robin.import(manual).await;
+    let filter = Filter { status: Status::All, include_hidden: true };
+    let found = accounts::list(&world.app, &robin.caller, filter).await.unwrap();
+    let mut states: Vec<&str> = found.iter().map(|it| it.connection_status.as_str()).collect();
+    states.sort_unstable();
+    assert_eq!(states, ["connected", "connected", "manual"]);
+}
+
+#[tokio::test]
+async fn the_first_import_is_when_the_person_connected() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let connected_at = async || {
+        let found = service::users::get(&world.app, &robin.caller).await.unwrap();
+        found.connected_at
+    };
+    assert_eq!(connected_at().await, None);
+    let first = world.clock.now();
+    robin.import(statement([checking("A")])).await;
+    world.advance_seconds(60);
+    robin.import(statement([checking("A")])).await;
+    assert_eq!(connected_at().await, Some(first));
+}
+
+#[tokio::test]
+async fn a_rate_told_again_for_its_day_is_replaced() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    for told in ["1.08", "1.09"] {
+        let rates = vec![rate("EUR", "USD", "2026-03-09", told)];
+        robin.import(Statement { rates, ..statement([]) }).await;
+    }
+    let stored = world.stored().await;
+    assert_eq!(stored["exchange_rates"].len(), 1);
+    assert!(stored["exchange_rates"][0].contains("rate=1.09 "), "{stored:?}");
+}
+
+#[tokio::test]
+async fn the_way_in_stays_open_after_a_refusal() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([checking("Everyday")])).await;
+    let wrong = statement([checking("Everyday").in_currency("EUR")]);
+    assert!(matches!(robin.try_import(wrong).await, Err(Error::Invalid { .. })));
+    let right = statement([checking("Everyday").with(txn("2026-03-01", -1, "A"))]);
+    assert_eq!(robin.import(right).await.new, 1);
+}

@@ -1,0 +1,191 @@
+//! Investments over all accounts: which count, in what order, in which currency.
+
+use base::AccountId;
+use base::draft::{AssetClass, Statement};
+use calc::investments::{SortBy, View};
+use service::investments::{self, Investments, parse_sort};
+use service::keys::NewKey;
+use service::{Error, Scopes, accounts};
+use testkit::draft::{brokerage, checking, position, rate, statement};
+use testkit::{Person, World, new_key};
+use wire::v1::{self, Scope};
+
+use crate::{is_not_found, param};
+
+async fn list(
+    world: &World,
+    person: &Person,
+    account: Option<AccountId>,
+    view: View,
+) -> Investments {
+    investments::list(&world.app, &person.caller, account, view).await.unwrap()
+}
+
+fn symbols(investments: &Investments) -> Vec<String> {
+    let groups = investments.portfolio.groups.iter();
+    let all = groups.flat_map(|it| it.holdings.iter());
+    all.map(|it| it.symbol.clone().unwrap_or_else(|| it.name.clone())).collect()
+}
+
+/// Worth 300.00, 1,000.00 and unknown; the one of unknown cost has no gain.
+async fn household(world: &World) -> Person {
+    let robin = world.someone().await;
+    let positions = [
+        position("AAPL", "2").priced("150", "148.5").cost(20_000),
+        position("VTI", "4").priced("250", "251"),
+        position("ODD", "1"),
+        position("BND", "10").priced("72.5", "72.5").cost(80_000).class(AssetClass::FixedIncome),
+    ];
+    robin.import(statement([brokerage("Broker").holding(positions)])).await;
+    robin
+}
+
+#[tokio::test]
+async fn unknown_is_null_and_left_out_of_both_sides_of_a_gain() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let found = list(&world, &robin, None, View::default()).await;
+    let shown = v1::Investments::from(&found);
+    let equity = &shown.groups[0];
+    assert_eq!(equity.asset_class, "equity");
+    let text = |it: &Option<wire::json::Number>| it.as_ref().map(|it| it.as_str().to_owned());
+    let vti = &equity.holdings[0];
+    assert_eq!(text(&vti.current_value).as_deref(), Some("1000.00"));
+    assert_eq!((text(&vti.cost_basis_total), text(&vti.total_gain_loss)), (None, None));
+    assert_eq!(text(&vti.day_change).as_deref(), Some("-4.00"));
+    let odd = &equity.holdings[2];
+    assert_eq!((text(&odd.current_value), text(&odd.percent_of_account)), (None, None));
+    let total = &shown.account_total;
+    assert_eq!(text(&total.current_value).as_deref(), Some("2025.00"));
+    // Bought for 200.00 and 800.00, worth 300.00 and 725.00; the others do not take part.
+    assert_eq!(text(&total.cost_basis_total).as_deref(), Some("1000.00"));
+    assert_eq!(text(&total.total_gain_loss).as_deref(), Some("25.00"));
+    assert_eq!(text(&total.total_gain_loss_percent).as_deref(), Some("2.50"));
+}
+
+#[tokio::test]
+async fn every_order_has_its_unknowns_last_both_ways() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let of = async |word: &str, descending| {
+        let view = View {
+            asset_class: Some(AssetClass::Equity),
+            sort_by: parse_sort(word).unwrap(),
+            descending,
+        };
+        symbols(&list(&world, &robin, None, view).await)
+    };
+    for (word, falling) in [
+        ("symbol", ["VTI", "ODD", "AAPL"]),
+        ("last_price", ["VTI", "AAPL", "ODD"]),
+        ("current_value", ["VTI", "AAPL", "ODD"]),
+        ("day_change", ["AAPL", "VTI", "ODD"]),
+        ("quantity", ["VTI", "AAPL", "ODD"]),
+        ("total_gain_loss", ["AAPL", "ODD", "VTI"]),
+        ("cost_basis_total", ["AAPL", "ODD", "VTI"]),
+    ] {
+        assert_eq!(of(word, true).await, falling, "{word}");
+    }
+    assert_eq!(of("current_value", false).await, ["AAPL", "VTI", "ODD"]);
+    assert_eq!(of("day_change", false).await, ["VTI", "AAPL", "ODD"]);
+    assert_eq!(param(parse_sort("name")), "sort_by");
+}
+
+#[tokio::test]
+async fn a_class_narrows_what_is_shown_and_not_the_total() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let all = list(&world, &robin, None, View::default()).await;
+    let classes: Vec<&str> =
+        all.portfolio.groups.iter().map(|it| it.asset_class.as_str()).collect();
+    assert_eq!(classes, ["equity", "fixed_income"], "the one worth most comes first");
+    let view = View { asset_class: Some(AssetClass::FixedIncome), ..View::default() };
+    let bonds = list(&world, &robin, None, view).await;
+    assert_eq!(symbols(&bonds), ["BND"]);
+    assert_eq!(bonds.portfolio.account_total, all.portfolio.account_total);
+    let view = View { asset_class: Some(AssetClass::Crypto), ..View::default() };
+    assert!(list(&world, &robin, None, view).await.portfolio.groups.is_empty());
+}
+
+#[tokio::test]
+async fn only_open_visible_investment_accounts_count_unless_one_is_named() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let holding = |symbol: &str| [position(symbol, "1").priced("100", "100")];
+    robin
+        .import(statement([
+            brokerage("Open").holding(holding("OPEN")),
+            brokerage("Hidden").holding(holding("HIDDEN")),
+            brokerage("Closed").holding(holding("CLOSED")).closed_on("2026-01-01"),
+            checking("Everyday").balance("2026-03-09T08:00:00Z", 50_000),
+        ]))
+        .await;
+    let hidden = robin.account("Hidden").await;
+    accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
+    assert_eq!(symbols(&list(&world, &robin, None, View::default()).await), ["OPEN"]);
+    for (name, symbol) in [("Hidden", "HIDDEN"), ("Closed", "CLOSED")] {
+        let id = robin.account(name).await;
+        let found = list(&world, &robin, Some(id), View::default()).await;
+        assert_eq!(symbols(&found), [symbol]);
+        assert_eq!(found.portfolio.account_total.current_value_minor, Some(10_000));
+    }
+    let everyday = robin.account("Everyday").await;
+    let none = list(&world, &robin, Some(everyday), View::default()).await;
+    assert!(none.portfolio.groups.is_empty());
+    assert_eq!(none.portfolio.account_total.current_value_minor, None);
+}
+
+#[tokio::test]
+async fn what_the_balance_holds_beyond_the_positions_is_a_row_of_its_own() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let account = brokerage("Broker")
+        .holding([position("VTI", "1").priced("100", "100")])
+        .balance("2026-03-09T08:00:00Z", 12_550);
+    robin.import(statement([account])).await;
+    let found = list(&world, &robin, None, View::default()).await;
+    assert_eq!(symbols(&found), ["VTI", "Cash / unitemised"]);
+    assert_eq!(found.portfolio.account_total.current_value_minor, Some(12_550));
+}
+
+#[tokio::test]
+async fn totals_are_in_the_persons_currency_by_the_latest_rate() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let mut foreign = position("ASML", "1").priced("600", "600");
+    foreign.security.currency = base::Currency::EUR;
+    let mut strange = position("NOVN", "1").priced("90", "90");
+    strange.security.currency = base::Currency::parse("CHF").unwrap();
+    let account =
+        brokerage("Broker").holding([foreign, strange, position("VTI", "1").priced("100", "100")]);
+    let rates = vec![
+        rate("EUR", "USD", "2026-03-08", "1.10"),
+        rate("EUR", "USD", "2026-03-01", "9.99"),
+        rate("EUR", "GBP", "2026-03-09", "0.84"),
+    ];
+    robin.import(Statement { rates, ..statement([account]) }).await;
+    let found = list(&world, &robin, None, View::default()).await;
+    assert_eq!(found.base_currency, base::Currency::USD);
+    // There is no rate for francs, so they are shown and not summed.
+    assert_eq!(symbols(&found), ["ASML", "VTI", "NOVN"]);
+    assert_eq!(found.portfolio.account_total.current_value_minor, Some(76_000));
+}
+
+#[tokio::test]
+async fn others_see_nothing_of_it() {
+    let world = World::new().await;
+    let (robin, kim) = (household(&world).await, world.someone().await);
+    let broker = robin.account("Broker").await;
+    let reach = |caller, account| investments::list(&world.app, caller, account, View::default());
+    let found = list(&world, &kim, None, View::default()).await;
+    assert!(found.portfolio.groups.is_empty());
+    assert!(matches!(reach(&kim.caller, Some(broker)).await, Err(Error::NotFound(_))));
+    let limited = robin.key(NewKey { accounts: Some(vec![]), ..new_key() }).await;
+    assert!(reach(&limited.caller, None).await.unwrap().portfolio.groups.is_empty());
+    is_not_found(reach(&limited.caller, Some(broker)).await.map(|_| ()));
+    let scopes: Scopes = [Scope::AccountsRead].into_iter().collect();
+    let blind = robin.key(NewKey { scopes, ..new_key() }).await;
+    let refused = reach(&blind.caller, None).await;
+    assert!(matches!(refused, Err(Error::Forbidden(Scope::InvestmentsRead))));
+    assert_eq!(View::default().sort_by, SortBy::CurrentValue);
+}

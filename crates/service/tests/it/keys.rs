@@ -1,0 +1,212 @@
+//! API keys: shown once, kept as a hash, ended at once.
+
+use service::keys::{self, NewKey};
+use service::{Credential, Error, Scopes};
+use sha2::{Digest as _, Sha256};
+use testkit::draft::{checking, statement};
+use testkit::{World, at, hex, new_key};
+use wire::v1::Scope;
+
+use crate::{is_not_found, param};
+
+fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> &'static str {
+    match outcome {
+        Err(Error::Unauthenticated(why)) => why,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_key_names_its_person_and_what_it_may_do() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let scopes: Scopes = [Scope::AccountsRead, Scope::PaperTrade].into_iter().collect();
+    let key = robin.key(NewKey { scopes, ..new_key() }).await;
+    assert_eq!(key.caller.user, robin.user.id);
+    for scope in Scope::ALL {
+        let may = [Scope::AccountsRead, Scope::PaperTrade].contains(&scope);
+        assert_eq!(key.caller.require(scope).is_ok(), may, "{scope}");
+    }
+    assert!(matches!(key.caller.credential, Credential::Key { id, .. } if id == key.id));
+    let read_only = robin.key(NewKey { scopes: Scopes::read_only(), ..new_key() }).await;
+    for scope in Scope::ALL {
+        let may = scope.as_str().ends_with(":read");
+        assert_eq!(read_only.caller.require(scope).is_ok(), may, "{scope}");
+    }
+}
+
+#[tokio::test]
+async fn the_secret_is_nowhere_in_the_database_and_only_its_hash_is() {
+    let world = World::new().await;
+    let key = world.someone().await.key(new_key()).await;
+    let stored = format!("{:?}", world.stored().await);
+    assert!(stored.contains(&hex(&Sha256::digest(&key.secret))));
+    let (random, checksum) = key.secret.split_at(35);
+    // All of it, and each part that would help to guess it; the last four letters are the hint.
+    for part in [&key.secret, &key.secret[3..], &random[3..20], &random[20..], &checksum[..4]] {
+        assert!(!stored.contains(part) && !stored.contains(&hex(part.as_bytes())), "{part}");
+    }
+    assert!(stored.contains(&format!("hint={} ", &key.secret[37..])));
+}
+
+#[tokio::test]
+async fn a_token_with_a_bad_checksum_is_told_from_an_unknown_one() {
+    let world = World::new().await;
+    let key = world.someone().await.key(new_key()).await;
+    let mut wrong = key.secret.clone();
+    let last = wrong.pop();
+    wrong.push(if last == Some('0') { '1' } else { '0' });
+    let unknown = "ek_00000000000000000000000000000000";
+    for bad in ["", "Bearer", &wrong, &key.secret[..40], unknown, &key.secret.to_lowercase()] {
+        let why = refusal(keys::authenticate(&world.app, bad, None).await);
+        assert_eq!(why, "the token is malformed", "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn a_well_formed_key_of_another_installation_is_unknown() {
+    let (world, other) = (World::new().await, World::new().await);
+    let _ = other.app.entropy.bytes::<1>();
+    let foreign = other.someone().await.key(new_key()).await;
+    let why = refusal(keys::authenticate(&world.app, &foreign.secret, None).await);
+    assert_eq!(why, "the token is unknown or was revoked");
+}
+
+#[tokio::test]
+async fn a_key_ends_at_its_moment_even_while_it_is_remembered() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let expires_at = Some(at("2026-03-10T12:00:00.2Z"));
+    let key = robin.key(NewKey { expires_at, ..new_key() }).await;
+    world.clock.advance(std::time::Duration::from_micros(199_999));
+    keys::authenticate(&world.app, &key.secret, None).await.unwrap();
+    world.clock.advance(std::time::Duration::from_micros(1));
+    let why = refusal(keys::authenticate(&world.app, &key.secret, None).await);
+    assert_eq!(why, "the token has expired");
+    let late = NewKey { expires_at: Some(world.clock.now()), ..new_key() };
+    assert_eq!(param(keys::create(&world.app, &robin.caller, late).await), "expires_at");
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_refused_at_once_here_and_within_a_second_elsewhere() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let (key, other) = (robin.key(new_key()).await, robin.key(new_key()).await);
+    let neighbour = world.neighbour().await;
+    keys::authenticate(&neighbour, &key.secret, None).await.unwrap();
+    keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
+    let why = refusal(keys::authenticate(&world.app, &key.secret, None).await);
+    assert_eq!(why, "the token is unknown or was revoked");
+    world.advance_seconds(1);
+    refusal(keys::authenticate(&neighbour, &key.secret, None).await);
+    for app in [&world.app, &neighbour] {
+        keys::authenticate(app, &other.secret, None).await.unwrap();
+    }
+    is_not_found(keys::revoke(&world.app, &robin.caller, key.id).await);
+}
+
+#[tokio::test]
+async fn a_key_of_a_deleted_person_is_no_key() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let key = robin.key(new_key()).await;
+    service::users::delete(&world.app, robin.user.id).await.unwrap();
+    refusal(keys::authenticate(&world.app, &key.secret, None).await);
+}
+
+#[tokio::test]
+async fn a_key_may_be_limited_to_accounts_of_its_person_only() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    robin.import(statement([checking("A"), checking("B")])).await;
+    kim.import(statement([checking("A")])).await;
+    let (a, b) = (robin.account("A").await, robin.account("B").await);
+    let limited = NewKey { accounts: Some(vec![a, a]), ..new_key() };
+    let key = robin.key(limited).await;
+    assert!(key.caller.may_see(a) && !key.caller.may_see(b));
+    let listed = keys::list(&world.app, &robin.caller).await.unwrap();
+    assert!(listed[0].limited);
+    for theirs in [kim.account("A").await, base::AccountId::from_bytes([1; 16])] {
+        let wrong = NewKey { accounts: Some(vec![a, theirs]), ..new_key() };
+        assert_eq!(param(keys::create(&world.app, &robin.caller, wrong).await), "accounts");
+    }
+    assert_eq!(keys::list(&world.app, &robin.caller).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn the_last_use_is_written_down_by_the_minute() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let key = robin.key(new_key()).await;
+    let last_used = async || {
+        let listed = keys::list(&world.app, &robin.caller).await.unwrap();
+        (listed[0].last_used_at, listed[0].last_used_address.clone())
+    };
+    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 1);
+    assert_eq!(last_used().await, (Some(world.clock.now()), None));
+    let first = world.clock.now();
+    world.advance_seconds(30);
+    keys::authenticate(&world.app, &key.secret, Some("192.0.2.7")).await.unwrap();
+    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 0, "not yet a minute");
+    assert_eq!(last_used().await.0, Some(first));
+    world.advance_seconds(30);
+    keys::authenticate(&world.app, &key.secret, Some("192.0.2.8")).await.unwrap();
+    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 1);
+    assert_eq!(last_used().await, (Some(world.clock.now()), Some("192.0.2.8".to_owned())));
+    assert_eq!(keys::save_usage_once(&world.app).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn an_older_use_seen_by_another_process_does_not_turn_the_last_one_back() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let neighbour = world.neighbour().await;
+    let key = robin.key(new_key()).await;
+    keys::authenticate(&neighbour, &key.secret, Some("192.0.2.1")).await.unwrap();
+    world.advance_seconds(120);
+    keys::authenticate(&world.app, &key.secret, Some("192.0.2.2")).await.unwrap();
+    keys::save_usage_once(&world.app).await.unwrap();
+    keys::save_usage_once(&neighbour).await.unwrap();
+    let listed = keys::list(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(listed[0].last_used_at, Some(world.clock.now()));
+    assert_eq!(listed[0].last_used_address.as_deref(), Some("192.0.2.2"));
+}
+
+#[tokio::test]
+async fn keys_are_listed_newest_first_and_to_their_person_only() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    for name in ["one", " two ", "three"] {
+        robin.key(NewKey { name: name.to_owned(), ..new_key() }).await;
+    }
+    let listed = keys::list(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(
+        listed.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+        ["three", "two", "one"]
+    );
+    assert!(listed.iter().all(|it| it.scopes == Scopes::all() && !it.limited));
+    assert!(keys::list(&world.app, &kim.caller).await.unwrap().is_empty());
+    is_not_found(keys::revoke(&world.app, &kim.caller, listed[0].id).await);
+    for name in ["", "  ", &"x".repeat(81), "a\0b", "two\nlines"] {
+        let wrong = NewKey { name: name.to_owned(), ..new_key() };
+        assert_eq!(param(keys::create(&world.app, &robin.caller, wrong).await), "name", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_cannot_make_list_or_end_keys() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let key = robin.key(new_key()).await;
+    is_not_found(keys::create(&world.app, &key.caller, new_key()).await);
+    is_not_found(keys::list(&world.app, &key.caller).await);
+    is_not_found(keys::revoke(&world.app, &key.caller, key.id).await);
+}
+
+#[tokio::test]
+async fn scopes_survive_their_words() {
+    for scopes in [Scopes::all(), Scopes::read_only(), Scopes::parse("").unwrap()] {
+        assert_eq!(Scopes::parse(&scopes.to_words()).unwrap(), scopes);
+    }
+    assert_eq!(param(Scopes::parse("accounts:read accounts:write")), "scopes");
+}

@@ -1,0 +1,171 @@
+//! The request limit: exact, shared, and blind to what it refused.
+
+use std::time::Duration;
+
+use base::Clock;
+use db::Engine;
+use proptest::prelude::*;
+use service::limits::{self, Policy, Standing};
+use service::{App, Error};
+use testkit::World;
+
+use crate::law;
+
+const FIVE_IN_TEN: Policy = Policy { requests: 5, window_seconds: 10 };
+
+async fn take(app: &App, credential: u8) -> Standing {
+    limits::take(app, [credential; 16]).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_full_window_refuses_until_the_oldest_request_leaves_it() {
+    let world = World::with_policy(FIVE_IN_TEN).await;
+    for used in 1..=5 {
+        let standing = take(&world.app, 1).await;
+        assert!(standing.accepted);
+        assert_eq!((standing.remaining, standing.policy), (5 - used, FIVE_IN_TEN));
+        assert_eq!(standing.reset_seconds, 10 - (used - 1));
+        world.advance_seconds(1);
+    }
+    let refused = take(&world.app, 1).await;
+    assert_eq!((refused.accepted, refused.remaining, refused.reset_seconds), (false, 0, 5));
+    assert!(take(&world.app, 2).await.accepted, "another credential has a window of its own");
+    world.clock.advance(Duration::from_micros(4_999_999));
+    let refused = take(&world.app, 1).await;
+    assert_eq!((refused.accepted, refused.reset_seconds), (false, 1));
+    world.clock.advance(Duration::from_micros(1));
+    let standing = take(&world.app, 1).await;
+    assert_eq!((standing.accepted, standing.remaining), (true, 0));
+}
+
+#[tokio::test]
+async fn refused_requests_do_not_count() {
+    let world = World::with_policy(FIVE_IN_TEN).await;
+    for _ in 0..50 {
+        take(&world.app, 1).await;
+    }
+    world.advance_seconds(10);
+    assert_eq!(take(&world.app, 1).await.remaining, 4);
+}
+
+#[tokio::test]
+async fn one_who_waits_as_long_as_told_is_let_in() {
+    let world = World::with_policy(FIVE_IN_TEN).await;
+    for _ in 0..40 {
+        world.clock.advance(Duration::from_micros(777_777));
+        let standing = take(&world.app, 1).await;
+        if !standing.accepted {
+            world.advance_seconds(standing.reset_seconds as u64);
+            assert!(take(&world.app, 1).await.accepted);
+        }
+    }
+}
+
+/// The rule word for word: refused exactly when the window already holds as many as it may.
+#[test]
+fn any_times_are_judged_as_by_counting() {
+    let policy = (1_i64..6, 1_i64..6)
+        .prop_map(|(requests, window_seconds)| Policy { requests, window_seconds });
+    let pauses = proptest::collection::vec(
+        prop_oneof![Just(0_u64), 1_u64..5, 1_u64..2_000_000, Just(1_000_000), Just(999_999)],
+        1..60,
+    );
+    law(40, (policy, pauses), async |world, (policy, pauses)| {
+        let app = world.with_limit(policy);
+        let credential: [u8; 16] = app.entropy.bytes();
+        let mut accepted: Vec<i64> = Vec::new();
+        for pause in pauses {
+            world.clock.advance(Duration::from_micros(pause));
+            let now = world.clock.now().as_microsecond();
+            let window = policy.window_seconds * 1_000_000;
+            accepted.retain(|it| it + window > now);
+            let may = (accepted.len() as i64) < policy.requests;
+            if may {
+                accepted.push(now);
+            }
+            let standing = limits::take(&app, credential).await.unwrap();
+            let reset_seconds = (accepted[0] + window - now + 999_999) / 1_000_000;
+            let remaining = policy.requests - accepted.len() as i64;
+            assert_eq!(standing, Standing { accepted: may, policy, remaining, reset_seconds });
+        }
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_together() {
+    let world = World::new().await;
+    // SQLite serves one process, whose memory is the limit; PostgreSQL serves many.
+    let neighbour = match world.app.db.engine() {
+        Engine::Sqlite => world.app.clone(),
+        Engine::Postgres => world.neighbour().await,
+    };
+    let running: Vec<_> = (0..200)
+        .map(|it| {
+            let app = if it % 2 == 0 { world.app.clone() } else { neighbour.clone() };
+            tokio::spawn(async move { take(&app, 1).await })
+        })
+        .collect();
+    let mut remaining = Vec::new();
+    let mut refused = 0;
+    for request in running {
+        let standing = request.await.unwrap();
+        if standing.accepted {
+            remaining.push(standing.remaining);
+        } else {
+            refused += 1;
+            assert_eq!((standing.remaining, standing.reset_seconds), (0, 60));
+        }
+    }
+    remaining.sort_unstable();
+    assert_eq!(refused, 100);
+    assert_eq!(remaining, (0..100).collect::<Vec<i64>>(), "each place was given once");
+    world.advance_seconds(60);
+    assert_eq!(take(&neighbour, 1).await.remaining, 99);
+}
+
+#[tokio::test]
+async fn processes_whose_clocks_disagree_still_share_a_limit_and_answer() {
+    let world = World::with_policy(FIVE_IN_TEN).await;
+    if world.app.db.engine() == Engine::Sqlite {
+        return;
+    }
+    let ahead = world.neighbour_at(Clock::frozen_at("2026-03-10T12:00:00.3Z")).await;
+    for _ in 0..300 {
+        world.clock.advance(Duration::from_micros(150_000));
+        ahead.clock.advance(Duration::from_micros(150_000));
+        // An error would be told as trouble of the server, and there is none.
+        limits::take(&world.app, [1; 16]).await.unwrap();
+        limits::take(&ahead, [1; 16]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_has_left_every_window_is_forgotten() {
+    let world = World::with_policy(FIVE_IN_TEN).await;
+    for credential in 0..3 {
+        take(&world.app, credential).await;
+    }
+    assert_eq!(limits::forget_once(&world.app).await.unwrap(), 0);
+    world.advance_seconds(5);
+    take(&world.app, 1).await;
+    world.advance_seconds(5);
+    let forgotten = limits::forget_once(&world.app).await.unwrap();
+    let shared = world.app.db.engine() == Engine::Postgres;
+    assert_eq!(forgotten, if shared { 3 } else { 0 });
+    // The one that stays still counts.
+    assert_eq!(take(&world.app, 1).await.remaining, 3);
+    assert_eq!(take(&world.app, 2).await.remaining, 4);
+}
+
+#[tokio::test]
+async fn an_address_that_fails_too_often_is_refused_for_a_while() {
+    let world = World::new().await;
+    for _ in 0..60 {
+        limits::note_failure(&world.app, "192.0.2.1").unwrap();
+    }
+    let refused = limits::note_failure(&world.app, "192.0.2.1");
+    assert!(matches!(refused, Err(Error::Limited { retry_after_seconds: 60 })), "{refused:?}");
+    limits::note_failure(&world.app, "192.0.2.2").unwrap();
+    world.advance_seconds(60);
+    limits::note_failure(&world.app, "192.0.2.1").unwrap();
+}

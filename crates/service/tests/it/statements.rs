@@ -1,0 +1,32 @@
+//! Our compile-time check for two databases at once: the engine at hand takes every statement of the product.
+
+use db::Engine;
+use service::schema;
+use testkit::World;
+
+#[tokio::test]
+async fn the_engine_takes_every_statement() {
+    let world = World::new().await;
+    let mut statements = schema::statements();
+    if world.app.db.engine() == Engine::Postgres {
+        statements.extend(schema::postgres_statements().iter().map(|it| (*it).to_owned()));
+    }
+    assert!(statements.len() > 500, "the filters alone make more than {}", statements.len());
+    let mut refused = Vec::new();
+    for sql in &statements {
+        if let Err(error) = world.app.db.check(sql).await {
+            refused.push(format!("{sql}\n    {error:?}"));
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+/// SQLite gets its parameters by replacing every dollar, wherever it stands.
+#[test]
+fn no_literal_in_a_statement_holds_a_dollar() {
+    let shared = schema::postgres_statements().iter().map(|it| (*it).to_owned());
+    for sql in schema::statements().into_iter().chain(shared) {
+        let literals = sql.split('\'').skip(1).step_by(2);
+        assert!(literals.into_iter().all(|it| !it.contains('$')), "{sql}");
+    }
+}

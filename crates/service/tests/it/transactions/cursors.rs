@@ -1,0 +1,130 @@
+//! A cursor is good for its own list, its own person and a day.
+
+use service::cursors::{Page, Scope};
+use service::transactions::Filter;
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World, day, new_key};
+
+use super::everything;
+use crate::listed::{self, descriptions};
+use crate::param;
+
+async fn household(world: &World) -> Person {
+    let robin = world.someone().await;
+    let ten = (0..10).map(|it| txn(&format!("2026-03-0{}", it % 5 + 1), -it, &format!("T{it}")));
+    robin.import(statement([checking("A").with_all(ten)])).await;
+    robin
+}
+
+async fn first_cursor(world: &World, person: &Person, filter: &Filter) -> String {
+    let wanted = Page { cursor: None, limit: 3 };
+    let (_, end) = listed::page(&world.app, &person.caller, filter, wanted).await.unwrap();
+    end.next_cursor.unwrap()
+}
+
+async fn refused(world: &World, person: &Person, filter: &Filter, cursor: &str) {
+    let wanted = Page { cursor: Some(cursor), limit: 3 };
+    let outcome = listed::page(&world.app, &person.caller, filter, wanted).await;
+    assert_eq!(param(outcome), "cursor", "{cursor}");
+}
+
+#[tokio::test]
+async fn what_is_no_cursor_of_ours_is_refused() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let good = first_cursor(&world, &robin, &everything()).await;
+    let long = "A".repeat(100_000);
+    for bad in ["", "x", "====", "é", " ", &good[1..], &format!("{good}A"), &long, "null"] {
+        refused(&world, &robin, &everything(), bad).await;
+    }
+    for at in 0..good.len() {
+        let mut bytes = good.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        refused(&world, &robin, &everything(), &String::from_utf8(bytes).unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_lives_a_day_and_not_a_second_longer() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let cursor = first_cursor(&world, &robin, &everything()).await;
+    world.advance_seconds(24 * 3600 - 1);
+    let wanted = Page { cursor: Some(&cursor), limit: 3 };
+    listed::page(&world.app, &robin.caller, &everything(), wanted).await.unwrap();
+    world.advance_seconds(1);
+    refused(&world, &robin, &everything(), &cursor).await;
+}
+
+#[tokio::test]
+async fn a_cursor_is_worthless_to_another_person_and_for_other_filters() {
+    let world = World::new().await;
+    let (robin, kim) = (household(&world).await, household(&world).await);
+    let cursor = first_cursor(&world, &robin, &everything()).await;
+    refused(&world, &kim, &everything(), &cursor).await;
+    let account_id = Some(robin.account("A").await);
+    let others = [
+        Filter { account_id, ..everything() },
+        Filter { start_on: Some(day("2026-01-01")), ..everything() },
+        Filter { end_on: Some(day("2026-12-01")), ..everything() },
+        Filter { updated_since: Some(base::Timestamp::UNIX_EPOCH), ..everything() },
+        Filter { pending: Some(false), ..everything() },
+        Filter { category_tier1: Some("INCOME".to_owned()), ..everything() },
+        Filter { q: Some("T".to_owned()), ..everything() },
+    ];
+    for filter in &others {
+        refused(&world, &robin, filter, &cursor).await;
+    }
+    let filtered = first_cursor(&world, &robin, &others[6]).await;
+    refused(&world, &robin, &everything(), &filtered).await;
+    let cased = Filter { q: Some("t".to_owned()), ..everything() };
+    refused(&world, &robin, &cased, &filtered).await;
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_list_or_another_installation_is_refused() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let filter = format!("{:?}", everything());
+    let scope = Scope { user: robin.user.id, list: "events", filter: &filter };
+    let now = world.clock.now();
+    let foreign = world.app.cursors.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
+    refused(&world, &robin, &everything(), &foreign).await;
+    let key = service::installation::Key::generate(&base::Entropy::seeded(99));
+    let scope = Scope { list: "transactions", ..scope };
+    let other = service::cursors::Seal::new(&key);
+    let forged = other.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
+    refused(&world, &robin, &everything(), &forged).await;
+}
+
+#[tokio::test]
+async fn the_limit_may_change_and_the_credential_too() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let all = listed::all(&world.app, &robin.caller, &everything()).await;
+    let cursor = first_cursor(&world, &robin, &everything()).await;
+    let key = robin.key(new_key()).await;
+    for (limit, caller) in [(1, &robin.caller), (5, &key.caller), (100, &robin.caller)] {
+        let wanted = Page { cursor: Some(&cursor), limit };
+        let (rows, end) = listed::page(&world.app, caller, &everything(), wanted).await.unwrap();
+        let until = (3 + limit).min(10);
+        assert_eq!(descriptions(&rows), descriptions(&all[3..until]));
+        assert_eq!(end.next_cursor.is_some(), until < 10);
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_tells_nothing_to_who_reads_it() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let (one, two) = (
+        first_cursor(&world, &robin, &everything()).await,
+        first_cursor(&world, &robin, &everything()).await,
+    );
+    assert_ne!(one, two, "each is sealed anew");
+    assert!(one.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_'));
+    // Another process of the same installation opens it.
+    let neighbour = world.neighbour().await;
+    let wanted = Page { cursor: Some(&one), limit: 3 };
+    listed::page(&neighbour, &robin.caller, &everything(), wanted).await.unwrap();
+}

@@ -1,0 +1,221 @@
+//! Every filter, alone and together, against the same question asked in plain Rust.
+
+use base::category::Category;
+use base::{AccountId, Timestamp, date_from_days, days_from_date};
+use proptest::prelude::*;
+use service::transactions::Filter;
+use testkit::draft::{Txn, card, checking, statement, txn};
+use testkit::{Person, World, at, day};
+
+use super::everything;
+use crate::law;
+use crate::listed::{self, Listed, descriptions};
+
+async fn found(world: &World, person: &Person, filter: Filter) -> Vec<String> {
+    let rows = listed::all(&world.app, &person.caller, &filter).await;
+    rows.into_iter().map(|it| it.description).collect()
+}
+
+/// Two accounts over three days, read at two moments.
+async fn household(world: &World) -> (Person, [AccountId; 2]) {
+    let robin = world.person("robin@example.com").await;
+    let everyday = checking("Everyday")
+        .with(txn("2026-03-01", -4210, "GROCER").category("FOOD_AND_DRINK_GROCERIES"))
+        .with(txn("2026-03-02", 250_000, "PAYROLL").category("INCOME_WAGES"))
+        .with(txn("2026-03-03", -900, "MYSTERY"));
+    robin.import(statement([everyday])).await;
+    world.advance_seconds(60);
+    let visa = card("Visa")
+        .with(txn("2026-03-02", -450, "CAFE").category("FOOD_AND_DRINK_COFFEE"))
+        .with(txn("2026-03-03", -7000, "FUEL").category("TRANSPORTATION_GAS").pending());
+    robin.import(statement([visa])).await;
+    let accounts = [robin.account("Everyday").await, robin.account("Visa").await];
+    (robin, accounts)
+}
+
+#[tokio::test]
+async fn each_filter_alone_keeps_what_it_names() {
+    let world = World::new().await;
+    let (robin, [everyday, visa]) = household(&world).await;
+    let all = found(&world, &robin, everything()).await;
+    assert_eq!(all, ["FUEL", "MYSTERY", "CAFE", "PAYROLL", "GROCER"]);
+    let cases: [(Filter, &[&str]); 10] = [
+        (Filter { account_id: Some(visa), ..everything() }, &["FUEL", "CAFE"]),
+        (Filter { account_id: Some(everyday), ..everything() }, &["MYSTERY", "PAYROLL", "GROCER"]),
+        (Filter { start_on: Some(day("2026-03-03")), ..everything() }, &["FUEL", "MYSTERY"]),
+        (Filter { end_on: Some(day("2026-03-01")), ..everything() }, &["GROCER"]),
+        (Filter { pending: Some(true), ..everything() }, &["FUEL"]),
+        (
+            Filter { pending: Some(false), ..everything() },
+            &["MYSTERY", "CAFE", "PAYROLL", "GROCER"],
+        ),
+        (
+            Filter { updated_since: Some(at("2026-03-10T12:01:00Z")), ..everything() },
+            &["FUEL", "CAFE"],
+        ),
+        (Filter { updated_since: Some(at("2026-03-10T12:01:00.000001Z")), ..everything() }, &[]),
+        (
+            Filter { category_tier1: Some("FOOD_AND_DRINK".to_owned()), ..everything() },
+            &["CAFE", "GROCER"],
+        ),
+        (Filter { q: Some("y".to_owned()), ..everything() }, &["MYSTERY", "PAYROLL"]),
+    ];
+    for (filter, expected) in cases {
+        assert_eq!(found(&world, &robin, filter.clone()).await, expected, "{filter:?}");
+    }
+}
+
+#[tokio::test]
+async fn filters_together_keep_what_fits_them_all() {
+    let world = World::new().await;
+    let (robin, [_, visa]) = household(&world).await;
+    let strict = Filter {
+        account_id: Some(visa),
+        start_on: Some(day("2026-03-02")),
+        end_on: Some(day("2026-03-02")),
+        updated_since: Some(at("2026-03-10T12:01:00Z")),
+        pending: Some(false),
+        category_tier1: Some("FOOD_AND_DRINK".to_owned()),
+        q: Some("afe".to_owned()),
+    };
+    assert_eq!(found(&world, &robin, strict.clone()).await, ["CAFE"]);
+    let other = Filter { pending: Some(true), ..strict };
+    assert_eq!(found(&world, &robin, other).await, [""; 0]);
+}
+
+/// Ids rise as drafts are taken in, so within a day the later one comes first.
+#[tokio::test]
+async fn the_order_is_by_day_and_then_by_id_both_falling() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let shuffled = (0..60).map(|it| {
+        let on = date_from_days(days_from_date(day("2026-01-01")) + (it * 7) % 20);
+        txn(&on.to_string(), -it, &format!("T{it}"))
+    });
+    robin.import(statement([checking("A").with_all(shuffled)])).await;
+    let rows = listed::all(&world.app, &robin.caller, &everything()).await;
+    assert_eq!(rows.len(), 60);
+    assert!(rows.windows(2).all(|it| (it[0].posted_on, it[0].id) > (it[1].posted_on, it[1].id)));
+}
+
+#[tokio::test]
+async fn a_primary_category_finds_exactly_its_own() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let of_each = Category::ALL
+        .iter()
+        .map(|it| txn("2026-03-01", -1, it.detailed()).category(it.detailed()))
+        .chain([txn("2026-03-01", -1, "NONE")]);
+    robin.import(statement([checking("A").with_all(of_each)])).await;
+    for category in Category::ALL {
+        let primary = category.primary();
+        let filter = Filter { category_tier1: Some(primary.to_owned()), ..everything() };
+        let mut rows = found(&world, &robin, filter).await;
+        rows.sort();
+        let expected = Category::ALL.iter().filter(|it| it.primary() == primary);
+        let mut expected: Vec<&str> = expected.map(|it| it.detailed()).collect();
+        expected.sort_unstable();
+        assert_eq!(rows, expected, "{primary}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_category_all_three_members_are_null() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([checking("A").with(txn("2026-03-01", -1, "X"))])).await;
+    let rows = listed::all(&world.app, &robin.caller, &everything()).await;
+    assert_eq!(descriptions(&rows), ["X"]);
+    let nulls = r#""category_label":null,"category_tier1":null,"category_tier2":null,"counterparty_name":null"#;
+    assert!(rows[0].json.contains(nulls), "{}", rows[0].json);
+}
+
+const WORDS: [&str; 5] = ["CAFE", "Café", "100% OFF_SALE!", "fuel", "rent"];
+const CATEGORIES: [Option<&str>; 4] =
+    [None, Some("INCOME_WAGES"), Some("TRANSFER_IN_DEPOSIT"), Some("TRANSFER_OUT_SAVINGS")];
+
+type Draft = (u8, i64, usize, usize, bool);
+type Wish = (Option<bool>, Option<i64>, Option<i64>, Option<bool>, Option<usize>, Option<usize>);
+
+fn draft((_, on, word, category, pending): &Draft) -> Txn {
+    let on = date_from_days(days_from_date(day("2026-01-01")) + on).to_string();
+    let made = txn(&on, -100 - *word as i64, WORDS[*word]);
+    let made = if *pending { made.pending() } else { made };
+    match CATEGORIES[*category] {
+        Some(category) => made.category(category),
+        None => made,
+    }
+}
+
+fn fits(filter: &Filter, row: &Listed, of: AccountId) -> bool {
+    let text = |it: &str, q: &str| it.to_lowercase().contains(&q.to_lowercase());
+    filter.account_id.is_none_or(|it| it == of)
+        && filter.start_on.is_none_or(|it| row.posted_on >= it)
+        && filter.end_on.is_none_or(|it| row.posted_on <= it)
+        && filter.updated_since.is_none_or(|it| row.updated_at >= it)
+        && filter.pending.is_none_or(|it| row.pending == it)
+        && filter
+            .category_tier1
+            .as_deref()
+            .is_none_or(|it| row.category.map(Category::primary) == Some(it))
+        && filter.q.as_deref().is_none_or(|it| text(&row.description, it))
+}
+
+#[test]
+fn any_filters_find_what_a_plain_scan_finds() {
+    let drafts = proptest::collection::vec(
+        (0_u8..3, 0_i64..12, 0_usize..WORDS.len(), 0_usize..CATEGORIES.len(), any::<bool>()),
+        0..40,
+    );
+    let wish = (
+        any::<Option<bool>>(),
+        proptest::option::of(0_i64..12),
+        proptest::option::of(0_i64..12),
+        any::<Option<bool>>(),
+        proptest::option::of(1_usize..CATEGORIES.len()),
+        proptest::option::of(0_usize..WORDS.len()),
+    );
+    let wishes = proptest::collection::vec((wish, any::<bool>()), 1..8);
+    law(40, (drafts, wishes), async |world, (drafts, wishes): (Vec<Draft>, Vec<(Wish, bool)>)| {
+        let person = world.someone().await;
+        let mut moments = Vec::new();
+        let mut known: Vec<(AccountId, Listed)> = Vec::new();
+        for (index, name) in ["A", "B", "C"].into_iter().enumerate() {
+            world.advance_seconds(1);
+            moments.push(world.clock.now());
+            let own = drafts.iter().filter(|it| usize::from(it.0) == index).map(draft);
+            person.import(statement([checking(name).with_all(own)])).await;
+            let account = person.account(name).await;
+            let filter = Filter { account_id: Some(account), ..everything() };
+            let rows = listed::all(&world.app, &person.caller, &filter).await;
+            known.extend(rows.into_iter().map(|it| (account, it)));
+        }
+        let account = person.account("B").await;
+        for (wish, recent) in wishes {
+            let filter = filter(wish, recent.then_some(moments[1]), account);
+            let rows = listed::all(&world.app, &person.caller, &filter).await;
+            let mut expected: Vec<&Listed> =
+                known.iter().filter(|(of, it)| fits(&filter, it, *of)).map(|(_, it)| it).collect();
+            expected.sort_by_key(|it| std::cmp::Reverse((it.posted_on, it.id)));
+            assert!(rows.iter().eq(expected.iter().copied()), "{filter:?}\n{rows:?}\n{expected:?}");
+        }
+    });
+}
+
+fn filter(wish: Wish, updated_since: Option<Timestamp>, account: AccountId) -> Filter {
+    let (of_account, start, end, pending, category, word) = wish;
+    let on = |it: i64| date_from_days(days_from_date(day("2026-01-01")) + it);
+    let primary = |it: usize| {
+        let detailed = CATEGORIES[it].and_then(Category::parse);
+        detailed.map(|it| it.primary().to_owned())
+    };
+    Filter {
+        account_id: of_account.filter(|it| *it).map(|_| account),
+        start_on: start.map(on),
+        end_on: end.map(on),
+        updated_since,
+        pending,
+        category_tier1: category.and_then(primary),
+        q: word.map(|it| WORDS[it].to_owned()),
+    }
+}

@@ -1,0 +1,14 @@
+//! The long list: its filters, its order, its pages.
+
+mod counts;
+mod cursors;
+mod filters;
+mod paging;
+mod search;
+mod visibility;
+
+use service::transactions::Filter;
+
+fn everything() -> Filter {
+    Filter::default()
+}

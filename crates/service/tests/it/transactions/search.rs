@@ -1,0 +1,89 @@
+//! Text in the counterparty's name or the bank's words: exactly that text, whatever signs it holds.
+
+use service::transactions::Filter;
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World};
+
+use super::everything;
+use crate::listed::{self, descriptions};
+use crate::param;
+
+const WORDS: [&str; 12] = [
+    "KROGER #339 INDIANAPOLIS IN",
+    "100% COTTON",
+    "100 COTTON",
+    "UNDER_SCORE",
+    "UNDERXSCORE",
+    "WOW! SALE",
+    "O'BRIEN'S \"PUB\"",
+    "BACK\\SLASH",
+    "CAFÉ NOIR",
+    "Straße 7 Köln",
+    "東京駅 SHOP",
+    "PRICE $5 ?1 :name",
+];
+
+/// Somebody who has them all, and one with a counterparty.
+async fn household(world: &World) -> Person {
+    let robin = world.someone().await;
+    let all = WORDS.into_iter().map(|it| txn("2026-03-01", -1, it));
+    let named = txn("2026-03-01", -1, "POS 0042").from("Blue Door Bistro");
+    robin.import(statement([checking("A").with_all(all).with(named)])).await;
+    robin
+}
+
+async fn check(cases: &[(&str, &[&str])]) {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    for (q, expected) in cases {
+        let filter = Filter { q: Some((*q).to_owned()), ..everything() };
+        let rows = listed::all(&world.app, &robin.caller, &filter).await;
+        assert_eq!(descriptions(&rows), *expected, "{q}");
+    }
+}
+
+#[tokio::test]
+async fn signs_that_mean_something_to_sql_mean_themselves() {
+    check(&[
+        ("100%", &["100% COTTON"]),
+        ("r_s", &["UNDER_SCORE"]),
+        ("wow!", &["WOW! SALE"]),
+        ("!", &["WOW! SALE"]),
+        ("o'brien's", &["O'BRIEN'S \"PUB\""]),
+        ("\"pub\"", &["O'BRIEN'S \"PUB\""]),
+        ("k\\s", &["BACK\\SLASH"]),
+        ("$5 ?1", &["PRICE $5 ?1 :name"]),
+        (":NAME", &["PRICE $5 ?1 :name"]),
+        ("%_%", &[]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn letters_of_any_script_are_found_in_either_case() {
+    check(&[
+        ("kroger", &["KROGER #339 INDIANAPOLIS IN"]),
+        ("INDIANAPOLIS in", &["KROGER #339 INDIANAPOLIS IN"]),
+        ("CAFÉ", &["CAFÉ NOIR"]),
+        ("café noir", &["CAFÉ NOIR"]),
+        ("straße", &["Straße 7 Köln"]),
+        ("KÖLN", &["Straße 7 Köln"]),
+        ("köln", &["Straße 7 Köln"]),
+        ("東京", &["東京駅 SHOP"]),
+        ("駅 shop", &["東京駅 SHOP"]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn the_counterparty_is_searched_too() {
+    check(&[("blue door", &["POS 0042"]), ("nowhere", &[])]).await;
+}
+
+#[tokio::test]
+async fn text_that_no_database_keeps_is_refused() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let filter = Filter { q: Some("a\0b".to_owned()), ..everything() };
+    assert_eq!(param(listed::first_page(&world.app, &robin.caller, &filter).await), "q");
+}

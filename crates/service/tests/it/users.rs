@@ -1,0 +1,170 @@
+//! People: one each, with a password that only they know, and gone when they leave.
+
+use base::{Currency, UserId};
+use service::goals::{self, Kind, NewGoal, Status};
+use service::idempotency::{self, Answer, Request};
+use service::keys::NewKey;
+use service::users::{self, NewUser};
+use service::{Caller, Error, Result, Scopes, limits};
+use testkit::draft::{brokerage, checking, position, rate, statement, txn};
+use testkit::{Person, World, hex, new_key, new_user};
+use wire::v1::{self, Scope};
+
+use crate::{is_not_found, param};
+
+const PASSWORD: &str = "correct horse battery staple";
+
+fn with_password(email: &str) -> NewUser {
+    NewUser { password: Some(PASSWORD.to_owned()), ..new_user(email) }
+}
+
+#[tokio::test]
+async fn one_address_is_one_person_however_it_is_written() {
+    let world = World::new().await;
+    let robin = world.person("  Robin@Example.COM ").await;
+    assert_eq!(robin.user.email, "robin@example.com");
+    let found = users::find_by_email(&world.app, "ROBIN@example.com").await.unwrap();
+    assert_eq!(found.map(|it| it.id), Some(robin.user.id));
+    let again = users::create(&world.app, new_user("robin@EXAMPLE.com")).await;
+    assert_eq!(param(again), "email");
+    assert!(users::find_by_email(&world.app, "kim@example.com").await.unwrap().is_none());
+    assert_eq!(users::list(&world.app, 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_refused() {
+    let world = World::new().await;
+    let long = format!("{}@example.com", "x".repeat(250));
+    for bad in ["", "robin", "@example.com", "robin@", "a@b@c", "a b@c.d", "a\0@b.c", &long] {
+        assert_eq!(param(users::create(&world.app, new_user(bad)).await), "email", "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn two_who_sign_up_with_one_address_at_once_are_one() {
+    let world = World::new().await;
+    let neighbour = world.neighbour().await;
+    let (one, two) = tokio::join!(
+        users::create(&world.app, new_user("robin@example.com")),
+        users::create(&neighbour, new_user("robin@example.com")),
+    );
+    let (made, refused) = if one.is_ok() { (one, two) } else { (two, one) };
+    assert!(made.is_ok());
+    assert_eq!(param(refused), "email");
+}
+
+#[tokio::test]
+async fn a_password_is_right_only_for_its_person() {
+    let world = World::new().await;
+    let robin = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
+    world.person("kim@example.com").await;
+    let check = async |email: &str, password: &str| {
+        users::check_password(&world.app, email, password).await.unwrap().map(|it| it.id)
+    };
+    assert_eq!(check("Robin@example.com", PASSWORD).await, Some(robin.id));
+    assert_eq!(check("robin@example.com", "correct horse battery stapl").await, None);
+    assert_eq!(check("robin@example.com", "").await, None);
+    assert_eq!(check("kim@example.com", PASSWORD).await, None, "somebody without a password");
+    assert_eq!(check("nobody@example.com", PASSWORD).await, None, "nobody at all");
+    assert_eq!(check("nobody@example.com", "").await, None);
+    let stored = format!("{:?}", world.stored().await);
+    assert!(stored.contains("$argon2id$") && !stored.contains(PASSWORD));
+}
+
+#[tokio::test]
+async fn a_new_password_replaces_the_old_one() {
+    let world = World::new().await;
+    let robin = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
+    users::set_password(&world.app, robin.id, "another one entirely").await.unwrap();
+    let check = async |password: &str| {
+        users::check_password(&world.app, "robin@example.com", password).await.unwrap().is_some()
+    };
+    assert!(check("another one entirely").await && !check(PASSWORD).await);
+    for bad in ["", "too short", &"x".repeat(257)] {
+        assert_eq!(param(users::set_password(&world.app, robin.id, bad).await), "password");
+    }
+    assert!(check("another one entirely").await);
+    let nobody = UserId::from_bytes([1; 16]);
+    is_not_found(users::set_password(&world.app, nobody, PASSWORD).await);
+    let short = NewUser { password: Some("too short".to_owned()), ..new_user("kim@example.com") };
+    assert_eq!(param(users::create(&world.app, short).await), "password");
+}
+
+#[tokio::test]
+async fn a_profile_says_who_one_is() {
+    let world = World::new().await;
+    let new = NewUser {
+        preferred_name: Some("Robin".to_owned()),
+        base_currency: Currency::EUR,
+        ..new_user("robin@example.com")
+    };
+    let made = users::create(&world.app, new).await.unwrap();
+    let caller = Caller::owner(made.id);
+    let found = users::get(&world.app, &caller).await.unwrap();
+    let shown = v1::Profile::from(&found);
+    assert_eq!((shown.id, shown.email.as_str()), (made.id.to_string(), "robin@example.com"));
+    assert_eq!(shown.preferred_name.as_deref(), Some("Robin"));
+    assert!(shown.image.is_none() && shown.connected_at.is_none());
+    assert_eq!((found.created_at, found.base_currency), (world.clock.now(), Currency::EUR));
+    let nameless = NewUser { preferred_name: Some("  ".to_owned()), ..new_user("kim@example.com") };
+    assert_eq!(users::create(&world.app, nameless).await.unwrap().preferred_name, None);
+    is_not_found(users::get(&world.app, &Caller::owner(UserId::from_bytes([1; 16]))).await);
+    let robin = world.someone().await;
+    let scopes: Scopes = [Scope::AccountsRead].into_iter().collect();
+    let blind = robin.key(NewKey { scopes, ..new_key() }).await;
+    let refused = users::get(&world.app, &blind.caller).await;
+    assert!(matches!(refused, Err(Error::Forbidden(Scope::ProfileRead))));
+}
+
+/// Somebody with a row in every table there is.
+async fn someone_with_everything(world: &World) -> Person {
+    let person = world.someone().await;
+    let mut all = statement([
+        checking("A").with(txn("2026-03-01", -1, "X")).balance("2026-03-09T08:00:00Z", 5),
+        brokerage("B").holding([position("VTI", "1")]),
+    ]);
+    all.rates.push(rate("EUR", "USD", "2026-03-01", "1.1"));
+    person.import(all).await;
+    let accounts = vec![person.account("A").await];
+    let key = person.key(NewKey { accounts: Some(accounts.clone()), ..new_key() }).await;
+    let goal = NewGoal {
+        name: "Boat".to_owned(),
+        kind: Kind::Purchase,
+        status: Status::Active,
+        target: base::Money::new(1, Currency::USD),
+        saved_minor: 0,
+        target_on: None,
+        accounts,
+    };
+    let (app, caller) = (world.app.clone(), key.caller.clone());
+    let work = move |tx: &mut db::Tx<'_>| -> Result<Answer> {
+        goals::create_in(&app, tx, &caller, &goal)?;
+        Ok(Answer { status: 201, body: String::new() })
+    };
+    let request = Request { key: "k".to_owned(), scope: "POST".to_owned(), fingerprint: [0; 32] };
+    idempotency::run(&world.app, &key.caller, request, work, |_| None).await.unwrap();
+    limits::take(&world.app, *key.id.as_bytes()).await.unwrap();
+    person
+}
+
+#[tokio::test]
+async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
+    let world = World::new().await;
+    let (robin, kim) =
+        (someone_with_everything(&world).await, someone_with_everything(&world).await);
+    let before = world.stored().await;
+    let (of_robin, of_kim) = (hex(robin.user.id.as_bytes()), hex(kim.user.id.as_bytes()));
+    for (table, rows) in before.iter().filter(|(it, _)| *it != "installation") {
+        assert!(rows.iter().any(|it| it.contains(&of_robin)), "{table} has nothing of Robin's");
+    }
+    users::delete(&world.app, robin.user.id).await.unwrap();
+    let after = world.stored().await;
+    for (table, rows) in &after {
+        assert!(rows.iter().all(|it| !it.contains(&of_robin)), "{table}: {rows:?}");
+        let kims = |it: &&String| it.contains(&of_kim);
+        assert!(rows.iter().filter(kims).eq(before[table].iter().filter(kims)), "{table}");
+    }
+    is_not_found(users::delete(&world.app, robin.user.id).await);
+    assert!(users::find_by_email(&world.app, &robin.user.email).await.unwrap().is_none());
+    assert_eq!(users::list(&world.app, 10).await.unwrap().len(), 1);
+}
