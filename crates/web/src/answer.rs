@@ -1,0 +1,72 @@
+//! An answer of the API before its `meta` is known: everything but the last member of the object.
+
+use serde::Serialize;
+use wire::json::write_str;
+use wire::v1::Pagination;
+use xxhash_rust::xxh3::xxh3_128;
+
+use service::{Error, Result};
+
+pub struct Answer {
+    pub(crate) status: u16,
+    /// A JSON object without its closing brace.
+    pub(crate) open_body: Vec<u8>,
+    pub(crate) replayed: bool,
+    /// Names the data; two answers with the same data have the same.
+    pub(crate) tag: u128,
+}
+
+impl Answer {
+    /// `{"data": ...}`
+    pub fn data(data: &impl Serialize) -> Result<Answer> {
+        let mut open_body = b"{\"data\":".to_vec();
+        write(&mut open_body, data)?;
+        let tag = xxh3_128(&open_body);
+        Ok(Answer { status: 200, open_body, replayed: false, tag })
+    }
+
+    /// `{"data": [...], "pagination": {...}}`, the rows already written.
+    pub fn page(mut open_body: Vec<u8>, pagination: &Pagination) -> Result<Answer> {
+        // A cursor is sealed anew each time, so that the tag must not see it.
+        let mut facts = Vec::new();
+        write(&mut facts, &Pagination { next_cursor: None, ..pagination.clone() })?;
+        let tag = xxh3_128(&open_body) ^ xxh3_128(&facts).rotate_left(1);
+        open_body.extend_from_slice(b",\"pagination\":");
+        write(&mut open_body, pagination)?;
+        Ok(Answer { status: 200, open_body, replayed: false, tag })
+    }
+
+    /// Said by the headers alone.
+    pub(crate) fn nothing() -> Answer {
+        Answer { status: 204, open_body: Vec::new(), replayed: false, tag: 0 }
+    }
+
+    /// One that was given before, or is about to be stored: the text without its closing brace.
+    pub fn stored(status: u16, open_body: String, replayed: bool) -> Answer {
+        Answer { status, open_body: open_body.into_bytes(), replayed, tag: 0 }
+    }
+
+    pub(crate) fn refusal(status: u16, open_body: Vec<u8>) -> Answer {
+        Answer { status, open_body, replayed: false, tag: 0 }
+    }
+
+    pub fn open_text(&self) -> String {
+        String::from_utf8_lossy(&self.open_body).into_owned()
+    }
+
+    /// The whole body, with `meta` as the last member.
+    pub(crate) fn close(mut self, request_id: &str, timestamp: i64) -> Vec<u8> {
+        let body = &mut self.open_body;
+        body.extend_from_slice(b",\"meta\":{\"request_id\":");
+        write_str(body, request_id);
+        body.extend_from_slice(b",\"timestamp\":\"");
+        base::write_instant(body, timestamp);
+        body.extend_from_slice(b"\"}}");
+        self.open_body
+    }
+}
+
+fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
+    serde_json::to_writer(out, value)
+        .map_err(|error| Error::internal(format!("writing an answer: {error}")))
+}

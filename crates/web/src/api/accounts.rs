@@ -1,0 +1,76 @@
+use base::AccountId;
+use service::Result;
+use service::accounts::{self, Filter, Status};
+use service::balances::{self, Range};
+use wire::v1::{Account, Accounts, Balances, Scope};
+
+use super::parameters::{ACCOUNT_PATH, date, one_of};
+use super::{Answer, Call, Endpoint, Parameter, Shape, Takes, Verb};
+
+pub(super) const LIST: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/accounts",
+    tag: "Accounts",
+    summary: "List accounts",
+    description: "Every linked account in one answer, by type and then by name.",
+    scope: Some(Scope::AccountsRead),
+    query: &[
+        one_of(
+            "status",
+            &["open", "closed", "all"],
+            "Only open accounts (the default), only closed ones, or all.",
+        ),
+        Parameter {
+            name: "include_hidden",
+            takes: Takes::Bool,
+            description: "Whether accounts the person has hidden are listed too; false by default.",
+            example: "true",
+        },
+    ],
+    path_parameters: &[],
+    answer: Shape::of::<Accounts>("Accounts"),
+    handle: |call| Box::pin(list(call)),
+};
+
+pub(super) const BALANCES: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/accounts/{id}/balances",
+    tag: "Accounts",
+    summary: "Daily balances of an account",
+    description: "One row a day, oldest first. `source` says how each is known: reported by the institution, \
+                  inferred from the transactions between reports, or carried from the last one. Days before the \
+                  account's first known one have no row. A change that no transaction explains is told, never \
+                  spread over days.",
+    scope: Some(Scope::AccountsRead),
+    query: &[
+        date("start_date", "The first day; 30 days up to `end_date` unless given."),
+        date(
+            "end_date",
+            "The last day, today unless given; at most 1,830 days after `start_date`.",
+        ),
+    ],
+    path_parameters: &[ACCOUNT_PATH],
+    answer: Shape::of::<Balances>("Balances"),
+    handle: |call| Box::pin(balances(call)),
+};
+
+async fn list(call: Call) -> Result<Answer> {
+    let filter = Filter {
+        status: match call.query.text("status")? {
+            Some("closed") => Status::Closed,
+            Some("all") => Status::All,
+            _ => Status::Open,
+        },
+        include_hidden: call.query.bool("include_hidden")?.unwrap_or(false),
+    };
+    let accounts = accounts::list(&call.app, &call.caller, filter).await?;
+    Answer::data(&Accounts { accounts: accounts.iter().map(Account::from).collect() })
+}
+
+async fn balances(call: Call) -> Result<Answer> {
+    let id: AccountId = call.path_id(0, "account")?;
+    let range =
+        Range { start_on: call.query.date("start_date")?, end_on: call.query.date("end_date")? };
+    let series = balances::list(&call.app, &call.caller, id, range).await?;
+    Answer::data(&Balances::from(&series))
+}

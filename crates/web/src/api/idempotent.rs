@@ -1,0 +1,66 @@
+//! Changes that have one effect however often they are sent.
+
+use http::HeaderName;
+use service::idempotency::{self, Outcome, Request};
+use service::{Error, Result};
+use sha2::{Digest as _, Sha256};
+
+use super::{Answer, Call, Refusal};
+
+const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Runs a change in one transaction and, when the client sent an Idempotency-Key, keeps its answer in that very
+/// transaction. Every POST, PUT and DELETE goes through here.
+pub async fn change(
+    call: &Call,
+    work: impl FnOnce(&mut service::Tx<'_>) -> Result<Answer> + Send + 'static,
+) -> Result<Answer> {
+    let stored =
+        |answer: Answer| idempotency::Answer { status: answer.status, body: answer.open_text() };
+    let Some(key) = key(call)? else {
+        return call.app.db.write(work).await;
+    };
+    let scope = format!("{} {}", call.method, call.uri.path());
+    let request = Request { key, fingerprint: fingerprint(call), scope };
+    let refuse = |error: &Error| domain_refusal(error, &call.public_url);
+    let work = move |tx: &mut service::Tx<'_>| work(tx).map(stored);
+    let Outcome { answer, replayed } =
+        idempotency::run(&call.app, &call.caller, request, work, refuse).await?;
+    Ok(Answer::stored(answer.status, answer.body, replayed))
+}
+
+fn key(call: &Call) -> Result<Option<String>> {
+    let mut values = call.headers.get_all(&HEADER).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => idempotency::parse_key(value.to_str().unwrap_or_default()).map(Some),
+        _ => Err(Error::invalid("Idempotency-Key", "Idempotency-Key is given more than once")),
+    }
+}
+
+fn fingerprint(call: &Call) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [call.method.as_str(), call.uri.path(), call.uri.query().unwrap_or_default()] {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.update(&call.body);
+    hash.finalize().into()
+}
+
+/// What the rules decided is kept; what the client may mend, or we must, is not.
+fn domain_refusal(error: &Error, public_url: &str) -> Option<idempotency::Answer> {
+    match error {
+        Error::NotFound(_) | Error::Conflict { .. } => {
+            let refusal = Refusal::from(error.clone());
+            let body = String::from_utf8_lossy(&refusal.open_body(public_url)).into_owned();
+            Some(idempotency::Answer { status: refusal.code.status(), body })
+        }
+        Error::Invalid { .. }
+        | Error::Unauthenticated(_)
+        | Error::Forbidden(_)
+        | Error::Limited { .. }
+        | Error::Unavailable(_)
+        | Error::Internal(_) => None,
+    }
+}

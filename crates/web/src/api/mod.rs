@@ -1,0 +1,168 @@
+//! The API's endpoints: one list, from which requests are routed and the OpenAPI document is made.
+
+mod accounts;
+mod goals;
+mod idempotent;
+mod investments;
+mod me;
+mod parameters;
+mod transactions;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use base::{Id, Kind};
+use bytes::Bytes;
+use http::{HeaderMap, Method, Uri};
+use service::{App, Caller, Error, Result};
+use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
+use wire::v1::Scope;
+
+pub use crate::answer::Answer;
+pub use crate::error::Refusal;
+pub use crate::query::{Parameter, Query, Takes};
+pub use idempotent::change;
+
+/// Every endpoint under `/v1`.
+pub const ENDPOINTS: &[Endpoint] = &[
+    me::GET,
+    accounts::LIST,
+    accounts::BALANCES,
+    transactions::LIST,
+    investments::LIST,
+    goals::LIST,
+];
+
+/// One endpoint: how it is found, what it takes, what it says, and who answers it.
+#[derive(Clone, Copy)]
+pub struct Endpoint {
+    pub method: Verb,
+    pub path: &'static str,
+    pub tag: &'static str,
+    pub summary: &'static str,
+    pub description: &'static str,
+    pub scope: Option<Scope>,
+    pub query: &'static [Parameter],
+    pub path_parameters: &'static [Parameter],
+    pub answer: Shape,
+    pub handle: fn(Call) -> Handling,
+}
+
+pub type Handling = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
+
+/// What `data` holds, for the document.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub name: &'static str,
+    pub list: bool,
+    pub schemas: fn(&mut Vec<(String, RefOr<Schema>)>),
+}
+
+impl Shape {
+    pub const fn of<T: ToSchema>(name: &'static str) -> Shape {
+        let schemas = |all: &mut Vec<(String, RefOr<Schema>)>| {
+            all.push((T::name().into_owned(), T::schema()));
+            T::schemas(all);
+        };
+        Shape { name, list: false, schemas }
+    }
+}
+
+/// A request that has been let in.
+pub struct Call {
+    pub app: App,
+    pub caller: Caller,
+    pub(crate) path: Vec<String>,
+    pub query: Query,
+    pub body: Bytes,
+    pub(crate) uri: Uri,
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) public_url: String,
+}
+
+impl Call {
+    /// The id in the path. One that cannot exist is as unknown as one that does not.
+    pub fn path_id<K: Kind>(&self, index: usize, what: &'static str) -> Result<Id<K>> {
+        let text = self.path.get(index).map(String::as_str).unwrap_or_default();
+        Id::parse(text).map_err(|_| Error::NotFound(what))
+    }
+}
+
+pub(crate) enum Found {
+    Endpoint(&'static Endpoint, Vec<String>),
+    /// The address exists, but for these methods.
+    OtherMethods(String),
+    Nothing,
+}
+
+pub(crate) fn find(endpoints: &'static [Endpoint], method: &Method, path: &str) -> Found {
+    let mut allowed = Vec::new();
+    for endpoint in endpoints {
+        let Some(values) = match_path(endpoint.path, path) else { continue };
+        if endpoint.method.as_str() == method.as_str() {
+            return Found::Endpoint(endpoint, values);
+        }
+        allowed.push(endpoint.method.as_str());
+    }
+    if allowed.is_empty() {
+        return Found::Nothing;
+    }
+    if allowed.contains(&"GET") {
+        allowed.push("HEAD");
+    }
+    allowed.push("OPTIONS");
+    Found::OtherMethods(allowed.join(", "))
+}
+
+/// The values of a pattern's `{...}` parts, if the path is of the pattern.
+fn match_path(pattern: &str, path: &str) -> Option<Vec<String>> {
+    let mut values = Vec::new();
+    let mut parts = path.split('/');
+    for wanted in pattern.split('/') {
+        let part = parts.next()?;
+        if wanted.starts_with('{') && !part.is_empty() {
+            values.push(part.to_owned());
+        } else if wanted != part {
+            return None;
+        }
+    }
+    parts.next().is_none().then_some(values)
+}
+
+/// The methods of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Verb {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Get => "GET",
+            Verb::Post => "POST",
+            Verb::Put => "PUT",
+            Verb::Delete => "DELETE",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_of_one_pattern_or_of_none() {
+        let id = |pattern, path| match_path(pattern, path).map(|it| it.join(","));
+        assert_eq!(id("/accounts", "/accounts").as_deref(), Some(""));
+        assert_eq!(id("/accounts/{id}/balances", "/accounts/a/balances").as_deref(), Some("a"));
+        for path in ["/accounts/", "/accounts//balances", "/accounts/a/balances/", "", "/"] {
+            assert_eq!(id("/accounts/{id}/balances", path), None, "{path}");
+        }
+    }
+}

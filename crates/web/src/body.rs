@@ -1,0 +1,39 @@
+//! Request bodies: JSON, at most a mebibyte, refused in words when they are anything else.
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use wire::v1::Code;
+
+use crate::error::Refusal;
+
+pub(crate) const BYTES_MAX: usize = 1 << 20;
+
+pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
+    let too_large = || Refusal::new(Code::PayloadTooLarge, "the body must be at most 1 MiB");
+    let declared: Option<usize> =
+        headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    if declared.is_some_and(|it| it > BYTES_MAX) {
+        return Err(too_large());
+    }
+    match Limited::new(body, BYTES_MAX).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(_) => Err(Refusal::new(Code::ValidationError, "the body ended before it was complete")),
+    }
+}
+
+/// Nothing at all, or JSON that says so.
+pub(crate) fn check_type(headers: &HeaderMap, body: &Bytes) -> Result<(), Refusal> {
+    let declared = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let media = declared.map(|it| it.split(';').next().unwrap_or(it).trim().to_ascii_lowercase());
+    match media.as_deref() {
+        Some("application/json") => Ok(()),
+        None if body.is_empty() => Ok(()),
+        _ => Err(Refusal::new(
+            Code::UnsupportedMediaType,
+            "the body must be sent as Content-Type: application/json",
+        )),
+    }
+}

@@ -1,0 +1,87 @@
+//! The front doors: the JSON API and the pages. Handlers parse, call `service`, render.
+
+mod answer;
+pub mod api;
+mod body;
+mod error;
+mod frame;
+mod metrics;
+pub mod openapi;
+mod query;
+mod server;
+mod site;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{any, get};
+use service::App;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate as _, SizeAbove};
+
+pub use server::serve;
+
+/// What the operator decides about the front doors.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where people and programs reach this installation, without a slash at the end.
+    pub public_url: String,
+    /// Whether `/metrics` is answered here; an operator may bind it elsewhere.
+    pub serve_metrics: bool,
+    /// Web origins whose pages may call the API from a browser.
+    pub cors_origins: Vec<String>,
+}
+
+/// What every handler can reach.
+#[derive(Clone)]
+struct Door(Arc<Shared>);
+
+struct Shared {
+    app: App,
+    settings: Settings,
+    metrics: metrics::Metrics,
+    openapi: bytes::Bytes,
+}
+
+impl std::ops::Deref for Door {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+/// Everything the product answers, and the metrics apart for a listener of their own.
+pub struct Doors {
+    pub main: Router,
+    pub metrics: Router,
+}
+
+/// Opens the doors with the API's own endpoints.
+pub fn doors(app: App, settings: Settings) -> Doors {
+    doors_with(app, settings, api::ENDPOINTS)
+}
+
+/// The same frame around another list of endpoints: how tests try the frame on changes of their own.
+pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoint]) -> Doors {
+    let serve_metrics = settings.serve_metrics;
+    let openapi = openapi::document(&settings.public_url).into();
+    let door = Door(Arc::new(Shared { app, settings, metrics: metrics::Metrics::new(), openapi }));
+    let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(door.clone());
+    let v1 = {
+        let door = door.clone();
+        any(move |request| frame::answer(door.clone(), endpoints, request))
+    };
+    let mut main = Router::new()
+        .route("/v1", v1.clone())
+        .route("/v1/", v1.clone())
+        .route("/v1/{*path}", v1)
+        .merge(site::router())
+        .with_state(door);
+    if serve_metrics {
+        main = main.merge(metrics.clone());
+    }
+    // Below a kibibyte the headers weigh more than what is saved.
+    let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024));
+    Doors { main: main.layer(CompressionLayer::new().compress_when(worthwhile)), metrics }
+}

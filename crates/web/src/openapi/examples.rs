@@ -1,0 +1,172 @@
+//! Example answers and errors, put together from the examples of the contract's shapes.
+
+use serde_json::{Map, Value, json};
+use wire::v1::Code;
+
+use super::Schemas;
+use crate::api::Endpoint;
+
+/// Examples of decimals. utoipa drops the one beside a member whose type has a schema of its own,
+/// as `Number` has.
+const NUMBERS: &[(&str, &str, &str)] = &[
+    ("Account", "balance_available", "4218.55"),
+    ("Account", "balance_current", "4302.17"),
+    ("AccountTotal", "cost_basis_total", "70250.00"),
+    ("AccountTotal", "current_value", "84120.09"),
+    ("AccountTotal", "day_change", "268.40"),
+    ("AccountTotal", "day_change_percent", "0.32"),
+    ("AccountTotal", "total_gain_loss", "13870.09"),
+    ("AccountTotal", "total_gain_loss_percent", "19.74"),
+    ("DailyBalance", "balance_available", "4218.55"),
+    ("DailyBalance", "balance_current", "4302.17"),
+    ("Goal", "current_value", "9120.44"),
+    ("Goal", "target_amount", "24000"),
+    ("Holding", "average_cost_basis", "232.98"),
+    ("Holding", "cost_basis_total", "9814.25"),
+    ("Holding", "current_value", "12266.80"),
+    ("Holding", "day_change", "51.39"),
+    ("Holding", "day_change_percent", "0.42"),
+    ("Holding", "last_price", "291.20"),
+    ("Holding", "percent_of_account", "14.58"),
+    ("Holding", "quantity", "42.125"),
+    ("Holding", "total_gain_loss", "2452.55"),
+    ("Holding", "total_gain_loss_percent", "24.99"),
+    ("Transaction", "amount", "-42.10"),
+    ("Transaction", "amount_absolute", "42.10"),
+];
+
+/// Puts the examples of decimals where the members are.
+pub(super) fn add_numbers(schemas: &mut Schemas) {
+    for (name, member, text) in NUMBERS {
+        let schema = schemas.get_mut(*name);
+        let member = schema.and_then(|it| it["properties"].get_mut(*member));
+        if let (Some(member), Ok(number)) = (member, serde_json::from_str::<Value>(text)) {
+            member["examples"] = json!([number]);
+        }
+    }
+}
+
+/// A whole successful answer of an endpoint.
+pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
+    let data = named(endpoint.answer.name, schemas);
+    let meta = named("Meta", schemas);
+    if !endpoint.answer.list {
+        return json!({ "data": data, "meta": meta });
+    }
+    // One row stands for the page, and the page says so.
+    let pagination = json!({
+        "count": 1,
+        "has_more": false,
+        "next_cursor": null,
+        "total_count": 1,
+        "limit": service::cursors::LIMIT_DEFAULT,
+    });
+    json!({ "data": [data], "pagination": pagination, "meta": meta })
+}
+
+/// A body as the API writes it for a code.
+pub(crate) fn error(code: Code, public_url: &str) -> Value {
+    let (message, param) = said(code);
+    let mut error = json!({
+        "type": format!("{public_url}/docs/errors/{}", code.slug()),
+        "code": code.as_str(),
+        "message": message,
+    });
+    if let Some(param) = param {
+        error["param"] = json!(param);
+    }
+    json!({
+        "error": error,
+        "meta": {
+            "request_id": "req_01kny3v1m8f2x9q4t7r5c6b8de",
+            "timestamp": "2026-04-10T08:30:00.000Z",
+        },
+    })
+}
+
+/// One of the messages that come with a code, and the parameter it names.
+fn said(code: Code) -> (&'static str, Option<&'static str>) {
+    match code {
+        Code::ValidationError => ("limit must be a whole number from 1 to 100", Some("limit")),
+        Code::Unauthenticated => ("send a token as Authorization: Bearer <token>", None),
+        Code::InsufficientScope => ("this token lacks the scope transactions:read", None),
+        Code::NotFound => ("there is no such account", None),
+        Code::MethodNotAllowed => ("POST is not allowed here; use GET, HEAD, OPTIONS", None),
+        Code::Conflict => ("it was changed by someone else in the meantime", None),
+        Code::IdempotencyInProgress => {
+            ("a request with this Idempotency-Key is still running", None)
+        }
+        Code::PayloadTooLarge => ("the body must be at most 1 MiB", None),
+        Code::UnsupportedMediaType => {
+            ("the body must be sent as Content-Type: application/json", None)
+        }
+        Code::IdempotencyKeyReused => {
+            ("this Idempotency-Key was used for a different request", None)
+        }
+        Code::RateLimited => ("too many requests; try again in 23 seconds", None),
+        Code::Internal => ("something went wrong on our side; it was logged", None),
+        Code::Unavailable => ("the service cannot reach its data right now", None),
+    }
+}
+
+fn named(name: &str, schemas: &Schemas) -> Value {
+    schemas.get(name).map_or(Value::Null, |it| of(it, schemas))
+}
+
+fn of(schema: &Value, schemas: &Schemas) -> Value {
+    let own = schema.get("example").or_else(|| schema.get("examples")?.get(0));
+    if let Some(example) = own {
+        return example.clone();
+    }
+    if let Some(name) = super::reference(schema) {
+        return named(name, schemas);
+    }
+    match schema["type"].as_str() {
+        Some("array") => json!([of(&schema["items"], schemas)]),
+        Some("object") => {
+            let members = schema["properties"].as_object().into_iter().flatten();
+            let examples = members.map(|(name, member)| (name.clone(), of(member, schemas)));
+            Value::Object(examples.collect::<Map<_, _>>())
+        }
+        Some("boolean") => json!(false),
+        // What may be null and has no example is null in it.
+        _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ENDPOINTS;
+
+    #[test]
+    fn an_example_is_null_only_where_the_contract_allows_it() {
+        let schemas = super::super::schemas();
+        for (name, schema) in &schemas {
+            for (member, shape) in schema["properties"].as_object().into_iter().flatten() {
+                let null = of(shape, &schemas).is_null();
+                assert!(!null || super::super::is_nullable(shape), "{name}.{member}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_of_the_list_has_found_its_member() {
+        let schemas = super::super::schemas();
+        for (name, member, _) in NUMBERS {
+            assert!(schemas[*name]["properties"][*member]["examples"][0].is_number(), "{member}");
+        }
+    }
+
+    #[test]
+    fn answers_begin_as_the_api_writes_them() {
+        let schemas = super::super::schemas();
+        let list = ENDPOINTS.iter().find(|it| it.path == "/transactions").unwrap();
+        let text = answer(list, &schemas).to_string();
+        assert!(
+            text.starts_with("{\"data\":[{\"id\":\"txn_01kny3v1m8f2x9q4t7r5c6b8de\","),
+            "{text}"
+        );
+        assert!(text.contains("\"amount\":-42.1,"), "{text}");
+    }
+}

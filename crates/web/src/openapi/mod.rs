@@ -1,0 +1,302 @@
+//! The OpenAPI document, made from the list of endpoints and the shapes of the contract.
+
+pub(crate) mod examples;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use utoipa::PartialSchema as _;
+use utoipa::ToSchema as _;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
+use wire::v1::{Code, ErrorBody, Meta, Pagination};
+
+use crate::api::{ENDPOINTS, Endpoint, Parameter, Takes};
+
+/// The contract's shapes by name, as JSON Schema.
+pub(crate) type Schemas = BTreeMap<String, Value>;
+
+/// Members that are left out rather than null.
+const MAY_BE_ABSENT: [(&str, &str); 2] = [("Pagination", "total_count"), ("ErrorDetail", "param")];
+
+/// The document as it is served, with `public_url` as the server's address.
+pub fn document(public_url: &str) -> String {
+    let schemas = schemas();
+    let document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Evenkeel",
+            "version": "1.0.0",
+            "summary": "The API over a person's own finances",
+            "description": INTRODUCTION,
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": format!("{public_url}/v1") }],
+        "security": [{ "api_key": [] }],
+        "tags": tags(),
+        "paths": paths(&schemas, public_url),
+        "components": {
+            "schemas": schemas,
+            "responses": error_responses(public_url),
+            "headers": headers(),
+            "securitySchemes": {
+                "api_key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An API key, `ek_` and 38 letters and digits, sent as \
+                                    `Authorization: Bearer ek_...`. Each key has scopes; each operation names the \
+                                    one it needs in `x-required-scope`.",
+                },
+            },
+        },
+    });
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+const INTRODUCTION: &str = "Programs and assistants may read, and may propose; only the person decides.\n\n\
+    Every answer is JSON with `data` (or `error`) and `meta`. Amounts are exact decimal numbers; money going out is \
+    negative; what is unknown is `null`. Unknown parameters are refused. A GET answers an `ETag` and takes \
+    `If-None-Match`. At most 100 requests a minute per key unless the operator says otherwise; every answer says \
+    how many are left. Changes take an `Idempotency-Key`.";
+
+fn tags() -> Vec<Value> {
+    let mut names: Vec<&str> = ENDPOINTS.iter().map(|it| it.tag).collect();
+    names.dedup();
+    names.into_iter().map(|name| json!({ "name": name })).collect()
+}
+
+fn paths(schemas: &Schemas, public_url: &str) -> BTreeMap<&'static str, BTreeMap<String, Value>> {
+    let mut paths: BTreeMap<&str, BTreeMap<String, Value>> = BTreeMap::new();
+    for endpoint in ENDPOINTS {
+        let method = endpoint.method.as_str().to_ascii_lowercase();
+        paths
+            .entry(endpoint.path)
+            .or_default()
+            .insert(method, operation(endpoint, schemas, public_url));
+    }
+    paths
+}
+
+fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value {
+    let path = endpoint.path_parameters.iter().map(|it| parameter(it, "path"));
+    let query = endpoint.query.iter().map(|it| parameter(it, "query"));
+    let parameters: Vec<Value> = path.chain(query).collect();
+    let mut responses = BTreeMap::from([
+        ("200".to_owned(), success(endpoint, schemas)),
+        ("304".to_owned(), json!({ "description": "Nothing changed since the given `ETag`." })),
+    ]);
+    let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in errors_of(endpoint) {
+        by_status.entry(code.status()).or_default().push(code);
+    }
+    for (status, codes) in by_status {
+        responses.insert(status.to_string(), refusals(&codes, public_url));
+    }
+    json!({
+        "operationId": operation_id(endpoint),
+        "tags": [endpoint.tag],
+        "summary": endpoint.summary,
+        "description": endpoint.description,
+        "x-required-scope": endpoint.scope.map(|it| it.as_str()),
+        "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+/// `GET /accounts/{id}/balances` becomes `getAccountsBalances`.
+fn operation_id(endpoint: &Endpoint) -> String {
+    let mut id = endpoint.method.as_str().to_ascii_lowercase();
+    let words = endpoint.path.split(['/', '-']).filter(|it| !it.is_empty() && !it.starts_with('{'));
+    for word in words {
+        id.push_str(&word[..1].to_ascii_uppercase());
+        id.push_str(&word[1..]);
+    }
+    id
+}
+
+/// A status that has one code points to it; one that has several holds an example of each.
+fn refusals(codes: &[Code], public_url: &str) -> Value {
+    if let [code] = codes {
+        return json!({ "$ref": format!("#/components/responses/{}", code.as_str()) });
+    }
+    let meanings: Vec<&str> = codes.iter().map(|it| it.meaning()).collect();
+    let example = |code: &Code| {
+        let value =
+            json!({ "summary": code.meaning(), "value": examples::error(*code, public_url) });
+        (code.as_str(), value)
+    };
+    let examples: BTreeMap<&str, Value> = codes.iter().map(example).collect();
+    let schema = json!({ "$ref": "#/components/schemas/Error" });
+    json!({
+        "description": meanings.join(" Or: "),
+        "headers": { "X-Request-Id": { "$ref": "#/components/headers/X-Request-Id" } },
+        "content": { "application/json": { "schema": schema, "examples": examples } },
+    })
+}
+
+/// The codes an endpoint can answer with.
+pub(crate) fn errors_of(endpoint: &Endpoint) -> impl Iterator<Item = Code> {
+    Code::ALL.into_iter().filter(move |it| applies(*it, endpoint))
+}
+
+fn applies(code: Code, endpoint: &Endpoint) -> bool {
+    let reads = endpoint.method.as_str() == "GET";
+    match code {
+        Code::MethodNotAllowed => false,
+        Code::NotFound => {
+            !endpoint.path_parameters.is_empty()
+                || endpoint.query.iter().any(|it| matches!(it.takes, Takes::Id(_)))
+        }
+        Code::Conflict
+        | Code::IdempotencyInProgress
+        | Code::IdempotencyKeyReused
+        | Code::PayloadTooLarge
+        | Code::UnsupportedMediaType => !reads,
+        _ => true,
+    }
+}
+
+fn parameter(parameter: &Parameter, place: &str) -> Value {
+    let mut value = json!({
+        "name": parameter.name,
+        "in": place,
+        "required": place == "path",
+        "description": parameter.description,
+        "schema": taken(parameter.takes),
+    });
+    if !parameter.example.is_empty() {
+        value["example"] = match parameter.takes {
+            Takes::Bool => json!(parameter.example == "true"),
+            Takes::Whole { .. } => serde_json::from_str(parameter.example).unwrap_or_default(),
+            _ => json!(parameter.example),
+        };
+    }
+    value
+}
+
+fn taken(takes: Takes) -> Value {
+    match takes {
+        Takes::Text { longest } => {
+            json!({ "type": "string", "minLength": 1, "maxLength": longest })
+        }
+        Takes::Id(prefix) => {
+            json!({ "type": "string", "pattern": format!("^{prefix}[0-9a-hjkmnp-tv-z]{{26}}$") })
+        }
+        Takes::Date => json!({ "type": "string", "format": "date" }),
+        Takes::Instant => json!({ "type": "string", "format": "date-time" }),
+        Takes::Bool => json!({ "type": "boolean" }),
+        Takes::Whole { least, most, default } => {
+            json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
+        }
+        Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Takes::Category => json!({ "type": "string", "enum": primary_categories() }),
+    }
+}
+
+pub(crate) fn primary_categories() -> Vec<&'static str> {
+    let mut words: Vec<&str> =
+        base::category::Category::ALL.iter().map(|it| it.primary()).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
+    let shape = json!({ "$ref": format!("#/components/schemas/{}", endpoint.answer.name) });
+    let meta = json!({ "$ref": "#/components/schemas/Meta" });
+    let mut properties = json!({ "meta": meta });
+    let mut required = vec!["data", "meta"];
+    if endpoint.answer.list {
+        properties["data"] = json!({ "type": "array", "items": shape });
+        properties["pagination"] = json!({ "$ref": "#/components/schemas/Pagination" });
+        required.push("pagination");
+    } else {
+        properties["data"] = shape;
+    }
+    let schema = json!({ "type": "object", "required": required, "properties": properties });
+    let named = ["ETag", "X-Request-Id", "RateLimit", "RateLimit-Policy"];
+    let headers: BTreeMap<&str, Value> = named
+        .into_iter()
+        .map(|it| (it, json!({ "$ref": format!("#/components/headers/{it}") })))
+        .collect();
+    json!({
+        "description": endpoint.summary,
+        "headers": headers,
+        "content": {
+            "application/json": { "schema": schema, "example": examples::answer(endpoint, schemas) },
+        },
+    })
+}
+
+pub(crate) fn schemas() -> Schemas {
+    let mut all: Vec<(String, RefOr<Schema>)> = vec![
+        ("Meta".to_owned(), Meta::schema()),
+        ("Pagination".to_owned(), Pagination::schema()),
+        ("Error".to_owned(), ErrorBody::schema()),
+    ];
+    ErrorBody::schemas(&mut all);
+    for endpoint in ENDPOINTS {
+        (endpoint.answer.schemas)(&mut all);
+    }
+    let mut schemas: Schemas =
+        all.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
+    for (name, schema) in &mut schemas {
+        require_all(name, schema);
+    }
+    examples::add_numbers(&mut schemas);
+    schemas
+}
+
+/// Unknown is null, never absent, while utoipa takes whatever may be null for optional.
+fn require_all(name: &str, schema: &mut Value) {
+    let Some(members) = schema["properties"].as_object() else { return };
+    let kept = |member: &&String| !MAY_BE_ABSENT.contains(&(name, member.as_str()));
+    schema["required"] = members.keys().filter(kept).cloned().collect();
+}
+
+/// The name of the shape that a schema only points to.
+pub(crate) fn reference(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.rsplit('/').next()
+}
+
+pub(crate) fn is_nullable(schema: &Value) -> bool {
+    let null = |it: &Value| it == "null" || it["type"] == "null";
+    [&schema["type"], &schema["oneOf"]]
+        .into_iter()
+        .filter_map(Value::as_array)
+        .any(|choices| choices.iter().any(null))
+}
+
+fn error_responses(public_url: &str) -> BTreeMap<&'static str, Value> {
+    let response = |code: &Code| {
+        let example = examples::error(*code, public_url);
+        let schema = json!({ "$ref": "#/components/schemas/Error" });
+        json!({
+            "description": code.meaning(),
+            "headers": { "X-Request-Id": { "$ref": "#/components/headers/X-Request-Id" } },
+            "content": { "application/json": { "schema": schema, "example": example } },
+        })
+    };
+    Code::ALL.iter().map(|code| (code.as_str(), response(code))).collect()
+}
+
+fn headers() -> Value {
+    let header = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
+    json!({
+        "ETag": header("Names this state of the data; send it as `If-None-Match`.", "W/\"9f2c\""),
+        "X-Request-Id": header(
+            "The same as `meta.request_id`.",
+            "req_01kny3v1m8f2x9q4t7r5c6b8de",
+        ),
+        "RateLimit": header(
+            "How many requests are left, and the seconds until one more is.",
+            "\"default\";r=57;t=23",
+        ),
+        "RateLimit-Policy": header(
+            "How many requests are accepted in how many seconds.",
+            "\"default\";q=100;w=60",
+        ),
+    })
+}

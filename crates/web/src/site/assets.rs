@@ -1,0 +1,88 @@
+//! Style, scripts and the mark, inside the binary, each at an address that changes when it does.
+
+use std::sync::LazyLock;
+
+use axum::extract::Path;
+use axum::response::{IntoResponse as _, Response};
+use http::{Uri, header};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::astray;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asset {
+    Style,
+    Copying,
+    Docs,
+    Mark,
+}
+
+struct Served {
+    href: String,
+    media_type: &'static str,
+    text: &'static str,
+}
+
+/// In the order of the enumeration.
+static SERVED: LazyLock<[Served; 4]> = LazyLock::new(|| {
+    [
+        served("app", "css", "text/css", include_str!("../../assets/app.css")),
+        served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
+        served("docs", "js", "text/javascript", include_str!("../../assets/docs.js")),
+        served("mark", "svg", "image/svg+xml", include_str!("../../assets/mark.svg")),
+    ]
+});
+
+fn served(name: &str, ending: &str, media_type: &'static str, text: &'static str) -> Served {
+    let hash = xxh3_64(text.as_bytes()) as u32;
+    Served { href: format!("/assets/{name}.{hash:08x}.{ending}"), media_type, text }
+}
+
+impl Asset {
+    pub(super) fn href(self) -> &'static str {
+        &SERVED[self as usize].href
+    }
+}
+
+pub(super) async fn get(Path(name): Path<String>, uri: Uri) -> Response {
+    let Some(found) = SERVED.iter().find(|it| it.href.strip_prefix("/assets/") == Some(&name))
+    else {
+        return astray::not_found(uri).await;
+    };
+    let headers = [
+        (header::CONTENT_TYPE, format!("{}; charset=utf-8", found.media_type)),
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable".to_owned()),
+    ];
+    (headers, found.text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_and_scripts_are_light_together() {
+        let bytes: usize = SERVED.iter().map(|it| it.text.len()).sum();
+        assert!(bytes < 40 * 1_024, "{bytes}");
+    }
+
+    #[test]
+    fn each_asset_stands_in_its_own_place() {
+        for (asset, name) in [
+            (Asset::Style, "/assets/app."),
+            (Asset::Copying, "/assets/copying."),
+            (Asset::Docs, "/assets/docs."),
+            (Asset::Mark, "/assets/mark."),
+        ] {
+            assert!(asset.href().starts_with(name), "{}", asset.href());
+        }
+    }
+
+    #[test]
+    fn nothing_is_asked_of_anyone_else() {
+        for asset in SERVED.iter() {
+            let plain = asset.text.replace("http://www.w3.org/2000/svg", "");
+            assert!(!plain.contains("//") && !plain.contains("@import"), "{}", asset.href);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! One endpoint: what it is for, what it takes, what it answers, and how that can fail.
+
+use maud::{Markup, html};
+use wire::v1::Code;
+
+use super::super::snippet::{self, prose};
+use super::{attempt, endpoint_id, guide, members};
+use crate::api::{Endpoint, Parameter, Takes};
+use crate::openapi::{self, Schemas, examples};
+
+pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) -> Markup {
+    let id = endpoint_id(endpoint);
+    let example = examples::answer(endpoint, schemas);
+    let curl = snippet::curl(&format!("{public_url}/v1{}", sample_path(endpoint)));
+    html! {
+        article.endpoint aria-labelledby=(id) {
+            h3 id=(id) { a.anchor href={ "#" (id) } { (endpoint.summary) } }
+            p.route {
+                span.verb { (endpoint.method.as_str()) }
+                code { "/v1" (endpoint.path) }
+                @if let Some(scope) = endpoint.scope {
+                    span.soft {
+                        "needs "
+                        a href={ "#" (guide::scope_id(scope)) } { code { (scope.as_str()) } }
+                    }
+                }
+            }
+            p.about { (prose(endpoint.description)) }
+            div.pair {
+                div { h4 { "Parameters" } (parameters(endpoint)) }
+                div.aside { (snippet::current("Request", &curl, &format!("curl-{id}"))) }
+            }
+            (attempt::form(endpoint, public_url))
+            div.pair {
+                div {
+                    h4 { "Answer" }
+                    (members::answer(endpoint, schemas))
+                    h4 { "Errors" }
+                    ul.chips { @for code in openapi::errors_of(endpoint) { li { (chip(code)) } } }
+                }
+                div.aside { (snippet::block("200, an example", &snippet::json(&example))) }
+            }
+        }
+    }
+}
+
+fn chip(code: Code) -> Markup {
+    html! {
+        a href={ "/docs/errors/" (code.slug()) } { (code.status()) " " code { (code.as_str()) } }
+    }
+}
+
+/// The path with an example in the place of each parameter.
+fn sample_path(endpoint: &Endpoint) -> String {
+    let mut path = endpoint.path.to_owned();
+    for parameter in endpoint.path_parameters {
+        path = path.replace(&format!("{{{}}}", parameter.name), parameter.example);
+    }
+    path
+}
+
+fn parameters(endpoint: &Endpoint) -> Markup {
+    if endpoint.path_parameters.is_empty() && endpoint.query.is_empty() {
+        return html! { p.soft { "It takes none." } };
+    }
+    html! {
+        table.parameters {
+            (snippet::columns(["Name", "Takes", "Meaning"]))
+            tbody {
+                @for it in endpoint.path_parameters { (row(it, true)) }
+                @for it in endpoint.query { (row(it, false)) }
+            }
+        }
+    }
+}
+
+fn row(parameter: &Parameter, in_path: bool) -> Markup {
+    html! {
+        tr {
+            th scope="row" {
+                code { (parameter.name) }
+                @if in_path { span.soft { "in the path" } }
+            }
+            td { (takes(parameter.takes)) }
+            td { (prose(parameter.description)) }
+        }
+    }
+}
+
+fn takes(takes: Takes) -> Markup {
+    html! {
+        @match takes {
+            Takes::Text { longest } => { "text" span.soft { "up to " (longest) " characters" } }
+            Takes::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
+            Takes::Date => { "a day" span.soft { code { "YYYY-MM-DD" } } }
+            Takes::Instant => { "an instant" span.soft { "RFC 3339" } }
+            Takes::Bool => { code { "true" } " or " code { "false" } }
+            Takes::Whole { least, most, default } => {
+                (least) " to " (most)
+                span.soft { (default) " by default" }
+            }
+            Takes::OneOf(words) => { (words_of(words)) }
+            Takes::Category => {
+                details {
+                    summary { "a category" }
+                    (words_of(&openapi::primary_categories()))
+                }
+            }
+        }
+    }
+}
+
+fn words_of(words: &[&str]) -> Markup {
+    html! { span.words { @for word in words { code { (word) } " " } } }
+}

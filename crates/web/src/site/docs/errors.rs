@@ -1,0 +1,110 @@
+//! A page for every error code: what it means, what to do, what it looks like.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode, Uri};
+use maud::{Markup, html};
+use wire::v1::Code;
+
+use super::super::assets::Asset;
+use super::super::astray;
+use super::super::layout::{self, Page, Place};
+use super::super::snippet::{self, prose};
+use super::endpoint_id;
+use crate::Door;
+use crate::api::{ENDPOINTS, Endpoint};
+use crate::openapi::{self, examples};
+
+pub(in super::super) async fn list(headers: HeaderMap) -> Response {
+    layout::send(&headers, StatusCode::OK, list_page())
+}
+
+pub(in super::super) async fn get(
+    State(door): State<Door>,
+    Path(slug): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    match Code::ALL.into_iter().find(|it| it.slug() == slug) {
+        Some(code) => {
+            layout::send(&headers, StatusCode::OK, code_page(code, &door.settings.public_url))
+        }
+        None => astray::not_found(uri).await,
+    }
+}
+
+pub(in super::super) fn list_page() -> Markup {
+    let main = html! {
+        h1 { "Errors" }
+        p.lead {
+            "Every error the API answers with. The " code { "type" }
+            " in the body is the address of its page here."
+        }
+        table.errors {
+            (snippet::columns(["Status", "Code", "Meaning"]))
+            tbody {
+                @for code in Code::ALL {
+                    tr {
+                        td.figure { (code.status()) }
+                        th scope="row" {
+                            a href={ "/docs/errors/" (code.slug()) } { code { (code.as_str()) } }
+                        }
+                        td { (prose(code.meaning())) }
+                    }
+                }
+            }
+        }
+    };
+    page("Errors", main)
+}
+
+pub(in super::super) fn code_page(code: Code, public_url: &str) -> Markup {
+    let body = snippet::json(&examples::error(code, public_url));
+    let phrase = StatusCode::from_u16(code.status()).ok().and_then(|it| it.canonical_reason());
+    let main = html! {
+        p.trail { a href="/docs/errors" { "Errors" } }
+        h1.code { (code.as_str()) }
+        p.route { span.verb { (code.status()) } @if let Some(phrase) = phrase { (phrase) } }
+        div.pair {
+            div {
+                h2 { "What it means" }
+                p { (prose(code.meaning())) }
+                h2 { "What to do" }
+                p { (prose(code.recovery())) }
+                h2 { "Who answers it" }
+                (answered_by(code))
+            }
+            div.aside { (snippet::block("The body, an example", &body)) }
+        }
+    };
+    page(code.as_str(), main)
+}
+
+fn answered_by(code: Code) -> Markup {
+    let answers = |it: &&Endpoint| openapi::errors_of(it).any(|one| one == code);
+    let from: Vec<&Endpoint> = ENDPOINTS.iter().filter(answers).collect();
+    html! {
+        @if code == Code::MethodNotAllowed {
+            p { "Any address, to a method that it does not take." }
+        } @else if from.len() == ENDPOINTS.len() {
+            p { "Every endpoint of the " a href="/docs" { "API" } "." }
+        } @else if from.is_empty() {
+            p { "No endpoint of this version; it is reserved for changes." }
+        } @else {
+            ul.plain {
+                @for endpoint in from {
+                    li {
+                        a.path href={ "/docs#" (endpoint_id(endpoint)) } {
+                            (endpoint.method.as_str()) " " (endpoint.path)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn page(title: &str, main: Markup) -> Markup {
+    let (class, scripts) = ("wide", &[Asset::Copying]);
+    Page { title, place: Place::Errors, class, side: None, scripts, main }.render()
+}

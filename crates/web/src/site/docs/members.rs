@@ -1,0 +1,137 @@
+//! What an answer holds: every member with its type and meaning, deeper ones behind a fold.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::super::snippet::prose;
+use crate::api::Endpoint;
+use crate::openapi::{Schemas, is_nullable, reference};
+
+/// Shapes that contain themselves do not exist in the contract; this keeps a mistake from running
+/// away.
+const DEEPEST: usize = 6;
+
+pub(super) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
+    let name = endpoint.answer.name;
+    let shape = serde_json::json!({ "$ref": name });
+    let data = if endpoint.answer.list {
+        serde_json::json!({ "type": "array", "items": shape })
+    } else {
+        shape
+    };
+    let to = |name: &str| serde_json::json!({ "$ref": name });
+    html! {
+        ul.members {
+            (member("data", &data, schemas, Fold { depth: 0, open: true }))
+            @if endpoint.answer.list {
+                (member("pagination", &to("Pagination"), schemas, Fold { depth: 0, open: false }))
+            }
+            (member("meta", &to("Meta"), schemas, Fold { depth: 0, open: false }))
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Fold {
+    depth: usize,
+    open: bool,
+}
+
+fn member(name: &str, schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
+    let shape = Shape::of(schema, schemas);
+    html! {
+        li {
+            span.name { code { (name) } " " span.type { (shape.words) } }
+            @if let Some(about) = &shape.about { span.about { (prose(about)) } }
+            @if let Some(inner) = shape.inner.filter(|_| fold.depth < DEEPEST) {
+                (members(inner, schemas, fold))
+            }
+        }
+    }
+}
+
+fn members(schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
+    let Some(all) = schema["properties"].as_object() else { return html! {} };
+    // A wrapper of a single member is not worth a click.
+    let inner = Fold { depth: fold.depth + 1, open: fold.open && all.len() == 1 };
+    html! {
+        details open[fold.open] {
+            summary {
+                (all.len()) @if all.len() == 1 { " member" } @else { " members" }
+            }
+            ul.members {
+                @for (name, it) in all { (member(name, it, schemas, inner)) }
+            }
+        }
+    }
+}
+
+/// A schema as a reader wants it: pointers followed, null said in words.
+struct Shape<'a> {
+    words: String,
+    about: Option<String>,
+    /// The object that is behind it, in a list or alone.
+    inner: Option<&'a Value>,
+}
+
+impl<'a> Shape<'a> {
+    fn of(schema: &'a Value, schemas: &'a Schemas) -> Shape<'a> {
+        // Beside a pointer stands what this member means, behind it what the shape is.
+        let choice =
+            schema["oneOf"].as_array().and_then(|it| it.iter().find(|it| it["type"] != "null"));
+        let pointer = choice.unwrap_or(schema);
+        let target = reference(pointer).and_then(|it| schemas.get(it)).unwrap_or(pointer);
+        let said = [schema, pointer, target].into_iter().find_map(|it| it["description"].as_str());
+        let mut shape = Shape::plain(target, schemas);
+        shape.about = said.map(str::to_owned).or(shape.about);
+        if is_nullable(schema) {
+            shape.words.push_str(" or null");
+        }
+        shape
+    }
+
+    fn plain(schema: &'a Value, schemas: &'a Schemas) -> Shape<'a> {
+        let kinds = schema["type"].as_array();
+        let kind = kinds.map_or(&schema["type"], |it| it.first().unwrap_or(&Value::Null));
+        let words = match (kind.as_str(), schema["format"].as_str()) {
+            (Some("array"), _) => {
+                let item = Shape::of(&schema["items"], schemas);
+                let words = format!("list of {}s", item.words);
+                return Shape { words, about: item.about, inner: item.inner };
+            }
+            (Some("string"), Some("date")) => "day",
+            (Some("string"), Some("date-time")) => "instant",
+            (Some("boolean"), _) => "true or false",
+            (Some(other), _) => other,
+            (None, _) => "anything",
+        };
+        let inner = (words == "object").then_some(schema);
+        Shape { words: words.to_owned(), about: None, inner }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(member: &str, words: &str, about: &str) {
+        let schemas = crate::openapi::schemas();
+        let (name, member) = member.split_once('.').unwrap();
+        let shape = Shape::of(&schemas[name]["properties"][member], &schemas);
+        assert_eq!(shape.words, words, "{name}.{member}");
+        assert!(shape.about.unwrap_or_default().starts_with(about), "{name}.{member}");
+    }
+
+    #[test]
+    fn types_are_said_in_words() {
+        check("Account.id", "string", "");
+        check("Account.mask", "string or null", "The last digits");
+        check("Account.balance_current", "number or null", "What is in the account");
+        check("Account.as_of", "instant or null", "When the balance was true");
+        check("Transaction.date_posted", "day", "While pending");
+        check("Transaction.pending", "true or false", "");
+        check("Accounts.accounts", "list of objects", "A linked account");
+        check("Investments.account_total", "object", "Totals in the person's base currency");
+        check("Pagination.count", "integer", "How many items");
+    }
+}

@@ -1,0 +1,85 @@
+//! The API reference, made from the same list and shapes as the OpenAPI document.
+
+mod attempt;
+mod endpoint;
+pub(super) mod errors;
+mod guide;
+mod members;
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::State;
+use axum::routing::{MethodRouter, get};
+use http::{HeaderMap, StatusCode};
+use maud::{Markup, html};
+use service::limits::Policy;
+
+use super::assets::Asset;
+use super::layout::{self, Page, Place};
+use crate::Door;
+use crate::api::{ENDPOINTS, Endpoint};
+use crate::openapi;
+
+/// The page never changes while the process runs, so it is made once.
+pub(super) fn route() -> MethodRouter<Door> {
+    let made: Arc<OnceLock<String>> = Arc::default();
+    get(async move |State(door): State<Door>, headers: HeaderMap| {
+        let make = || page(&door.settings.public_url, door.app.limits.policy()).into_string();
+        layout::send(&headers, StatusCode::OK, made.get_or_init(make).as_str())
+    })
+}
+
+pub(super) fn page(public_url: &str, limit: Policy) -> Markup {
+    let schemas = openapi::schemas();
+    let main = html! {
+        (guide::sections(public_url, limit))
+        @for (tag, endpoints) in by_tag() {
+            section.tag aria-labelledby=(anchor(tag)) {
+                h2 id=(anchor(tag)) { (tag) }
+                @for endpoint in endpoints { (endpoint::section(endpoint, public_url, &schemas)) }
+            }
+        }
+    };
+    Page {
+        title: "API reference",
+        place: Place::Reference,
+        class: "docs",
+        side: Some(contents()),
+        scripts: &[Asset::Copying, Asset::Docs],
+        main,
+    }
+    .render()
+}
+
+fn contents() -> Markup {
+    html! {
+        p { "Guide" }
+        ul {
+            @for (id, title) in guide::TITLES { li { a href={ "#" (id) } { (title) } } }
+        }
+        @for (tag, endpoints) in by_tag() {
+            p { (tag) }
+            ul {
+                @for endpoint in endpoints {
+                    li { a href={ "#" (endpoint_id(endpoint)) } { (endpoint.summary) } }
+                }
+            }
+        }
+    }
+}
+
+/// Neighbours in the list that share a tag stand together.
+fn by_tag() -> Vec<(&'static str, &'static [Endpoint])> {
+    ENDPOINTS.chunk_by(|a, b| a.tag == b.tag).map(|it| (it[0].tag, it)).collect()
+}
+
+/// The part of an address that leads to a tag.
+fn anchor(tag: &str) -> String {
+    format!("tag-{}", tag.to_ascii_lowercase().replace(' ', "-"))
+}
+
+/// `GET /accounts/{id}/balances` is found at `#get-accounts-id-balances`.
+pub(super) fn endpoint_id(endpoint: &Endpoint) -> String {
+    let path = endpoint.path.replace(['{', '}'], "").replace(['/', '_'], "-");
+    format!("{}{path}", endpoint.method.as_str().to_ascii_lowercase())
+}

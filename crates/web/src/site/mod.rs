@@ -1,0 +1,98 @@
+//! Pages and plain answers outside the API.
+
+mod assets;
+mod astray;
+mod docs;
+mod health;
+mod home;
+mod layout;
+mod mark;
+mod snippet;
+#[cfg(test)]
+mod tests;
+
+use axum::Router;
+use axum::extract::State;
+use axum::middleware::map_response;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::get;
+use http::{HeaderValue, Method, header};
+use serde_json::json;
+use wire::v1::{Code, Scope};
+
+use crate::Door;
+use crate::answer::Answer;
+use crate::error::Refusal;
+
+pub(crate) fn router() -> Router<Door> {
+    Router::new()
+        .route("/", get(home::get))
+        .route("/docs", docs::route())
+        .route("/docs/", get(|| async { Redirect::permanent("/docs") }))
+        .route("/docs/errors", get(docs::errors::list))
+        .route("/docs/errors/", get(|| async { Redirect::permanent("/docs/errors") }))
+        .route("/docs/errors/{slug}", get(docs::errors::get))
+        .route("/assets/{name}", get(assets::get))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/v1/openapi.json", get(openapi).fallback(openapi_otherwise))
+        .route("/.well-known/oauth-protected-resource", get(protected_resource))
+        .method_not_allowed_fallback(astray::method_not_allowed)
+        .fallback(astray::not_found)
+        .layer(map_response(guard))
+}
+
+/// Nothing from elsewhere is loaded, nothing inline runs, and nobody frames a page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
+    data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+async fn guard(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn openapi(State(door): State<Door>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], door.openapi.clone()).into_response()
+}
+
+/// The document is under `/v1`, where every refusal is JSON.
+async fn openapi_otherwise(State(door): State<Door>, method: Method) -> Response {
+    let allow = (header::ALLOW, "GET, HEAD, OPTIONS");
+    if method == Method::OPTIONS {
+        return (http::StatusCode::NO_CONTENT, [allow]).into_response();
+    }
+    let message = format!("{method} is not allowed here; use {}", allow.1);
+    let refusal = Refusal::new(Code::MethodNotAllowed, message);
+    let open_body = refusal.open_body(&door.settings.public_url);
+    let answer = Answer::refusal(refusal.code.status(), open_body);
+    let request_id = door.app.ids.make::<base::kinds::Request>().to_string();
+    let body = answer.close(&request_id, door.app.clock.now().as_microsecond());
+    let headers = [
+        (header::CONTENT_TYPE, "application/json".to_owned()),
+        (allow.0, allow.1.to_owned()),
+        (http::HeaderName::from_static("x-request-id"), request_id),
+    ];
+    (http::StatusCode::METHOD_NOT_ALLOWED, headers, body).into_response()
+}
+
+/// RFC 9728: what the API is to a client that has only its address.
+async fn protected_resource(State(door): State<Door>) -> Response {
+    let url = &door.settings.public_url;
+    let scopes: Vec<&str> = Scope::ALL.iter().map(|it| it.as_str()).collect();
+    let document = json!({
+        "resource": format!("{url}/v1"),
+        "resource_name": "Evenkeel",
+        "resource_documentation": format!("{url}/docs"),
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": scopes,
+    });
+    ([(header::CONTENT_TYPE, "application/json")], document.to_string()).into_response()
+}

@@ -1,0 +1,261 @@
+use std::collections::BTreeSet;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{Request, StatusCode, header};
+use http_body_util::BodyExt as _;
+use service::limits::Policy;
+use testkit::World;
+use tower::ServiceExt as _;
+use wire::v1::{Code, Scope};
+
+use super::{astray, docs, home};
+use crate::api::ENDPOINTS;
+use crate::{Settings, doors};
+
+const URL: &str = "https://money.example";
+
+/// Every page there is, by where it is found.
+fn pages() -> Vec<(String, String)> {
+    let mut pages = vec![
+        ("/".to_owned(), home::page(URL)),
+        ("/docs".to_owned(), docs::page(URL, Policy::default())),
+        ("/docs/errors".to_owned(), docs::errors::list_page()),
+        ("/nowhere".to_owned(), astray::not_found_page("/nowhere")),
+    ];
+    for code in Code::ALL {
+        let path = format!("/docs/errors/{}", code.slug());
+        pages.push((path, docs::errors::code_page(code, URL)));
+    }
+    pages.into_iter().map(|(path, page)| (path, page.into_string())).collect()
+}
+
+fn page(path: &str) -> String {
+    pages().into_iter().find(|(it, _)| it == path).unwrap().1
+}
+
+/// An opening tag. maud quotes every value and escapes what is inside, so that this is all there is
+/// to it.
+struct Tag<'a> {
+    name: &'a str,
+    attributes: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Tag<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        self.attributes.iter().find(|(it, _)| *it == name).map(|(_, value)| *value)
+    }
+}
+
+fn tags(page: &str) -> Vec<Tag<'_>> {
+    let inner = page.split('<').skip(1).filter_map(|it| it.split_once('>')).map(|it| it.0);
+    inner.filter(|it| it.starts_with(|it: char| it.is_ascii_alphabetic())).map(tag).collect()
+}
+
+fn tag(inner: &str) -> Tag<'_> {
+    let (name, mut rest) = inner.split_once(' ').unwrap_or((inner, ""));
+    let mut attributes = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.find([' ', '=']).unwrap_or(rest.len());
+        let (attribute, after) = rest.split_at(end);
+        match after.strip_prefix("=\"").and_then(|it| it.split_once('"')) {
+            Some((value, after)) => {
+                attributes.push((attribute, value));
+                rest = after.trim_start();
+            }
+            None => {
+                attributes.push((attribute, ""));
+                rest = after.trim_start();
+            }
+        }
+    }
+    Tag { name, attributes }
+}
+
+async fn answer(world: &World, method: &str, path: &str) -> Response {
+    let settings =
+        Settings { public_url: URL.to_owned(), serve_metrics: true, cors_origins: Vec::new() };
+    let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+    doors(world.app.clone(), settings).main.oneshot(request).await.unwrap()
+}
+
+async fn text(response: Response) -> String {
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn every_code_says_what_it_means_and_what_to_do() {
+    let list = page("/docs/errors");
+    for code in Code::ALL {
+        let path = format!("/docs/errors/{}", code.slug());
+        assert!(list.contains(&format!("href=\"{path}\"")), "{path}");
+        let shown = page(&path);
+        for said in [code.meaning(), code.recovery()] {
+            let words = said.split('`').next().unwrap_or_default();
+            let escaped = words.replace('<', "&lt;").replace('>', "&gt;");
+            assert!(shown.contains(escaped.as_str()), "{path}: {said}");
+        }
+        assert!(shown.contains(&format!("&quot;{}&quot;", code.as_str())), "{path}: the body");
+    }
+}
+
+#[test]
+fn every_endpoint_is_there_with_each_of_its_parameters() {
+    let reference = page("/docs");
+    let ids: BTreeSet<&str> = tags(&reference).iter().filter_map(|it| it.get("id")).collect();
+    for endpoint in ENDPOINTS {
+        let id = docs::endpoint_id(endpoint);
+        assert!(ids.contains(id.as_str()), "{id}");
+        assert!(reference.contains(&format!("href=\"#{id}\"")), "{id} is not in the contents");
+        for parameter in endpoint.path_parameters.iter().chain(endpoint.query) {
+            let field = format!("{id}-{}", parameter.name);
+            assert!(ids.contains(field.as_str()), "{field}");
+            assert!(reference.contains(&format!("<code>{}</code>", parameter.name)), "{field}");
+        }
+    }
+    for scope in Scope::ALL {
+        assert!(reference.contains(scope.describe()), "{scope}");
+    }
+}
+
+#[tokio::test]
+async fn every_link_leads_somewhere() {
+    let world = World::new().await;
+    let mut links = BTreeSet::new();
+    for (path, page) in pages() {
+        for tag in tags(&page) {
+            let Some(link) = tag.get("href").or_else(|| tag.get("src")) else { continue };
+            let full =
+                if link.starts_with('#') { format!("{path}{link}") } else { link.to_owned() };
+            links.insert(full);
+        }
+    }
+    assert!(links.len() > 40, "{links:?}");
+    for link in links {
+        let (path, fragment) = link.split_once('#').unwrap_or((&link, ""));
+        assert!(path.starts_with('/') && !path.starts_with("//"), "{link} leads away");
+        let response = answer(&world, "GET", path).await;
+        assert!(response.status() == StatusCode::OK || path == "/nowhere", "{link}");
+        if !fragment.is_empty() {
+            let page = text(response).await;
+            assert!(page.contains(&format!("id=\"{fragment}\"")), "{link}");
+        }
+    }
+}
+
+#[test]
+fn nothing_runs_or_is_styled_inline() {
+    for (path, page) in pages() {
+        assert!(!page.contains("<style") && !page.contains("javascript:"), "{path}");
+        assert!(!page.contains("<script>"), "{path}");
+        for tag in tags(&page) {
+            let inline = |it: &&(&str, &str)| it.0 == "style" || it.0.starts_with("on");
+            let found = tag.attributes.iter().find(inline);
+            assert!(found.is_none(), "{path}: {} {found:?}", tag.name);
+        }
+    }
+}
+
+#[test]
+fn pages_can_be_read_by_everyone() {
+    for (path, page) in pages() {
+        let tags = tags(&page);
+        let count = |name: &str| tags.iter().filter(|it| it.name == name).count();
+        assert_eq!((count("title"), count("main"), count("h1")), (1, 1, 1), "{path}");
+        assert!(tags.iter().any(|it| it.name == "html" && it.get("lang") == Some("en")), "{path}");
+        let mut last = 0;
+        for level in tags.iter().filter_map(|it| it.name.strip_prefix('h')?.parse::<u8>().ok()) {
+            assert!(level <= last + 1, "{path}: from h{last} to h{level}");
+            last = level;
+        }
+        let mut ids = BTreeSet::new();
+        for id in tags.iter().filter_map(|it| it.get("id")) {
+            assert!(ids.insert(id), "{path}: {id} twice");
+        }
+        for named in tags.iter().filter_map(|it| it.get("aria-labelledby")) {
+            assert!(ids.contains(named), "{path}: {named}");
+        }
+    }
+}
+
+#[test]
+fn every_control_has_a_label() {
+    for (path, page) in pages() {
+        let tags = tags(&page);
+        let labels: BTreeSet<&str> =
+            tags.iter().filter(|it| it.name == "label").filter_map(|it| it.get("for")).collect();
+        for control in tags.iter().filter(|it| ["input", "select", "textarea"].contains(&it.name)) {
+            let id = control.get("id").unwrap_or_default();
+            assert!(labels.contains(id), "{path}: {id}");
+        }
+    }
+}
+
+#[test]
+fn pages_are_small() {
+    for (path, page) in pages() {
+        let most = if path == "/docs" { 120 } else { 60 };
+        assert!(page.len() < most * 1_024, "{path}: {}", page.len());
+    }
+}
+
+#[tokio::test]
+async fn every_answer_outside_the_api_is_guarded() {
+    let world = World::new().await;
+    for path in ["/", "/docs", "/docs/errors", "/nowhere", "/assets/nothing.css", "/healthz"] {
+        let response = answer(&world, "GET", path).await;
+        let get = |name: header::HeaderName| response.headers()[name].to_str().unwrap().to_owned();
+        let policy = get(header::CONTENT_SECURITY_POLICY);
+        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(get(header::X_CONTENT_TYPE_OPTIONS), "nosniff");
+        assert_eq!(get(header::REFERRER_POLICY), "no-referrer");
+        assert_eq!(get(header::X_FRAME_OPTIONS), "DENY");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_leads_nowhere_has_a_page_of_its_own() {
+    let world = World::new().await;
+    for path in
+        ["/nowhere", "/docs/errors/nothing", "/assets/app.css", "/docs/more", "/favicon.ico"]
+    {
+        let response = answer(&world, "GET", path).await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
+        assert!(text(response).await.contains("There is no page here"), "{path}");
+    }
+    let response = answer(&world, "GET", "/docs/").await;
+    assert_eq!(response.headers()[header::LOCATION], "/docs");
+}
+
+#[tokio::test]
+async fn a_page_takes_no_other_method_and_says_which_it_takes() {
+    let world = World::new().await;
+    let response = answer(&world, "POST", "/docs").await;
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(response.headers()[header::ALLOW], "GET,HEAD");
+    assert!(text(response).await.contains("This page can only be read"));
+    let response = answer(&world, "DELETE", "/v1/openapi.json").await;
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(response.headers()[header::ALLOW], "GET, HEAD, OPTIONS");
+    assert!(text(response).await.starts_with("{\"error\":"), "refusals under /v1 are JSON");
+    let response = answer(&world, "OPTIONS", "/v1/openapi.json").await;
+    assert_eq!(response.status(), StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn what_was_kept_is_not_sent_again() {
+    let world = World::new().await;
+    let tag = answer(&world, "GET", "/docs").await.headers()[header::ETAG].clone();
+    let settings =
+        Settings { public_url: URL.to_owned(), serve_metrics: true, cors_origins: Vec::new() };
+    let request = Request::get("/docs").header(header::IF_NONE_MATCH, tag).body(Body::empty());
+    let router = doors(world.app.clone(), settings).main;
+    let response = router.oneshot(request.unwrap()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::NOT_MODIFIED);
+    let style = super::assets::Asset::Style.href();
+    let response = answer(&world, "GET", style).await;
+    let kept = response.headers()[header::CACHE_CONTROL].to_str().unwrap().to_owned();
+    assert_eq!(kept, "public, max-age=31536000, immutable");
+}

@@ -1,0 +1,165 @@
+//! Who may come in, and how the others are told.
+
+use axum::body::Body;
+use http::{Method, Request, StatusCode};
+use service::{Scopes, keys};
+use testkit::draft::{checking, statement, txn};
+use testkit::{World, new_key};
+use tower::ServiceExt as _;
+use wire::v1::Scope;
+
+use crate::client::Client;
+
+const METADATA: &str =
+    "resource_metadata=\"http://evenkeel.test/.well-known/oauth-protected-resource\"";
+
+#[tokio::test]
+async fn without_a_good_token_there_is_a_challenge() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let good = person.key(new_key()).await.secret;
+
+    let none = Client::anonymous(&world).get("/v1/accounts").await;
+    assert_eq!(
+        none.refusal(),
+        "401 UNAUTHENTICATED: send a token as Authorization: Bearer <token>"
+    );
+    assert_eq!(none.header("www-authenticate"), format!("Bearer realm=\"evenkeel\", {METADATA}"));
+
+    let mut broken = good.clone();
+    broken.replace_range(5..6, if &good[5..6] == "a" { "b" } else { "a" });
+    for token in [broken.as_str(), "ek_", "something", &good[..40]] {
+        let refused = Client::with_token(&world, token).get("/v1/accounts").await;
+        assert_eq!(refused.refusal(), "401 UNAUTHENTICATED: the token is malformed", "{token}");
+        assert!(refused.header("www-authenticate").contains("error=\"invalid_token\""));
+        assert!(refused.header("ratelimit").is_empty(), "a stranger learns nothing of a key");
+    }
+}
+
+#[tokio::test]
+async fn odd_authorization_headers_are_refused_and_the_scheme_is_read_in_any_case() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let good = person.key(new_key()).await.secret;
+    let client = Client::anonymous(&world);
+    for value in ["Basic abc", "Bearer", "Bearer ", good.as_str(), "bearer\u{e9}"] {
+        let answer = client.header("authorization", value).get("/v1/me").await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{value}");
+    }
+    let lower = client.header("authorization", &format!("bearer {good}")).get("/v1/me").await;
+    assert_eq!(lower.status, StatusCode::OK);
+    let twice = client
+        .header("authorization", &format!("Bearer {good}"))
+        .header("authorization", &format!("Bearer {good}"));
+    assert_eq!(twice.get("/v1/me").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_refused_at_the_next_request_and_an_expired_one_after_its_time() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let key = person.key(new_key()).await;
+    let client = Client::with_token(&world, &key.secret);
+    assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
+    keys::revoke(&world.app, &person.caller, key.id).await.unwrap();
+    let refusal = client.get("/v1/me").await.refusal();
+    assert_eq!(refusal, "401 UNAUTHENTICATED: the token is unknown or was revoked");
+
+    let soon = testkit::at("2026-03-10T12:00:01Z");
+    let key = person.key(keys::NewKey { expires_at: Some(soon), ..new_key() }).await;
+    let client = Client::with_token(&world, &key.secret);
+    assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
+    world.advance_seconds(1);
+    let refusal = client.get("/v1/me").await.refusal();
+    assert_eq!(refusal, "401 UNAUTHENTICATED: the token has expired");
+}
+
+#[tokio::test]
+async fn each_endpoint_asks_for_its_own_scope_and_no_other() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    for endpoint in web::api::ENDPOINTS {
+        let needed = endpoint.scope.unwrap();
+        let path = format!("/v1{}", endpoint.path.replace("{id}", "acc_0"));
+        let others: Scopes = Scope::ALL.into_iter().filter(|it| *it != needed).collect();
+        let key = person.key(keys::NewKey { scopes: others, ..new_key() }).await;
+        let refused = Client::with_token(&world, &key.secret).get(&path).await;
+        let expected = format!("403 INSUFFICIENT_SCOPE: this token lacks the scope {needed}");
+        assert_eq!(refused.refusal(), expected);
+        let challenge = refused.header("www-authenticate");
+        assert!(challenge.contains(&format!("error=\"insufficient_scope\", scope=\"{needed}\"")));
+        let only: Scopes = [needed].into_iter().collect();
+        let key = person.key(keys::NewKey { scopes: only, ..new_key() }).await;
+        let answer = Client::with_token(&world, &key.secret).get(&path).await;
+        assert_ne!(answer.status, StatusCode::FORBIDDEN, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn another_persons_ids_look_exactly_like_ids_that_do_not_exist() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let sam = world.person("sam@example.com").await;
+    sam.import(statement([checking("Sam's").with(txn("2026-03-01", -100, "X"))])).await;
+    let theirs = sam.account("Sam's").await;
+    let client = Client::of(&world, &robin).await;
+    let nobodys = "acc_01kny3v1m8f2x9q4t7r5c6b8de";
+    for id in [theirs.to_string().as_str(), nobodys] {
+        for path in [
+            format!("/v1/accounts/{id}/balances"),
+            format!("/v1/transactions?account_id={id}"),
+            format!("/v1/investments?account_id={id}"),
+        ] {
+            let refusal = client.get(&path).await.refusal();
+            assert_eq!(refusal, "404 NOT_FOUND: there is no such account", "{path}");
+        }
+    }
+    let odd = client.get("/v1/accounts/not-an-id/balances").await.refusal();
+    assert_eq!(odd, "404 NOT_FOUND: there is no such account");
+    assert_eq!(client.get("/v1/transactions").await.data(), serde_json::json!([]));
+    assert_eq!(client.get("/v1/accounts").await.data()["accounts"], serde_json::json!([]));
+}
+
+#[tokio::test]
+async fn guessing_from_one_address_is_slowed_while_good_keys_go_on() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let good = person.key(new_key()).await.secret;
+    let bad = Client::with_token(&world, "ek_guess");
+    let mut refused = 0;
+    for _ in 0..70 {
+        let answer = bad.get("/v1/me").await;
+        if answer.status == StatusCode::TOO_MANY_REQUESTS {
+            assert!(answer.header("retry-after").parse::<u32>().unwrap() > 0);
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 10);
+    let answer = Client::with_token(&world, &good).get("/v1/me").await;
+    assert_eq!(answer.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_token_in_the_address_is_not_a_token() {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let good = person.key(new_key()).await.secret;
+    let answer = Client::anonymous(&world).get(&format!("/v1/me?access_token={good}")).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_in_the_header_are_refused() {
+    let world = World::new().await;
+    let settings = web::Settings {
+        public_url: "http://evenkeel.test".to_owned(),
+        serve_metrics: false,
+        cors_origins: Vec::new(),
+    };
+    let router = web::doors(world.app.clone(), settings).main;
+    let value = http::HeaderValue::from_bytes(b"Bearer \xff\xfe").unwrap();
+    let request = Request::builder().method(Method::GET).uri("/v1/me");
+    let request = request.header("authorization", value).body(Body::empty()).unwrap();
+    let response = router.oneshot(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+}

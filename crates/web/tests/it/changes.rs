@@ -1,0 +1,163 @@
+//! Changes and their Idempotency-Key, tried on an endpoint of this test's own inside the real frame.
+
+use base::{Currency, Money};
+use http::{Method, StatusCode};
+use service::Error;
+use service::goals::{self, Kind, NewGoal, Status};
+use testkit::World;
+use web::api::{Answer, Call, Endpoint, Shape, Verb, change};
+use wire::v1::{Code, Goals, Scope};
+
+use crate::client::Client;
+
+static ENDPOINTS: &[Endpoint] = &[Endpoint {
+    method: Verb::Post,
+    path: "/goals",
+    tag: "Goals",
+    summary: "Make a goal",
+    description: "",
+    scope: Some(Scope::GoalsRead),
+    query: &[],
+    path_parameters: &[],
+    answer: Shape::of::<Goals>("Goals"),
+    handle: |call| Box::pin(create(call)),
+}];
+
+/// Names decide what happens: "conflict" is refused by the rules, "panic" and "broken" are trouble of ours.
+async fn create(call: Call) -> service::Result<Answer> {
+    let name = String::from_utf8(call.body.to_vec()).unwrap_or_default();
+    let name = name.trim_matches('"').to_owned();
+    let (app, caller) = (call.app.clone(), call.caller.clone());
+    change(&call, move |tx| {
+        match name.as_str() {
+            "panic" => panic!("on purpose"),
+            "broken" => return Err(Error::internal("a secret detail")),
+            "conflict" => {
+                let message = "there is one already".to_owned();
+                return Err(Error::Conflict { code: Code::Conflict, message });
+            }
+            _ => {}
+        }
+        let new = NewGoal {
+            name,
+            kind: Kind::Savings,
+            status: Status::Active,
+            target: Money::new(100, Currency::USD),
+            saved_minor: 0,
+            target_on: None,
+            accounts: Vec::new(),
+        };
+        let id = goals::create_in(&app, tx, &caller, &new)?;
+        Answer::data(&id.to_string())
+    })
+    .await
+}
+
+struct Scene {
+    world: World,
+    client: Client,
+    caller: service::Caller,
+}
+
+async fn scene() -> Scene {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let token = person.key(testkit::new_key()).await.secret;
+    let client = Client::over(world.app.clone(), ENDPOINTS, Some(token));
+    let client = client.header("content-type", "application/json");
+    Scene { world, client, caller: person.caller }
+}
+
+impl Scene {
+    async fn goals(&self) -> usize {
+        goals::list(&self.world.app, &self.caller, None).await.unwrap().len()
+    }
+}
+
+#[tokio::test]
+async fn the_same_key_gives_the_same_answer_and_one_effect() {
+    let scene = scene().await;
+    let client = scene.client.header("idempotency-key", "abc-1");
+    let first = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    let again = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    assert_eq!(first.data(), again.data());
+    assert_eq!(
+        (first.header("idempotent-replayed"), again.header("idempotent-replayed")),
+        ("", "true")
+    );
+    assert_eq!(scene.goals().await, 1);
+    let quoted = scene.client.header("idempotency-key", "\"abc-1\"");
+    let quoted = quoted.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    assert_eq!(
+        quoted.header("idempotent-replayed"),
+        "true",
+        "quotes are how some clients write it"
+    );
+
+    let reused = client.send(Method::POST, "/v1/goals", "\"House\"").await.refusal();
+    assert_eq!(
+        reused,
+        "422 IDEMPOTENCY_KEY_REUSED: this Idempotency-Key was used for a different request"
+    );
+    scene.client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    assert_eq!(scene.goals().await, 2, "without a key each is its own");
+}
+
+#[tokio::test]
+async fn what_the_rules_refuse_is_kept_and_what_can_be_mended_is_not() {
+    let scene = scene().await;
+    let client = scene.client.header("idempotency-key", "k");
+    let first = client.send(Method::POST, "/v1/goals", "\"conflict\"").await;
+    assert_eq!(first.refusal(), "409 CONFLICT: there is one already");
+    let again = client.send(Method::POST, "/v1/goals", "\"conflict\"").await;
+    assert_eq!(again.header("idempotent-replayed"), "true");
+    assert_eq!(again.status, StatusCode::CONFLICT);
+
+    let client = scene.client.header("idempotency-key", "l");
+    let refused = client.send(Method::POST, "/v1/goals", "\"\"").await;
+    assert_eq!(
+        refused.refusal(),
+        "400 VALIDATION_ERROR name: must have 1 to 80 characters on one line"
+    );
+    let mended = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    assert_eq!(mended.status, StatusCode::OK, "a mistake does not use the key up");
+}
+
+#[tokio::test]
+async fn trouble_of_ours_tells_nothing_leaves_nothing_and_frees_the_key() {
+    let scene = scene().await;
+    for name in ["\"panic\"", "\"broken\""] {
+        let client = scene.client.header("idempotency-key", "k");
+        let answer = client.send(Method::POST, "/v1/goals", name).await;
+        let expected = "500 INTERNAL: something went wrong on our side; it was logged";
+        assert_eq!(answer.refusal(), expected, "{name}");
+    }
+    assert_eq!(scene.goals().await, 0);
+    let client = scene.client.header("idempotency-key", "k");
+    let answer = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    assert_eq!(answer.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn bodies_and_keys_are_refused_in_words_that_help() {
+    let scene = scene().await;
+    let large = vec![b' '; (1 << 20) + 1];
+    let answer = scene.client.send(Method::POST, "/v1/goals", large).await;
+    assert_eq!(answer.refusal(), "413 PAYLOAD_TOO_LARGE: the body must be at most 1 MiB");
+    let long = scene.client.header("idempotency-key", &"x".repeat(256));
+    let expected = "400 VALIDATION_ERROR Idempotency-Key: must have 1 to 255 visible ASCII characters, such as a UUID";
+    assert_eq!(long.send(Method::POST, "/v1/goals", "\"A\"").await.refusal(), expected);
+    let spaced = scene.client.header("idempotency-key", "a b");
+    assert_eq!(spaced.send(Method::POST, "/v1/goals", "\"A\"").await.refusal(), expected);
+
+    let person = scene.world.person("sam@example.com").await;
+    let token = person.key(testkit::new_key()).await.secret;
+    let client = Client::over(scene.world.app.clone(), ENDPOINTS, Some(token));
+    for kind in ["text/plain", "application/x-www-form-urlencoded"] {
+        let client = client.header("content-type", kind);
+        let refusal = client.send(Method::POST, "/v1/goals", "\"A\"").await.refusal();
+        let expected =
+            "415 UNSUPPORTED_MEDIA_TYPE: the body must be sent as Content-Type: application/json";
+        assert_eq!(refusal, expected);
+    }
+}

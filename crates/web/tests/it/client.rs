@@ -1,0 +1,110 @@
+//! A client of the router, in process.
+
+use axum::Router;
+use axum::body::Body;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use testkit::{Person, World, new_key};
+use tower::ServiceExt as _;
+use web::api::Endpoint;
+
+pub(crate) const PUBLIC_URL: &str = "http://evenkeel.test";
+
+pub(crate) struct Client {
+    router: Router,
+    token: Option<String>,
+    headers: Vec<(&'static str, String)>,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Client {
+    pub(crate) fn anonymous(world: &World) -> Client {
+        Client::over(world.app.clone(), web::api::ENDPOINTS, None)
+    }
+
+    /// With a key of the person's that may do everything.
+    pub(crate) async fn of(world: &World, person: &Person) -> Client {
+        let secret = person.key(new_key()).await.secret;
+        Client::with_token(world, &secret)
+    }
+
+    pub(crate) fn with_token(world: &World, token: &str) -> Client {
+        Client::over(world.app.clone(), web::api::ENDPOINTS, Some(token.to_owned()))
+    }
+
+    pub(crate) fn over(
+        app: service::App,
+        endpoints: &'static [Endpoint],
+        token: Option<String>,
+    ) -> Client {
+        let settings = web::Settings {
+            public_url: PUBLIC_URL.to_owned(),
+            serve_metrics: true,
+            cors_origins: vec!["https://app.example".to_owned()],
+        };
+        let router = web::doors_with(app, settings, endpoints).main;
+        Client { router, token, headers: Vec::new() }
+    }
+
+    pub(crate) fn header(&self, name: &'static str, value: &str) -> Client {
+        let mut headers = self.headers.clone();
+        headers.push((name, value.to_owned()));
+        Client { router: self.router.clone(), token: self.token.clone(), headers }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, Body::empty()).await
+    }
+
+    pub(crate) async fn send(&self, method: Method, path: &str, body: impl Into<Body>) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let request = request.body(body.into()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { status: parts.status, headers: parts.headers, bytes }
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        let text = String::from_utf8_lossy(&self.bytes);
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// The answer's data, once it is known to be one.
+    pub(crate) fn data(&self) -> Value {
+        assert_eq!(self.status, StatusCode::OK, "{}", String::from_utf8_lossy(&self.bytes));
+        self.json()["data"].clone()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |it| it.to_str().unwrap())
+    }
+
+    /// `400 VALIDATION_ERROR limit: limit must be ...`, after checking that it is the one envelope of errors.
+    pub(crate) fn refusal(&self) -> String {
+        let body = self.json();
+        let error = &body["error"];
+        let code = error["code"].as_str().unwrap();
+        let slug = code.to_lowercase().replace('_', "-");
+        assert_eq!(error["type"], format!("{PUBLIC_URL}/docs/errors/{slug}"));
+        assert_eq!(body["meta"]["request_id"], self.header("x-request-id"));
+        assert_eq!(body["meta"]["timestamp"].as_str().map(str::len), Some(24));
+        assert_eq!(self.header("content-type"), "application/json");
+        let param = error["param"].as_str().map_or(String::new(), |it| format!(" {it}"));
+        format!("{} {code}{param}: {}", self.status.as_u16(), error["message"].as_str().unwrap())
+    }
+}

@@ -1,0 +1,63 @@
+//! Bad days: a full disk, a database that is away. The answer is 503, and all is well again afterwards.
+
+use http::StatusCode;
+use testkit::draft::{checking, statement, txn};
+use testkit::{Proxy, World, new_key};
+
+use crate::client::Client;
+
+#[tokio::test]
+async fn a_lost_database_answers_503_and_comes_back_by_itself() {
+    let world = World::new().await;
+    // Only a server can be away; the file is always here.
+    let Some(url) = world.database.url() else { return };
+    let person = world.person("robin@example.com").await;
+    let secret = person.key(new_key()).await.secret;
+    let (proxy, through) = Proxy::to(url).await;
+    let target = db::Target::postgres(&through).unwrap();
+    let app = world.neighbour_on(db::Db::open(&target).await.unwrap());
+    let client = Client::over(app, web::api::ENDPOINTS, Some(secret));
+    assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
+
+    proxy.cut();
+    // A key seen a moment ago is still trusted; half a second later it would have to be looked up.
+    world.advance_seconds(1);
+    let away = client.get("/v1/me").await;
+    assert_eq!(away.refusal(), "503 UNAVAILABLE: the service cannot reach its data right now");
+    assert_eq!(away.header("retry-after"), "5");
+    assert_eq!(client.get("/readyz").await.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(client.get("/healthz").await.status, StatusCode::OK, "the process is still alive");
+
+    proxy.mend();
+    assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
+    assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_full_disk_stops_writing_but_never_reading() {
+    let world = World::new().await;
+    // PostgreSQL's disk is its operator's; its own refusals are the test above.
+    if world.database.url().is_some() {
+        return;
+    }
+    let person = world.person("robin@example.com").await;
+    let client = Client::of(&world, &person).await;
+    person.import(statement([checking("Everyday").with(txn("2026-03-01", -100, "A"))])).await;
+    let cap = |pages: &'static str| {
+        let db = world.app.db.clone();
+        async move {
+            let set = move |tx: &mut db::Tx<'_>| tx.first(pages, &[], |row| row.get::<i64>(0));
+            db.write::<_, db::Error>(set).await.unwrap();
+        }
+    };
+    cap("pragma max_page_count = 1").await;
+    let rows = (0..2_000).map(|it| txn("2026-03-02", -it, &"LONG NAME ".repeat(20)));
+    let full = person.try_import(statement([checking("Everyday").with_all(rows.clone())])).await;
+    assert!(matches!(full, Err(service::Error::Unavailable(_))), "{full:?}");
+    let page = client.get("/v1/transactions").await.json();
+    assert_eq!(page["pagination"]["total_count"], 1, "none of it is there");
+
+    cap("pragma max_page_count = 1073741823").await;
+    let summary = person.import(statement([checking("Everyday").with_all(rows)])).await;
+    assert_eq!(summary.new, 2_000);
+}

@@ -1,0 +1,12 @@
+//! The contract over the real router: what a client sends, and every byte it gets back.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod auth;
+mod changes;
+mod client;
+mod endpoints;
+mod faults;
+mod frame;
+mod limits;
+mod openapi;
+mod paging;
