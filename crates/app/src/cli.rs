@@ -1,0 +1,268 @@
+//! The command line: what can be asked for, and what `--help` says about it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::Flags;
+
+#[derive(Parser)]
+#[command(
+    name = "evenkeel",
+    version,
+    about = "Your own personal finance API, on your own machine.",
+    after_help = "Try `evenkeel demo` first: it needs nothing and leaves nothing behind."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// These would otherwise be mixed among the options of each command.
+const HEADING: &str = "Where the installation is";
+
+/// Where the installation is; every command takes these.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// Configuration file; without it, evenkeel.toml in the data directory if it is there
+    #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
+    config: Option<PathBuf>,
+    /// Folder of the database and the installation key [default: ./evenkeel-data, for
+    /// the demo a temporary one]
+    #[arg(long, global = true, value_name = "DIR", help_heading = HEADING)]
+    data_dir: Option<String>,
+    /// PostgreSQL to use instead of the SQLite file in the data directory
+    #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
+    database_url: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run with an example household, to look around
+    Demo(Demo),
+    /// Run the real thing
+    Serve(Serving),
+    /// People who have an account here
+    #[command(subcommand)]
+    User(User),
+    /// API keys
+    #[command(subcommand)]
+    Key(Key),
+    /// Print the settings in effect and where each comes from
+    Config(Config),
+    /// Print the OpenAPI document of the API
+    Openapi,
+    /// Check that everything is in order, and say what to do where it is not
+    Doctor {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Write everything into one file
+    #[command(long_about = BACKUP_HELP)]
+    Backup(Backup),
+    /// Take everything in from a backup, into a database that is still empty
+    #[command(long_about = RESTORE_HELP)]
+    Restore {
+        /// A file made by `evenkeel backup`
+        file: PathBuf,
+    },
+}
+
+const BACKUP_HELP: &str = "Write everything into one file.
+
+The server may go on running. The file holds all data and the installation key, so keep it as \
+safe as the original. It can be restored into SQLite as well as into PostgreSQL: to move from one \
+to the other, back up here and restore there.";
+
+const RESTORE_HELP: &str = "Take everything in from a backup, into a database that is still empty.
+
+The whole file is checked before anything is written, and either all of it is taken in or \
+nothing. Stop the server first. To move from SQLite to PostgreSQL:
+
+    evenkeel backup keel.backup
+    evenkeel restore keel.backup --database-url postgres://user:password@host/database";
+
+#[derive(Args)]
+pub(crate) struct Output {
+    /// Print JSON, for a script to read
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Serving {
+    /// Address and port to answer on; port 0 takes a free one [default: 127.0.0.1:4680]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// How browsers and programs reach this installation, such as https://money.example.com
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Write JSON with the addresses to this file once everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Demo {
+    #[command(flatten)]
+    pub(crate) serving: Serving,
+    /// The same seed makes the same data [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Make this many people with plain data, for load tests, instead of the household
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) users: Option<u64>,
+    /// Transactions of those people, all together [default: 2000 for each]
+    #[arg(long, value_name = "N", requires = "users")]
+    pub(crate) transactions: Option<u64>,
+    /// Write what each transaction of the household really is, as lines of JSON
+    #[arg(long, value_name = "FILE", conflicts_with = "users")]
+    pub(crate) ground_truth: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum User {
+    /// Give someone an account
+    Create(NewUser),
+    /// Everyone who has an account
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Replace someone's password
+    Password {
+        email: String,
+        #[command(flatten)]
+        password: PasswordFrom,
+    },
+    /// Remove someone and everything of theirs
+    Delete {
+        email: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct NewUser {
+    pub(crate) email: String,
+    /// What to call them
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The currency their totals are in
+    #[arg(long, default_value = "USD")]
+    pub(crate) currency: String,
+    #[command(flatten)]
+    pub(crate) password: PasswordFrom,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct PasswordFrom {
+    /// Read the password from standard input instead of making one up
+    #[arg(long)]
+    pub(crate) password_stdin: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Key {
+    /// Make an API key; it is shown once
+    Create(NewKey),
+    /// Someone's API keys
+    List {
+        #[command(flatten)]
+        whose: Whose,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// End an API key
+    Revoke {
+        /// Its id, as `evenkeel key list` shows it
+        id: String,
+        #[command(flatten)]
+        whose: Whose,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct Whose {
+    /// Whose key; may be left out while only one person has an account
+    #[arg(long, value_name = "EMAIL")]
+    pub(crate) user: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct NewKey {
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// What it is for
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Allow reading only
+    #[arg(long, conflicts_with = "scopes")]
+    pub(crate) read_only: bool,
+    /// Allow only these, such as "accounts:read transactions:read"
+    #[arg(long)]
+    pub(crate) scopes: Option<String>,
+    /// Show only these accounts
+    #[arg(long, value_name = "ACC_...", value_delimiter = ',')]
+    pub(crate) accounts: Option<Vec<String>>,
+    /// When it ends: in so many days, such as 90d, or after a day, such as 2027-12-31
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) expires: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct Config {
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Print every setting there is, as a table for the documentation
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) reference: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Backup {
+    /// The file to write
+    pub(crate) file: PathBuf,
+    /// Replace the file if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl Cli {
+    /// What the flags say about settings.
+    pub(crate) fn flags(&self) -> Flags {
+        let serving = match &self.command {
+            Command::Demo(demo) => Some(&demo.serving),
+            Command::Serve(serving) => Some(serving),
+            _ => None,
+        };
+        let flags = [
+            ("data_dir", "--data-dir", self.place.data_dir.as_ref()),
+            ("database.url", "--database-url", self.place.database_url.as_ref()),
+            ("listen", "--listen", serving.and_then(|it| it.listen.as_ref())),
+            ("public_url", "--public-url", serving.and_then(|it| it.public_url.as_ref())),
+        ];
+        let given = |(name, flag, text): (_, _, Option<&String>)| Some((name, flag, text?.clone()));
+        let values = flags.into_iter().filter_map(given).collect();
+        Flags { file: self.place.config.clone(), values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Cli::command().debug_assert();
+    }
+}

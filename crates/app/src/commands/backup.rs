@@ -1,0 +1,131 @@
+//! `evenkeel backup` and `evenkeel restore`.
+
+use std::fs::{self, File};
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use base::Clock;
+use service::backup::{self, Contents};
+use service::installation::{self, Key};
+use service::schema;
+
+use super::print;
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want, plain};
+use crate::progress::{Progress, grouped};
+use crate::{data_dir, serve};
+
+pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
+    let path = &args.file;
+    if path.exists() && !args.force {
+        bail!(
+            "{} is there already; choose another name, or replace it with --force",
+            path.display()
+        );
+    }
+    // The finished file takes the name over, and a device or a folder must not lose its own.
+    if path.exists() && !path.is_file() {
+        bail!("{} is not a plain file; choose another name", path.display());
+    }
+    let (db, key) = open::database(config, Want::Existing).await?;
+    // A backup with the wrong key could not be used.
+    installation::claim(&db, &key).await.map_err(plain)?;
+    let (temporary, file) = data_dir::create_temporary(path)?;
+    let mut progress = Progress::new("Backing up", None);
+    let now = Clock::System.now();
+    let written = backup::write(&db, &key, now, file, move |rows| progress.show(rows)).await;
+    let placed = written.map_err(plain).and_then(|(file, rows)| {
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        fs::rename(&temporary, path)?;
+        Ok((rows, bytes))
+    });
+    let (rows, bytes) = placed.inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })?;
+    print(&format!(
+        "{}: {} rows in {} bytes. It holds the installation key: keep it as safe as the original.\n",
+        path.display(),
+        grouped(rows.into()),
+        grouped(bytes.into())
+    ))
+}
+
+pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
+    let open = || File::open(path).with_context(|| format!("cannot read {}", path.display()));
+    if std::io::stderr().is_terminal() {
+        eprintln!("Checking {}", path.display());
+    }
+    let file = open()?;
+    let contents =
+        tokio::task::spawn_blocking(move || backup::check(file)).await?.map_err(plain)?;
+
+    data_dir::make(&config.data_dir)?;
+    let _lock = serve::lock(config)?;
+    data_dir::make_database_file(config)?;
+    let db = open::connect(config).await?;
+    db.migrate(schema::MIGRATIONS).await?;
+    backup::must_be_empty(&db).await.map_err(plain)?;
+    let old_key = adopt_key(config, &contents.key)?;
+    let (made_at, total) = (contents.made_at().to_owned(), contents.rows);
+    let restored = take_in(&db, contents, open()?).await;
+    if restored.is_err() {
+        put_key_back(config, old_key)?;
+    }
+    restored?;
+    print(&format!("{} rows of {made_at} are restored.\n", grouped(total.into())))
+}
+
+async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<()> {
+    let mut progress = Progress::new("Restoring", Some(contents.rows));
+    backup::restore(db, contents, file, move |rows| progress.show(rows)).await.map_err(plain)?;
+    Ok(())
+}
+
+/// What was there before the backup's key.
+enum OldKey {
+    Same,
+    None,
+    Kept,
+}
+
+/// Puts the backup's key in place, before any row: if we are stopped in between, the next try finds it there and the
+/// database still empty.
+fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
+    let path = data_dir::key_file(config);
+    let known = data_dir::find_key(config)?.map(|it| it.to_hex());
+    if known.as_deref() == Some(key.to_hex().as_str()) {
+        return Ok(OldKey::Same);
+    }
+    if config.installation_key.is_some() {
+        bail!(
+            "installation_key is set, but the backup has another; unset it for the restore, which writes {}",
+            path.display()
+        );
+    }
+    let old = if known.is_some() {
+        if config.database_url.is_some() && data_dir::database_file(config).exists() {
+            bail!(
+                "{} belongs to another installation; restore with a --data-dir of its own",
+                config.data_dir.display()
+            );
+        }
+        fs::rename(&path, path.with_extension("key.old"))?;
+        OldKey::Kept
+    } else {
+        OldKey::None
+    };
+    data_dir::write_private(&path, format!("{}\n", key.to_hex()).as_bytes())?;
+    Ok(old)
+}
+
+fn put_key_back(config: &Config, old: OldKey) -> Result<()> {
+    let path = data_dir::key_file(config);
+    match old {
+        OldKey::Same => Ok(()),
+        OldKey::None => Ok(fs::remove_file(&path)?),
+        OldKey::Kept => Ok(fs::rename(path.with_extension("key.old"), &path)?),
+    }
+}

@@ -1,0 +1,224 @@
+//! `evenkeel doctor`: one line for each thing that must be right, and what to do where it is not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use anyhow::{Result, bail};
+use base::Clock;
+use db::Db;
+use serde::Serialize;
+use service::{health, installation, schema};
+
+use super::{print, print_json};
+use crate::config::{self, Config, Flags, Search};
+use crate::{data_dir, open};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Warn,
+    Fail,
+}
+
+#[derive(Debug, Serialize)]
+struct Check {
+    check: &'static str,
+    verdict: Verdict,
+    message: String,
+}
+
+fn ok(check: &'static str, message: impl Into<String>) -> Check {
+    Check { check, verdict: Verdict::Ok, message: message.into() }
+}
+
+fn warn(check: &'static str, message: impl Into<String>) -> Check {
+    Check { check, verdict: Verdict::Warn, message: message.into() }
+}
+
+fn fail(check: &'static str, message: impl Into<String>) -> Check {
+    Check { check, verdict: Verdict::Fail, message: message.into() }
+}
+
+pub(crate) async fn run(flags: &Flags, as_json: bool) -> Result<()> {
+    let checks = match config::load(flags, Search::DataDir) {
+        Ok(config) => examine(&config).await,
+        Err(error) => vec![fail("configuration", crate::sentence(&error))],
+    };
+    if as_json {
+        print_json(&serde_json::to_value(&checks)?)?;
+    } else {
+        let line = |it: &Check| {
+            let verdict = match it.verdict {
+                Verdict::Ok => "ok",
+                Verdict::Warn => "warn",
+                Verdict::Fail => "FAIL",
+            };
+            format!("{verdict:5} {:17} {}\n", it.check, it.message.replace('\n', " "))
+        };
+        print(&checks.iter().map(line).collect::<String>())?;
+    }
+    let failed = checks.iter().filter(|it| it.verdict == Verdict::Fail).count();
+    if failed > 0 {
+        bail!("{failed} of {} checks failed", checks.len());
+    }
+    Ok(())
+}
+
+async fn examine(config: &Config) -> Vec<Check> {
+    let mut checks = vec![
+        ok("configuration", "every setting is understood"),
+        clock(&Clock::System),
+        public_url(config),
+        folder(config),
+    ];
+    // Opening would make a database that is not there, and a doctor changes nothing.
+    if config.database_url.is_none() && !data_dir::database_file(config).exists() {
+        let path = data_dir::database_file(config);
+        let message = format!("{} is not there; `evenkeel serve` makes it", path.display());
+        checks.push(fail("database", message));
+        return checks;
+    }
+    match open::connect(config).await {
+        Ok(db) => checks.extend(database(config, &db).await),
+        Err(error) => checks.push(fail("database", crate::sentence(&error))),
+    }
+    checks
+}
+
+fn clock(clock: &Clock) -> Check {
+    let today = clock.today();
+    match today.year() {
+        ..2026 => fail("clock", format!("the clock says {today}; set it right")),
+        _ => ok("clock", today.to_string()),
+    }
+}
+
+fn public_url(config: &Config) -> Check {
+    let is_loopback = |host: &str| {
+        ["127.", "localhost:", "[::1]"].iter().any(|it| host.starts_with(it)) || host == "localhost"
+    };
+    match &config.public_url {
+        None if is_loopback(&config.listen) => {
+            ok("public_url", format!("this machine only, on {}", config.listen))
+        }
+        None => warn(
+            "public_url",
+            format!(
+                "listen is {}, but public_url is not set; set it to how others reach you",
+                config.listen
+            ),
+        ),
+        Some(url) => match url.strip_prefix("http://") {
+            Some(host) if !is_loopback(host) => warn(
+                "public_url",
+                format!(
+                    "{url} is not encrypted; put a proxy with https in front, and set public_url to it"
+                ),
+            ),
+            _ => ok("public_url", url.clone()),
+        },
+    }
+}
+
+fn folder(config: &Config) -> Check {
+    let path = &config.data_dir;
+    let shown = path.display();
+    let Ok(about) = fs::metadata(path) else {
+        return fail("data directory", format!("{shown} is not there; check --data-dir"));
+    };
+    let probe = path.join(format!(".doctor-{}", std::process::id()));
+    if let Err(error) = fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)) {
+        return fail("data directory", format!("{shown} cannot be written to: {error}"));
+    }
+    if about.permissions().mode() & 0o077 != 0 {
+        return warn(
+            "data directory",
+            format!("others may look into {shown}; run chmod 700 on it"),
+        );
+    }
+    // The key opens what is sealed, so it is looked at even inside a closed folder.
+    let key = data_dir::key_file(config);
+    match fs::metadata(&key) {
+        Ok(about) if about.permissions().mode() & 0o077 != 0 => {
+            let key = key.display();
+            warn("data directory", format!("others may read {key}; run chmod 600 on it"))
+        }
+        _ => ok("data directory", shown.to_string()),
+    }
+}
+
+async fn database(config: &Config, db: &Db) -> Vec<Check> {
+    let health = match health::get(db).await {
+        Ok(health) => health,
+        Err(error) => return vec![fail("database", chain(error))],
+    };
+    let mut checks = vec![ok("database", health.engine)];
+    let known = schema::MIGRATIONS.last().map_or(0, |it| it.version);
+    checks.push(match health.schema {
+        None => fail("schema", "the database has never been used; `evenkeel serve` sets it up"),
+        Some(found) if found > known => fail(
+            "schema",
+            format!(
+                "step {found} is newer than this program, which knows {known}; update the program"
+            ),
+        ),
+        Some(found) if found < known => {
+            warn("schema", format!("step {found} of {known}; the next start brings it up to date"))
+        }
+        Some(found) => ok("schema", format!("step {found}")),
+    });
+    // What follows reads tables that an older or newer schema may not have.
+    if health.schema == Some(known) {
+        checks.push(key(config, db).await);
+        checks.push(integrity(db).await);
+        checks.push(counters(db).await);
+    }
+    checks
+}
+
+async fn key(config: &Config, db: &Db) -> Check {
+    let key = match data_dir::find_key(config) {
+        Ok(Some(key)) => key,
+        Ok(None) => {
+            let path = data_dir::key_file(config);
+            return fail(
+                "installation key",
+                format!("{} is missing; put it back, or set installation_key", path.display()),
+            );
+        }
+        Err(error) => return fail("installation key", crate::sentence(&error)),
+    };
+    match installation::claim(db, &key).await {
+        Ok(()) => ok("installation key", "it is the one this database was made with"),
+        Err(error) => fail("installation key", chain(error)),
+    }
+}
+
+async fn integrity(db: &Db) -> Check {
+    match health::damage(db).await {
+        Ok(found) if found.is_empty() => ok("integrity", "no damage found"),
+        Ok(found) => fail(
+            "integrity",
+            format!("{}; restore the last backup into a new data directory", found.join("; ")),
+        ),
+        Err(error) => fail("integrity", chain(error)),
+    }
+}
+
+async fn counters(db: &Db) -> Check {
+    match health::miscounted_accounts(db).await {
+        Ok(0) => ok("counters", "every account has as many transactions as it says"),
+        Ok(count) => fail(
+            "counters",
+            format!(
+                "{count} accounts have another number of transactions than they say; please report this"
+            ),
+        ),
+        Err(error) => warn("counters", format!("could not be checked: {}", chain(error))),
+    }
+}
+
+fn chain(error: service::Error) -> String {
+    crate::sentence(&open::plain(error))
+}

@@ -1,0 +1,76 @@
+//! Commands that do one thing and end.
+
+pub(crate) mod backup;
+pub(crate) mod doctor;
+pub(crate) mod key;
+pub(crate) mod user;
+
+use std::io::{self, Write as _};
+
+use anyhow::{Result, bail};
+use base::Entropy;
+use service::{App, users};
+
+/// Prints to standard output. A reader that has had enough, such as `head`, is no failure.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
+    print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// A hundred random bits in letters that nobody mistakes for others, in groups that can be read aloud.
+pub(crate) fn make_password(entropy: &Entropy) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
+    let bytes: [u8; 20] = entropy.bytes();
+    let mut password = String::new();
+    for (index, byte) in bytes.into_iter().enumerate() {
+        if index > 0 && index % 5 == 0 {
+            password.push('-');
+        }
+        password.push(char::from(LETTERS[usize::from(byte % 32)]));
+    }
+    password
+}
+
+/// The person with that address.
+pub(crate) async fn person(app: &App, email: &str) -> Result<users::User> {
+    let found = users::find_by_email(app, email).await.map_err(crate::open::plain)?;
+    match found {
+        Some(user) => Ok(user),
+        None => bail!("nobody here has the address {email}; `evenkeel user list` shows everyone"),
+    }
+}
+
+/// The person who was named, or the only one there is.
+pub(crate) async fn named_or_only(app: &App, email: Option<&str>) -> Result<users::User> {
+    if let Some(email) = email {
+        return person(app, email).await;
+    }
+    let mut first = users::list(app, 2).await?;
+    match (first.pop(), first.pop()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => bail!("nobody has an account yet; make one with `evenkeel user create EMAIL`"),
+        (Some(_), Some(_)) => {
+            bail!("several people have an account here; say whose with --user EMAIL")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_up_password_is_long_enough_and_readable() {
+        let password = make_password(&Entropy::seeded(1));
+        assert_eq!((password.len(), password.matches('-').count()), (23, 3));
+        assert!(password.len() >= users::PASSWORD_LENGTH_MIN);
+        assert_ne!(password, make_password(&Entropy::seeded(2)));
+    }
+}

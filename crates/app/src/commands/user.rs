@@ -1,0 +1,131 @@
+//! `evenkeel user`: who has an account here.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use anyhow::{Context as _, Result, bail};
+use base::Currency;
+use serde_json::json;
+use service::users::{self, NewUser};
+use service::{App, Error};
+
+use super::{make_password, person, print, print_json};
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want, plain};
+
+/// More than anyone reads; a list without a limit would be a promise nobody can keep.
+const LISTED_MAX: usize = 10_000;
+
+pub(crate) async fn run(config: &Config, command: &cli::User) -> Result<()> {
+    let want = match command {
+        cli::User::Create(_) => Want::Made,
+        _ => Want::Existing,
+    };
+    let app = open::app(config, want).await?;
+    match command {
+        cli::User::Create(new) => create(&app, new).await,
+        cli::User::List { output } => list(&app, output.json).await,
+        cli::User::Password { email, password } => set_password(&app, email, password).await,
+        cli::User::Delete { email, yes } => delete(&app, email, *yes).await,
+    }
+}
+
+async fn create(app: &App, new: &cli::NewUser) -> Result<()> {
+    let currency = Currency::parse(&new.currency.to_uppercase());
+    let currency = currency.map_err(|error| Error::invalid("currency", error.to_string()));
+    let (password, made) = choose_password(app, &new.password)?;
+    let user = users::create(
+        app,
+        NewUser {
+            email: new.email.clone(),
+            preferred_name: new.name.clone(),
+            base_currency: currency.map_err(plain)?,
+            password: Some(password.clone()),
+        },
+    );
+    let user = user.await.map_err(plain)?;
+    if new.output.json {
+        let mut shown = json_of(&user);
+        if made {
+            shown["password"] = password.into();
+        }
+        return print_json(&shown);
+    }
+    print(&format!("{} now has an account ({}).\n", user.email, user.id))?;
+    if made { print(&password_note(&password)) } else { Ok(()) }
+}
+
+async fn list(app: &App, as_json: bool) -> Result<()> {
+    let users = users::list(app, LISTED_MAX).await?;
+    if as_json {
+        return print_json(&users.iter().map(json_of).collect());
+    }
+    if users.is_empty() {
+        return print("Nobody has an account yet; make one with `evenkeel user create EMAIL`.\n");
+    }
+    let width = users.iter().map(|it| it.email.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for user in &users {
+        let name = user.preferred_name.as_deref().unwrap_or("");
+        let line = format!("{:width$}  {}  {}  {name}", user.email, user.id, user.base_currency);
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    print(&text)
+}
+
+async fn set_password(app: &App, email: &str, password: &cli::PasswordFrom) -> Result<()> {
+    let user = person(app, email).await?;
+    let (password, made) = choose_password(app, password)?;
+    users::set_password(app, user.id, &password).await.map_err(plain)?;
+    print(&format!("The password of {} is replaced.\n", user.email))?;
+    if made { print(&password_note(&password)) } else { Ok(()) }
+}
+
+async fn delete(app: &App, email: &str, yes: bool) -> Result<()> {
+    let user = person(app, email).await?;
+    if !yes {
+        confirm(&user.email)?;
+    }
+    users::delete(app, user.id).await.map_err(plain)?;
+    print(&format!("{} and everything of theirs is gone.\n", user.email))
+}
+
+fn confirm(email: &str) -> Result<()> {
+    if !std::io::stdin().is_terminal() {
+        bail!("this removes {email} and everything of theirs for good; say --yes if you mean it");
+    }
+    eprint!("This removes {email} and everything of theirs for good. Type the address to go on: ");
+    if read_line()? != email {
+        bail!("that is another address; nothing was removed");
+    }
+    Ok(())
+}
+
+/// The password to use, and whether we made it up and so have to show it.
+fn choose_password(app: &App, password: &cli::PasswordFrom) -> Result<(String, bool)> {
+    if password.password_stdin {
+        return Ok((read_line()?, false));
+    }
+    Ok((make_password(&app.entropy), true))
+}
+
+fn read_line() -> Result<String> {
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).context("cannot read from standard input")?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+fn password_note(password: &str) -> String {
+    format!("Password (shown this once): {password}\n")
+}
+
+fn json_of(user: &users::User) -> serde_json::Value {
+    json!({
+        "id": user.id.to_string(),
+        "email": user.email,
+        "preferred_name": user.preferred_name,
+        "base_currency": user.base_currency.code(),
+        "created_at": user.created_at.to_string(),
+    })
+}

@@ -1,0 +1,140 @@
+//! Every setting there is: its name, what it must look like, its default and what it is for.
+
+use super::value::Kind;
+
+pub(crate) struct Key {
+    /// `section.name`, or a bare name at the top.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) default: Option<&'static str>,
+    /// Never printed, and may be read from a file that a `..._FILE` variable names.
+    pub(crate) secret: bool,
+    pub(crate) about: &'static str,
+}
+
+pub(crate) const KEYS: &[Key] = &[
+    Key {
+        name: "listen",
+        kind: Kind::Address,
+        default: Some("127.0.0.1:4680"),
+        secret: false,
+        about: "Address and port to answer on; port 0 takes a free one.",
+    },
+    Key {
+        name: "public_url",
+        kind: Kind::Origin,
+        default: None,
+        secret: false,
+        about: "How browsers and programs reach this installation; without it, the listen address.",
+    },
+    Key {
+        name: "data_dir",
+        kind: Kind::Path,
+        default: Some("./evenkeel-data"),
+        secret: false,
+        about: "Folder of the SQLite database, the installation key and evenkeel.toml.",
+    },
+    Key {
+        name: "installation_key",
+        kind: Kind::InstallationKey,
+        default: None,
+        secret: true,
+        about: "Seals what leaves the program; without it, the file installation.key in data_dir.",
+    },
+    Key {
+        name: "database.url",
+        kind: Kind::DatabaseUrl,
+        default: None,
+        secret: true,
+        about: "Address of a PostgreSQL database; without it, the file evenkeel.db in data_dir.",
+    },
+    Key {
+        name: "rate_limit.requests",
+        kind: Kind::Count { from: 1, to: 1_000_000_000 },
+        default: Some("100"),
+        secret: false,
+        about: "Requests accepted from one API key in any window.",
+    },
+    Key {
+        name: "rate_limit.window_seconds",
+        kind: Kind::Count { from: 1, to: 86_400 },
+        default: Some("60"),
+        secret: false,
+        about: "Length of that window.",
+    },
+    Key {
+        name: "metrics.listen",
+        kind: Kind::Address,
+        default: None,
+        secret: false,
+        about: "Answers /metrics on this address only; without it, beside everything else.",
+    },
+    Key {
+        name: "cors.origins",
+        kind: Kind::Origins,
+        default: Some(""),
+        secret: false,
+        about: "Web origins whose pages may call the API from a browser.",
+    },
+    Key {
+        name: "log.level",
+        kind: Kind::Word(&["off", "error", "warn", "info", "debug", "trace"]),
+        default: Some("info"),
+        secret: false,
+        about: "How much is logged, on standard error.",
+    },
+    Key {
+        name: "log.format",
+        kind: Kind::Word(&["auto", "human", "json"]),
+        default: Some("auto"),
+        secret: false,
+        about: "Form of the log; auto means human on a terminal and json elsewhere.",
+    },
+    Key {
+        name: "demo.feed_seconds",
+        kind: Kind::Count { from: 0, to: 86_400 },
+        default: Some("20"),
+        secret: false,
+        about: "How often the demo receives new transactions; 0 turns the feed off.",
+    },
+];
+
+impl Key {
+    pub(crate) fn find(name: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|it| it.name == name)
+    }
+
+    /// The name in the environment.
+    pub(crate) fn variable(&self) -> String {
+        format!("EVENKEEL_{}", self.name.replace('.', "__").to_uppercase())
+    }
+
+    pub(crate) fn file_variable(&self) -> Option<String> {
+        self.secret.then(|| format!("{}_FILE", self.variable()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_that_its_own_setting_accepts() {
+        for key in KEYS {
+            if let Some(default) = key.default {
+                assert!(key.kind.parse(default).is_ok(), "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_variables_belong_together() {
+        let requests = Key::find("rate_limit.requests").unwrap();
+        assert_eq!(requests.variable(), "EVENKEEL_RATE_LIMIT__REQUESTS");
+        assert_eq!(requests.file_variable(), None);
+        let url = Key::find("database.url").unwrap();
+        assert_eq!(url.file_variable().as_deref(), Some("EVENKEEL_DATABASE__URL_FILE"));
+        assert_eq!(Key::find("listen").unwrap().variable(), "EVENKEEL_LISTEN");
+        assert!(Key::find("webhooks.allow_networks").is_none());
+    }
+}

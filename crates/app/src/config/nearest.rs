@@ -1,0 +1,51 @@
+//! The known name that a mistyped one most likely meant.
+
+/// None when every known name is too far away to be meant.
+pub(super) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let far = (typed.chars().count() / 3).max(1);
+    let scored = known.map(|it| (distance(typed, it), it)).filter(|(score, _)| *score <= far);
+    scored.min_by_key(|(score, _)| *score).map(|(_, name)| name)
+}
+
+/// How many letters must be put in, taken out or exchanged to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (line, letter) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = line + 1;
+        for (column, other) in b.iter().enumerate() {
+            let exchanged = corner + usize::from(letter != *other);
+            corner = row[column + 1];
+            row[column + 1] = exchanged.min(row[column] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_forgiven_and_another_word_is_not() {
+        let known = || ["listen", "log.level", "rate_limit.requests", "public_url"].into_iter();
+        for (typed, meant) in [
+            ("lisen", Some("listen")),
+            ("rate_limits.request", Some("rate_limit.requests")),
+            ("log_level", Some("log.level")),
+            ("webhooks.ca_file", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, known()), meant, "{typed}");
+        }
+    }
+
+    #[test]
+    fn distance_counts_single_slips() {
+        for (a, b, slips) in [("", "", 0), ("a", "", 1), ("abc", "abd", 1), ("abc", "bcd", 2)] {
+            assert_eq!(distance(a, b), slips, "{a} {b}");
+            assert_eq!(distance(b, a), slips, "{b} {a}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+use std::fs;
+
+use super::*;
+
+/// A data directory with a file in it, flags and variables; says what came out, or why nothing did.
+struct Case {
+    folder: tempfile::TempDir,
+    flags: Flags,
+    variables: Vec<(OsString, OsString)>,
+}
+
+impl Case {
+    fn new(file: &str, variables: &[(&str, &str)], flags: &[(&'static str, &str)]) -> Case {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("evenkeel.toml"), file).unwrap();
+        let data_dir = ("data_dir", "--data-dir", folder.path().display().to_string());
+        let given = flags.iter().map(|(name, text)| (*name, "--flag", (*text).to_owned()));
+        let values = given.chain([data_dir]).collect();
+        let variables = variables.iter().map(|(name, text)| (name.into(), text.into())).collect();
+        Case { folder, flags: Flags { file: None, values }, variables }
+    }
+
+    fn load(&self) -> Result<Config> {
+        load_with(&self.flags, Search::DataDir, self.variables.clone())
+    }
+
+    fn error(&self) -> String {
+        let error = format!("{:#}", self.load().err().expect("an error"));
+        error.replace(&self.folder.path().display().to_string(), "DIR")
+    }
+}
+
+#[test]
+fn flags_go_over_the_environment_over_the_file_over_defaults() {
+    let file = "listen = \"1.1.1.1:1\"\n[rate_limit]\nrequests = 1\nwindow_seconds = 1";
+    let variables = [("EVENKEEL_LISTEN", "2.2.2.2:2"), ("EVENKEEL_RATE_LIMIT__REQUESTS", "2")];
+    let case = Case::new(file, &variables, &[("listen", "3.3.3.3:3")]);
+    let config = case.load().unwrap();
+    assert_eq!(config.listen, "3.3.3.3:3");
+    assert_eq!(config.rate_limit, Policy { requests: 2, window_seconds: 1 });
+    assert_eq!(config.demo_feed_seconds, 20);
+    assert!(config.data_dir_given);
+    let shown = config.to_toml();
+    for line in [
+        "listen = \"3.3.3.3:3\"  # --flag",
+        "requests = 2  # EVENKEEL_RATE_LIMIT__REQUESTS",
+        "feed_seconds = 20  # default",
+        "# public_url is not set",
+    ] {
+        assert!(shown.contains(line), "{line} is not in\n{shown}");
+    }
+}
+
+#[test]
+fn what_is_printed_can_be_read_again() {
+    let variables = [("EVENKEEL_CORS__ORIGINS", "https://a.example,https://b.example")];
+    let first = Case::new("", &variables, &[]).load().unwrap();
+    let text: String = first
+        .to_toml()
+        .lines()
+        .filter(|it| !it.starts_with("data_dir"))
+        .map(|it| format!("{it}\n"))
+        .collect();
+    let again = Case::new(&text, &[], &[]).load().unwrap();
+    assert_eq!(again.cors_origins, ["https://a.example", "https://b.example"]);
+    assert_eq!(again.listen, first.listen);
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
+    let in_file = |file: &str| Case::new(file, &[], &[]).error();
+    assert_eq!(
+        in_file("[rate_limits]\nrequests = 5"),
+        "DIR/evenkeel.toml: rate_limits.requests is not a setting; did you mean rate_limit.requests?"
+    );
+    assert_eq!(
+        in_file("[webhooks]\nallow_networks = []"),
+        "DIR/evenkeel.toml: webhooks.allow_networks is not a setting; `evenkeel config` shows all there are"
+    );
+    assert_eq!(
+        Case::new("", &[("EVENKEEL_RATE_LIMIT_REQUESTS", "5")], &[]).error(),
+        "EVENKEEL_RATE_LIMIT_REQUESTS is not a setting; did you mean EVENKEEL_RATE_LIMIT__REQUESTS?"
+    );
+}
+
+#[test]
+fn wrong_values_are_refused_with_what_is_expected() {
+    assert_eq!(
+        Case::new("[rate_limit]\nrequests = \"many\"", &[], &[]).error(),
+        "rate_limit.requests in DIR/evenkeel.toml must be a whole number from 1 to 1000000000, not \"many\""
+    );
+    assert_eq!(
+        Case::new("", &[("EVENKEEL_LOG__FORMAT", "yaml")], &[]).error(),
+        "EVENKEEL_LOG__FORMAT must be one of auto, human, json, not \"yaml\""
+    );
+    assert_eq!(
+        Case::new("listen = 1\n[log\n", &[], &[]).error().split(':').next(),
+        Some("DIR/evenkeel.toml is not TOML in line 2")
+    );
+}
+
+#[test]
+fn a_secret_is_never_repeated() {
+    for case in [
+        Case::new("database.url = \"mysql://me:hunter2@host/x\"", &[], &[]),
+        Case::new("", &[("EVENKEEL_DATABASE__URL", "mysql://me:hunter2@host/x")], &[]),
+        Case::new("", &[("EVENKEEL_INSTALLATION_KEY", "hunter2")], &[]),
+    ] {
+        assert!(!case.error().contains("hunter2"), "{}", case.error());
+    }
+    let variables = [("EVENKEEL_DATABASE__URL", "postgres://me:hunter2@host/x")];
+    let config = Case::new("", &variables, &[]).load().unwrap();
+    assert!(!config.to_toml().contains("hunter2") && config.to_toml().contains("(hidden)"));
+    assert!(!config.to_json().to_string().contains("hunter2"));
+}
+
+#[test]
+fn a_secret_may_lie_in_a_file_but_not_be_given_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret");
+    fs::write(&path, "postgres://me:hunter2@host/x\n").unwrap();
+    let path = path.display().to_string();
+    let in_file = ("EVENKEEL_DATABASE__URL_FILE", path.as_str());
+    let config = Case::new("", &[in_file], &[]).load().unwrap();
+    assert_eq!(config.database_url.as_deref(), Some("postgres://me:hunter2@host/x"));
+    let both = [in_file, ("EVENKEEL_DATABASE__URL", "postgres://me@host/y")];
+    assert!(Case::new("", &both, &[]).error().ends_with("are both set; keep one of them"));
+    let missing = Case::new("", &[("EVENKEEL_DATABASE__URL_FILE", "/nowhere")], &[]).error();
+    assert!(missing.starts_with("cannot read the file /nowhere that"), "{missing}");
+}
+
+#[test]
+fn empty_variables_and_those_of_the_tests_are_left_alone() {
+    let variables =
+        [("EVENKEEL_PUBLIC_URL", ""), ("EVENKEEL_TEST_POSTGRES", "postgres://x"), ("PATH", "/bin")];
+    assert_eq!(Case::new("", &variables, &[]).load().unwrap().public_url, None);
+}
+
+#[test]
+fn the_demo_does_not_pick_up_a_file_from_a_directory_nobody_named() {
+    let case = Case::new("data_dir = \"elsewhere\"", &[], &[]);
+    assert!(case.error().starts_with("data_dir cannot be set by the file inside"));
+    let nothing = Flags::default();
+    let config = load_with(&nothing, Search::GivenDataDir, Vec::new()).unwrap();
+    assert!(!config.data_dir_given);
+    let named = Flags { file: Some(case.folder.path().join("evenkeel.toml")), values: Vec::new() };
+    let config = load_with(&named, Search::GivenDataDir, Vec::new()).unwrap();
+    assert_eq!(config.data_dir, PathBuf::from("elsewhere"));
+    assert!(config.data_dir_given);
+}

@@ -1,0 +1,167 @@
+//! What a setting may hold, read from text or from TOML, and the sentence that says what was wrong.
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `host:port`.
+    Address,
+    /// `https://money.example.com`: a scheme, a host and perhaps a port, nothing behind.
+    Origin,
+    Origins,
+    Path,
+    Count {
+        from: i64,
+        to: i64,
+    },
+    Word(&'static [&'static str]),
+    InstallationKey,
+    DatabaseUrl,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Value {
+    Text(String),
+    Count(i64),
+    List(Vec<String>),
+}
+
+impl Kind {
+    /// Reads a value from the environment, a flag or a default; lists are separated by commas.
+    pub(crate) fn parse(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let value = match self {
+            Kind::Count { .. } => Value::Count(text.parse().map_err(|_| self.expected())?),
+            Kind::Origins => {
+                let items = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+                Value::List(items.map(str::to_owned).collect())
+            }
+            _ => Value::Text(text.to_owned()),
+        };
+        self.check(value)
+    }
+
+    pub(crate) fn parse_toml(self, value: &toml::Value) -> Result<Value, String> {
+        let value = match (self, value) {
+            (Kind::Count { .. }, toml::Value::Integer(number)) => Value::Count(*number),
+            (Kind::Origins, toml::Value::Array(items)) => {
+                let texts = items.iter().map(|it| it.as_str().map(str::to_owned));
+                Value::List(texts.collect::<Option<_>>().ok_or_else(|| self.expected())?)
+            }
+            (Kind::Count { .. } | Kind::Origins, _) => return Err(self.expected()),
+            (_, toml::Value::String(text)) => Value::Text(text.trim().to_owned()),
+            _ => return Err(self.expected()),
+        };
+        self.check(value)
+    }
+
+    fn check(self, value: Value) -> Result<Value, String> {
+        let good = match (&self, &value) {
+            (Kind::Count { from, to }, Value::Count(number)) => (from..=to).contains(&number),
+            (Kind::Origins, Value::List(items)) => items.iter().all(|it| is_origin(it)),
+            (_, Value::Text(text)) => self.fits(text),
+            _ => false,
+        };
+        if good { Ok(value) } else { Err(self.expected()) }
+    }
+
+    fn fits(self, text: &str) -> bool {
+        match self {
+            Kind::Address => {
+                let parts = text.rsplit_once(':');
+                parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok())
+            }
+            Kind::Origin => is_origin(text),
+            Kind::Path => !text.is_empty(),
+            Kind::Word(words) => words.contains(&text),
+            Kind::InstallationKey => service::installation::Key::parse(text).is_some(),
+            Kind::DatabaseUrl => is_postgres(text),
+            Kind::Origins | Kind::Count { .. } => false,
+        }
+    }
+
+    /// Follows "must be".
+    pub(crate) fn expected(self) -> String {
+        match self {
+            Kind::Address => "an address and a port, such as 127.0.0.1:4680".to_owned(),
+            Kind::Origin => {
+                "an address such as https://money.example.com, without a path".to_owned()
+            }
+            Kind::Origins => "a list of origins such as https://app.example.com".to_owned(),
+            Kind::Path => "the path of a folder".to_owned(),
+            Kind::Count { from, to } => format!("a whole number from {from} to {to}"),
+            Kind::Word(words) => format!("one of {}", words.join(", ")),
+            Kind::InstallationKey => "64 hexadecimal digits".to_owned(),
+            Kind::DatabaseUrl => {
+                "an address such as postgres://user:password@host:5432/database".to_owned()
+            }
+        }
+    }
+}
+
+fn is_postgres(text: &str) -> bool {
+    let named = ["postgres://", "postgresql://"].iter().any(|it| text.starts_with(it));
+    named && db::Target::postgres(text).is_ok()
+}
+
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-._:[]".contains(it);
+    host.is_some_and(|it| !it.is_empty() && it.chars().all(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: Kind, good: &[&str], bad: &[&str]) {
+        for text in good {
+            assert!(kind.parse(text).is_ok(), "{kind:?} should take {text}");
+        }
+        for text in bad {
+            assert!(kind.parse(text).is_err(), "{kind:?} should not take {text}");
+        }
+    }
+
+    #[test]
+    fn each_kind_takes_what_it_names_and_nothing_else() {
+        check(
+            Kind::Address,
+            &["127.0.0.1:0", "[::1]:80", "localhost:4680"],
+            &["4680", ":80", "a:b", "a:70000"],
+        );
+        check(
+            Kind::Origin,
+            &["https://a.example", "http://localhost:4680", "http://[::1]:1"],
+            &["a.example", "https://", "https://a/b", "https://a/", "ftp://a", "https://a b"],
+        );
+        check(Kind::Origins, &["", "https://a, http://b:1 ,"], &["*", "https://a, b"]);
+        check(Kind::Count { from: 1, to: 9 }, &["1", " 9 "], &["0", "10", "", "1.5", "x", "1e3"]);
+        check(Kind::Word(&["auto", "json"]), &["auto", "json"], &["JSON", "", "yaml"]);
+        check(
+            Kind::DatabaseUrl,
+            &["postgres://a:b@c/d", "postgresql:///x?host=/run"],
+            &["sqlite://x", "host=a", "mysql://a", "postgres://host:port/x"],
+        );
+        check(Kind::InstallationKey, &["ab".repeat(32).as_str()], &["ab", &"zz".repeat(32), ""]);
+    }
+
+    #[test]
+    fn toml_values_keep_their_types() {
+        let read = |kind: Kind, text: &str| {
+            let table: toml::Table = format!("it = {text}").parse().unwrap();
+            kind.parse_toml(&table["it"])
+        };
+        let count = Kind::Count { from: 0, to: 9 };
+        assert_eq!(read(count, "3"), Ok(Value::Count(3)));
+        for wrong in ["\"3\"", "3.0", "true", "[3]"] {
+            assert_eq!(read(count, wrong), Err("a whole number from 0 to 9".to_owned()));
+        }
+        let both = Value::List(vec!["https://a".to_owned(), "http://b".to_owned()]);
+        assert_eq!(read(Kind::Origins, "[\"https://a\", \"http://b\"]"), Ok(both));
+        assert!(read(Kind::Origins, "\"https://a\"").is_err());
+        assert!(read(Kind::Origins, "[1]").is_err());
+        assert!(read(Kind::Address, "4680").is_err());
+    }
+}

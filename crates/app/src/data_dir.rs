@@ -1,0 +1,162 @@
+//! The data directory: the installation key, the lock, and files that nobody else may read.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use base::Entropy;
+use service::installation::Key;
+
+use crate::config::Config;
+
+/// Makes the folder, for its owner alone, unless it is there.
+pub(crate) fn make(path: &Path) -> Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .with_context(|| format!("cannot make the data directory {}", path.display()))
+}
+
+pub(crate) fn database_file(config: &Config) -> PathBuf {
+    config.data_dir.join("evenkeel.db")
+}
+
+/// SQLite would make the file readable for everyone; made empty by us, it and its companions are not.
+pub(crate) fn make_database_file(config: &Config) -> Result<()> {
+    if config.database_url.is_some() {
+        return Ok(());
+    }
+    let path = database_file(config);
+    let made = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+    made.map(drop).with_context(|| format!("cannot write {}", path.display()))
+}
+
+pub(crate) fn key_file(config: &Config) -> PathBuf {
+    config.data_dir.join("installation.key")
+}
+
+/// The installation's key: the one that is set, else the one in the file, if there is any.
+pub(crate) fn find_key(config: &Config) -> Result<Option<Key>> {
+    if let Some(key) = &config.installation_key {
+        return Ok(Some(key.clone()));
+    }
+    let path = key_file(config);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read {}", path.display()));
+        }
+    };
+    match Key::parse(&text) {
+        Some(key) => Ok(Some(key)),
+        None => bail!(
+            "{} does not hold 64 hexadecimal digits; put the right file back from a backup",
+            path.display()
+        ),
+    }
+}
+
+/// The same, made at first use.
+pub(crate) fn find_or_make_key(config: &Config) -> Result<Key> {
+    if let Some(key) = find_key(config)? {
+        return Ok(key);
+    }
+    let path = key_file(config);
+    let text = format!("{}\n", Key::generate(&Entropy::System).to_hex());
+    let temporary = write_temporary(&path, text.as_bytes())?;
+    // A link, unlike a rename, does not replace: of two first starts at once, both take the key of one.
+    let linked = fs::hard_link(&temporary, &path);
+    let _ = fs::remove_file(&temporary);
+    match linked {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot write {}", path.display()));
+        }
+    }
+    find_key(config)?.with_context(|| format!("{} is gone again", path.display()))
+}
+
+/// Held by the one process that serves this data directory, and let go however it ends.
+pub(crate) struct Lock(
+    #[expect(dead_code, reason = "the lock lasts as long as the file is open")] File,
+);
+
+pub(crate) fn lock(config: &Config) -> Result<Lock> {
+    let path = config.data_dir.join("evenkeel.lock");
+    let cannot = || format!("cannot open {}", path.display());
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut file = options.open(&path).with_context(cannot)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let holder = fs::read_to_string(&path).unwrap_or_default();
+            let holder = match holder.trim() {
+                "" => String::new(),
+                pid => format!(" (process {pid})"),
+            };
+            bail!(
+                "another evenkeel{holder} is using {}; stop it first, or give this one a --data-dir of its own",
+                config.data_dir.display()
+            );
+        }
+        Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
+    }
+    file.set_len(0).with_context(cannot)?;
+    writeln!(file, "{}", std::process::id()).with_context(cannot)?;
+    Ok(Lock(file))
+}
+
+/// Writes a file for its owner alone, all of it or none.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = write_temporary(path, bytes)?;
+    fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn write_temporary(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
+    let (temporary, mut file) = create_temporary(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(temporary)
+}
+
+/// A new file beside `path`, to be given its name once it is whole.
+pub(crate) fn create_temporary(path: &Path) -> Result<(PathBuf, File)> {
+    let mut name = path.file_name().context("the file needs a name")?.to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok((temporary, file))
+}
+
+/// A folder that goes away with us.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Result<Scratch> {
+        let [a, b, c, d]: [u8; 4] = Entropy::System.bytes();
+        let path = std::env::temp_dir().join(format!("evenkeel-demo-{a:02x}{b:02x}{c:02x}{d:02x}"));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.with_context(|| format!("cannot make the folder {}", path.display()))?;
+        Ok(Scratch(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            eprintln!("evenkeel: cannot remove {}: {error}", self.0.display());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What the demo says when it is ready.
+
+use anyhow::Result;
+
+use super::Access;
+use crate::commands::{self, key};
+use crate::config::Config;
+
+pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool) -> Result<()> {
+    let again = match access.again {
+        true => {
+            "\nThe data was there already and is as it was left; the password and the key are new.\n"
+        }
+        false => "",
+    };
+    let keys = config.data_dir.join("keys.txt");
+    let keys = match keys.exists() {
+        true => format!("\nA key for each person: {}\n", keys.display()),
+        false => String::new(),
+    };
+    let curl = key::curl(&access.api_key, url, "/v1/transactions?limit=3");
+    let text = format!(
+        "
+Evenkeel is ready.
+
+  Web address  {url}
+  Email        {}
+  Password     {}
+  API key      {}
+{again}{keys}
+Ask it something:
+
+  {curl}
+
+{}
+",
+        access.email,
+        access.password,
+        access.api_key,
+        ending(config, temporary)
+    );
+    commands::print(&text)
+}
+
+fn ending(config: &Config, temporary: bool) -> String {
+    if !temporary {
+        let folder = config.data_dir.display();
+        return format!("Ctrl-C stops it. `evenkeel demo --data-dir {folder}` goes on from there.");
+    }
+    match (config.database_url.is_some(), config.installation_key.is_some()) {
+        (false, _) => "Ctrl-C stops it and removes everything.",
+        (true, true) => "Ctrl-C stops it. The data stays in PostgreSQL.",
+        (true, false) => {
+            "Ctrl-C stops it. The data stays in PostgreSQL, but the key it belongs to goes; to \
+             come back to it, name a --data-dir at the start."
+        }
+    }
+    .to_owned()
+}

@@ -1,0 +1,101 @@
+//! The example household: statements through the import, then what a person would have set up by hand.
+
+use std::collections::HashMap;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use base::{AccountId, Money, UserId};
+use service::goals::{self, NewGoal};
+use service::{App, Caller, accounts, imports};
+use sources::demo::{GoalSeed, Household};
+
+use super::state::State;
+use super::{Access, claim, find_or_create, give_access};
+use crate::config::Config;
+use crate::open::plain;
+
+pub(super) async fn seed(
+    config: &Config,
+    app: &App,
+    state: State,
+    household: &Household,
+) -> Result<(UserId, Access)> {
+    let person = household.person();
+    claim(config, app, &state, &person.email).await?;
+    let (user, again) = find_or_create(app, &person.email, &person.preferred_name).await?;
+    if !state.complete {
+        fill(app, &Caller::owner(user), household).await?;
+        state.finish(config)?;
+    }
+    Ok((user, give_access(app, user, &person.email, again).await?))
+}
+
+async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {
+    let mut names = HashMap::new();
+    for statement in household.statements() {
+        for draft in &statement.accounts {
+            let name = (draft.name.clone(), draft.mask.clone());
+            names.insert(name, draft.external_id.clone());
+        }
+        imports::commit(app, caller, statement).await.map_err(plain)?;
+    }
+    let known = by_external_id(app, caller, &names).await?;
+    for external_id in household.hidden_accounts() {
+        let id = find(&known, &external_id)?;
+        accounts::set_hidden(app, caller, id, true).await.map_err(plain)?;
+    }
+    let there = goals::list(app, caller, None).await.map_err(plain)?;
+    for seed in household.goals() {
+        if there.iter().all(|it| it.name != seed.name) {
+            goals::create(app, caller, new_goal(&seed, &known)?).await.map_err(plain)?;
+        }
+    }
+    Ok(())
+}
+
+/// Our ids of the household's accounts. Outside of imports an account is known by its name, not by its source's id.
+async fn by_external_id(
+    app: &App,
+    caller: &Caller,
+    names: &HashMap<(String, Option<String>), String>,
+) -> Result<HashMap<String, AccountId>> {
+    let filter = accounts::Filter { status: accounts::Status::All, include_hidden: true };
+    let accounts = accounts::list(app, caller, filter).await.map_err(plain)?;
+    let named = accounts.into_iter().filter_map(|account| {
+        let external_id = names.get(&(account.name, account.mask))?;
+        Some((external_id.clone(), account.id))
+    });
+    Ok(named.collect())
+}
+
+fn find(known: &HashMap<String, AccountId>, external_id: &str) -> Result<AccountId> {
+    let id = known.get(external_id).copied();
+    id.with_context(|| format!("the household has no account {external_id}"))
+}
+
+fn new_goal(seed: &GoalSeed, known: &HashMap<String, AccountId>) -> Result<NewGoal> {
+    let accounts = seed.account_external_ids.iter().map(|it| find(known, it));
+    Ok(NewGoal {
+        name: seed.name.to_owned(),
+        kind: goals::Kind::parse(seed.goal_type).context("a goal of an unknown kind")?,
+        status: goals::Status::parse(seed.status).context("a goal of an unknown status")?,
+        target: Money::new(seed.target_minor, seed.currency),
+        saved_minor: 0,
+        target_on: seed.target_on,
+        accounts: accounts.collect::<Result<_>>()?,
+    })
+}
+
+/// What each transaction really is, one line of JSON each, to measure what we recognise by.
+pub(super) fn write_truth(path: &Path, household: &Household) -> Result<()> {
+    let write = || -> Result<()> {
+        let mut file = BufWriter::new(std::fs::File::create(path)?);
+        for row in household.truth() {
+            serde_json::to_writer(&mut file, &row)?;
+            file.write_all(b"\n")?;
+        }
+        Ok(file.flush()?)
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}

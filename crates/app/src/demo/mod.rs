@@ -1,0 +1,124 @@
+//! `evenkeel demo`: a server with data to look at, brought in through the same door as real data.
+
+mod banner;
+mod feed;
+mod household;
+mod load;
+mod state;
+
+use anyhow::{Result, bail};
+use base::UserId;
+use service::keys::{self, NewKey};
+use service::users::{self, NewUser};
+use service::{App, Caller, Scopes};
+use sources::demo::Household;
+
+use crate::cli;
+use crate::commands::make_password;
+use crate::config::{self, Config, Flags, Search};
+use crate::data_dir::{self, Scratch};
+use crate::loops::Loops;
+use crate::open::{self, Want, plain};
+use crate::serve::{self, Bound};
+use state::State;
+
+/// What the person at the keyboard needs to look around.
+struct Access {
+    email: String,
+    password: String,
+    api_key: String,
+    /// Whether the data was there before.
+    again: bool,
+}
+
+pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
+    let mut config = config::load(flags, Search::GivenDataDir)?;
+    let scratch = if config.data_dir_given { None } else { Some(Scratch::new()?) };
+    if let Some(scratch) = &scratch {
+        config.data_dir = scratch.path().to_owned();
+    }
+    Ok((config, scratch))
+}
+
+pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> Result<()> {
+    let stop = serve::stop_on_signal()?;
+    let ready_file = args.serving.ready_file.as_deref();
+    serve::forget_ready_file(ready_file)?;
+    data_dir::make(&config.data_dir)?;
+    let _lock = serve::lock(config)?;
+    let app = open::app(config, Want::Made).await?;
+    // An address that is taken is better found out before the data is made.
+    let bound = Bound::new(config).await?;
+    let mut loops = Loops::new(stop.clone());
+    let access = tokio::select! {
+        access = seed(config, args, &app, &mut loops) => access?,
+        _ = serve::until(stop.clone()) => return Ok(()),
+    };
+    loops.start_all(&app);
+    if let Some(file) = ready_file {
+        serve::write_ready_file(
+            file,
+            &bound.web_url,
+            &[
+                ("api_key", &access.api_key),
+                ("email", &access.email),
+                ("password", &access.password),
+            ],
+        )?;
+    }
+    banner::print(config, &access, &bound.web_url, temporary)?;
+    bound.serve(config, app, loops, stop).await
+}
+
+async fn seed(config: &Config, args: &cli::Demo, app: &App, loops: &mut Loops) -> Result<Access> {
+    let state = State::open(config, args, app.clock.now())?;
+    if let Some(size) = state.size {
+        return load::seed(config, app, state, size).await;
+    }
+    let (seed, as_of) = (state.seed(), state.as_of()?);
+    let household = tokio::task::spawn_blocking(move || Household::new(seed, as_of)).await?;
+    if let Some(file) = &args.ground_truth {
+        household::write_truth(file, &household)?;
+    }
+    let (user, access) = household::seed(config, app, state, &household).await?;
+    feed::start(loops, app, household, user, (as_of, config.demo_feed_seconds));
+    Ok(access)
+}
+
+/// Moves in, but never with real people.
+async fn claim(config: &Config, app: &App, state: &State, email: &str) -> Result<()> {
+    let others = state.is_new && !users::list(app, 1).await?.is_empty();
+    if others && users::find_by_email(app, email).await?.is_none() {
+        bail!("this database is in use by other people; give the demo a --data-dir of its own");
+    }
+    state.save(config)
+}
+
+/// The person of that address, made if they are not there yet.
+async fn find_or_create(app: &App, email: &str, name: &str) -> Result<(UserId, bool)> {
+    if let Some(user) = users::find_by_email(app, email).await? {
+        return Ok((user.id, true));
+    }
+    let new = NewUser {
+        email: email.to_owned(),
+        preferred_name: Some(name.to_owned()),
+        base_currency: base::Currency::USD,
+        password: None,
+    };
+    Ok((users::create(app, new).await.map_err(plain)?.id, false))
+}
+
+async fn make_key(app: &App, user: UserId) -> Result<String> {
+    let new =
+        NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), accounts: None, expires_at: None };
+    let (_, secret) = keys::create(app, &Caller::owner(user), new).await.map_err(plain)?;
+    Ok(secret)
+}
+
+/// A new password and a new key, so that what is printed works, whatever was there before.
+async fn give_access(app: &App, user: UserId, email: &str, again: bool) -> Result<Access> {
+    let password = make_password(&app.entropy);
+    users::set_password(app, user, &password).await.map_err(plain)?;
+    let api_key = make_key(app, user).await?;
+    Ok(Access { email: email.to_owned(), password, api_key, again })
+}

@@ -1,0 +1,35 @@
+//! Logs on standard error: for people on a terminal, as JSON for everything else.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::config::Config;
+
+/// Libraries that speak of every packet at these levels would drown what we say.
+const QUIET: &str = "h2=warn,hyper=warn,hyper_util=warn,rustls=warn,tokio_postgres=warn";
+
+/// A command that does one thing and ends says only what went wrong, unless asked for more.
+pub(crate) fn start(config: &Config, one_off: bool) {
+    let level = if one_off && !config.log_level_given { "warn" } else { &config.log_level };
+    let filter = EnvFilter::new(format!("{level},{QUIET}"));
+    let human = match config.log_format.as_str() {
+        "human" => true,
+        "json" => false,
+        _ => std::io::stderr().is_terminal(),
+    };
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if human {
+        logs.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
+    } else {
+        logs.json().flatten_event(true).with_current_span(true).with_span_list(false).init();
+    }
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(
+            place,
+            "a part of the program failed: {}",
+            panic.payload_as_str().unwrap_or("no reason given")
+        );
+    }));
+}

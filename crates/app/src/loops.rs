@@ -1,0 +1,71 @@
+//! Background loops: each calls one step on an interval, with a bound, and logs what goes wrong.
+
+use std::future::Future;
+use std::time::Duration;
+
+use service::{App, idempotency, keys, limits};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+/// A step that takes longer is given up; the next one starts afresh.
+const STEP_MAX: Duration = Duration::from_secs(60);
+
+pub(crate) struct Loops {
+    tasks: JoinSet<()>,
+    stop: watch::Receiver<bool>,
+}
+
+impl Loops {
+    pub(crate) fn new(stop: watch::Receiver<bool>) -> Loops {
+        Loops { tasks: JoinSet::new(), stop }
+    }
+
+    /// The loops of every server.
+    pub(crate) fn start_all(&mut self, app: &App) {
+        self.start(
+            "save key usage",
+            5,
+            app,
+            |app| async move { keys::save_usage_once(&app).await },
+        );
+        self.start("forget request marks", 30, app, |app| async move {
+            limits::forget_once(&app).await
+        });
+        self.start("forget idempotency keys", 600, app, |app| async move {
+            idempotency::forget_once(&app).await
+        });
+    }
+
+    /// Calls `step` every so many seconds until the program stops; a step under way is finished.
+    pub(crate) fn start<F, S>(&mut self, name: &'static str, seconds: u64, app: &App, mut step: F)
+    where
+        F: FnMut(App) -> S + Send + 'static,
+        S: Future<Output = service::Result<usize>> + Send,
+    {
+        let (app, mut stop) = (app.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            let mut ticks = tokio::time::interval(Duration::from_secs(seconds.max(1)));
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                tokio::select! {
+                    _ = ticks.tick() => {}
+                    _ = stop.wait_for(|stopped| *stopped) => return,
+                }
+                match tokio::time::timeout(STEP_MAX, step(app.clone())).await {
+                    Ok(Ok(count)) => tracing::debug!(name, count, "a background step is done"),
+                    Ok(Err(error)) => {
+                        let error = crate::sentence(&error.into());
+                        tracing::warn!(name, error, "a background step failed; it is tried again");
+                    }
+                    Err(_) => tracing::warn!(name, "a background step took too long"),
+                }
+            }
+        });
+    }
+
+    /// Waits until every loop has ended.
+    pub(crate) async fn join(mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+}

@@ -1,0 +1,107 @@
+//! The binary `evenkeel`: configuration, wiring, commands.
+
+mod cli;
+mod commands;
+mod config;
+mod data_dir;
+mod demo;
+mod logs;
+mod loops;
+mod open;
+mod progress;
+mod serve;
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+use config::{Config, Search};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("evenkeel: {}", sentence(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// An error and its causes on one line; a cause that only repeats what was said is left out.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            let colon = if text.is_empty() { "" } else { ": " };
+            text.push_str(&format!("{colon}{cause}"));
+        }
+    }
+    text.replace('\n', " ")
+}
+
+fn run(cli: &Cli) -> Result<()> {
+    // Reads of SQLite run on the threads of the runtime itself, because handing them over costs more than most of
+    // them take; while one waits for the disk, the others must go on.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads((2 * processors).max(4))
+        .enable_all()
+        .build()
+        .context("cannot start the threads of the program")?;
+    runtime.block_on(dispatch(cli))
+}
+
+async fn dispatch(cli: &Cli) -> Result<()> {
+    let flags = cli.flags();
+    match &cli.command {
+        Command::Demo(args) => {
+            let (config, scratch) = demo::config(&flags)?;
+            logs::start(&config, false);
+            return demo::run(&config, args, scratch.is_some()).await;
+        }
+        Command::Doctor { output } => return commands::doctor::run(&flags, output.json).await,
+        Command::Config(args) if args.reference => return commands::print(&config::reference()),
+        _ => {}
+    }
+    let config = config::load(&flags, Search::DataDir)?;
+    logs::start(&config, !matches!(cli.command, Command::Serve(_)));
+    match &cli.command {
+        Command::Serve(serving) => serve::run(&config, serving).await,
+        Command::User(command) => commands::user::run(&config, command).await,
+        Command::Key(command) => commands::key::run(&config, command).await,
+        Command::Config(args) => show_config(&config, args.output.json),
+        Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),
+        Command::Backup(args) => commands::backup::write(&config, args).await,
+        Command::Restore { file } => commands::backup::restore(&config, file).await,
+        Command::Demo(_) | Command::Doctor { .. } => Ok(()),
+    }
+}
+
+fn show_config(config: &Config, as_json: bool) -> Result<()> {
+    if as_json {
+        commands::print_json(&config.to_json())
+    } else {
+        commands::print(&config.to_toml())
+    }
+}
+
+/// Without a word from the operator the document names the usual address.
+fn openapi_url(config: &Config) -> String {
+    config.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_that_says_nothing_twice() {
+        let error = anyhow::anyhow!("disk full\nreally").context("disk").context("cannot write");
+        assert_eq!(sentence(&error), "cannot write: disk: disk full really");
+    }
+}

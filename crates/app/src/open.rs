@@ -1,0 +1,94 @@
+//! From settings to an open database and the `App` that every command works with.
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use base::{Clock, Entropy};
+use db::{Db, Target};
+use service::installation::{self, Key};
+use service::{App, Setup, schema};
+
+use crate::config::Config;
+use crate::data_dir;
+
+/// Whether a database that is not there is to be made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    Existing,
+    Made,
+}
+
+/// Opens the database, brings its schema up to date and makes sure that it is this installation's.
+pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
+    let (db, key) = database(config, want).await?;
+    db.migrate(schema::MIGRATIONS).await?;
+    installation::claim(&db, &key).await.map_err(plain)?;
+    Ok(App::new(Setup {
+        db,
+        clock: Clock::System,
+        entropy: Entropy::System,
+        installation_key: key,
+        rate_limit: config.rate_limit,
+    }))
+}
+
+/// The database as it is, and the key.
+pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
+    let db = match want {
+        Want::Existing => existing(config).await?,
+        Want::Made => {
+            data_dir::make(&config.data_dir)?;
+            data_dir::make_database_file(config)?;
+            connect(config).await?
+        }
+    };
+    let key = match want {
+        Want::Made => data_dir::find_or_make_key(config)?,
+        Want::Existing => data_dir::find_key(config)?.with_context(|| {
+            format!(
+                "{} is missing; put it back from the backup it was kept in, or set installation_key",
+                data_dir::key_file(config).display()
+            )
+        })?,
+    };
+    Ok((db, key))
+}
+
+/// A mistyped folder must not become an empty installation.
+async fn existing(config: &Config) -> Result<Db> {
+    let nothing = |place: String| {
+        format!(
+            "there is no Evenkeel database in {place}; check --data-dir and --database-url, or make one with \
+             `evenkeel serve` or `evenkeel user create`"
+        )
+    };
+    if config.database_url.is_none() && !data_dir::database_file(config).exists() {
+        bail!(nothing(config.data_dir.display().to_string()));
+    }
+    let db = connect(config).await?;
+    if db::schema_version(&db).await?.is_none() {
+        bail!(nothing("that place".to_owned()));
+    }
+    Ok(db)
+}
+
+pub(crate) async fn connect(config: &Config) -> Result<Db> {
+    let Some(url) = &config.database_url else {
+        let path = data_dir::database_file(config);
+        return Db::open(&Target::sqlite(&path))
+            .await
+            .with_context(|| format!("cannot open {}", path.display()));
+    };
+    let target = Target::postgres(url).map_err(|reason| anyhow!("database.url {reason}"))?;
+    Db::open(&target).await.context(
+        "cannot reach PostgreSQL; check database.url, and that the server runs and lets you in",
+    )
+}
+
+/// What the service says about a member of a request, as a sentence of its own.
+pub(crate) fn plain(error: service::Error) -> anyhow::Error {
+    match &error {
+        service::Error::Invalid { param: Some(param), message } if message.starts_with("must ") => {
+            anyhow!("the {} {message}", param.replace('_', " "))
+        }
+        _ => error.into(),
+    }
+}

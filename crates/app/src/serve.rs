@@ -1,0 +1,180 @@
+//! A running server: bound, announced, served until it is told to stop, drained.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use service::{App, keys, users};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::cli::Serving;
+use crate::config::Config;
+use crate::loops::Loops;
+use crate::{data_dir, open};
+
+/// After the drain, loops get this long for the step they are in.
+const LOOPS_MAX: Duration = Duration::from_secs(20);
+
+pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
+    let stop = stop_on_signal()?;
+    forget_ready_file(serving.ready_file.as_deref())?;
+    data_dir::make(&config.data_dir)?;
+    let _lock = lock(config)?;
+    let app = open::app(config, open::Want::Made).await?;
+    let bound = Bound::new(config).await?;
+    let mut loops = Loops::new(stop.clone());
+    loops.start_all(&app);
+    if let Some(file) = &serving.ready_file {
+        write_ready_file(file, &bound.web_url, &[])?;
+    }
+    tracing::info!(url = bound.web_url, "Evenkeel is ready");
+    if users::list(&app, 1).await?.is_empty() {
+        tracing::info!("nobody has an account yet; give yourself one: evenkeel user create EMAIL");
+    }
+    bound.serve(config, app, loops, stop).await
+}
+
+/// One process at a time may serve a SQLite file; on PostgreSQL any number may.
+pub(crate) fn lock(config: &Config) -> Result<Option<data_dir::Lock>> {
+    config.database_url.is_none().then(|| data_dir::lock(config)).transpose()
+}
+
+/// Listening sockets, not yet answered.
+pub(crate) struct Bound {
+    listener: TcpListener,
+    metrics: Option<TcpListener>,
+    pub(crate) web_url: String,
+}
+
+impl Bound {
+    pub(crate) async fn new(config: &Config) -> Result<Bound> {
+        let listener = bind("listen", &config.listen).await?;
+        let metrics = match &config.metrics_listen {
+            Some(address) => Some(bind("metrics.listen", address).await?),
+            None => None,
+        };
+        if let Some(listener) = &metrics {
+            tracing::info!(url = url_of(listener.local_addr()?), "metrics are answered apart");
+        }
+        let web_url = match &config.public_url {
+            Some(url) => url.clone(),
+            None => url_of(listener.local_addr()?),
+        };
+        Ok(Bound { listener, metrics, web_url })
+    }
+
+    /// Answers until told to stop, then finishes what is under way.
+    pub(crate) async fn serve(
+        self,
+        config: &Config,
+        app: App,
+        loops: Loops,
+        stop: watch::Receiver<bool>,
+    ) -> Result<()> {
+        let settings = web::Settings {
+            public_url: self.web_url,
+            serve_metrics: self.metrics.is_none(),
+            cors_origins: config.cors_origins.clone(),
+        };
+        let doors = web::doors(app.clone(), settings);
+        let main = web::serve(self.listener, doors.main, until(stop.clone()));
+        let metrics = async {
+            match self.metrics {
+                Some(listener) => web::serve(listener, doors.metrics, until(stop)).await,
+                None => Ok(()),
+            }
+        };
+        let (main, metrics) = tokio::join!(main, metrics);
+        main.and(metrics).context("the server failed")?;
+        if tokio::time::timeout(LOOPS_MAX, loops.join()).await.is_err() {
+            tracing::warn!("a background step did not end in time and is cut");
+        }
+        // Uses since the last step would otherwise be forgotten.
+        keys::save_usage_once(&app).await.context("cannot save when keys were last used")?;
+        tracing::info!("Evenkeel has stopped");
+        Ok(())
+    }
+}
+
+async fn bind(name: &str, address: &str) -> Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; stop what uses that address, or set {name} to another")
+    })
+}
+
+/// Where a browser on this machine finds the socket. Nobody can browse to 0.0.0.0.
+fn url_of(address: SocketAddr) -> String {
+    let local = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        _ => IpAddr::V4(Ipv4Addr::LOCALHOST),
+    };
+    format!("http://{}", SocketAddr::new(local, address.port()))
+}
+
+pub(crate) async fn until(mut stop: watch::Receiver<bool>) {
+    // An error means that the sender is gone, and then stopping is right too.
+    let _ = stop.wait_for(|stopped| *stopped).await;
+}
+
+/// Turns true at the first SIGTERM or SIGINT. A second one means: now.
+pub(crate) fn stop_on_signal() -> Result<watch::Receiver<bool>> {
+    let (sender, stop) = watch::channel(false);
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        for stopped in [false, true] {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            if stopped {
+                std::process::exit(1);
+            }
+            tracing::info!("stopping; requests under way are finished first");
+            let _ = sender.send(true);
+        }
+    });
+    Ok(stop)
+}
+
+/// A file from an earlier run would tell a waiting script of a server that is gone.
+pub(crate) fn forget_ready_file(file: Option<&Path>) -> Result<()> {
+    match file.map(std::fs::remove_file) {
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).context("cannot remove the old ready file")
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn write_ready_file(file: &Path, web_url: &str, more: &[(&str, &str)]) -> Result<()> {
+    let mut ready = serde_json::json!({
+        "web_url": web_url, "base_url": format!("{web_url}/v1"), "pid": std::process::id(),
+    });
+    for (name, text) in more {
+        ready[*name] = (*text).into();
+    }
+    let text = serde_json::to_string_pretty(&ready)?;
+    data_dir::write_private(file, format!("{text}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_a_socket_is_one_a_browser_can_open() {
+        for (address, url) in [
+            ("127.0.0.1:4680", "http://127.0.0.1:4680"),
+            ("0.0.0.0:80", "http://127.0.0.1:80"),
+            ("[::]:80", "http://127.0.0.1:80"),
+            ("[::1]:80", "http://[::1]:80"),
+        ] {
+            assert_eq!(url_of(address.parse().unwrap()), url);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Settings from outside: which wins, and what is said about a wrong one.
+
+use std::fs;
+
+use crate::program::{Installation, outcome, program};
+
+#[tokio::test]
+async fn flags_win_over_the_environment_over_the_file_over_defaults() {
+    let it = Installation::new().await;
+    fs::create_dir(it.data_dir()).unwrap();
+    let file = "listen = \"127.0.0.1:1\"\n[log]\nlevel = \"warn\"\nformat = \"json\"\n";
+    fs::write(it.data_dir().join("evenkeel.toml"), file).unwrap();
+    let mut command = it.command(&["config", "--json"]);
+    let shown = outcome(command.env("EVENKEEL_LOG__LEVEL", "debug")).json();
+    let value = |name: &str| (shown[name]["value"].clone(), shown[name]["from"].clone());
+    assert_eq!(value("listen"), ("127.0.0.1:1".into(), "file".into()));
+    assert_eq!(value("log.level"), ("debug".into(), "environment".into()));
+    assert_eq!(value("rate_limit.requests"), (100.into(), "default".into()));
+    assert_eq!(value("data_dir").1, "flag");
+}
+
+#[tokio::test]
+async fn secrets_are_hidden() {
+    let it = Installation::new().await;
+    for args in [&["config"][..], &["config", "--json"]] {
+        let mut command = program(&it.path(""));
+        let url = "postgres://me:hunter2@localhost/x";
+        let shown = outcome(command.args(args).env("EVENKEEL_DATABASE__URL", url)).succeeded();
+        assert!(shown.contains("(hidden)") && !shown.contains("hunter2"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_setting_stops_every_command_with_one_sentence() {
+    let it = Installation::new().await;
+    for (name, value, said) in [
+        (
+            "EVENKEEL_LISTN",
+            "127.0.0.1:1",
+            "EVENKEEL_LISTN is not a setting; did you mean EVENKEEL_LISTEN?",
+        ),
+        (
+            "EVENKEEL_DEMO__FEED_SECONDS",
+            "often",
+            "EVENKEEL_DEMO__FEED_SECONDS must be a whole number from 0 to 86400, not \"often\"",
+        ),
+    ] {
+        for command in [&["config"][..], &["serve"], &["user", "list"], &["demo"]] {
+            assert_eq!(outcome(it.command(command).env(name, value)).failed(), said);
+        }
+    }
+    assert!(!it.data_dir().exists());
+}
+
+#[tokio::test]
+async fn a_wrong_command_line_is_told_apart_from_a_failure() {
+    let it = Installation::new().await;
+    for args in [&["serv"][..], &["key", "create"], &["demo", "--users", "0"], &[]] {
+        assert_eq!(outcome(program(&it.path("")).args(args)).code, Some(2), "{args:?}");
+    }
+    assert_eq!(outcome(program(&it.path("")).arg("--help")).code, Some(0));
+}
+
+#[tokio::test]
+async fn the_openapi_document_needs_no_installation() {
+    let it = Installation::new().await;
+    let document = outcome(program(&it.path("")).arg("openapi")).json();
+    assert_eq!(document["openapi"].as_str().unwrap().split('.').next(), Some("3"));
+    assert!(document["paths"].as_object().unwrap().len() >= 6);
+    assert_eq!(fs::read_dir(it.path("")).unwrap().count(), 0);
+}

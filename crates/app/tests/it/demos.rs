@@ -1,0 +1,131 @@
+//! `evenkeel demo`, as someone who tries it for the first time meets it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::program::{Installation, get, launch, program, wait_until};
+
+/// The address, path and key of the `curl` line that was printed.
+fn curl_line(output: &str) -> (String, String, String) {
+    let line = output.lines().find(|it| it.contains("curl ")).unwrap();
+    let words: Vec<&str> = line.split('\'').collect();
+    let key = words[1].trim_start_matches("Authorization: Bearer ").to_owned();
+    let (url, path) = words[3].split_at(words[3].find("/v1").unwrap());
+    (url.to_owned(), path.to_owned(), key)
+}
+
+#[tokio::test]
+async fn the_printed_curl_line_is_answered_and_nothing_stays_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program(folder.path());
+    command.args(["demo", "--listen", "127.0.0.1:0"]);
+    let mut demo = launch(command, folder.path());
+    demo.wait_until_ready();
+    wait_until("it has printed", || demo.output().contains("Ctrl-C stops it"));
+    let (url, path, key) = curl_line(&demo.output());
+    assert_eq!((url.as_str(), key.as_str()), (demo.fact("web_url"), demo.fact("api_key")));
+    let (status, answer) = get(&url, &path, Some(&key));
+    assert_eq!((status, answer["data"].as_array().unwrap().len()), (200, 3));
+    assert!(demo.output().contains(demo.fact("password")));
+    demo.stop();
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["errors.txt", "output.txt", "ready.json"]);
+}
+
+#[tokio::test]
+async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
+    let it = Installation::new().await;
+    let total = |answer: &Value| answer["pagination"]["total_count"].as_i64().unwrap();
+    let args = ["demo", "--seed", "7"];
+    let quiet = || {
+        let mut command = it.command(&args);
+        command.args(["--listen", "127.0.0.1:0"]).env("EVENKEEL_DEMO__FEED_SECONDS", "0");
+        let mut demo = launch(command, &it.path(""));
+        demo.wait_until_ready();
+        demo
+    };
+    let first = quiet();
+    let (_, before) = first.get("/v1/transactions?limit=1", Some(first.fact("api_key")));
+    let (key, password) = (first.fact("api_key").to_owned(), first.fact("password").to_owned());
+    assert!(total(&before) > 1_000);
+    first.stop();
+
+    let second = quiet();
+    assert_ne!(second.fact("password"), password);
+    for key in [&key, second.fact("api_key")] {
+        let (status, after) = second.get("/v1/transactions?limit=1", Some(key));
+        assert_eq!((status, total(&after)), (200, total(&before)));
+        assert_eq!(after["data"], before["data"]);
+    }
+    wait_until("it says so", || second.output().contains("The data was there already"));
+    second.stop();
+
+    let other = it.run(&["demo", "--seed", "8"]).failed();
+    assert!(other.contains("holds another demo (--seed 7)"), "{other}");
+}
+
+#[tokio::test]
+async fn the_feed_brings_new_transactions() {
+    let it = Installation::new().await;
+    let mut command = it.command(&["demo", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_DEMO__FEED_SECONDS", "1").env("EVENKEEL_RATE_LIMIT__REQUESTS", "100000");
+    let mut demo = launch(command, &it.path(""));
+    demo.wait_until_ready();
+    let total = || {
+        let (_, answer) = demo.get("/v1/transactions?limit=1", Some(demo.fact("api_key")));
+        answer["pagination"]["total_count"].as_i64().unwrap()
+    };
+    let before = total();
+    wait_until("there are more", || total() > before);
+    demo.stop();
+}
+
+#[tokio::test]
+async fn the_household_has_everything_to_look_at() {
+    let it = Installation::new().await;
+    let truth = it.path("truth.jsonl");
+    let demo = it.start(&["demo", "--ground-truth", truth.to_str().unwrap()]);
+    let key = Some(demo.fact("api_key"));
+    let goals = demo.get("/v1/goals", key).1;
+    for status in ["active", "paused", "completed", "cancelled"] {
+        assert!(goals.to_string().contains(status), "{goals}");
+    }
+    let shown = demo.get("/v1/accounts", key).1.to_string();
+    let all = demo.get("/v1/accounts?status=all&include_hidden=true", key).1.to_string();
+    assert!(!shown.contains("\"hidden\":true") && all.contains("\"hidden\":true"));
+    assert!(all.contains("\"status\":\"closed\""));
+    assert_eq!(demo.get("/v1/investments", key).0, 200);
+    assert!(fs::read_to_string(&truth).unwrap().lines().count() > 1_000);
+    demo.stop();
+    it.run(&["doctor"]).succeeded();
+}
+
+#[tokio::test]
+async fn load_data_has_the_size_asked_for_and_a_key_for_everyone() {
+    let it = Installation::new().await;
+    let demo = it.start(&["demo", "--users", "3", "--transactions", "10000"]);
+    let keys = fs::read_to_string(it.data_dir().join("keys.txt")).unwrap();
+    let keys: Vec<&str> = keys.lines().collect();
+    assert_eq!((keys.len(), keys[0]), (3, demo.fact("api_key")));
+    let total = |key: &&str| {
+        let (_, answer) = demo.get("/v1/transactions?limit=1", Some(key));
+        answer["pagination"]["total_count"].as_i64().unwrap()
+    };
+    assert_eq!(keys.iter().map(total).collect::<Vec<_>>(), [3_334, 3_333, 3_333]);
+    demo.stop();
+}
+
+#[tokio::test]
+async fn the_demo_does_not_move_in_with_real_people() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    // The second try must not take the first one's traces for its own.
+    for _ in 0..2 {
+        let said = it.run(&["demo", "--listen", "127.0.0.1:0"]).failed();
+        assert!(said.starts_with("this database is in use by other people"), "{said}");
+    }
+    assert_eq!(it.run(&["user", "list", "--json"]).json().as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,90 @@
+//! `evenkeel doctor`: quiet about what is right, clear about what is not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use db::params;
+use serde_json::Value;
+
+use crate::program::{Installation, outcome};
+use crate::serving::make_newer;
+
+fn verdict(checks: &Value, name: &str) -> String {
+    let found = checks.as_array().unwrap().iter().find(|it| it["check"] == name);
+    found.unwrap_or_else(|| panic!("{checks} has no {name}"))["verdict"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn checks(it: &Installation) -> Value {
+    serde_json::from_str(&it.run(&["doctor", "--json"]).output).unwrap()
+}
+
+#[tokio::test]
+async fn a_sound_installation_passes_while_it_is_in_use() {
+    let it = Installation::new().await;
+    let server = it.start(&["serve"]);
+    let report = it.run(&["doctor"]).succeeded();
+    assert!(report.lines().all(|line| line.starts_with("ok ")), "{report}");
+    let engine = if it.is_on_postgres() { "PostgreSQL " } else { "SQLite 3." };
+    assert!(report.contains(engine), "{report}");
+    server.stop();
+}
+
+#[tokio::test]
+async fn nothing_is_made_by_looking() {
+    let it = Installation::new().await;
+    let report = it.run(&["doctor"]);
+    assert_eq!(report.code, Some(1));
+    assert!(report.output.contains("FAIL"), "{}", report.output);
+    assert!(!it.data_dir().exists());
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    fs::set_permissions(it.data_dir(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(verdict(&checks(&it), "data directory"), "warn");
+    let mut open = it.command(&["doctor", "--json"]);
+    let open = outcome(open.env("EVENKEEL_PUBLIC_URL", "http://money.example.com"));
+    assert_eq!(verdict(&serde_json::from_str(&open.output).unwrap(), "public_url"), "warn");
+
+    let key = it.data_dir().join("installation.key");
+    let kept = fs::read(&key).unwrap();
+    fs::write(&key, "00".repeat(32)).unwrap();
+    assert_eq!(verdict(&checks(&it), "installation key"), "fail");
+    fs::write(&key, "nonsense").unwrap();
+    assert_eq!(verdict(&checks(&it), "installation key"), "fail");
+    fs::write(&key, kept).unwrap();
+    assert_eq!(verdict(&checks(&it), "installation key"), "ok");
+
+    make_newer(&it).await;
+    assert_eq!(verdict(&checks(&it), "schema"), "fail");
+}
+
+#[tokio::test]
+async fn a_counter_that_lies_is_found() {
+    let it = Installation::new().await;
+    it.start(&["demo"]).stop();
+    let lie = "update accounts set transaction_count = transaction_count + $1";
+    let db = it.db().await;
+    db.write(move |tx| tx.execute(lie, params![1])).await.unwrap();
+    assert_eq!(verdict(&checks(&it), "counters"), "fail");
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_found() {
+    let it = Installation::new().await;
+    it.start(&["demo"]).stop();
+    if it.is_on_postgres() {
+        return;
+    }
+    let path = it.data_dir().join("evenkeel.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 20_000].fill(0xa5);
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(verdict(&checks(&it), "integrity"), "fail");
+}

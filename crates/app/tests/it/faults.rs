@@ -1,0 +1,78 @@
+//! Bad days: a process that is killed in the middle of its work.
+
+use std::time::Duration;
+
+use crate::program::{Installation, pause};
+
+/// An import is one transaction, so whatever moment the process dies at, each is there as a whole or not at all, and
+/// the next start finds its way.
+#[tokio::test]
+async fn a_process_killed_in_the_middle_of_an_import_leaves_all_or_none_of_it() {
+    let args = ["demo", "--users", "3", "--transactions", "60000"];
+    let it = Installation::new().await;
+    // First while the schema is made, then with some imports behind it and others under way.
+    for (imports, milliseconds) in [(0, 40), (1, 0), (4, 15), (5, 5)] {
+        let enough = count(&it, IMPORTS).await + imports;
+        let mut demo = it.launch(&args);
+        let is_under_way = async || imports == 0 || count(&it, IMPORTS).await >= enough;
+        demo.wait_while_it_runs(is_under_way).await;
+        pause(Duration::from_millis(milliseconds));
+        demo.kill();
+        check(&it).await;
+    }
+    let demo = it.start(&args);
+    let keys = std::fs::read_to_string(it.data_dir().join("keys.txt")).unwrap();
+    for key in keys.lines() {
+        let (_, answer) = demo.get("/v1/transactions?limit=1", Some(key));
+        assert_eq!(answer["pagination"]["total_count"], 20_000);
+    }
+    demo.stop();
+    check(&it).await;
+}
+
+#[tokio::test]
+async fn a_restore_that_is_killed_leaves_nothing_and_can_be_repeated() {
+    let it = Installation::new().await;
+    it.start(&["demo", "--users", "2", "--transactions", "30000"]).stop();
+    let file = it.path("keel.backup");
+    let file = file.to_str().unwrap();
+    it.run(&["backup", file]).succeeded();
+
+    let other = Installation::new().await;
+    let mut is_done = false;
+    for milliseconds in [50, 150, 300] {
+        let mut restoring = other.command(&["restore", file]).spawn().unwrap();
+        pause(Duration::from_millis(milliseconds));
+        restoring.kill().unwrap();
+        // A fast machine may be done before the blow falls.
+        is_done |= restoring.wait().unwrap().success();
+        let rows = if is_done { 30_000 } else { 0 };
+        assert_eq!(count(&other, ROWS).await, rows);
+    }
+    if !is_done {
+        other.run(&["restore", file]).succeeded();
+    }
+    assert_eq!(count(&other, ROWS).await, 30_000);
+    check(&other).await;
+}
+
+const IMPORTS: &str = "select cast(count(*) as bigint) from imports";
+const ROWS: &str = "select cast(count(*) as bigint) from transactions";
+const TOLD: &str = "select cast(coalesce(sum(new_count), 0) as bigint) from imports";
+
+/// Zero also when there is no database or table yet.
+async fn count(it: &Installation, sql: &str) -> i64 {
+    if !it.is_on_postgres() && !it.data_dir().join("evenkeel.db").exists() {
+        return 0;
+    }
+    let found = it.db().await.first(sql, &[], |row| row.get(0)).await;
+    found.ok().flatten().unwrap_or(0)
+}
+
+/// What every import says it brought is there, and nothing else.
+async fn check(it: &Installation) {
+    let doctor = it.run(&["doctor"]);
+    let started = doctor.output.contains("ok    schema");
+    assert!(doctor.code == Some(0) || !started, "{}", doctor.output);
+    assert_eq!(count(it, ROWS).await, count(it, TOLD).await);
+}

@@ -1,0 +1,12 @@
+//! The binary from outside, and the rules of the house.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
+
+mod backups;
+mod configuration;
+mod demos;
+mod doctors;
+mod faults;
+mod people;
+mod program;
+mod serving;
+mod tidy;

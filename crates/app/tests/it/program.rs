@@ -1,0 +1,255 @@
+//! Runs the built program: an installation of its own for each test, on the engine at hand.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use db::{Db, Target};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::Database;
+
+/// Nothing here takes nearly as long; a test that waits longer would wait for ever.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Installation {
+    folder: TempDir,
+    database: Database,
+}
+
+/// What a command left behind.
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) output: String,
+    pub(crate) errors: String,
+}
+
+impl Outcome {
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.errors);
+        self.output
+    }
+
+    /// The one sentence that a failed command says.
+    #[track_caller]
+    pub(crate) fn failed(self) -> String {
+        assert_eq!(self.code, Some(1), "{}{}", self.output, self.errors);
+        assert_eq!(self.errors.lines().count(), 1, "{}", self.errors);
+        assert!(self.errors.starts_with("evenkeel: "), "{}", self.errors);
+        self.errors.trim_start_matches("evenkeel: ").trim_end().to_owned()
+    }
+
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        serde_json::from_str(&self.succeeded()).unwrap()
+    }
+}
+
+impl Installation {
+    pub(crate) async fn new() -> Installation {
+        Installation { folder: tempfile::tempdir().unwrap(), database: Database::empty().await }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    pub(crate) fn is_on_postgres(&self) -> bool {
+        self.database.url().is_some()
+    }
+
+    /// The program in an empty environment, told where this installation is.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = program(self.folder.path());
+        command.args(args).arg("--data-dir").arg(self.data_dir());
+        if let Some(url) = self.database.url() {
+            command.args(["--database-url", url]);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Outcome {
+        outcome(&mut self.command(args))
+    }
+
+    /// Starts a server and waits until it says that it is ready.
+    pub(crate) fn start(&self, args: &[&str]) -> Running {
+        let mut running = self.launch(args);
+        running.wait_until_ready();
+        running
+    }
+
+    /// The same without waiting.
+    pub(crate) fn launch(&self, args: &[&str]) -> Running {
+        let mut command = self.command(args);
+        command.args(["--listen", "127.0.0.1:0"]);
+        launch(command, self.folder.path())
+    }
+
+    /// The database as another process would see it.
+    pub(crate) async fn db(&self) -> Db {
+        let file = Target::sqlite(&self.data_dir().join("evenkeel.db"));
+        let target = if self.is_on_postgres() { self.database.target() } else { file };
+        Db::open(&target).await.unwrap()
+    }
+}
+
+pub(crate) fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    command.env_clear().env("TMPDIR", folder).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+pub(crate) fn outcome(command: &mut Command) -> Outcome {
+    let done = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Outcome { code: done.status.code(), output: text(done.stdout), errors: text(done.stderr) }
+}
+
+pub(crate) fn launch(mut command: Command, folder: &Path) -> Running {
+    let (ready, output) = (folder.join("ready.json"), folder.join("output.txt"));
+    let errors = folder.join("errors.txt");
+    let _ = fs::remove_file(&ready);
+    command.arg("--ready-file").arg(&ready);
+    command.stdout(File::create(&output).unwrap()).stderr(File::create(&errors).unwrap());
+    let child = command.spawn().unwrap();
+    Running { child, ready, output, errors, facts: Value::Null }
+}
+
+/// A server under way; killed when the test ends without stopping it.
+pub(crate) struct Running {
+    child: Child,
+    ready: PathBuf,
+    output: PathBuf,
+    errors: PathBuf,
+    facts: Value,
+}
+
+impl Running {
+    pub(crate) fn wait_until_ready(&mut self) {
+        let (ready, errors) = (self.ready.clone(), self.errors.clone());
+        let child = &mut self.child;
+        wait_until("it is ready", || {
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended: {}", fs::read_to_string(&errors).unwrap());
+            ready.exists()
+        });
+        self.facts = serde_json::from_str(&fs::read_to_string(&self.ready).unwrap()).unwrap();
+    }
+
+    /// Waits until something is so, or the program has come to its end by itself.
+    pub(crate) async fn wait_while_it_runs(&mut self, is_so: impl AsyncFn() -> bool) {
+        let start = Instant::now();
+        while self.child.try_wait().unwrap().is_none() && !self.ready.exists() && !is_so().await {
+            assert!(start.elapsed() < PATIENCE, "waited in vain");
+            pause(Duration::from_millis(2));
+        }
+    }
+
+    /// A member of the ready file.
+    pub(crate) fn fact(&self, name: &str) -> &str {
+        self.facts[name].as_str().unwrap()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn output(&self) -> String {
+        fs::read_to_string(&self.output).unwrap()
+    }
+
+    pub(crate) fn errors(&self) -> String {
+        fs::read_to_string(&self.errors).unwrap()
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        connect(self.fact("web_url"))
+    }
+
+    pub(crate) fn get(&self, path: &str, key: Option<&str>) -> (u16, Value) {
+        get(self.fact("web_url"), path, key)
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn signal(&self, name: &str) {
+        let script = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let mut ended = None;
+        wait_until("it has ended", || {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        ended.unwrap()
+    }
+
+    pub(crate) fn stop(mut self) {
+        self.signal("TERM");
+        assert_eq!(self.wait().code(), Some(0), "{}", self.errors());
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
+        pause(Duration::from_millis(10));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process has no clock that we could move")]
+pub(crate) fn pause(time: Duration) {
+    std::thread::sleep(time);
+}
+
+pub(crate) fn connect(url: &str) -> TcpStream {
+    let stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// One request over a connection of its own: the status, and the body if it is JSON.
+pub(crate) fn get(url: &str, path: &str, key: Option<&str>) -> (u16, Value) {
+    let mut stream = connect(url);
+    let authorization = key.map(|it| format!("Authorization: Bearer {it}\r\n")).unwrap_or_default();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{authorization}\r\n"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    read_answer(&mut stream)
+}
+
+pub(crate) fn read_answer(stream: &mut TcpStream) -> (u16, Value) {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let head = head.to_lowercase();
+    let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
+    assert_eq!(length.map(str::to_owned), Some(body.len().to_string()), "{head}");
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap_or(Value::Null))
+}

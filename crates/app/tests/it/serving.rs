@@ -1,0 +1,147 @@
+//! A server from start to end.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use db::params;
+
+use crate::program::{Installation, get, outcome, read_answer, wait_until};
+
+#[tokio::test]
+async fn port_zero_takes_a_free_one_and_the_ready_file_tells_which() {
+    let it = Installation::new().await;
+    let server = it.start(&["serve"]);
+    let url = server.fact("web_url");
+    assert!(url.starts_with("http://127.0.0.1:") && !url.ends_with(":0"), "{url}");
+    assert_eq!(server.fact("base_url"), format!("{url}/v1"));
+    assert_eq!(server.get("/healthz", None).0, 200);
+    assert_eq!(server.get("/readyz", None).0, 200);
+    assert_eq!(server.get("/metrics", None).0, 200);
+    assert_eq!(server.get("/v1/me", None).0, 401);
+    assert!(server.errors().contains("nobody has an account yet"));
+    server.stop();
+}
+
+#[tokio::test]
+async fn metrics_can_be_answered_elsewhere_only() {
+    let it = Installation::new().await;
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_METRICS__LISTEN", "127.0.0.1:0");
+    let mut server = crate::program::launch(command, &it.path(""));
+    server.wait_until_ready();
+    assert_eq!(server.get("/metrics", None).0, 404);
+    let log = server.errors();
+    let line: serde_json::Value =
+        serde_json::from_str(log.lines().find(|it| it.contains("metrics")).unwrap()).unwrap();
+    assert_eq!(get(line["url"].as_str().unwrap(), "/metrics", None).0, 200);
+    server.stop();
+}
+
+#[tokio::test]
+async fn a_request_under_way_is_answered_before_the_server_stops() {
+    let it = Installation::new().await;
+    let mut server = it.start(&["serve"]);
+    let mut slow = server.connect();
+    slow.write_all(b"GET /healthz HTTP/1.1\r\nHost: loc").unwrap();
+    // Connections are taken in order, so once this one is answered the slow one is inside.
+    assert_eq!(server.get("/healthz", None).0, 200);
+    server.signal("TERM");
+    wait_until("it begins to stop", || server.errors().contains("stopping"));
+    slow.write_all(b"alhost\r\nConnection: close\r\n\r\n").unwrap();
+    assert_eq!(read_answer(&mut slow).0, 200);
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+#[tokio::test]
+async fn the_last_use_of_a_key_is_kept_when_the_server_stops() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
+    let server = it.start(&["serve"]);
+    assert_eq!(server.get("/v1/me", secret.lines().next()).0, 200);
+    server.stop();
+    let keys = it.run(&["key", "list", "--json"]).json();
+    assert!(keys[0]["last_used_at"].is_string(), "{keys}");
+    assert_eq!(keys[0]["last_used_address"], "127.0.0.1");
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_file_is_refused_and_on_the_same_postgres_welcome() {
+    let it = Installation::new().await;
+    let first = it.start(&["serve"]);
+    if it.is_on_postgres() {
+        let mut second = it.launch(&["serve"]);
+        second.wait_until_ready();
+        second.stop();
+    } else {
+        let said = it.run(&["serve", "--listen", "127.0.0.1:0"]).failed();
+        let holder = format!("another evenkeel (process {}) is using ", first.pid());
+        assert!(said.starts_with(&holder) && said.contains("--data-dir"), "{said}");
+    }
+    // The first one goes on, and commands work beside it.
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    first.stop();
+    it.start(&["serve"]).stop();
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named() {
+    let it = Installation::new().await;
+    let server = it.start(&["serve"]);
+    let taken = server.fact("web_url").trim_start_matches("http://");
+    let other = Installation::new().await;
+    let said = other.run(&["serve", "--listen", taken]).failed();
+    assert!(said.starts_with(&format!("cannot listen on {taken}; ")), "{said}");
+    server.stop();
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    make_newer(&it).await;
+    for args in [&["serve"][..], &["user", "list"]] {
+        let said = it.run(args).failed();
+        let expected =
+            "this database was last used by a newer Evenkeel (its schema is at step 999,";
+        assert!(said.starts_with(expected), "{said}");
+    }
+}
+
+pub(crate) async fn make_newer(it: &Installation) {
+    let insert = "insert into schema_migrations (version, name, checksum) values ($1, $2, $3)";
+    let db = it.db().await;
+    let write = move |tx: &mut db::Tx<'_>| tx.execute(insert, params![999, "later", 0]);
+    db.write(write).await.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_else_can_look_into_the_data_directory() {
+    let it = Installation::new().await;
+    let server = it.start(&["serve"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&it.data_dir()), 0o700);
+    for entry in fs::read_dir(it.data_dir()).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    server.stop();
+}
+
+#[tokio::test]
+async fn another_installation_s_key_is_refused() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let key = it.data_dir().join("installation.key");
+    let other = "00".repeat(32);
+    let said = outcome(it.command(&["serve"]).env("EVENKEEL_INSTALLATION_KEY", other)).failed();
+    assert!(
+        said.starts_with("this database belongs to an installation with another key"),
+        "{said}"
+    );
+    fs::remove_file(&key).unwrap();
+    let said = it.run(&["user", "list"]).failed();
+    assert!(said.contains("installation.key is missing"), "{said}");
+}

@@ -1,0 +1,113 @@
+//! Which crate may know which, and that all of them keep the same lints.
+
+use super::{File, files, hold};
+
+/// Who may import whom. A new arrow is a design decision and belongs in ARCHITECTURE.md first.
+const MAY_IMPORT: [(&str, &[&str]); 12] = [
+    ("base", &[]),
+    ("calc", &["base"]),
+    ("wire", &["base"]),
+    ("db", &["base"]),
+    ("net", &["base"]),
+    ("sources", &["base", "net"]),
+    ("service", &["base", "db", "calc", "wire", "net", "sources"]),
+    ("web", &["base", "wire", "service"]),
+    ("app", &["base", "calc", "wire", "db", "net", "sources", "service", "web"]),
+    ("testkit", &["base", "calc", "wire", "db", "net", "sources", "service", "web"]),
+    ("bench", &["base", "calc", "wire", "db", "net", "sources", "service", "web"]),
+    ("xtask", &[]),
+];
+
+fn manifests() -> Vec<File> {
+    let mut found = files("crates", "/Cargo.toml");
+    found.extend(files("xtask", "/Cargo.toml"));
+    assert!(!found.is_empty(), "there are no manifests");
+    found
+}
+
+#[test]
+fn arrows_between_crates_point_one_way() {
+    let breaches: Vec<String> =
+        manifests().iter().flat_map(|it| wrong_arrows(&it.path, &it.text)).collect();
+    hold("A crate imports only what MAY_IMPORT in crates/app/tests/it/tidy lets it.", &breaches);
+}
+
+#[test]
+fn every_crate_keeps_the_lints_of_the_workspace() {
+    let lacks = |it: &File| !section(&it.text, "lints").any(|(_, line)| line == "workspace = true");
+    let breaches: Vec<String> = manifests().into_iter().filter(lacks).map(|it| it.path).collect();
+    hold("Add `[lints]` with `workspace = true` to these manifests.", &breaches);
+}
+
+fn wrong_arrows(path: &str, manifest: &str) -> Vec<String> {
+    let folder = path.split('/').rev().nth(1).unwrap_or_default();
+    let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == folder) else {
+        return vec![format!(
+            "{path}: the crate is not in MAY_IMPORT; say there what it may import"
+        )];
+    };
+    let ours = |name: &str| MAY_IMPORT.iter().any(|(it, _)| *it == name) || name == "evenkeel";
+    dependencies(manifest)
+        .filter(|(_, name)| ours(name) && !allowed.contains(name))
+        .map(|(line, name)| format!("{path}:{line}: {folder} must not import {name}"))
+        .collect()
+}
+
+/// What the crate itself is built from, on all systems or on some; its tests may use more.
+fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut inside = false;
+    manifest.lines().enumerate().filter_map(move |(index, line)| {
+        let line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.trim_end_matches(']');
+            inside = ["dependencies", "build-dependencies"].contains(&header)
+                || header.starts_with("target.") && header.ends_with(".dependencies");
+            let alone = header.strip_prefix("dependencies.");
+            return alone.map(|name| (index + 1, name));
+        }
+        let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+        (inside && !name.is_empty() && !name.starts_with('#')).then_some((index + 1, name))
+    })
+}
+
+fn section<'a>(manifest: &'a str, name: &str) -> impl Iterator<Item = (usize, &'a str)> {
+    let header = format!("[{name}]");
+    let numbered = manifest.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    numbered
+        .skip_while(move |(_, it)| *it != header)
+        .skip(1)
+        .take_while(|(_, it)| !it.starts_with('['))
+}
+
+#[test]
+fn a_wrong_arrow_is_found_however_it_is_written() {
+    for bad in [
+        "[dependencies]\nbase.workspace = true\nservice.workspace = true",
+        "[dependencies]\n\nservice = { path = \"../service\" }",
+        "[package]\nname = \"calc\"\n[dependencies.service]\nworkspace = true",
+        "[target.'cfg(unix)'.dependencies]\n# for now\nservice.workspace = true",
+    ] {
+        let found = wrong_arrows("crates/calc/Cargo.toml", bad);
+        assert!(
+            found.len() == 1 && found[0].ends_with("calc must not import service"),
+            "{found:?}"
+        );
+    }
+    assert_eq!(wrong_arrows("crates/new/Cargo.toml", "").len(), 1);
+}
+
+#[test]
+fn a_crate_may_import_what_it_is_allowed_and_its_tests_more() {
+    let good = "[dependencies]\nbase.workspace = true\njiff.workspace = true\n\
+                [dev-dependencies]\ntestkit.workspace = true";
+    assert_eq!(wrong_arrows("crates/calc/Cargo.toml", good), [""; 0]);
+    let kit = good.replace("dev-dependencies", "dependencies");
+    assert_eq!(wrong_arrows("crates/calc/Cargo.toml", &kit).len(), 1);
+}
+
+#[test]
+fn lints_count_only_in_their_own_section() {
+    let has = |it: &str| section(it, "lints").any(|(_, line)| line == "workspace = true");
+    assert!(has("[package]\n[lints]\nworkspace = true\n[dependencies]"));
+    assert!(!has("[lints]\n[dependencies.base]\nworkspace = true"));
+}

@@ -1,0 +1,61 @@
+//! The rules of the house that a compiler does not know, held over the whole tree.
+
+mod crates;
+mod documents;
+mod files;
+mod source;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A text file of the repository, by its path from the root.
+struct File {
+    path: String,
+    text: String,
+}
+
+/// Every file under a folder whose name ends like that, in order; none if there is no such folder.
+fn files(folder: &str, ending: &str) -> Vec<File> {
+    let mut paths = Vec::new();
+    walk(&root(), folder, &mut paths);
+    paths.retain(|it| it.ends_with(ending));
+    paths.sort();
+    let read = |path: String| {
+        let text = fs::read_to_string(root().join(&path));
+        File { text: text.unwrap_or_else(|error| panic!("{path}: {error}")), path }
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn walk(root: &Path, folder: &str, paths: &mut Vec<String>) {
+    for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => {
+                // Built and downloaded things are not ours to judge.
+                if !path.ends_with("/target") && !path.ends_with("/node_modules") {
+                    walk(root, &path, paths);
+                }
+            }
+            _ => paths.push(path),
+        }
+    }
+}
+
+/// Every Rust file that we wrote.
+fn rust_files() -> Vec<File> {
+    let mut found = files("crates", ".rs");
+    found.extend(files("xtask", ".rs"));
+    assert!(found.len() > 10, "the tree is not where the rules look for it: {:?}", root());
+    found
+}
+
+/// Fails with every breach at once, so that one run shows the whole work.
+fn hold(rule: &str, breaches: &[String]) {
+    assert!(breaches.is_empty(), "{rule}\n  {}\n", breaches.join("\n  "));
+}

@@ -1,0 +1,84 @@
+//! Load-test data through the one door there is, and places in it to jump to.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use base::Currency;
+use service::cursors::Page;
+use service::keys::{self, NewKey};
+use service::transactions::{self, Filter};
+use service::users::{self, NewUser};
+use service::{Caller, Scopes, imports};
+
+use crate::open;
+
+pub(crate) async fn fill(
+    database: &str,
+    keys_file: &Path,
+    users: u64,
+    rows: usize,
+) -> anyhow::Result<()> {
+    let app = open(database).await?;
+    let as_of = app.clock.now();
+    let (batches, mut ready) = tokio::sync::mpsc::channel(4);
+    // Inventing rows and storing them go on at the same time.
+    std::thread::spawn(move || {
+        for index in 0..users {
+            let statements = sources::demo::load(1, index, rows / users as usize, as_of);
+            if batches.blocking_send((index, statements)).is_err() {
+                break;
+            }
+        }
+    });
+    let mut secrets = String::new();
+    while let Some((index, statements)) = ready.recv().await {
+        let user = users::create(&app, person(index)).await?;
+        let caller = Caller::owner(user.id);
+        for statement in statements {
+            imports::commit(&app, &caller, statement).await?;
+        }
+        writeln!(secrets, "{}", keys::create(&app, &caller, key()).await?.1)?;
+    }
+    std::fs::write(keys_file, secrets).context("writing the keys")?;
+    let seconds = app.clock.now().as_second() - as_of.as_second();
+    println!("  {rows} rows stored in {seconds} s");
+    Ok(())
+}
+
+fn person(index: u64) -> NewUser {
+    NewUser {
+        email: format!("person{index}@example.com"),
+        preferred_name: None,
+        base_currency: Currency::USD,
+        password: None,
+    }
+}
+
+fn key() -> NewKey {
+    NewKey { name: "bench".to_owned(), scopes: Scopes::all(), accounts: None, expires_at: None }
+}
+
+/// Walks every person's list once, and keeps a few places of each.
+pub(crate) async fn targets(database: &str, keys: &Path, file: &Path) -> anyhow::Result<()> {
+    const PLACES: usize = 12;
+    let app = open(database).await?;
+    let mut lines = String::new();
+    for secret in std::fs::read_to_string(keys)?.lines() {
+        let caller = keys::authenticate(&app, secret, None).await?;
+        let mut cursor: Option<String> = None;
+        let mut cursors = Vec::new();
+        loop {
+            let page = Page { cursor: cursor.as_deref(), limit: 100 };
+            let end = transactions::list(&app, &caller, &Filter::default(), page, |_| {}).await?;
+            let Some(next) = end.next_cursor else { break };
+            cursors.push(next.clone());
+            cursor = Some(next);
+        }
+        let step = (cursors.len() / PLACES).max(1);
+        for cursor in cursors.iter().step_by(step) {
+            writeln!(lines, "{secret} {cursor}")?;
+        }
+    }
+    std::fs::write(file, lines).context("writing the targets")
+}

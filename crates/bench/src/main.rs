@@ -1,0 +1,58 @@
+//! Measures: fills a database with load-test data, and serves it beside a ready-made body of the same size.
+
+mod fill;
+mod serve;
+
+use std::path::Path;
+
+use anyhow::bail;
+use base::{Clock, Entropy};
+use service::limits::Policy;
+use service::{App, Setup, installation, schema};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
+       bench targets DATABASE KEYS FILE   a key and a cursor a line, at random places
+       bench serve DATABASE LISTEN        the product, and /ready-made for comparison";
+
+fn main() -> anyhow::Result<()> {
+    // As the product does: more threads than cores, because SQLite is read on them.
+    let threads = std::thread::available_parallelism().map_or(4, |it| 4.max(2 * it.get()));
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["fill", database, keys, users, rows] => {
+            let (users, rows) = (users.parse()?, rows.parse()?);
+            runtime.block_on(fill::fill(database, Path::new(keys), users, rows))
+        }
+        ["targets", database, keys, file] => {
+            runtime.block_on(fill::targets(database, Path::new(keys), Path::new(file)))
+        }
+        ["serve", database, listen] => runtime.block_on(serve::serve(database, listen)),
+        _ => bail!("{USAGE}"),
+    }
+}
+
+/// With the limit raised out of the way, and a key that every run shares, so that cursors hold.
+async fn open(database: &str) -> anyhow::Result<App> {
+    let target = if database.starts_with("postgres://") {
+        db::Target::postgres(database).map_err(anyhow::Error::msg)?
+    } else {
+        db::Target::sqlite(Path::new(database))
+    };
+    let db = db::Db::open(&target).await?;
+    db.migrate(schema::MIGRATIONS).await?;
+    let installation_key = installation::Key::generate(&Entropy::seeded(1));
+    installation::claim(&db, &installation_key).await?;
+    Ok(App::new(Setup {
+        db,
+        clock: Clock::System,
+        entropy: Entropy::System,
+        installation_key,
+        rate_limit: Policy { requests: 1_000_000_000, window_seconds: 60 },
+    }))
+}

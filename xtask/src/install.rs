@@ -1,0 +1,92 @@
+//! What the checks need beyond Rust and a C compiler: installed where we know how, else asked for.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::{cargo, output_of, run};
+
+/// Debian would start a server of its own after installing one. The drop-in file keeps it from
+/// doing so, and goes again, because the next installation is not ours to decide.
+const APT_POSTGRES: &str = "
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+drop_in=/etc/postgresql-common/createcluster.d/evenkeel.conf
+mkdir -p /etc/postgresql-common/createcluster.d
+trap 'rm -f $drop_in' EXIT
+echo 'create_main_cluster = false' > $drop_in
+apt-get update --quiet
+apt-get install --quiet --yes --no-install-recommends postgresql
+";
+
+pub(crate) fn postgres() -> Result<()> {
+    if on_path("apt-get").is_none() {
+        bail!(
+            "PostgreSQL's server programs (initdb, pg_ctl, postgres) are missing: install the \
+             PostgreSQL server of this system (macOS: `brew install postgresql`; Fedora: \
+             `dnf install postgresql-server`; Arch: `pacman -S postgresql`; Alpine: \
+             `apk add postgresql`), or put its bin folder on the PATH"
+        );
+    }
+    println!("installing PostgreSQL with apt-get");
+    as_root(APT_POSTGRES).context("PostgreSQL could not be installed")
+}
+
+/// A program that measuring needs and testing does not.
+pub(crate) fn wrk() -> Result<()> {
+    ensure!(
+        on_path("apt-get").is_some(),
+        "the load generator wrk is missing: install it with this system's packages"
+    );
+    println!("installing wrk with apt-get");
+    as_root("apt-get update --quiet && apt-get install --quiet --yes wrk")
+}
+
+fn as_root(script: &str) -> Result<()> {
+    let mut shell = if is_root()? {
+        Command::new("sh")
+    } else {
+        ensure!(
+            on_path("sudo").is_some(),
+            "there is no sudo to install it with: run as root, or install postgresql (to test) and wrk (to \
+             measure) first"
+        );
+        let mut sudo = Command::new("sudo");
+        sudo.arg("sh");
+        sudo
+    };
+    run(shell.args(["-c", script]))
+}
+
+/// A minimal Rust has neither rustfmt nor clippy; rustup knows how to add them.
+pub(crate) fn rust_component(name: &str, subcommand: &str) -> Result<()> {
+    if output_of(&mut cargo(&[subcommand, "--version"])).is_ok() {
+        return Ok(());
+    }
+    ensure!(
+        on_path("rustup").is_some(),
+        "{name} is missing and there is no rustup to add it: install {name} for this Rust"
+    );
+    run(Command::new("rustup").args(["component", "add", name]))
+}
+
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|it| it.join(program)).find(|it| it.is_file())
+}
+
+pub(crate) fn is_root() -> Result<bool> {
+    Ok(output_of(Command::new("id").arg("-u"))?.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_on_the_path_or_not_at_all() {
+        assert!(on_path("sh").is_some());
+        assert!(on_path("no-such-program-anywhere").is_none());
+    }
+}

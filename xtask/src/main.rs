@@ -1,0 +1,97 @@
+//! Chores of the repository: the whole check, the generated files, a database to develop against.
+
+mod bench;
+mod generate;
+mod install;
+mod licences;
+mod postgres;
+mod test;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+#[cfg(not(unix))]
+compile_error!("the chores need a Unix: on Windows, run them inside WSL");
+
+const HELP: &str = "\
+usage: cargo xtask <chore>
+
+  test              check everything, from formatting to both databases
+  test --list       name the steps
+  test --only STEP  run one step; may be given several times
+  generate          write the generated files anew
+  bench [ROWS]      measure the read path on both databases (5000000 rows)
+  postgres          run a throw-away PostgreSQL until its input ends or Ctrl-C
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["test", "--list"] => {
+            test::list();
+            Ok(())
+        }
+        ["test", options @ ..] => test::run(&test::chosen(options)?),
+        ["generate"] => generate::write(),
+        ["bench"] => bench::measure(5_000_000),
+        ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
+        ["postgres"] => postgres::in_foreground(),
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        _ => bail!("no such chore: {}\n\n{HELP}", arguments.join(" ")),
+    }
+}
+
+/// The folder that holds the workspace.
+fn root() -> PathBuf {
+    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    root.pop();
+    root
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a command to its end and takes its failure for ours.
+fn run(command: &mut Command) -> Result<()> {
+    let shown = shown(command);
+    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
+    ensure!(status.success(), "`{shown}` failed ({status})");
+    Ok(())
+}
+
+/// Runs a command for what it prints. Its complaints are shown only when it fails.
+fn output_of(command: &mut Command) -> Result<Vec<u8>> {
+    let shown = shown(command);
+    let output = command.output().with_context(|| format!("cannot start `{shown}`"))?;
+    ensure!(
+        output.status.success(),
+        "`{shown}` failed ({}): {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr).trim_end()
+    );
+    Ok(output.stdout)
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|it| it.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,201 @@
+//! A throw-away PostgreSQL: found or installed, started in a temporary folder, gone when we are.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::{DirBuilderExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::test::POSTGRES_VARIABLE;
+use crate::{install, output_of};
+
+/// Nothing in it outlives the run, so it never waits for the disk.
+const SETTINGS: &str = "
+listen_addresses = '127.0.0.1'
+max_connections = 200
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+";
+
+/// Waits for our end of its pipe to close, which happens however we end, and cleans up then. Ctrl-C
+/// reaches the whole group of processes, so it must not listen to it.
+const CARETAKER: &str = r#"
+trap '' INT TERM HUP
+cat
+"$1" stop --pgdata "$2/data" --mode immediate --silent
+rm -rf "$2"
+"#;
+
+pub(crate) struct Cluster {
+    port: u16,
+    caretaker: Child,
+}
+
+impl Cluster {
+    pub(crate) fn start() -> Result<Cluster> {
+        let programs = match find() {
+            Some(programs) => programs,
+            None => {
+                install::postgres()?;
+                find().context("PostgreSQL is installed, but its initdb is nowhere we look")?
+            }
+        };
+        let owner = owner()?;
+        let folder = std::env::temp_dir().join(format!("evenkeel-postgres-{}", std::process::id()));
+        make_folder(&folder, owner)?;
+
+        // The caretaker comes first: from here on, nothing stays behind.
+        let mut caretaker = as_owner(Path::new("sh"), owner, &folder);
+        caretaker.args(["-c", CARETAKER, "caretaker"]).arg(programs.join("pg_ctl")).arg(&folder);
+        caretaker.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut cluster = Cluster { port: 0, caretaker: caretaker.spawn()? };
+
+        let mut initdb = as_owner(&programs.join("initdb"), owner, &folder);
+        initdb.args(["--auth=trust", "--username=evenkeel", "--encoding=UTF8", "--locale=C"]);
+        output_of(initdb.args(["--no-sync", "--pgdata"]).arg(folder.join("data")))?;
+        let mut settings =
+            OpenOptions::new().append(true).open(folder.join("data/postgresql.conf"))?;
+        writeln!(settings, "{SETTINGS}unix_socket_directories = '{}'", folder.display())?;
+
+        cluster.port = serve(&programs.join("pg_ctl"), owner, &folder)?;
+        Ok(cluster)
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://evenkeel@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.caretaker.stdin.take());
+        if let Err(error) = self.caretaker.wait() {
+            eprintln!("the throw-away PostgreSQL may still run: {error}");
+        }
+    }
+}
+
+pub(crate) fn in_foreground() -> Result<()> {
+    let cluster = Cluster::start()?;
+    println!("{POSTGRES_VARIABLE}={}", cluster.url());
+    eprintln!("it runs until Ctrl-C, or until the input ends");
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    Ok(())
+}
+
+/// Starts the server and says on which port. Somebody may take a free port before PostgreSQL does,
+/// so a failed start is tried again on another.
+fn serve(pg_ctl: &Path, owner: Option<Owner>, folder: &Path) -> Result<u16> {
+    let mut failure = None;
+    for _ in 0..3 {
+        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let mut start = as_owner(pg_ctl, owner, folder);
+        start.args(["start", "--wait", "--silent", "--pgdata"]).arg(folder.join("data"));
+        start.arg("--log").arg(folder.join("log")).arg(format!("--options=-p {port}"));
+        match output_of(&mut start) {
+            Ok(_) => return Ok(port),
+            Err(error) => failure = Some(error),
+        }
+    }
+    let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+    let failure = failure.context("no attempt was made")?;
+    Err(failure.context(format!("PostgreSQL does not start; its log says:\n{log}")))
+}
+
+#[derive(Clone, Copy)]
+struct Owner {
+    user: u32,
+    group: u32,
+}
+
+/// Whom the server runs as when we are root, which PostgreSQL refuses to be; none when we are not.
+fn owner() -> Result<Option<Owner>> {
+    if !install::is_root()? {
+        return Ok(None);
+    }
+    for name in ["postgres", "nobody"] {
+        let id = |flag| output_of(Command::new("id").args([flag, name]));
+        if let (Ok(user), Ok(group)) = (id("-u"), id("-g")) {
+            let number = |text: Vec<u8>| String::from_utf8_lossy(&text).trim().parse::<u32>();
+            return Ok(Some(Owner { user: number(user)?, group: number(group)? }));
+        }
+    }
+    bail!("PostgreSQL cannot run as root, and there is no user postgres or nobody to run it as")
+}
+
+fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    // The folder we are called from may be closed to the owner.
+    command.current_dir(folder).env("LC_ALL", "C");
+    if let Some(Owner { user, group }) = owner {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+fn make_folder(folder: &Path, owner: Option<Owner>) -> Result<()> {
+    let context = || format!("cannot make the folder {}", folder.display());
+    DirBuilder::new().mode(0o700).create(folder).with_context(context)?;
+    if let Some(Owner { user, group }) = owner {
+        chown(folder, Some(user), Some(group)).with_context(context)?;
+    }
+    Ok(())
+}
+
+/// The folder with PostgreSQL's server programs: on the PATH, or the newest in a usual place.
+fn find() -> Option<PathBuf> {
+    // Some systems link only a few of the programs into the PATH; the link leads to the others.
+    let linked = install::on_path("initdb").and_then(|it| fs::canonicalize(it).ok());
+    let on_path = linked.and_then(|it| it.parent().map(Path::to_path_buf));
+    let usual = [
+        ("/usr/lib/postgresql", ""),
+        ("/usr", "pgsql-"),
+        ("/usr/local", "pgsql"),
+        ("/usr/libexec", "postgresql"),
+        ("/opt/homebrew/opt", "postgresql@"),
+        ("/usr/local/opt", "postgresql@"),
+        ("/Applications/Postgres.app/Contents/Versions", ""),
+    ];
+    let usual = usual.iter().flat_map(|(parent, prefix)| versions(Path::new(parent), prefix));
+    on_path.into_iter().chain(usual).find(|folder| {
+        ["initdb", "pg_ctl", "postgres"].iter().all(|program| folder.join(program).is_file())
+    })
+}
+
+/// Folders for programs under `parent/<prefix><version>`, the newest version first.
+fn versions(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if let Some(version) = name.to_str().and_then(|it| it.strip_prefix(prefix)) {
+            let major = version.split('.').next().and_then(|it| it.parse::<u32>().ok());
+            found.push((major, entry.path()));
+        }
+    }
+    found.sort();
+    // Alpine keeps the programs in the versioned folder itself.
+    found.into_iter().rev().flat_map(|(_, path)| [path.join("bin"), path]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_is_taken_and_ten_is_newer_than_nine() {
+        let parent = std::env::temp_dir().join(format!("evenkeel-versions-{}", std::process::id()));
+        for name in ["pg-9.6", "pg-15", "pg-10", "other"] {
+            fs::create_dir_all(parent.join(name).join("bin")).unwrap();
+        }
+        let found = versions(&parent, "pg-");
+        fs::remove_dir_all(&parent).unwrap();
+        let names: Vec<_> = found.iter().step_by(2).map(|it| it.strip_prefix(&parent)).collect();
+        let expected = ["pg-15/bin", "pg-10/bin", "pg-9.6/bin"].map(|it| Ok(Path::new(it)));
+        assert_eq!(names, expected);
+    }
+}

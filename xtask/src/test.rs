@@ -1,0 +1,156 @@
+//! The whole check, step by step: what it names is what a change must pass.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::postgres::Cluster;
+use crate::{cargo, generate, install, licences, root, run as run_command};
+
+pub(crate) struct Step {
+    name: &'static str,
+    what: &'static str,
+    run: fn(&mut Shared) -> Result<()>,
+}
+
+/// What one step leaves for the next.
+#[derive(Default)]
+struct Shared {
+    cluster: Option<Cluster>,
+}
+
+impl Shared {
+    /// Starts the database on first use, so that any step can run alone.
+    fn cluster(&mut self) -> Result<&Cluster> {
+        let started = match self.cluster.take() {
+            Some(cluster) => cluster,
+            None => Cluster::start()?,
+        };
+        Ok(self.cluster.insert(started))
+    }
+}
+
+const STEPS: [Step; 7] = [
+    Step { name: "format", what: "every file is formatted", run: format },
+    Step { name: "lint", what: "clippy finds nothing", run: lint },
+    Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
+    Step { name: "postgres", what: "a throw-away PostgreSQL runs", run: postgres },
+    Step { name: "tests", what: "every test, on SQLite", run: tests },
+    Step {
+        name: "tests-postgres",
+        what: "the integration tests, on PostgreSQL",
+        run: tests_on_postgres,
+    },
+    Step {
+        name: "generated",
+        what: "the generated files are up to date",
+        run: |_| generate::check(),
+    },
+];
+
+/// Packages whose integration tests meet a database, by folder.
+const ON_POSTGRES: [(&str, &str); 4] =
+    [("db", "db"), ("service", "service"), ("web", "web"), ("app", "evenkeel")];
+
+pub(crate) const POSTGRES_VARIABLE: &str = "EVENKEEL_TEST_POSTGRES";
+
+pub(crate) fn list() {
+    for step in &STEPS {
+        println!("{:16}{}", step.name, step.what);
+    }
+}
+
+/// The steps that the options ask for: all of them, unless some are named.
+pub(crate) fn chosen(options: &[&str]) -> Result<Vec<&'static Step>> {
+    let mut names = Vec::new();
+    for option in options.chunks(2) {
+        match option {
+            ["--only", name] if STEPS.iter().any(|it| it.name == *name) => names.push(*name),
+            ["--only", name] => bail!("no step is called {name}: see `cargo xtask test --list`"),
+            _ => bail!("`cargo xtask test` takes --list or --only STEP, not {}", option.join(" ")),
+        }
+    }
+    Ok(STEPS.iter().filter(|it| names.is_empty() || names.contains(&it.name)).collect())
+}
+
+pub(crate) fn run(steps: &[&Step]) -> Result<()> {
+    let mut shared = Shared::default();
+    let mut times = Vec::new();
+    for step in steps {
+        println!("{}: {}", step.name, step.what);
+        let start = Instant::now();
+        let outcome = (step.run)(&mut shared);
+        let took = start.elapsed();
+        times.push((step.name, took));
+        if let Err(error) = outcome {
+            summarize(&times);
+            return Err(error.context(format!("step {} failed", step.name)));
+        }
+        println!("{}: fine after {:.1} s\n", step.name, took.as_secs_f32());
+    }
+    summarize(&times);
+    Ok(())
+}
+
+fn summarize(times: &[(&str, Duration)]) {
+    println!("{:16}{:>8}", "step", "seconds");
+    for (name, took) in times {
+        println!("{name:16}{:8.1}", took.as_secs_f32());
+    }
+    let total: Duration = times.iter().map(|(_, took)| *took).sum();
+    println!("{:16}{:8.1}", "in all", total.as_secs_f32());
+}
+
+fn format(_: &mut Shared) -> Result<()> {
+    install::rust_component("rustfmt", "fmt")?;
+    run_command(&mut cargo(&["fmt", "--all", "--check"]))
+        .context("not every file is formatted: run `cargo fmt --all`")
+}
+
+fn lint(_: &mut Shared) -> Result<()> {
+    install::rust_component("clippy", "clippy")?;
+    run_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// A step of its own before the long ones, so that a machine without PostgreSQL says so early.
+fn postgres(shared: &mut Shared) -> Result<()> {
+    println!("{}", shared.cluster()?.url());
+    Ok(())
+}
+
+fn tests(_: &mut Shared) -> Result<()> {
+    run_command(cargo(&["test", "--workspace"]).env_remove(POSTGRES_VARIABLE))
+}
+
+fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
+    let crates = root().join("crates");
+    let mut command = cargo(&["test", "--test", "it"]);
+    for (folder, package) in ON_POSTGRES {
+        if crates.join(folder).join("tests/it/main.rs").exists() {
+            command.args(["--package", package]);
+        }
+    }
+    run_command(command.env(POSTGRES_VARIABLE, shared.cluster()?.url()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(options: &[&str]) -> Vec<&'static str> {
+        chosen(options).unwrap().iter().map(|it| it.name).collect()
+    }
+
+    #[test]
+    fn all_steps_run_unless_some_are_named_and_always_in_their_order() {
+        assert_eq!(names(&[]).len(), STEPS.len());
+        assert_eq!(names(&["--only", "tests", "--only", "format"]), ["format", "tests"]);
+    }
+
+    #[test]
+    fn an_unknown_step_or_option_is_refused() {
+        for bad in [&["--only", "everything"][..], &["--only"], &["--fast"], &["format"]] {
+            assert!(chosen(bad).is_err(), "{bad:?}");
+        }
+    }
+}
