@@ -24,7 +24,8 @@ pub(crate) fn database_file(config: &Config) -> PathBuf {
     config.data_dir.join("evenkeel.db")
 }
 
-/// SQLite would make the file readable for everyone; made empty by us, it and its companions are not.
+/// SQLite would make the file readable for everyone; made empty by us, it and its companions are
+/// not.
 pub(crate) fn make_database_file(config: &Config) -> Result<()> {
     if config.database_url.is_some() {
         return Ok(());
@@ -68,7 +69,8 @@ pub(crate) fn find_or_make_key(config: &Config) -> Result<Key> {
     let path = key_file(config);
     let text = format!("{}\n", Key::generate(&Entropy::System).to_hex());
     let temporary = write_temporary(&path, text.as_bytes())?;
-    // A link, unlike a rename, does not replace: of two first starts at once, both take the key of one.
+    // A link, unlike a rename, does not replace: of two first starts at once, both take the key of
+    // one.
     let linked = fs::hard_link(&temporary, &path);
     let _ = fs::remove_file(&temporary);
     match linked {
@@ -101,7 +103,8 @@ pub(crate) fn lock(config: &Config) -> Result<Lock> {
                 pid => format!(" (process {pid})"),
             };
             bail!(
-                "another evenkeel{holder} is using {}; stop it first, or give this one a --data-dir of its own",
+                "another evenkeel{holder} is using {}; stop it first, or give this one a \
+                 --data-dir of its own",
                 config.data_dir.display()
             );
         }

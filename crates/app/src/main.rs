@@ -45,8 +45,8 @@ fn sentence(error: &anyhow::Error) -> String {
 }
 
 fn run(cli: &Cli) -> Result<()> {
-    // Reads of SQLite run on the threads of the runtime itself, because handing them over costs more than most of
-    // them take; while one waits for the disk, the others must go on.
+    // Reads of SQLite run on the threads of the runtime itself, because handing them over costs
+    // more than most of them take; while one waits for the disk, the others must go on.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads((2 * processors).max(4))

@@ -44,7 +44,8 @@ pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
         Want::Made => data_dir::find_or_make_key(config)?,
         Want::Existing => data_dir::find_key(config)?.with_context(|| {
             format!(
-                "{} is missing; put it back from the backup it was kept in, or set installation_key",
+                "{} is missing; put it back from the backup it was kept in, or set \
+                 installation_key",
                 data_dir::key_file(config).display()
             )
         })?,
@@ -56,8 +57,8 @@ pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
 async fn existing(config: &Config) -> Result<Db> {
     let nothing = |place: String| {
         format!(
-            "there is no Evenkeel database in {place}; check --data-dir and --database-url, or make one with \
-             `evenkeel serve` or `evenkeel user create`"
+            "there is no Evenkeel database in {place}; check --data-dir and --database-url, or \
+             make one with `evenkeel serve` or `evenkeel user create`"
         )
     };
     if config.database_url.is_none() && !data_dir::database_file(config).exists() {

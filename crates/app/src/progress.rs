@@ -1,4 +1,5 @@
-//! One line on the terminal that says how far long work has come. Without a terminal it says nothing.
+//! One line on the terminal that says how far long work has come. Without a terminal it says
+//! nothing.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};

@@ -6,6 +6,7 @@ mod entropy;
 mod fixed;
 mod id;
 mod money;
+mod nearest;
 mod time;
 mod words;
 
@@ -15,4 +16,5 @@ pub use id::{AccountId, ConnectionId, EventId, GoalId, HoldingId, ImportId, KeyI
 pub use id::{Id, IdError, IdMaker, Kind, kinds};
 pub use id::{RequestId, SecurityId, TransactionId, UserId};
 pub use money::{Currency, Money, MoneyError};
+pub use nearest::nearest;
 pub use time::{Clock, Date, Timestamp, date_from_days, days_from_date, write_date, write_instant};

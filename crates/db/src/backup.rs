@@ -1,4 +1,5 @@
-//! Whole tables, out of one engine as of one moment and into either: backups, and the move from one to the other.
+//! Whole tables, out of one engine as of one moment and into either: backups, and the move from one
+//! to the other.
 
 use std::pin::pin;
 
@@ -30,7 +31,8 @@ pub enum ColumnKind {
 }
 
 impl Db {
-    /// The tables that hold data, parents before children. The engine's own and the unlogged ones are not among them.
+    /// The tables that hold data, parents before children. The engine's own and the unlogged ones
+    /// are not among them.
     pub async fn tables(&self) -> Result<Vec<Table>> {
         let (names, columns) = match self.driver {
             Driver::Sqlite(_) => (SQLITE_TABLES, SQLITE_COLUMNS),
@@ -46,7 +48,8 @@ impl Db {
         Ok(tables)
     }
 
-    /// Hands every row of the tables to `visit`, all as of one moment, without stopping anyone else.
+    /// Hands every row of the tables to `visit`, all as of one moment, without stopping anyone
+    /// else.
     pub async fn dump<F>(&self, tables: Vec<Table>, mut visit: F) -> Result<()>
     where
         F: FnMut(usize, &Row<'_>) -> Result<()> + Send + 'static,
@@ -93,7 +96,8 @@ impl Table {
         self.columns.iter().map(|it| it.name.as_str()).collect()
     }
 
-    /// Inserts rows that `dump` gave, here or elsewhere. One call waits a bounded time, so a big table comes in parts.
+    /// Inserts rows that `dump` gave, here or elsewhere. One call waits a bounded time, so a big
+    /// table comes in parts.
     pub fn insert_many<'p>(
         &self,
         tx: &mut Tx<'_>,

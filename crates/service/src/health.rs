@@ -23,7 +23,8 @@ pub async fn get(db: &Db) -> Result<Health> {
     Ok(Health { engine, schema: db::schema_version(db).await? })
 }
 
-/// Damage in the file, in the engine's own words; reads all of it. PostgreSQL checks its pages by itself.
+/// Damage in the file, in the engine's own words; reads all of it. PostgreSQL checks its pages by
+/// itself.
 pub async fn damage(db: &Db) -> Result<Vec<String>> {
     if db.engine() == Engine::Postgres {
         return Ok(Vec::new());
@@ -38,8 +39,8 @@ pub async fn damage(db: &Db) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Accounts whose counter does not say how many transactions they have. Every import moves both in one transaction,
-/// so anything but zero means that a rule was broken.
+/// Accounts whose counter does not say how many transactions they have. Every import moves both in
+/// one transaction, so anything but zero means that a rule was broken.
 pub async fn miscounted_accounts(db: &Db) -> Result<i64> {
     Ok(db.first(MISCOUNTED, &[], |row| row.get(0)).await?.unwrap_or(0))
 }

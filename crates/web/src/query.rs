@@ -138,35 +138,15 @@ fn wrong(name: &str, wanted: &str) -> Error {
 /// Refuses a name nobody declared: a filter that is silently ignored would return the wrong rows.
 pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     let shown: String = name.chars().take(64).collect();
-    let nearest = known
-        .clone()
-        .map(|it| (distance(&shown, it), it))
-        .min()
-        .filter(|(distance, it)| *distance <= it.len() / 2 + 1);
-    let message = match nearest {
-        Some((_, nearest)) => format!("{shown} is not known here; did you mean {nearest}?"),
+    // Half of a short name may be wrong: there are few to choose from, and a wrong guess does no harm.
+    let message = match base::nearest(&shown, known.clone(), shown.chars().count() / 2 + 1) {
+        Some(nearest) => format!("{shown} is not known here; did you mean {nearest}?"),
         None => match known.collect::<Vec<_>>().as_slice() {
             [] => format!("{shown} is not known here, which takes none"),
             names => format!("{shown} is not known here; known are {}", names.join(", ")),
         },
     };
     Error::invalid(&shown, message)
-}
-
-/// How many letters one must change, add or take away to get from one word to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for at in 1..=to.len() {
-            let changed = diagonal + usize::from(letter != to[at - 1]);
-            diagonal = row[at];
-            row[at] = changed.min(row[at] + 1).min(row[at - 1] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 /// Percent and plus decoding, strict: what is not UTF-8 afterwards is refused, never patched up.

@@ -46,7 +46,8 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
         let _ = fs::remove_file(&temporary);
     })?;
     print(&format!(
-        "{}: {} rows in {} bytes. It holds the installation key: keep it as safe as the original.\n",
+        "{}: {} rows in {} bytes. It holds the installation key: keep it as safe as the \
+         original.\n",
         path.display(),
         grouped(rows.into()),
         grouped(bytes.into())
@@ -91,8 +92,8 @@ enum OldKey {
     Kept,
 }
 
-/// Puts the backup's key in place, before any row: if we are stopped in between, the next try finds it there and the
-/// database still empty.
+/// Puts the backup's key in place, before any row: if we are stopped in between, the next try finds
+/// it there and the database still empty.
 fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
     let path = data_dir::key_file(config);
     let known = data_dir::find_key(config)?.map(|it| it.to_hex());
@@ -101,7 +102,8 @@ fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
     }
     if config.installation_key.is_some() {
         bail!(
-            "installation_key is set, but the backup has another; unset it for the restore, which writes {}",
+            "installation_key is set, but the backup has another; unset it for the restore, \
+             which writes {}",
             path.display()
         );
     }

@@ -113,7 +113,8 @@ fn public_url(config: &Config) -> Check {
             Some(host) if !is_loopback(host) => warn(
                 "public_url",
                 format!(
-                    "{url} is not encrypted; put a proxy with https in front, and set public_url to it"
+                    "{url} is not encrypted; put a proxy with https in front, and set \
+                     public_url to it"
                 ),
             ),
             _ => ok("public_url", url.clone()),
@@ -212,7 +213,8 @@ async fn counters(db: &Db) -> Check {
         Ok(count) => fail(
             "counters",
             format!(
-                "{count} accounts have another number of transactions than they say; please report this"
+                "{count} accounts have another number of transactions than they say; please \
+                 report this"
             ),
         ),
         Err(error) => warn("counters", format!("could not be checked: {}", chain(error))),

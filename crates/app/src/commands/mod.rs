@@ -24,7 +24,8 @@ pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
-/// A hundred random bits in letters that nobody mistakes for others, in groups that can be read aloud.
+/// A hundred random bits in letters that nobody mistakes for others, in groups that can be read
+/// aloud.
 pub(crate) fn make_password(entropy: &Entropy) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
     let bytes: [u8; 20] = entropy.bytes();

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail};
 
 use super::keys::{KEYS, Key};
-use super::nearest::nearest;
 use super::value::Value;
 
 /// Where a value came from.
@@ -194,7 +193,8 @@ fn flatten<'a>(table: &'a toml::Table, prefix: &str, found: &mut Vec<(String, &'
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    match nearest(name, known) {
+    // A setting is often a compound, so that a third of it may be wrong and still be meant.
+    match base::nearest(name, known, (name.chars().count() / 3).max(1)) {
         Some(meant) => format!("{name} is not a setting; did you mean {meant}?"),
         None => format!("{name} is not a setting; `evenkeel config` shows all there are"),
     }

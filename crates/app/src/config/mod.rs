@@ -1,8 +1,8 @@
-//! Configuration: read once, checked once, then just values. The only place that reads the environment.
+//! Configuration: read once, checked once, then just values. The only place that reads the
+//! environment.
 
 mod keys;
 mod layers;
-mod nearest;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -50,8 +50,8 @@ pub(crate) struct Config {
 pub(crate) enum Search {
     /// `evenkeel.toml` in the data directory.
     DataDir,
-    /// The same, but not in the default directory: the demo must not pick up the settings, and so the database, of
-    /// the real installation in the folder it happens to be started from.
+    /// The same, but not in the default directory: the demo must not pick up the settings, and so
+    /// the database, of the real installation in the folder it happens to be started from.
     GivenDataDir,
 }
 

@@ -1,4 +1,5 @@
-//! The effective configuration, printed with the origin of each value, and the reference of all settings.
+//! The effective configuration, printed with the origin of each value, and the reference of all
+//! settings.
 
 use serde_json::json;
 

@@ -71,11 +71,13 @@ fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
     let in_file = |file: &str| Case::new(file, &[], &[]).error();
     assert_eq!(
         in_file("[rate_limits]\nrequests = 5"),
-        "DIR/evenkeel.toml: rate_limits.requests is not a setting; did you mean rate_limit.requests?"
+        "DIR/evenkeel.toml: rate_limits.requests is not a setting; did you mean \
+         rate_limit.requests?"
     );
     assert_eq!(
         in_file("[webhooks]\nallow_networks = []"),
-        "DIR/evenkeel.toml: webhooks.allow_networks is not a setting; `evenkeel config` shows all there are"
+        "DIR/evenkeel.toml: webhooks.allow_networks is not a setting; `evenkeel config` shows \
+         all there are"
     );
     assert_eq!(
         Case::new("", &[("EVENKEEL_RATE_LIMIT_REQUESTS", "5")], &[]).error(),
@@ -87,7 +89,8 @@ fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
 fn wrong_values_are_refused_with_what_is_expected() {
     assert_eq!(
         Case::new("[rate_limit]\nrequests = \"many\"", &[], &[]).error(),
-        "rate_limit.requests in DIR/evenkeel.toml must be a whole number from 1 to 1000000000, not \"many\""
+        "rate_limit.requests in DIR/evenkeel.toml must be a whole number from 1 to 1000000000, \
+         not \"many\""
     );
     assert_eq!(
         Case::new("", &[("EVENKEEL_LOG__FORMAT", "yaml")], &[]).error(),

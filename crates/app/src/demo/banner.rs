@@ -9,7 +9,8 @@ use crate::config::Config;
 pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool) -> Result<()> {
     let again = match access.again {
         true => {
-            "\nThe data was there already and is as it was left; the password and the key are new.\n"
+            "\nThe data was there already and is as it was left; the password and the key are \
+             new.\n"
         }
         false => "",
     };

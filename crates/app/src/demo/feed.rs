@@ -9,7 +9,8 @@ use tokio::sync::Mutex;
 
 use crate::loops::Loops;
 
-/// Starts telling what is new every so many seconds, beginning after `as_of`; 0 seconds means never.
+/// Starts telling what is new every so many seconds, beginning after `as_of`; 0 seconds means
+/// never.
 ///
 /// After a restart what was told before is told again, and the import recognises it.
 pub(super) fn start(

@@ -1,4 +1,5 @@
-//! The example household: statements through the import, then what a person would have set up by hand.
+//! The example household: statements through the import, then what a person would have set up by
+//! hand.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write as _};
@@ -54,7 +55,8 @@ async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {
     Ok(())
 }
 
-/// Our ids of the household's accounts. Outside of imports an account is known by its name, not by its source's id.
+/// Our ids of the household's accounts. Outside of imports an account is known by its name, not by
+/// its source's id.
 async fn by_external_id(
     app: &App,
     caller: &Caller,

@@ -16,7 +16,8 @@ use crate::data_dir;
 use crate::open::plain;
 use crate::progress::{Progress, REDRAW, grouped};
 
-/// People under way at one time: enough to keep the one writer of SQLite busy, and PostgreSQL's several.
+/// People under way at one time: enough to keep the one writer of SQLite busy, and PostgreSQL's
+/// several.
 const AT_ONCE: usize = 8;
 /// Rows of one transaction, so that nobody waits long for the next.
 const BATCH: usize = 10_000;
@@ -86,7 +87,8 @@ async fn one(app: &App, plan: &Plan, index: u64) -> Result<String> {
         let caller = Caller::owner(user);
         let (seed, as_of) = (plan.seed, plan.as_of);
         let rows = usize::try_from(share(plan.size, index))?;
-        // Making rows takes a processor; the threads that wait for the database must not wait for it.
+        // Making rows takes a processor; the threads that wait for the database must not wait for
+        // it.
         let making = tokio::task::spawn_blocking(move || {
             sources::demo::load(seed, index, rows, as_of).into_iter().flat_map(split).collect()
         });

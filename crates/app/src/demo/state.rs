@@ -17,7 +17,8 @@ pub(super) struct State {
     as_of: String,
     /// None for the household.
     pub(super) size: Option<Size>,
-    /// Whether all of it is in the database. A start that was cut short begins again: what is known is not taken in twice.
+    /// Whether all of it is in the database. A start that was cut short begins again: what is known
+    /// is not taken in twice.
     pub(super) complete: bool,
     /// Whether nothing was remembered; then the database may be anyone's.
     #[serde(skip)]
@@ -46,7 +47,8 @@ impl State {
         let other_seed = args.seed.is_some_and(|it| it != found.seed);
         if other_seed || size.is_some() && size != found.size {
             bail!(
-                "{} holds another demo ({}); start that one, or give this one a --data-dir of its own",
+                "{} holds another demo ({}); start that one, or give this one a --data-dir of \
+                 its own",
                 config.data_dir.display(),
                 found.flags()
             );

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::program::{Installation, pause};
 
-/// An import is one transaction, so whatever moment the process dies at, each is there as a whole or not at all, and
-/// the next start finds its way.
+/// An import is one transaction, so whatever moment the process dies at, each is there as a whole
+/// or not at all, and the next start finds its way.
 #[tokio::test]
 async fn a_process_killed_in_the_middle_of_an_import_leaves_all_or_none_of_it() {
     let args = ["demo", "--users", "3", "--transactions", "60000"];

@@ -25,7 +25,8 @@ pub(super) struct Header {
     evenkeel_backup: i64,
     pub(super) schema: i64,
     made_at: String,
-    /// Without it, what the installation sealed could not be opened again: a backup holds it, and is secret for it.
+    /// Without it, what the installation sealed could not be opened again: a backup holds it, and
+    /// is secret for it.
     installation_key: String,
     pub(super) tables: Vec<TableHeader>,
 }

@@ -1,7 +1,8 @@
 //! Backups: everything of an installation in one file that either engine can take in again.
 //!
-//! The file is gzip over lines of JSON: a header, then `[table, value...]` for each row, then a last line that counts
-//! the rows and carries a SHA-256 of all that precedes it. A cut or damaged file is found out before a row is written.
+//! The file is gzip over lines of JSON: a header, then `[table, value...]` for each row, then a
+//! last line that counts the rows and carries a SHA-256 of all that precedes it. A cut or damaged
+//! file is found out before a row is written.
 
 mod format;
 mod restore;
@@ -21,7 +22,8 @@ pub use format::{Contents, check};
 pub(crate) use restore::STATEMENTS;
 pub use restore::{must_be_empty, restore};
 
-/// Writes everything as of one moment, while others go on working, and gives the output back with the count of rows.
+/// Writes everything as of one moment, while others go on working, and gives the output back with
+/// the count of rows.
 pub async fn write<W: Write + Send + 'static>(
     db: &Db,
     key: &installation::Key,
@@ -82,7 +84,8 @@ struct Writer<W: Write> {
 
 impl<W: Write> Writer<W> {
     fn new(output: W, tables: usize) -> Writer<W> {
-        // Text like this shrinks well at any level, and a backup should not take longer than it must.
+        // Text like this shrinks well at any level, and a backup should not take longer than it
+        // must.
         let output = BufWriter::with_capacity(1 << 18, GzEncoder::new(output, Compression::fast()));
         Writer { output, hash: Sha256::new(), line: Vec::new(), counts: vec![0; tables], rows: 0 }
     }

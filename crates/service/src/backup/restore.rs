@@ -11,7 +11,8 @@ use crate::{Error, Result};
 /// Rows that go to the database together.
 const BATCH: usize = 2_000;
 
-/// Takes in a backup that `check` found whole; `input` is the same file again. The schema must be there already.
+/// Takes in a backup that `check` found whole; `input` is the same file again. The schema must be
+/// there already.
 pub async fn restore<R: Read + Send + 'static>(
     db: &Db,
     contents: Contents,
@@ -21,8 +22,8 @@ pub async fn restore<R: Read + Send + 'static>(
     let known = db::schema_version(db).await?.unwrap_or(0);
     if contents.header.schema > known {
         return Err(refused(format!(
-            "the backup was made by a newer Evenkeel (its schema is at step {}, this program knows {known}); \
-             update the program first",
+            "the backup was made by a newer Evenkeel (its schema is at step {}, this program \
+             knows {known}); update the program first",
             contents.header.schema
         )));
     }
@@ -73,8 +74,8 @@ fn targets(backed_up: &[TableHeader], known: &[Table]) -> Result<Vec<Table>> {
 
 fn differs(what: &str) -> Error {
     refused(format!(
-        "the backup has {what} that this version does not know; restore it with the version that made it, \
-         then update"
+        "the backup has {what} that this version does not know; restore it with the version \
+         that made it, then update"
     ))
 }
 
@@ -88,8 +89,8 @@ pub async fn must_be_empty(db: &Db) -> Result<()> {
 
 fn not_empty() -> Error {
     refused(
-        "there are people in this database already; restore only into an empty one, so that nothing \
-         of theirs is lost",
+        "there are people in this database already; restore only into an empty one, so that \
+         nothing of theirs is lost",
     )
 }
 

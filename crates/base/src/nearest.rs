@@ -1,9 +1,12 @@
 //! The known name that a mistyped one most likely meant.
 
-/// None when every known name is too far away to be meant.
-pub(super) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let far = (typed.chars().count() / 3).max(1);
-    let scored = known.map(|it| (distance(typed, it), it)).filter(|(score, _)| *score <= far);
+/// None when every known name is more than `slips` letters away.
+pub fn nearest<'a>(
+    typed: &str,
+    known: impl Iterator<Item = &'a str>,
+    slips: usize,
+) -> Option<&'a str> {
+    let scored = known.map(|it| (distance(typed, it), it)).filter(|(score, _)| *score <= slips);
     scored.min_by_key(|(score, _)| *score).map(|(_, name)| name)
 }
 
@@ -37,7 +40,7 @@ mod tests {
             ("webhooks.ca_file", None),
             ("", None),
         ] {
-            assert_eq!(nearest(typed, known()), meant, "{typed}");
+            assert_eq!(nearest(typed, known(), typed.len() / 3), meant, "{typed}");
         }
     }
 
