@@ -58,7 +58,7 @@ enum Driver {
 impl Db {
     pub async fn open(target: &Target) -> Result<Db> {
         let driver = match target {
-            Target::Sqlite(path) => Driver::Sqlite(sqlite::Sqlite::open(path)?),
+            Target::Sqlite(path) => Driver::Sqlite(sqlite::Sqlite::open(path).await?),
             Target::Postgres(address) => {
                 Driver::Postgres(postgres::Postgres::connect(address).await?)
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 use tokio::sync::oneshot;
 
 use crate::dialect::for_sqlite;
@@ -69,11 +69,10 @@ where
 }
 
 impl Sqlite {
-    pub(crate) fn open(path: &Path) -> Result<Sqlite> {
+    pub(crate) async fn open(path: &Path) -> Result<Sqlite> {
         // The writer comes first and sets the journal mode: two connections switching at once would collide.
-        let writer = Connection::open(path)?;
+        let writer = in_wal_mode(Connection::open(path)?).await?;
         writer.busy_timeout(Duration::from_secs(10))?;
-        writer.pragma_update(None, "journal_mode", "wal")?;
         // Full: an acknowledged change survives a power cut, not only a crash of the program.
         writer.pragma_update(None, "synchronous", "full")?;
         writer.pragma_update(None, "foreign_keys", "on")?;
@@ -143,6 +142,22 @@ impl Sqlite {
         let idle = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.map_or_else(|| self.connection(), Ok)
     }
+}
+
+/// Two processes that open a fresh file at once both want to switch it, and SQLite refuses one of them without
+/// waiting as it does elsewhere.
+async fn in_wal_mode(connection: Connection) -> Result<Connection> {
+    const TRIES: usize = 500;
+    connection.busy_timeout(Duration::ZERO)?;
+    for _ in 0..TRIES {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            outcome => return Ok(outcome.map(|()| connection)?),
+        }
+    }
+    Err(Error::unavailable("the database file stays locked by another process"))
 }
 
 /// Takes transactions as they come and commits those that wait together in one go: each keeps its own savepoint,

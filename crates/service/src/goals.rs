@@ -71,7 +71,9 @@ pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<
     let links = linked_balances(app, caller).await?;
     let mut goals: Vec<Goal> = rows
         .into_iter()
-        .filter(|goal| status.is_none_or(|only| goal.goal.status == only))
+        .filter(|row| status.is_none_or(|only| row.goal.status == only))
+        // A key that may not see an account must not learn its balance from a goal.
+        .filter(|row| links.of(row.goal.id).iter().all(|link| caller.may_see(link.account_id)))
         .map(|row| with_progress(row, &links))
         .collect();
     goals.sort_by_key(|it| (it.status, it.target_on.is_none(), it.target_on, it.id));
@@ -126,6 +128,7 @@ struct Row {
 }
 
 struct Link {
+    account_id: AccountId,
     kind: AccountKind,
     currency: Currency,
     current_minor: i64,
@@ -134,10 +137,9 @@ struct Link {
 
 /// What is there towards the goal: balances of linked accounts, or for a debt what has been paid off since the start.
 /// An account in another currency does not count: a goal is kept in one.
-fn with_progress(row: Row, links: &HashMap<GoalId, Vec<Link>>) -> Goal {
+fn with_progress(row: Row, links: &Links) -> Goal {
     let Row { mut goal, saved_minor } = row;
-    let links = links.get(&goal.id).map_or(&[][..], Vec::as_slice);
-    let counted = links.iter().filter(|link| link.currency == goal.currency);
+    let counted = links.of(goal.id).iter().filter(|link| link.currency == goal.currency);
     let linked: i64 = if goal.kind == Kind::DebtPayoff {
         counted.map(|it| (it.start_minor.unwrap_or(0) - it.current_minor).max(0)).sum()
     } else {
@@ -150,8 +152,17 @@ fn with_progress(row: Row, links: &HashMap<GoalId, Vec<Link>>) -> Goal {
     goal
 }
 
-async fn linked_balances(app: &App, caller: &Caller) -> Result<HashMap<GoalId, Vec<Link>>> {
-    let mut links: HashMap<GoalId, Vec<Link>> = HashMap::new();
+#[derive(Default)]
+struct Links(HashMap<GoalId, Vec<Link>>);
+
+impl Links {
+    fn of(&self, goal: GoalId) -> &[Link] {
+        self.0.get(&goal).map_or(&[], Vec::as_slice)
+    }
+}
+
+async fn linked_balances(app: &App, caller: &Caller) -> Result<Links> {
+    let mut links = Links::default();
     app.db
         .each(LINKS, params![caller.user], |row| {
             let kind: &str = row.get(1)?;
@@ -162,8 +173,9 @@ async fn linked_balances(app: &App, caller: &Caller) -> Result<HashMap<GoalId, V
                 currency: row.get(2)?,
                 current_minor: row.get::<Option<i64>>(3)?.unwrap_or(0),
                 start_minor: row.get(4)?,
+                account_id: row.get(5)?,
             };
-            links.entry(row.get(0)?).or_default().push(link);
+            links.0.entry(row.get(0)?).or_default().push(link);
             Ok(())
         })
         .await?;
@@ -195,7 +207,8 @@ const INSERT: &str =
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
 const LINK: &str = "insert into goal_accounts (user_id, goal_id, account_id, start_minor)
     select user_id, $2, id, balance_current_minor from accounts where user_id = $1 and id = $3";
-const LINKS: &str = "select g.goal_id, a.kind, a.currency, a.balance_current_minor, g.start_minor
+const LINKS: &str =
+    "select g.goal_id, a.kind, a.currency, a.balance_current_minor, g.start_minor, a.id
     from goal_accounts g join accounts a on a.user_id = g.user_id and a.id = g.account_id
     where g.user_id = $1";
 

@@ -40,6 +40,9 @@ pub async fn list(
     mut visit: impl FnMut(&TransactionRow<'_>) + Send,
 ) -> Result<PageEnd> {
     caller.require(Scope::TransactionsRead)?;
+    if filter.start_on.zip(filter.end_on).is_some_and(|(start, end)| start > end) {
+        return Err(Error::invalid("start_date", "must not be after end_date"));
+    }
     if filter.q.as_deref().is_some_and(|it| it.contains('\0')) {
         return Err(Error::invalid("q", "must not contain a null character"));
     }
@@ -68,11 +71,11 @@ pub async fn list(
                 return Ok(());
             }
             read_count += 1;
-            last = Some((row.get(4)?, row.get(0)?));
+            last = Some((row.get(3)?, row.get(0)?));
             // An account that came between the two reads is left out here, but the page still ends where it ends.
             let account: AccountId = row.get(1)?;
-            if let Some(part) = accounts.part(account) {
-                visit(&read(row, part)?);
+            if let Some(account) = accounts.find(account) {
+                visit(&read(row, account)?);
                 count += 1;
             }
             Ok(())
@@ -91,19 +94,27 @@ pub async fn list(
 
 /// The accounts whose transactions the caller sees here: not the hidden ones, unless asked for by id.
 struct Accounts {
-    parts: Vec<(AccountId, AccountPart, i64)>,
+    shown: Vec<Shown>,
     /// Whether some of the person's accounts are left out, so that rows must be tested.
     narrowed: bool,
 }
 
+/// What every transaction of an account shares, read once for the page and not once a row.
+struct Shown {
+    id: AccountId,
+    part: AccountPart,
+    currency: Currency,
+    transaction_count: i64,
+}
+
 impl Accounts {
-    fn part(&self, id: AccountId) -> Option<&AccountPart> {
-        self.parts.iter().find(|(known, ..)| *known == id).map(|(_, part, _)| part)
+    fn find(&self, id: AccountId) -> Option<&Shown> {
+        self.shown.iter().find(|it| it.id == id)
     }
 }
 
 async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<Accounts> {
-    let mut parts = Vec::new();
+    let mut shown = Vec::new();
     let mut narrowed = false;
     app.db
         .each(ACCOUNTS, params![caller.user], |row| {
@@ -111,17 +122,21 @@ async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result
             let hidden: Option<i64> = row.get(2)?;
             let named = filter.account_id == Some(id);
             if caller.may_see(id) && (hidden.is_none() || named) {
-                let part = AccountPart::new(&id.to_string(), row.get(1)?);
-                parts.push((id, part, row.get(3)?));
+                shown.push(Shown {
+                    id,
+                    part: AccountPart::new(&id.to_string(), row.get(1)?),
+                    currency: row.get(4)?,
+                    transaction_count: row.get(3)?,
+                });
             } else {
                 narrowed = true;
             }
             Ok(())
         })
         .await?;
-    let accounts = Accounts { parts, narrowed };
+    let accounts = Accounts { shown, narrowed };
     match filter.account_id {
-        Some(id) if accounts.part(id).is_none() => Err(Error::NotFound("account")),
+        Some(id) if accounts.find(id).is_none() => Err(Error::NotFound("account")),
         _ => Ok(accounts),
     }
 }
@@ -137,8 +152,8 @@ async fn count(
     let unfiltered = Filter { account_id: filter.account_id, ..Filter::default() } == *filter;
     if unfiltered {
         let wanted = |id: AccountId| filter.account_id.is_none_or(|only| only == id);
-        let counts = accounts.parts.iter().filter(|(id, ..)| wanted(*id)).map(|(_, _, it)| it);
-        return Ok(Some(counts.sum()));
+        let counted = accounts.shown.iter().filter(|it| wanted(it.id));
+        return Ok(Some(counted.map(|it| it.transaction_count).sum()));
     }
     // Text search looks at every row; it would count by scanning.
     if filter.q.is_some() {
@@ -149,24 +164,23 @@ async fn count(
     Ok(counted.filter(|it| *it <= COUNT_MAX))
 }
 
-fn read<'r>(row: &'r db::Row<'_>, account: &'r AccountPart) -> db::Result<TransactionRow<'r>> {
-    let currency: Currency = row.get(3)?;
-    let state: &str = row.get(6)?;
-    let category: Option<&str> = row.get(7)?;
-    let transfer: Option<&[u8]> = row.get(11)?;
+fn read<'r>(row: &'r db::Row<'_>, account: &'r Shown) -> db::Result<TransactionRow<'r>> {
+    let state: &str = row.get(5)?;
+    let category: Option<&str> = row.get(6)?;
+    let transfer: Option<&[u8]> = row.get(10)?;
     Ok(TransactionRow {
         id: row.get(0)?,
-        account,
-        amount: Money::new(row.get(2)?, currency),
-        posted_on_days: row.get(4)?,
-        authorized_on_days: row.get(5)?,
+        account: &account.part,
+        amount: Money::new(row.get(2)?, account.currency),
+        posted_on_days: row.get(3)?,
+        authorized_on_days: row.get(4)?,
         pending: state == "pending",
         category: category.and_then(Category::parse),
-        counterparty: row.get(8)?,
-        counterparty_logo_url: row.get(9)?,
-        description: row.get(10)?,
+        counterparty: row.get(7)?,
+        counterparty_logo_url: row.get(8)?,
+        description: row.get(9)?,
         is_internal_transfer: transfer.is_some(),
-        updated_at_micros: row.get(12)?,
+        updated_at_micros: row.get(11)?,
     })
 }
 
@@ -205,8 +219,7 @@ struct Query<'a> {
     params: Vec<Param<'a>>,
 }
 
-const COLUMNS: &str =
-    "select id, account_id, amount_minor, currency, posted_on, authorized_on, state,
+const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorized_on, state,
     category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
     from transactions t where user_id = $1 and state <> 'removed'";
 
@@ -339,7 +352,7 @@ fn contains_pattern(text: &str) -> String {
 const NOT_HIDDEN: &str = " and not exists (select 1 from accounts a where a.user_id = t.user_id
     and a.id = t.account_id and a.hidden_at is not null)";
 const ACCOUNTS: &str =
-    "select id, name, hidden_at, transaction_count from accounts where user_id = $1";
+    "select id, name, hidden_at, transaction_count, currency from accounts where user_id = $1";
 
 pub(crate) const STATEMENTS: &[&str] = &[ACCOUNTS];
 

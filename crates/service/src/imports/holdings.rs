@@ -20,7 +20,7 @@ pub(super) fn save(
     let mut touched = 0;
     let held = tx.all(HELD, params![batch.user, account], |row| row.get(0))?;
     let mut gone: BTreeSet<SecurityId> = held.into_iter().collect();
-    for position in positions {
+    for position in &added_up(positions) {
         let security = save_security(tx, batch, position, &mut touched)?;
         gone.remove(&security);
         let quantity = position.quantity.to_string();
@@ -47,6 +47,31 @@ pub(super) fn save(
         batch.events.push(Event::InvestmentsUpdated { account_id, as_of: Moment(batch.now) });
     }
     Ok(())
+}
+
+/// Sources may list a security once for each lot; we keep it once an account. A part whose cost or worth is unknown
+/// makes the whole's unknown.
+fn added_up(positions: &[HoldingDraft]) -> Vec<HoldingDraft> {
+    let both = |a: Option<i64>, b: Option<i64>| a?.checked_add(b?);
+    let mut whole: Vec<HoldingDraft> = Vec::with_capacity(positions.len());
+    for lot in positions {
+        let same = |it: &&mut HoldingDraft| it.security.external_id == lot.security.external_id;
+        let Some(known) = whole.iter_mut().find(same) else {
+            whole.push(lot.clone());
+            continue;
+        };
+        let quantity = known.quantity.billionths() + lot.quantity.billionths();
+        *known = HoldingDraft {
+            security: lot.security.clone(),
+            quantity: Fixed9::from_billionths(quantity),
+            cost_basis_minor: both(known.cost_basis_minor, lot.cost_basis_minor),
+            institution_value_minor: both(
+                known.institution_value_minor,
+                lot.institution_value_minor,
+            ),
+        };
+    }
+    whole
 }
 
 fn save_security(

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod holdings;
+mod text;
 mod transactions;
 
 use base::draft::{RateDraft, Statement};
@@ -33,11 +34,12 @@ struct Batch {
 }
 
 /// Takes in what a source says. Either all of it is there afterwards, or nothing is.
-pub async fn commit(app: &App, caller: &Caller, statement: Statement) -> Result<Summary> {
+pub async fn commit(app: &App, caller: &Caller, mut statement: Statement) -> Result<Summary> {
     if matches!(caller.credential, Credential::Key { .. }) {
         // Keys read and propose; only a person, or the operator for them, brings data in.
         return Err(Error::NotFound("import"));
     }
+    text::clean(&mut statement);
     let (app, user) = (app.clone(), caller.user);
     let db = app.db.clone();
     db.write(move |tx| commit_in(tx, app, user, statement)).await

@@ -146,6 +146,23 @@ async fn an_account_named_twice_counts_once() {
 }
 
 #[tokio::test]
+async fn a_limited_key_learns_nothing_of_other_accounts_from_goals() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let balance = |name| checking(name).balance("2026-03-09T08:00:00Z", 700);
+    robin.import(statement([balance("Open"), balance("Secret")])).await;
+    let (open, secret) = (robin.account("Open").await, robin.account("Secret").await);
+    let linked = |name, accounts| NewGoal { accounts, ..goal(name, Kind::Savings) };
+    make(&world, &robin, linked("Seen", vec![open])).await;
+    make(&world, &robin, linked("Mixed", vec![open, secret])).await;
+    make(&world, &robin, goal("Alone", Kind::Savings)).await;
+    let key = robin.key(NewKey { accounts: Some(vec![open]), ..new_key() }).await;
+    let goals = goals::list(&world.app, &key.caller, None).await.unwrap();
+    let names: Vec<&str> = goals.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Seen", "Alone"]);
+}
+
+#[tokio::test]
 async fn a_new_goal_is_told_and_seen_by_its_person_only() {
     let world = World::new().await;
     let (robin, kim) = (world.someone().await, world.someone().await);

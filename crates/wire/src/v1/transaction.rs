@@ -148,3 +148,69 @@ impl TransactionRow<'_> {
 fn write_bool(out: &mut Vec<u8>, value: bool) {
     out.extend_from_slice(if value { b"true" } else { b"false" });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{AccountId, Currency, Timestamp, date_from_days};
+    use proptest::prelude::*;
+
+    /// The shape of the contract with the same content, for serde to write.
+    fn shape(row: &TransactionRow<'_>, account_id: &str, account_name: &str) -> Transaction {
+        let absolute = Money::new(row.amount.minor().abs(), row.amount.currency());
+        Transaction {
+            id: row.id.to_string(),
+            account_id: account_id.to_owned(),
+            account_name: account_name.to_owned(),
+            amount: row.amount.into(),
+            amount_absolute: absolute.into(),
+            currency: row.amount.currency().to_string(),
+            cash_flow_direction: if row.amount.minor() < 0 { "outflow" } else { "inflow" },
+            date_posted: Day(date_from_days(row.posted_on_days)),
+            date_authorized: row.authorized_on_days.map(|it| Day(date_from_days(it))),
+            pending: row.pending,
+            category_label: row.category.map(Category::label),
+            category_tier1: row.category.map(Category::primary),
+            category_tier2: row.category.map(Category::detailed),
+            counterparty_name: row.counterparty.map(str::to_owned),
+            counterparty_logo_url: row.counterparty_logo_url.map(str::to_owned),
+            original_description: row.description.to_owned(),
+            is_internal_transfer: row.is_internal_transfer,
+            updated_at: Moment(Timestamp::from_microsecond(row.updated_at_micros).unwrap()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_is_written_exactly_as_serde_writes_the_shape(
+            (id, minor) in (any::<[u8; 16]>(), -i64::MAX..=i64::MAX),
+            currency in "USD|JPY|KWD",
+            (posted, authorized) in (0_i64..60_000, proptest::option::of(0_i64..60_000)),
+            (pending, transfer) in any::<(bool, bool)>(),
+            category in proptest::option::of(0..Category::ALL.len()),
+            (name, counterparty) in (".*", proptest::option::of(".*")),
+            (logo, description) in (proptest::option::of(".*"), ".*|[\\x00-\\x7f]*"),
+            updated in 0_i64..4_000_000_000_000_000,
+        ) {
+            let account_id = AccountId::from_bytes(id).to_string();
+            let row = TransactionRow {
+                id: TransactionId::from_bytes(id),
+                account: &AccountPart::new(&account_id, &name),
+                amount: Money::new(minor, Currency::parse(&currency).unwrap()),
+                posted_on_days: posted,
+                authorized_on_days: authorized,
+                pending,
+                category: category.map(|it| Category::ALL[it]),
+                counterparty: counterparty.as_deref(),
+                counterparty_logo_url: logo.as_deref(),
+                description: &description,
+                is_internal_transfer: transfer,
+                updated_at_micros: updated,
+            };
+            let mut written = Vec::new();
+            row.write(&mut written);
+            let expected = serde_json::to_string(&shape(&row, &account_id, &name)).unwrap();
+            prop_assert_eq!(String::from_utf8(written).unwrap(), expected);
+        }
+    }
+}

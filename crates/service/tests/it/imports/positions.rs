@@ -75,3 +75,24 @@ async fn the_clock_may_go_back_between_imports() {
     service::imports::commit(&app, &robin.caller, sold).await.unwrap();
     assert_eq!(symbols(&holdings(&world, &robin).await), ["BND"]);
 }
+
+#[tokio::test]
+async fn lots_of_one_security_are_added_up_and_an_unknown_cost_makes_the_whole_unknown() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let lots = [
+        position("VTI", "2").priced("100", "99").cost(15_000),
+        position("BND", "1").cost(5_000),
+        position("VTI", "1.5").priced("100", "99").cost(9_000),
+        position("BND", "4"),
+    ];
+    robin.import(statement([brokerage("Brokerage").holding(lots)])).await;
+    let held = holdings(&world, &robin).await;
+    assert_eq!(symbols(&held), ["BND", "VTI"]);
+    assert_eq!(
+        (held[0].quantity.to_string().as_str(), held[0].cost_basis_total_minor),
+        ("5", None)
+    );
+    assert_eq!(held[1].quantity.to_string(), "3.5");
+    assert_eq!(held[1].cost_basis_total_minor, Some(24_000));
+}

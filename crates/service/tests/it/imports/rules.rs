@@ -106,3 +106,18 @@ async fn the_way_in_stays_open_after_a_refusal() {
     let right = statement([checking("Everyday").with(txn("2026-03-01", -1, "A"))]);
     assert_eq!(robin.import(right).await.new, 1);
 }
+
+#[tokio::test]
+async fn a_zero_character_in_foreign_text_is_dropped_and_the_rest_is_kept() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let odd = || {
+        let row = txn("2026-03-01", -100, "KRO\0GER").id("t\0").from("Kro\0ger");
+        statement([checking("Every\0day").with(row)])
+    };
+    assert_eq!(robin.import(odd()).await.new, 1);
+    assert_eq!(robin.import(odd()).await.seen, 1);
+    let stored = world.stored().await;
+    assert!(stored["transactions"][0].contains("description=KROGER"), "{stored:?}");
+    assert!(stored["accounts"][0].contains("name=Everyday"));
+}
