@@ -19,7 +19,7 @@ use crate::value::{Param, Row, RowOf};
 use crate::{Error, Result};
 
 /// Reads wait for each other only within one of these.
-const SHARED_CONNECTIONS: usize = 6;
+const SHARED_CONNECTIONS: usize = 4;
 /// Transactions at one time; the others wait their turn.
 const TRANSACTIONS_MAX: usize = 16;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
