@@ -5,6 +5,7 @@ pub mod api;
 mod body;
 mod error;
 mod frame;
+mod members;
 mod metrics;
 pub mod openapi;
 mod query;

@@ -22,6 +22,7 @@ use wire::v1::Scope;
 
 pub use crate::answer::Answer;
 pub use crate::error::Refusal;
+pub use crate::members::Members;
 pub use crate::query::{Parameter, Query, Takes};
 pub use idempotent::change;
 
@@ -84,6 +85,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// The body's members, all of which are among `known`.
+    pub fn members(&self, known: &'static [&'static str]) -> Result<Members> {
+        Members::parse(&self.body, known)
+    }
+
     /// The id in the path. One that cannot exist is as unknown as one that does not.
     pub fn path_id<K: Kind>(&self, index: usize, what: &'static str) -> Result<Id<K>> {
         let text = self.path.get(index).map(String::as_str).unwrap_or_default();

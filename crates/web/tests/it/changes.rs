@@ -25,8 +25,9 @@ static ENDPOINTS: &[Endpoint] = &[Endpoint {
 
 /// Names decide what happens: "conflict" is refused by the rules, "panic" and "broken" are trouble of ours.
 async fn create(call: Call) -> service::Result<Answer> {
-    let name = String::from_utf8(call.body.to_vec()).unwrap_or_default();
-    let name = name.trim_matches('"').to_owned();
+    let members = call.members(&["name", "target_amount"])?;
+    let name = members.text("name")?.unwrap_or_default();
+    let target = members.money("target_amount", Currency::USD)?;
     let (app, caller) = (call.app.clone(), call.caller.clone());
     change(&call, move |tx| {
         match name.as_str() {
@@ -42,7 +43,7 @@ async fn create(call: Call) -> service::Result<Answer> {
             name,
             kind: Kind::Savings,
             status: Status::Active,
-            target: Money::new(100, Currency::USD),
+            target: target.unwrap_or(Money::new(100, Currency::USD)),
             saved_minor: 0,
             target_on: None,
             accounts: Vec::new(),
@@ -78,8 +79,8 @@ impl Scene {
 async fn the_same_key_gives_the_same_answer_and_one_effect() {
     let scene = scene().await;
     let client = scene.client.header("idempotency-key", "abc-1");
-    let first = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
-    let again = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    let first = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
+    let again = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(first.data(), again.data());
     assert_eq!(
         (first.header("idempotent-replayed"), again.header("idempotent-replayed")),
@@ -87,19 +88,19 @@ async fn the_same_key_gives_the_same_answer_and_one_effect() {
     );
     assert_eq!(scene.goals().await, 1);
     let quoted = scene.client.header("idempotency-key", "\"abc-1\"");
-    let quoted = quoted.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    let quoted = quoted.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(
         quoted.header("idempotent-replayed"),
         "true",
         "quotes are how some clients write it"
     );
 
-    let reused = client.send(Method::POST, "/v1/goals", "\"House\"").await.refusal();
+    let reused = client.send(Method::POST, "/v1/goals", r#"{"name": "House"}"#).await.refusal();
     assert_eq!(
         reused,
         "422 IDEMPOTENCY_KEY_REUSED: this Idempotency-Key was used for a different request"
     );
-    scene.client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    scene.client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(scene.goals().await, 2, "without a key each is its own");
 }
 
@@ -107,26 +108,26 @@ async fn the_same_key_gives_the_same_answer_and_one_effect() {
 async fn what_the_rules_refuse_is_kept_and_what_can_be_mended_is_not() {
     let scene = scene().await;
     let client = scene.client.header("idempotency-key", "k");
-    let first = client.send(Method::POST, "/v1/goals", "\"conflict\"").await;
+    let first = client.send(Method::POST, "/v1/goals", r#"{"name": "conflict"}"#).await;
     assert_eq!(first.refusal(), "409 CONFLICT: there is one already");
-    let again = client.send(Method::POST, "/v1/goals", "\"conflict\"").await;
+    let again = client.send(Method::POST, "/v1/goals", r#"{"name": "conflict"}"#).await;
     assert_eq!(again.header("idempotent-replayed"), "true");
     assert_eq!(again.status, StatusCode::CONFLICT);
 
     let client = scene.client.header("idempotency-key", "l");
-    let refused = client.send(Method::POST, "/v1/goals", "\"\"").await;
+    let refused = client.send(Method::POST, "/v1/goals", r#"{"name": ""}"#).await;
     assert_eq!(
         refused.refusal(),
         "400 VALIDATION_ERROR name: must have 1 to 80 characters on one line"
     );
-    let mended = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    let mended = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(mended.status, StatusCode::OK, "a mistake does not use the key up");
 }
 
 #[tokio::test]
 async fn trouble_of_ours_tells_nothing_leaves_nothing_and_frees_the_key() {
     let scene = scene().await;
-    for name in ["\"panic\"", "\"broken\""] {
+    for name in [r#"{"name": "panic"}"#, r#"{"name": "broken"}"#] {
         let client = scene.client.header("idempotency-key", "k");
         let answer = client.send(Method::POST, "/v1/goals", name).await;
         let expected = "500 INTERNAL: something went wrong on our side; it was logged";
@@ -134,7 +135,7 @@ async fn trouble_of_ours_tells_nothing_leaves_nothing_and_frees_the_key() {
     }
     assert_eq!(scene.goals().await, 0);
     let client = scene.client.header("idempotency-key", "k");
-    let answer = client.send(Method::POST, "/v1/goals", "\"Boat\"").await;
+    let answer = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(answer.status, StatusCode::OK);
 }
 
@@ -146,16 +147,39 @@ async fn bodies_and_keys_are_refused_in_words_that_help() {
     assert_eq!(answer.refusal(), "413 PAYLOAD_TOO_LARGE: the body must be at most 1 MiB");
     let long = scene.client.header("idempotency-key", &"x".repeat(256));
     let expected = "400 VALIDATION_ERROR Idempotency-Key: must have 1 to 255 visible ASCII characters, such as a UUID";
-    assert_eq!(long.send(Method::POST, "/v1/goals", "\"A\"").await.refusal(), expected);
+    assert_eq!(long.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal(), expected);
     let spaced = scene.client.header("idempotency-key", "a b");
-    assert_eq!(spaced.send(Method::POST, "/v1/goals", "\"A\"").await.refusal(), expected);
+    assert_eq!(
+        spaced.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal(),
+        expected
+    );
+
+    let send = |body: &'static [u8]| scene.client.send(Method::POST, "/v1/goals", body);
+    for (body, expected) in [
+        (&b"\xff"[..], "400 VALIDATION_ERROR: the body must be UTF-8 text"),
+        (br#"{"nme": ""}"#, "400 VALIDATION_ERROR nme: nme is not known here; did you mean name?"),
+        (br#"{"name": 1}"#, "400 VALIDATION_ERROR name: name must be text"),
+        (
+            br#"{"name": "A", "target_amount": 0.001}"#,
+            "400 VALIDATION_ERROR target_amount: target_amount must be a number such as -12.34, with at most 2 \
+             decimals in USD",
+        ),
+    ] {
+        assert_eq!(send(body).await.refusal(), expected);
+    }
+    assert!(
+        send(b"nonsense")
+            .await
+            .refusal()
+            .starts_with("400 VALIDATION_ERROR: the body must be one JSON object")
+    );
 
     let person = scene.world.person("sam@example.com").await;
     let token = person.key(testkit::new_key()).await.secret;
     let client = Client::over(scene.world.app.clone(), ENDPOINTS, Some(token));
     for kind in ["text/plain", "application/x-www-form-urlencoded"] {
         let client = client.header("content-type", kind);
-        let refusal = client.send(Method::POST, "/v1/goals", "\"A\"").await.refusal();
+        let refusal = client.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal();
         let expected =
             "415 UNSUPPORTED_MEDIA_TYPE: the body must be sent as Content-Type: application/json";
         assert_eq!(refusal, expected);
