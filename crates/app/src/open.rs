@@ -20,7 +20,7 @@ pub(crate) enum Want {
 pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
     let (db, key) = database(config, want).await?;
     db.migrate(schema::MIGRATIONS).await?;
-    installation::claim(&db, &key).await.map_err(plain)?;
+    installation::claim(&db, &key).await?;
     Ok(App::new(Setup {
         db,
         clock: Clock::System,
@@ -82,14 +82,4 @@ pub(crate) async fn connect(config: &Config) -> Result<Db> {
     Db::open(&target).await.context(
         "cannot reach PostgreSQL; check database.url, and that the server runs and lets you in",
     )
-}
-
-/// What the service says about a member of a request, as a sentence of its own.
-pub(crate) fn plain(error: service::Error) -> anyhow::Error {
-    match &error {
-        service::Error::Invalid { param: Some(param), message } if message.starts_with("must ") => {
-            anyhow!("the {} {message}", param.replace('_', " "))
-        }
-        _ => error.into(),
-    }
 }

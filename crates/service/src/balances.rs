@@ -93,10 +93,10 @@ fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
         .unwrap_or_else(|| base::date_from_days(days_from_date(end_on) - DAYS_DEFAULT + 1));
     let days = days_from_date(end_on) - days_from_date(start_on) + 1;
     if days < 1 {
-        return Err(Error::invalid("start_date", "must not be after end_date"));
+        return Err(Error::invalid("start_date", "start_date must not be after end_date"));
     }
     if days > DAYS_MAX {
-        let message = format!("must be at most {DAYS_MAX} days before end_date");
+        let message = format!("start_date must be at most {DAYS_MAX} days before end_date");
         return Err(Error::invalid("start_date", message));
     }
     Ok((start_on, end_on))

@@ -90,10 +90,10 @@ pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> 
 pub fn create_in(app: &App, tx: &mut db::Tx<'_>, caller: &Caller, new: &NewGoal) -> Result<GoalId> {
     let name = new.name.trim();
     if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
-        return Err(Error::invalid("name", "must have 1 to 80 characters on one line"));
+        return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
     }
     if new.target.minor() <= 0 {
-        return Err(Error::invalid("target_amount", "must be more than zero"));
+        return Err(Error::invalid("target_amount", "target_amount must be more than zero"));
     }
     let (id, now): (GoalId, Timestamp) = (app.ids.make(), app.clock.now());
     tx.execute(
@@ -114,7 +114,7 @@ pub fn create_in(app: &App, tx: &mut db::Tx<'_>, caller: &Caller, new: &NewGoal)
     for account in new.accounts.iter().collect::<BTreeSet<_>>() {
         // What is owed now is where paying off begins.
         if tx.execute(LINK, params![caller.user, id, *account])? == 0 {
-            return Err(Error::invalid("accounts", "names an unknown account"));
+            return Err(Error::invalid("accounts", "accounts names an unknown account"));
         }
     }
     let event = Event::GoalUpdated { goal_id: id.to_string(), status: new.status.as_str() };

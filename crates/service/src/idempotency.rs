@@ -41,7 +41,7 @@ pub fn parse_key(header: &str) -> Result<String> {
     if bare.is_empty() || bare.len() > 255 || !visible {
         return Err(Error::invalid(
             "Idempotency-Key",
-            "must have 1 to 255 visible ASCII characters, such as a UUID",
+            "Idempotency-Key must have 1 to 255 visible ASCII characters, such as a UUID",
         ));
     }
     Ok(bare.to_owned())

@@ -151,7 +151,12 @@ pub fn parse_sort(word: &str) -> Result<SortBy> {
         "current_value" => SortBy::CurrentValue,
         "quantity" => SortBy::Quantity,
         "cost_basis_total" => SortBy::CostBasisTotal,
-        _ => return Err(Error::invalid("sort_by", "is not a field holdings can be sorted by")),
+        _ => {
+            return Err(Error::invalid(
+                "sort_by",
+                "sort_by is not a field holdings can be sorted by",
+            ));
+        }
     })
 }
 

@@ -48,11 +48,11 @@ pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, 
     must_be_person(caller)?;
     let name = new.name.trim().to_owned();
     if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
-        return Err(Error::invalid("name", "must have 1 to 80 characters on one line"));
+        return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
     }
     let now = app.clock.now();
     if new.expires_at.is_some_and(|at| at <= now) {
-        return Err(Error::invalid("expires_at", "must be in the future"));
+        return Err(Error::invalid("expires_at", "expires_at must be in the future"));
     }
     let secret = make_secret(&app.entropy);
     let key = ApiKey {
@@ -89,7 +89,10 @@ pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, 
                 match tx.execute(LIMIT, params![user, row.id, account]) {
                     Ok(_) => {}
                     Err(db::Error::ForeignKey) => {
-                        return Err(Error::invalid("accounts", "names an unknown account"));
+                        return Err(Error::invalid(
+                            "accounts",
+                            "accounts names an unknown account",
+                        ));
                     }
                     Err(error) => return Err(error.into()),
                 }

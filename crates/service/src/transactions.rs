@@ -41,10 +41,10 @@ pub async fn list(
 ) -> Result<PageEnd> {
     caller.require(Scope::TransactionsRead)?;
     if filter.start_on.zip(filter.end_on).is_some_and(|(start, end)| start > end) {
-        return Err(Error::invalid("start_date", "must not be after end_date"));
+        return Err(Error::invalid("start_date", "start_date must not be after end_date"));
     }
     if filter.q.as_deref().is_some_and(|it| it.contains('\0')) {
-        return Err(Error::invalid("q", "must not contain a null character"));
+        return Err(Error::invalid("q", "q must not contain a null character"));
     }
     let text = format!("{filter:?}");
     let scope = cursors::Scope { user: caller.user, list: "transactions", filter: &text };

@@ -162,7 +162,7 @@ async fn hash_password(app: &App, password: &str) -> Result<String> {
     if !(PASSWORD_LENGTH_MIN..=PASSWORD_LENGTH_MAX).contains(&length) {
         return Err(Error::invalid(
             "password",
-            format!("must have {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters"),
+            format!("password must have {PASSWORD_LENGTH_MIN} to {PASSWORD_LENGTH_MAX} characters"),
         ));
     }
     let salt: [u8; 16] = app.entropy.bytes();
@@ -186,7 +186,7 @@ fn normal_email(email: &str) -> Result<String> {
     if looks_right {
         Ok(email)
     } else {
-        Err(Error::invalid("email", "must be an email address such as robin@example.com"))
+        Err(Error::invalid("email", "email must be an email address such as robin@example.com"))
     }
 }
 

@@ -13,7 +13,7 @@ use service::schema;
 use super::print;
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want, plain};
+use crate::open::{self, Want};
 use crate::progress::{Progress, grouped};
 use crate::{data_dir, serve};
 
@@ -31,12 +31,12 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
     }
     let (db, key) = open::database(config, Want::Existing).await?;
     // A backup with the wrong key could not be used.
-    installation::claim(&db, &key).await.map_err(plain)?;
+    installation::claim(&db, &key).await?;
     let (temporary, file) = data_dir::create_temporary(path)?;
     let mut progress = Progress::new("Backing up", None);
     let now = Clock::System.now();
     let written = backup::write(&db, &key, now, file, move |rows| progress.show(rows)).await;
-    let placed = written.map_err(plain).and_then(|(file, rows)| {
+    let placed = written.map_err(anyhow::Error::from).and_then(|(file, rows)| {
         file.sync_all()?;
         let bytes = file.metadata()?.len();
         fs::rename(&temporary, path)?;
@@ -60,15 +60,14 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
         eprintln!("Checking {}", path.display());
     }
     let file = open()?;
-    let contents =
-        tokio::task::spawn_blocking(move || backup::check(file)).await?.map_err(plain)?;
+    let contents = tokio::task::spawn_blocking(move || backup::check(file)).await??;
 
     data_dir::make(&config.data_dir)?;
     let _lock = serve::lock(config)?;
     data_dir::make_database_file(config)?;
     let db = open::connect(config).await?;
     db.migrate(schema::MIGRATIONS).await?;
-    backup::must_be_empty(&db).await.map_err(plain)?;
+    backup::must_be_empty(&db).await?;
     let old_key = adopt_key(config, &contents.key)?;
     let (made_at, total) = (contents.made_at().to_owned(), contents.rows);
     let restored = take_in(&db, contents, open()?).await;
@@ -81,7 +80,7 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
 
 async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<()> {
     let mut progress = Progress::new("Restoring", Some(contents.rows));
-    backup::restore(db, contents, file, move |rows| progress.show(rows)).await.map_err(plain)?;
+    backup::restore(db, contents, file, move |rows| progress.show(rows)).await?;
     Ok(())
 }
 

@@ -222,5 +222,5 @@ async fn counters(db: &Db) -> Check {
 }
 
 fn chain(error: service::Error) -> String {
-    crate::sentence(&open::plain(error))
+    crate::sentence(&error.into())
 }

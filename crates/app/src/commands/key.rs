@@ -1,6 +1,6 @@
 //! `evenkeel key`: API keys of the people who have an account here.
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use base::{AccountId, Date, KeyId, Timestamp};
 use serde_json::json;
 use service::keys::{self, ApiKey, NewKey};
@@ -9,7 +9,7 @@ use service::{App, Caller, Scopes};
 use super::{named_or_only, print, print_json};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want, plain};
+use crate::open::{self, Want};
 
 pub(crate) async fn run(config: &Config, command: &cli::Key) -> Result<()> {
     let app = open::app(config, Want::Existing).await?;
@@ -24,7 +24,7 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
     let user = named_or_only(app, new.whose.user.as_deref()).await?;
     let scopes = match &new.scopes {
         _ if new.read_only => Scopes::read_only(),
-        Some(words) => Scopes::parse(words).map_err(plain)?,
+        Some(words) => Scopes::parse(words)?,
         None => Scopes::all(),
     };
     let account = |text: &String| {
@@ -38,8 +38,7 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
         accounts: accounts.transpose()?,
         expires_at: expires.transpose()?,
     };
-    let (key, secret) =
-        keys::create(app, &Caller::owner(user.id), new_key).await.map_err(by_flag)?;
+    let (key, secret) = keys::create(app, &Caller::owner(user.id), new_key).await?;
     if new.output.json {
         let mut shown = json_of(&key);
         shown["key"] = secret.into();
@@ -53,19 +52,9 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
     ))
 }
 
-/// What is wrong with a member of the new key, told by the flag that set it.
-fn by_flag(error: service::Error) -> anyhow::Error {
-    match &error {
-        service::Error::Invalid { param: Some(param), message } => {
-            anyhow!("--{} {message}", param.trim_end_matches("_at"))
-        }
-        _ => error.into(),
-    }
-}
-
 async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
     let user = named_or_only(app, whose.user.as_deref()).await?;
-    let keys = keys::list(app, &Caller::owner(user.id)).await.map_err(plain)?;
+    let keys = keys::list(app, &Caller::owner(user.id)).await?;
     if as_json {
         return print_json(&keys.iter().map(json_of).collect());
     }
@@ -102,7 +91,7 @@ async fn revoke(app: &App, whose: &cli::Whose, id: &str) -> Result<()> {
                 user.email
             )
         }
-        Err(error) => Err(plain(error)),
+        Err(error) => Err(error.into()),
     }
 }
 

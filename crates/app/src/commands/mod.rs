@@ -41,7 +41,7 @@ pub(crate) fn make_password(entropy: &Entropy) -> String {
 
 /// The person with that address.
 pub(crate) async fn person(app: &App, email: &str) -> Result<users::User> {
-    let found = users::find_by_email(app, email).await.map_err(crate::open::plain)?;
+    let found = users::find_by_email(app, email).await?;
     match found {
         Some(user) => Ok(user),
         None => bail!("nobody here has the address {email}; `evenkeel user list` shows everyone"),

@@ -11,7 +11,7 @@ use service::{App, Error};
 use super::{make_password, person, print, print_json};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want, plain};
+use crate::open::{self, Want};
 
 /// More than anyone reads; a list without a limit would be a promise nobody can keep.
 const LISTED_MAX: usize = 10_000;
@@ -32,18 +32,19 @@ pub(crate) async fn run(config: &Config, command: &cli::User) -> Result<()> {
 
 async fn create(app: &App, new: &cli::NewUser) -> Result<()> {
     let currency = Currency::parse(&new.currency.to_uppercase());
-    let currency = currency.map_err(|error| Error::invalid("currency", error.to_string()));
+    let currency =
+        currency.map_err(|error| Error::invalid("currency", format!("currency {error}")));
     let (password, made) = choose_password(app, &new.password)?;
     let user = users::create(
         app,
         NewUser {
             email: new.email.clone(),
             preferred_name: new.name.clone(),
-            base_currency: currency.map_err(plain)?,
+            base_currency: currency?,
             password: Some(password.clone()),
         },
     );
-    let user = user.await.map_err(plain)?;
+    let user = user.await?;
     if new.output.json {
         let mut shown = json_of(&user);
         if made {
@@ -77,7 +78,7 @@ async fn list(app: &App, as_json: bool) -> Result<()> {
 async fn set_password(app: &App, email: &str, password: &cli::PasswordFrom) -> Result<()> {
     let user = person(app, email).await?;
     let (password, made) = choose_password(app, password)?;
-    users::set_password(app, user.id, &password).await.map_err(plain)?;
+    users::set_password(app, user.id, &password).await?;
     print(&format!("The password of {} is replaced.\n", user.email))?;
     if made { print(&password_note(&password)) } else { Ok(()) }
 }
@@ -87,7 +88,7 @@ async fn delete(app: &App, email: &str, yes: bool) -> Result<()> {
     if !yes {
         confirm(&user.email)?;
     }
-    users::delete(app, user.id).await.map_err(plain)?;
+    users::delete(app, user.id).await?;
     print(&format!("{} and everything of theirs is gone.\n", user.email))
 }
 

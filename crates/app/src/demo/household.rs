@@ -14,7 +14,6 @@ use sources::demo::{GoalSeed, Household};
 use super::state::State;
 use super::{Access, claim, find_or_create, give_access};
 use crate::config::Config;
-use crate::open::plain;
 
 pub(super) async fn seed(
     config: &Config,
@@ -39,17 +38,17 @@ async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {
             let name = (draft.name.clone(), draft.mask.clone());
             names.insert(name, draft.external_id.clone());
         }
-        imports::commit(app, caller, statement).await.map_err(plain)?;
+        imports::commit(app, caller, statement).await?;
     }
     let known = by_external_id(app, caller, &names).await?;
     for external_id in household.hidden_accounts() {
         let id = find(&known, &external_id)?;
-        accounts::set_hidden(app, caller, id, true).await.map_err(plain)?;
+        accounts::set_hidden(app, caller, id, true).await?;
     }
-    let there = goals::list(app, caller, None).await.map_err(plain)?;
+    let there = goals::list(app, caller, None).await?;
     for seed in household.goals() {
         if there.iter().all(|it| it.name != seed.name) {
-            goals::create(app, caller, new_goal(&seed, &known)?).await.map_err(plain)?;
+            goals::create(app, caller, new_goal(&seed, &known)?).await?;
         }
     }
     Ok(())
@@ -63,7 +62,7 @@ async fn by_external_id(
     names: &HashMap<(String, Option<String>), String>,
 ) -> Result<HashMap<String, AccountId>> {
     let filter = accounts::Filter { status: accounts::Status::All, include_hidden: true };
-    let accounts = accounts::list(app, caller, filter).await.map_err(plain)?;
+    let accounts = accounts::list(app, caller, filter).await?;
     let named = accounts.into_iter().filter_map(|account| {
         let external_id = names.get(&(account.name, account.mask))?;
         Some((external_id.clone(), account.id))

@@ -13,7 +13,6 @@ use super::state::{Size, State};
 use super::{Access, claim, find_or_create, give_access, make_key};
 use crate::config::Config;
 use crate::data_dir;
-use crate::open::plain;
 use crate::progress::{Progress, REDRAW, grouped};
 
 /// People under way at one time: enough to keep the one writer of SQLite busy, and PostgreSQL's
@@ -95,7 +94,7 @@ async fn one(app: &App, plan: &Plan, index: u64) -> Result<String> {
         let statements: Vec<Statement> = making.await?;
         for statement in statements {
             let rows: usize = statement.accounts.iter().map(|it| it.transactions.len()).sum();
-            imports::commit(app, &caller, statement).await.map_err(plain)?;
+            imports::commit(app, &caller, statement).await?;
             plan.rows.fetch_add(rows as u64, Ordering::Relaxed);
         }
     }

@@ -18,7 +18,7 @@ use crate::commands::make_password;
 use crate::config::{self, Config, Flags, Search};
 use crate::data_dir::{self, Scratch};
 use crate::loops::Loops;
-use crate::open::{self, Want, plain};
+use crate::open::{self, Want};
 use crate::serve::{self, Bound};
 use state::State;
 
@@ -105,20 +105,20 @@ async fn find_or_create(app: &App, email: &str, name: &str) -> Result<(UserId, b
         base_currency: base::Currency::USD,
         password: None,
     };
-    Ok((users::create(app, new).await.map_err(plain)?.id, false))
+    Ok((users::create(app, new).await?.id, false))
 }
 
 async fn make_key(app: &App, user: UserId) -> Result<String> {
     let new =
         NewKey { name: "Demo".to_owned(), scopes: Scopes::all(), accounts: None, expires_at: None };
-    let (_, secret) = keys::create(app, &Caller::owner(user), new).await.map_err(plain)?;
+    let (_, secret) = keys::create(app, &Caller::owner(user), new).await?;
     Ok(secret)
 }
 
 /// A new password and a new key, so that what is printed works, whatever was there before.
 async fn give_access(app: &App, user: UserId, email: &str, again: bool) -> Result<Access> {
     let password = make_password(&app.entropy);
-    users::set_password(app, user, &password).await.map_err(plain)?;
+    users::set_password(app, user, &password).await?;
     let api_key = make_key(app, user).await?;
     Ok(Access { email: email.to_owned(), password, api_key, again })
 }

@@ -31,15 +31,15 @@ async fn what_is_wrong_with_a_new_person_is_said_in_a_sentence() {
     for (args, said) in [
         (
             &["user", "create", "robin"][..],
-            "the email must be an email address such as robin@example.com",
+            "email must be an email address such as robin@example.com",
         ),
         (
             &["user", "create", "r@example.com", "--currency", "XYZ"],
-            "the currency must be a currency code such as USD or EUR",
+            "currency must be a currency code such as USD or EUR",
         ),
         (
             &["user", "create", "r@example.com", "--password-stdin"],
-            "the password must have 10 to 256 characters",
+            "password must have 10 to 256 characters",
         ),
     ] {
         assert_eq!(it.run(args).failed(), said);
@@ -103,7 +103,7 @@ async fn whose_key_it_is_must_be_said_once_there_are_several_people() {
     );
     let account = ["--accounts", "acc_01jqz9b3p2e8v9d0m5w7x4t6ra"];
     let unknown = it.run(&[&args[..], &account].concat()).failed();
-    assert_eq!(unknown, "--accounts names an unknown account");
+    assert_eq!(unknown, "accounts names an unknown account");
     let scope = it.run(&[&args[..], &["--scopes", "accounts:reed"]].concat()).failed();
     assert_eq!(scope, "accounts:reed is not a scope");
 }

@@ -118,7 +118,7 @@ async fn what_the_rules_refuse_is_kept_and_what_can_be_mended_is_not() {
     let refused = client.send(Method::POST, "/v1/goals", r#"{"name": ""}"#).await;
     assert_eq!(
         refused.refusal(),
-        "400 VALIDATION_ERROR name: must have 1 to 80 characters on one line"
+        "400 VALIDATION_ERROR name: name must have 1 to 80 characters on one line"
     );
     let mended = client.send(Method::POST, "/v1/goals", r#"{"name": "Boat"}"#).await;
     assert_eq!(mended.status, StatusCode::OK, "a mistake does not use the key up");
@@ -146,7 +146,7 @@ async fn bodies_and_keys_are_refused_in_words_that_help() {
     let answer = scene.client.send(Method::POST, "/v1/goals", large).await;
     assert_eq!(answer.refusal(), "413 PAYLOAD_TOO_LARGE: the body must be at most 1 MiB");
     let long = scene.client.header("idempotency-key", &"x".repeat(256));
-    let expected = "400 VALIDATION_ERROR Idempotency-Key: must have 1 to 255 visible ASCII characters, such as a UUID";
+    let expected = "400 VALIDATION_ERROR Idempotency-Key: Idempotency-Key must have 1 to 255 visible ASCII characters, such as a UUID";
     assert_eq!(long.send(Method::POST, "/v1/goals", r#"{"name": "A"}"#).await.refusal(), expected);
     let spaced = scene.client.header("idempotency-key", "a b");
     assert_eq!(

@@ -185,11 +185,11 @@ async fn balances_are_one_row_a_day_with_how_each_is_known() {
     };
     assert_eq!(
         bounds("start_date=2026-03-02&end_date=2026-03-01").await,
-        "400 VALIDATION_ERROR start_date: must not be after end_date"
+        "400 VALIDATION_ERROR start_date: start_date must not be after end_date"
     );
     assert_eq!(
         bounds("start_date=2021-03-05&end_date=2026-03-10").await,
-        "400 VALIDATION_ERROR start_date: must be at most 1830 days before end_date"
+        "400 VALIDATION_ERROR start_date: start_date must be at most 1830 days before end_date"
     );
 }
 

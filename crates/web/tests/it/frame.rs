@@ -130,7 +130,10 @@ async fn parameters_are_refused_in_words_that_help() {
             "updated_since=yesterday",
             "updated_since: updated_since must be an instant such as 2026-04-10T08:30:00Z",
         ),
-        ("start_date=2026-03-02&end_date=2026-03-01", "start_date: must not be after end_date"),
+        (
+            "start_date=2026-03-02&end_date=2026-03-01",
+            "start_date: start_date must not be after end_date",
+        ),
         ("pending=yes", "pending: pending must be true or false"),
         (
             "category_tier1=FOOD",
