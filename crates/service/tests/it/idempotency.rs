@@ -114,6 +114,8 @@ async fn claimed<'f>(
     key: &str,
     running: impl Future<Output = Result<Outcome>> + 'f,
 ) -> Pin<Box<dyn Future<Output = Result<Outcome>> + 'f>> {
+    // A connection that is surely idle: to open one would take more than the single step given below.
+    app.db.write(|_| Ok::<_, Error>(())).await.unwrap();
     let mut running = Box::pin(running);
     let mut context = Context::from_waker(Waker::noop());
     assert!(running.as_mut().poll(&mut context).is_pending());
