@@ -1,5 +1,7 @@
 //! The request limit: an exact sliding window per credential, in memory for one process, in PostgreSQL for many.
 
+mod shared;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +15,12 @@ use crate::{App, Error, Result};
 pub struct Policy {
     pub requests: i64,
     pub window_seconds: i64,
+}
+
+impl Policy {
+    fn window_micros(self) -> i64 {
+        self.window_seconds * 1_000_000
+    }
 }
 
 impl Default for Policy {
@@ -40,13 +48,19 @@ pub struct Limiter {
     policy: Policy,
     accepted: Mutex<Windows<[u8; 16]>>,
     failed: Mutex<Windows<String>>,
+    queue: shared::Queue,
 }
 
 type Windows<K> = HashMap<K, VecDeque<i64>>;
 
 impl Limiter {
     pub fn new(policy: Policy) -> Limiter {
-        Limiter { policy, accepted: Mutex::new(HashMap::new()), failed: Mutex::new(HashMap::new()) }
+        Limiter {
+            policy,
+            accepted: Mutex::default(),
+            failed: Mutex::default(),
+            queue: shared::Queue::default(),
+        }
     }
 
     pub fn policy(&self) -> Policy {
@@ -56,13 +70,13 @@ impl Limiter {
 
 /// Counts a request of a credential, unless the window is full. A refused one does not count.
 pub async fn take(app: &App, credential: [u8; 16]) -> Result<Standing> {
-    let now = app.clock.now();
     match app.db.engine() {
         Engine::Sqlite => {
+            let now = app.clock.now();
             let mut windows = app.limits.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(slide(&mut windows, credential, app.limits.policy, now))
         }
-        Engine::Postgres => take_shared(app, credential, now).await,
+        Engine::Postgres => shared::take(app, credential).await,
     }
 }
 
@@ -84,7 +98,7 @@ fn slide<K: std::hash::Hash + Eq>(
     now: Timestamp,
 ) -> Standing {
     let now = now.as_microsecond();
-    let window = policy.window_seconds * 1_000_000;
+    let window = policy.window_micros();
     if windows.len() >= SWEEP_AT {
         windows.retain(|_, marks| marks.back().is_some_and(|it| it + window > now));
     }
@@ -101,38 +115,11 @@ fn slide<K: std::hash::Hash + Eq>(
 }
 
 fn standing(policy: Policy, accepted: bool, used: i64, oldest: Option<i64>, now: i64) -> Standing {
-    let until = oldest.map_or(0, |it| it + policy.window_seconds * 1_000_000 - now);
+    let until = oldest.map_or(0, |it| it + policy.window_micros() - now);
     // Rounded up: a client that waits exactly this long is let in.
     let reset_seconds = (until + 999_999).div_euclid(1_000_000).max(0);
     let remaining = (policy.requests - used).max(0);
     Standing { accepted, policy, remaining, reset_seconds }
-}
-
-/// One limit over all processes: accepted requests are numbered, and the number of the oldest one still in the
-/// window tells how many there are. Two at the same moment want the same number; the primary key lets one win.
-async fn take_shared(app: &App, credential: [u8; 16], now: Timestamp) -> Result<Standing> {
-    const TRIES: usize = 50;
-    let policy = app.limits.policy;
-    let (now, window) = (now.as_microsecond(), policy.window_seconds * 1_000_000);
-    let id = db::Param::Id(Some(credential));
-    for _ in 0..TRIES {
-        let wanted = [id.clone(), now.into(), (now - window).into(), policy.requests.into()];
-        let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let found: Option<(i64, i64, Option<i64>)> = app.db.first(TAKE, &wanted, read).await?;
-        if let Some((number, oldest_number, oldest_at)) = found {
-            let oldest = oldest_at.unwrap_or(now);
-            return Ok(standing(policy, true, number - oldest_number + 1, Some(oldest), now));
-        }
-        // Either the window is full or someone took the number first.
-        let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let look = [id.clone(), (now - window).into()];
-        let (used, oldest): (i64, Option<i64>) =
-            app.db.first(LOOK, &look, read).await?.unwrap_or((0, None));
-        if used >= policy.requests {
-            return Ok(standing(policy, false, used, oldest, now));
-        }
-    }
-    Err(Error::Unavailable(db::Error::unavailable("too many requests of one key at one moment")))
 }
 
 /// Forgets what has left every window; a background step.
@@ -140,31 +127,13 @@ pub async fn forget_once(app: &App) -> Result<usize> {
     if app.db.engine() == Engine::Sqlite {
         return Ok(0);
     }
-    let window = app.limits.policy.window_seconds * 1_000_000;
+    let window = app.limits.policy.window_micros();
     let before = app.clock.now().as_microsecond() - window;
     let forget = move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before])?);
     Ok(app.db.write(forget).await? as usize)
 }
 
-const TAKE: &str = "with
-    newest as (select number from request_marks where credential_id = $1 order by number desc limit 1),
-    oldest as (select number, accepted_at from request_marks
-        where credential_id = $1 and accepted_at > $3 order by accepted_at, number limit 1),
-    place as (select coalesce((select number from newest), 0) + 1 as number,
-        coalesce((select number from oldest), coalesce((select number from newest), 0) + 1) as oldest)
-    insert into request_marks (credential_id, number, accepted_at)
-    select $1, place.number, $2 from place where place.number - place.oldest < $4
-    on conflict do nothing
-    returning number,
-        coalesce((select number from oldest), number) as oldest_number,
-        (select accepted_at from oldest) as oldest_at";
-// Counts as `TAKE` does, so that the two never disagree, not even while the clocks of two processes do.
-const LOOK: &str = "with
-    newest as (select number from request_marks where credential_id = $1 order by number desc limit 1),
-    oldest as (select number, accepted_at from request_marks
-        where credential_id = $1 and accepted_at > $2 order by accepted_at, number limit 1)
-    select newest.number - oldest.number + 1, oldest.accepted_at from newest, oldest";
 const FORGET: &str = "delete from request_marks where accepted_at <= $1";
 
-pub(crate) const POSTGRES_STATEMENTS: &[&str] = &[TAKE];
-pub(crate) const STATEMENTS: &[&str] = &[LOOK, FORGET];
+pub(crate) use shared::POSTGRES_STATEMENTS;
+pub(crate) const STATEMENTS: &[&str] = &[FORGET];
