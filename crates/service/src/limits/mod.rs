@@ -1,6 +1,6 @@
 //! The request limit: an exact sliding window per credential, in memory for one process, in PostgreSQL for many.
 
-mod shared;
+mod queue;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +48,7 @@ pub struct Limiter {
     policy: Policy,
     accepted: Mutex<Windows<[u8; 16]>>,
     failed: Mutex<Windows<String>>,
-    queue: shared::Queue,
+    queue: queue::Queue,
 }
 
 type Windows<K> = HashMap<K, VecDeque<i64>>;
@@ -59,7 +59,7 @@ impl Limiter {
             policy,
             accepted: Mutex::default(),
             failed: Mutex::default(),
-            queue: shared::Queue::default(),
+            queue: queue::Queue::default(),
         }
     }
 
@@ -76,7 +76,7 @@ pub async fn take(app: &App, credential: [u8; 16]) -> Result<Standing> {
             let mut windows = app.limits.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(slide(&mut windows, credential, app.limits.policy, now))
         }
-        Engine::Postgres => shared::take(app, credential).await,
+        Engine::Postgres => queue::take(app, credential).await,
     }
 }
 
@@ -135,5 +135,5 @@ pub async fn forget_once(app: &App) -> Result<usize> {
 
 const FORGET: &str = "delete from request_marks where accepted_at <= $1";
 
-pub(crate) use shared::POSTGRES_STATEMENTS;
+pub(crate) use queue::POSTGRES_STATEMENTS;
 pub(crate) const STATEMENTS: &[&str] = &[FORGET];
