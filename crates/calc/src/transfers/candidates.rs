@@ -1,0 +1,281 @@
+//! Which outflow and inflow could be one move, with the evidence for it.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use base::draft::AccountKind;
+use base::{AccountId, Currency, Money, TransactionId, days_from_date};
+
+use super::evidence::{Evidence, NAMING_HALVES, Naming, Side, of_leg};
+use super::naming::{AccountWords, Text};
+use super::{Account, Convert, Decided, EARLIEST_LAG, Kind, LATEST_LAG, Leg};
+use super::{RARE_DAYS, SUGGEST_HALVES};
+
+/// Thresholds of amounts are in minor units: a currency without decimals has smaller units, so that
+/// they are worth something alike everywhere.
+const ROUND_MINOR: u64 = 500;
+const LEAST_RARE_MINOR: u64 = 2_500;
+/// Among more inflows than this that one outflow could mean, nothing tells it which; and without a
+/// bound a file of equal amounts would take hours.
+pub(super) const CROWD: usize = 32;
+
+/// Two legs that might belong together, as places in the list of legs, with at least the points of
+/// a suggestion.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) outflow: usize,
+    pub(super) inflow: usize,
+    pub(super) basis: Basis,
+    pub(super) kind: Kind,
+    pub(super) points_halves: i32,
+    /// Days between the legs, by when they were authorized if both tell, else by when they posted.
+    pub(super) gap_days: u64,
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) fee_minor: i64,
+}
+
+/// How the amounts agree, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Basis {
+    Confirmed,
+    Exact,
+    Fee,
+    Exchange,
+}
+
+impl Candidate {
+    pub(super) fn legs(&self) -> [usize; 2] {
+        [self.outflow, self.inflow]
+    }
+}
+
+pub(super) fn candidates(
+    accounts: &[Account],
+    legs: &[Leg],
+    decided: &Decided,
+    convert: &Convert,
+) -> Vec<Candidate> {
+    let mut search = Search::new(accounts, legs, decided);
+    search.confirmed();
+    search.exact();
+    search.unequal(convert);
+    search.found
+}
+
+/// Sorted so that equal amounts lie together, and in them first outflows, then inflows, by day.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    currency: Currency,
+    magnitude: u64,
+    is_inflow: bool,
+    day: i64,
+    leg: usize,
+}
+
+pub(super) struct Search<'a> {
+    accounts: &'a [Account],
+    words: Vec<AccountWords>,
+    pub(super) legs: &'a [Leg],
+    /// Place of the account of each leg that is open to pairing: none where the account is unknown
+    /// or the person decided.
+    pub(super) owners: Vec<Option<usize>>,
+    pub(super) days: Vec<i64>,
+    /// Read only where a candidate needs it.
+    texts: Vec<OnceCell<Text>>,
+    decided: &'a Decided,
+    found: Vec<Candidate>,
+}
+
+impl<'a> Search<'a> {
+    fn new(accounts: &'a [Account], legs: &'a [Leg], decided: &'a Decided) -> Search<'a> {
+        let places: HashMap<AccountId, usize> =
+            accounts.iter().enumerate().map(|(at, it)| (it.id, at)).collect();
+        let owner = |leg: &Leg| {
+            let place = places.get(&leg.account).copied();
+            place.filter(|_| !decided.not_transfers.contains(&leg.id))
+        };
+        Search {
+            accounts,
+            words: accounts.iter().map(AccountWords::of).collect(),
+            legs,
+            owners: legs.iter().map(owner).collect(),
+            days: legs.iter().map(|it| days_from_date(it.on)).collect(),
+            texts: legs.iter().map(|_| OnceCell::new()).collect(),
+            decided,
+            found: Vec::new(),
+        }
+    }
+
+    /// What the person confirmed, unless the person also refused it. Either way its legs are
+    /// decided, and no longer open.
+    fn confirmed(&mut self) {
+        let confirmed = &self.decided.confirmed;
+        if confirmed.is_empty() {
+            return;
+        }
+        let named: BTreeSet<TransactionId> = confirmed.iter().flat_map(|it| [it.0, it.1]).collect();
+        let legs = self.legs.iter().enumerate().filter(|(_, it)| named.contains(&it.id));
+        let places: BTreeMap<TransactionId, usize> = legs.map(|(at, it)| (it.id, at)).collect();
+        for (outflow, inflow) in confirmed.difference(&self.decided.refused) {
+            if let (Some(outflow), Some(inflow)) = (places.get(outflow), places.get(inflow))
+                && self.owners_of(*outflow, *inflow).is_some()
+                && self.legs[*outflow].amount_minor < 0
+                && self.legs[*inflow].amount_minor > 0
+            {
+                self.add(*outflow, *inflow, Basis::Confirmed, vec![Evidence::Confirmed]);
+            }
+        }
+        places.into_values().for_each(|leg| self.owners[leg] = None);
+    }
+
+    fn exact(&mut self) {
+        let mut rows: Vec<Row> = Vec::with_capacity(self.legs.len());
+        for (leg, it) in self.legs.iter().enumerate().filter(|(_, it)| it.amount_minor != 0) {
+            rows.push(Row {
+                currency: it.currency,
+                magnitude: it.amount_minor.unsigned_abs(),
+                is_inflow: it.amount_minor > 0,
+                day: self.days[leg],
+                leg,
+            });
+        }
+        rows.sort_unstable();
+        for equal in rows.chunk_by(|a, b| (a.currency, a.magnitude) == (b.currency, b.magnitude)) {
+            let (outflows, inflows) = equal.split_at(equal.partition_point(|it| !it.is_inflow));
+            for outflow in outflows {
+                let near = between(inflows, outflow.day + EARLIEST_LAG, outflow.day + LATEST_LAG);
+                if near.len() > CROWD {
+                    continue;
+                }
+                for inflow in near {
+                    let is_rare = || is_rare(outflow, inflow, outflows, inflows);
+                    self.consider(outflow.leg, inflow.leg, Basis::Exact, is_rare);
+                }
+            }
+        }
+    }
+
+    /// Adds the pair if no rule forbids it and the evidence is at least worth a question.
+    pub(super) fn consider(
+        &mut self,
+        outflow: usize,
+        inflow: usize,
+        basis: Basis,
+        is_rare: impl FnOnce() -> bool,
+    ) {
+        let Some((from, to)) = self.owners_of(outflow, inflow) else { return };
+        let lag = self.days[inflow] - self.days[outflow];
+        let earliest = if self.accounts[to].kind.is_debt() { EARLIEST_LAG } else { 0 };
+        if !(earliest..=LATEST_LAG).contains(&lag) || self.is_forbidden(outflow, inflow, basis) {
+            return;
+        }
+        let reaches = self.accounts[to].kind;
+        let rare = is_rare().then_some(Evidence::RareAmount);
+        let told = [Some(Evidence::Lag(lag)), rare].into_iter().flatten();
+        let told = told.chain(of_leg(&self.legs[outflow], Side::Outflow, reaches));
+        let told = told.chain(of_leg(&self.legs[inflow], Side::Inflow, reaches));
+        // Reading texts costs most, so a pair that no name could save is dropped before.
+        if sum(told.clone()) + 2 * NAMING_HALVES < SUGGEST_HALVES {
+            return;
+        }
+        let mut evidence: Vec<Evidence> = told.collect();
+        evidence.extend(self.naming(outflow, Side::Outflow, to, from));
+        evidence.extend(self.naming(inflow, Side::Inflow, from, to));
+        if sum(evidence.iter().copied()) >= SUGGEST_HALVES {
+            self.add(outflow, inflow, basis, evidence);
+        }
+    }
+
+    /// Where the money came from and where it went, if both are open and not the same.
+    fn owners_of(&self, outflow: usize, inflow: usize) -> Option<(usize, usize)> {
+        self.owners[outflow].zip(self.owners[inflow]).filter(|(from, to)| from != to)
+    }
+
+    fn is_forbidden(&self, outflow: usize, inflow: usize, basis: Basis) -> bool {
+        let Some((from, to)) = self.owners_of(outflow, inflow) else { return true };
+        let (from, to) = (&self.accounts[from], &self.accounts[to]);
+        if self.decided.refused.contains(&(self.legs[outflow].id, self.legs[inflow].id)) {
+            return true;
+        }
+        // A balance kept by hand is nobody's exchange.
+        if basis == Basis::Exchange && (from.manual || to.manual) {
+            return true;
+        }
+        if from.kind != AccountKind::Credit {
+            return false;
+        }
+        // What leaves a card is a purchase, and what then arrives a refund or a friend's share,
+        // unless the bank says that the card lent money.
+        let says = |phrase| [outflow, inflow].iter().any(|leg| self.text(*leg).has_phrase(phrase));
+        let lends = says(&["BALANCE", "TRANSFER"])
+            || to.kind != AccountKind::Credit && says(&["CASH", "ADVANCE"]);
+        !lends
+    }
+
+    /// How a leg on the account `own` names the account `other`.
+    fn naming(&self, leg: usize, side: Side, other: usize, own: usize) -> Option<Evidence> {
+        let text = self.text(leg);
+        let by = self.words[other].named_in(text, side, &self.words[own])?;
+        // ALLY 2222 says Ally, but not any other account there.
+        let means_another = by == Naming::Institution
+            && self.words.iter().enumerate().any(|(at, it)| {
+                at != other && it.is_sibling_of(&self.words[other]) && it.is_told_in(text)
+            });
+        (!means_another).then_some(Evidence::NamesOther(side, by))
+    }
+
+    fn text(&self, leg: usize) -> &Text {
+        self.texts[leg].get_or_init(|| Text::of(&self.legs[leg].description))
+    }
+
+    fn add(&mut self, outflow: usize, inflow: usize, basis: Basis, mut evidence: Vec<Evidence>) {
+        let Some((from, to)) = self.owners_of(outflow, inflow) else { return };
+        let (sent, arrived) = (&self.legs[outflow], &self.legs[inflow]);
+        let is_one_currency = sent.currency == arrived.currency;
+        // Their signs differ, so this stays inside 64 bits.
+        let lost_minor = -(sent.amount_minor + arrived.amount_minor);
+        let fee_minor = if is_one_currency { lost_minor } else { 0 };
+        match basis {
+            Basis::Fee => evidence.push(Evidence::Fee(Money::new(fee_minor, sent.currency))),
+            Basis::Exchange => evidence.push(Evidence::ExchangeRate),
+            Basis::Confirmed | Basis::Exact => {}
+        }
+        let authorized = sent.authorized_on.zip(arrived.authorized_on);
+        let gap_days = match authorized {
+            Some((left, came)) => days_from_date(came).abs_diff(days_from_date(left)),
+            None => self.days[inflow].abs_diff(self.days[outflow]),
+        };
+        self.found.push(Candidate {
+            outflow,
+            inflow,
+            basis,
+            kind: Kind::between(&self.accounts[from], &self.accounts[to]),
+            points_halves: sum(evidence.iter().copied()),
+            gap_days,
+            evidence,
+            fee_minor,
+        });
+    }
+}
+
+fn sum(evidence: impl Iterator<Item = Evidence>) -> i32 {
+    evidence.map(Evidence::points_halves).sum()
+}
+
+/// Rows are of one amount and direction, so by day.
+fn between(rows: &[Row], first: i64, last: i64) -> &[Row] {
+    let start = rows.partition_point(|it| it.day < first);
+    let end = rows.partition_point(|it| it.day <= last);
+    &rows[start..end]
+}
+
+/// Whether the amount is too odd to meet by chance, and nothing but these two has it.
+fn is_rare(outflow: &Row, inflow: &Row, outflows: &[Row], inflows: &[Row]) -> bool {
+    let amount = outflow.magnitude;
+    if amount < LEAST_RARE_MINOR || amount.is_multiple_of(ROUND_MINOR) {
+        return false;
+    }
+    let first = outflow.day.min(inflow.day) - RARE_DAYS;
+    let last = outflow.day.max(inflow.day) + RARE_DAYS;
+    between(outflows, first, last).len() == 1 && between(inflows, first, last).len() == 1
+}

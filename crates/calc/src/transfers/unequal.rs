@@ -1,0 +1,81 @@
+//! Candidates whose amounts differ: a fee was kept on the way, or the currency changed.
+
+use std::collections::BTreeSet;
+
+use base::Currency;
+
+use super::candidates::{Basis, CROWD, Search};
+use super::{Convert, EARLIEST_LAG, LATEST_LAG, Leg};
+
+const MOST_FEE_MINOR: u64 = 500;
+/// At most a hundredth may be a fee, and a fiftieth the spread of an exchange.
+const FEE_PART: u64 = 100;
+const SPREAD_PART: u64 = 50;
+
+/// Sorted so that what arrived on a day, with amounts between two, lies together.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrival {
+    currency: Currency,
+    day: i64,
+    magnitude: u64,
+    leg: usize,
+}
+
+impl Search<'_> {
+    /// Amounts that only come near agree often by chance, so both texts must speak of a transfer.
+    pub(super) fn unequal(&mut self, convert: &Convert) {
+        let arrivals = self.arrivals();
+        let currencies: BTreeSet<Currency> = arrivals.iter().map(|it| it.currency).collect();
+        let legs = self.legs;
+        for (outflow, sent) in legs.iter().enumerate() {
+            if sent.amount_minor >= 0 || !self.is_worded(outflow) {
+                continue;
+            }
+            for currency in &currencies {
+                let Some((least, most)) = arriving(sent, *currency, convert) else { continue };
+                let is_same = *currency == sent.currency;
+                let basis = if is_same { Basis::Fee } else { Basis::Exchange };
+                for lag in EARLIEST_LAG..=LATEST_LAG {
+                    let day = self.days[outflow] + lag;
+                    let key = |it: &Arrival| (it.currency, it.day, it.magnitude);
+                    let start = arrivals.partition_point(|it| key(it) < (*currency, day, least));
+                    let end = arrivals.partition_point(|it| key(it) <= (*currency, day, most));
+                    if (start..end).len() <= CROWD {
+                        for arrival in &arrivals[start..end] {
+                            self.consider(outflow, arrival.leg, basis, || false);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn arrivals(&self) -> Vec<Arrival> {
+        let mut arrivals: Vec<Arrival> = Vec::new();
+        for (leg, it) in self.legs.iter().enumerate() {
+            if it.amount_minor > 0 && self.is_worded(leg) {
+                let (day, magnitude) = (self.days[leg], it.amount_minor.unsigned_abs());
+                arrivals.push(Arrival { currency: it.currency, day, magnitude, leg });
+            }
+        }
+        arrivals.sort_unstable();
+        arrivals
+    }
+
+    fn is_worded(&self, leg: usize) -> bool {
+        self.legs[leg].words.transfer && self.owners[leg].is_some()
+    }
+}
+
+/// The least and the most that may arrive in a currency of what was sent, if not all of it.
+fn arriving(sent: &Leg, currency: Currency, convert: &Convert) -> Option<(u64, u64)> {
+    let magnitude = sent.amount_minor.unsigned_abs();
+    if currency == sent.currency {
+        let most_fee = MOST_FEE_MINOR.max(magnitude / FEE_PART);
+        return Some((magnitude.saturating_sub(most_fee), magnitude - 1));
+    }
+    let minor = i64::try_from(magnitude).ok()?;
+    let worth = u64::try_from(convert(minor, sent.currency, currency, sent.on)?).ok()?;
+    let spread = worth / SPREAD_PART;
+    Some((worth - spread, worth + spread))
+}
