@@ -4,4 +4,5 @@ pub mod balances;
 pub mod investments;
 pub mod matching;
 pub mod rates;
+pub mod recurring;
 pub mod transfers;
