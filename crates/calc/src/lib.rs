@@ -1,6 +1,7 @@
 //! Pure sums over what is known: no clock, no I/O, no async; the same input always gives the same
 //! answer.
 pub mod balances;
+pub mod enrich;
 pub mod investments;
 pub mod matching;
 pub mod rates;

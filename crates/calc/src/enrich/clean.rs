@@ -1,0 +1,237 @@
+//! The merchant's key in a bank's descriptor: stable whatever the bank writes around it, and another
+//! one for another merchant.
+
+use super::descriptors::{Behind, DESCRIPTORS, Descriptors, Hint, Processor, Role, Roles};
+use super::fold::fold;
+use super::name::{Mark, Name};
+use super::tokens::{Glue, Kind, Token, split};
+
+/// The key of a descriptor that names nobody.
+pub const UNKNOWN: &str = "UNKNOWN";
+
+/// A descriptor, read once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Upper-case words with single spaces; the same for every purchase at one merchant.
+    pub key: String,
+    /// All words of the descriptor in the key's spelling, for keywords and rules.
+    pub text: String,
+    pub processor: Option<Processor>,
+    /// Money between people, with a name beside it.
+    pub person: bool,
+    /// Written as movements between own accounts are.
+    pub transfer_words: bool,
+    pub refund_words: bool,
+}
+
+/// Finds the key. Cleaning a key gives the same key, and no descriptor gives an empty one.
+pub fn clean(description: &str) -> Cleaned {
+    let folded = fold(description);
+    let tokens = split(&folded);
+    let reading = Reading::new(&tokens, &DESCRIPTORS);
+    let Found { mut key, processor, mut is_settled } = reading.find();
+    // What a cut leaves may itself end in a city or start with a channel. A round shortens the key, or
+    // finds a family or nobody, whose keys stay as they are, so that there is a last one.
+    while !is_settled {
+        let again = Reading::new(&split(&key), &DESCRIPTORS).find();
+        is_settled = again.is_settled || again.key == key;
+        key = again.key;
+    }
+    let (transfer_words, refund_words) = reading.hints();
+    let person = processor.is_some_and(Processor::is_between_people);
+    let text = spaced(&reading.words);
+    Cleaned { key, text, processor, person, transfer_words, refund_words }
+}
+
+/// The words of any text as `Cleaned::text` spells them.
+pub(super) fn spelled(text: &str) -> String {
+    let folded = fold(text);
+    let words: Vec<&str> = split(&folded).iter().map(|it| it.text).collect();
+    spaced(&words)
+}
+
+fn spaced(words: &[&str]) -> String {
+    let mut joined = String::with_capacity(words.iter().map(|it| it.len() + 1).sum());
+    for word in words.iter().filter(|it| !it.is_empty()) {
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(word);
+    }
+    joined
+}
+
+struct Found {
+    key: String,
+    processor: Option<Processor>,
+    /// Whether reading the key again can change nothing.
+    is_settled: bool,
+}
+
+struct Reading<'a> {
+    tokens: &'a [Token<'a>],
+    words: Vec<&'a str>,
+    roles: Vec<Roles>,
+    table: &'static Descriptors,
+}
+
+impl<'a> Reading<'a> {
+    fn new(tokens: &'a [Token<'a>], table: &'static Descriptors) -> Reading<'a> {
+        let words: Vec<&str> = tokens.iter().map(|it| it.text).collect();
+        let roles = words.iter().map(|it| table.roles(it)).collect();
+        Reading { tokens, words, roles, table }
+    }
+
+    fn find(&self) -> Found {
+        let (start, processor) = self.peel();
+        if let Some(family) = self.family(start) {
+            return Found { key: family.to_owned(), processor, is_settled: true };
+        }
+        let mut name = self.name(start);
+        name.trim(self.table);
+        let key = match name.words.is_empty() {
+            true => self.reference().unwrap_or(UNKNOWN).to_owned(),
+            false => spaced(&name.words),
+        };
+        Found { key, processor, is_settled: name.is_inert() }
+    }
+
+    fn hints(&self) -> (bool, bool) {
+        let (mut transfer, mut refund) = (false, false);
+        let mut at = 0;
+        while at < self.words.len() {
+            let mut length = 1;
+            if self.roles[at].has(Role::Hint)
+                && let Some((words, hint)) = self.table.hints.at(&self.words[at..]).next()
+            {
+                transfer |= *hint == Hint::Transfer;
+                refund |= *hint == Hint::Refund;
+                length = words;
+            }
+            at += length;
+        }
+        (transfer, refund)
+    }
+
+    /// Where the merchant starts behind channels and processors.
+    fn peel(&self) -> (usize, Option<Processor>) {
+        let (mut start, mut processor) = (0, None);
+        loop {
+            start = self.next_name(start);
+            let Some((length, peeled)) = self.prefix(start) else { return (start, processor) };
+            if self.family(start).is_some() || !self.is_named(start + length) {
+                return (start, processor);
+            }
+            processor = processor.or(peeled);
+            start += length;
+        }
+    }
+
+    fn prefix(&self, start: usize) -> Option<(usize, Option<Processor>)> {
+        if !self.roles.get(start)?.has(Role::Prefix) {
+            return None;
+        }
+        let mut found = self.table.prefixes.at(&self.words[start..]);
+        let fits =
+            |(length, (mark, _)): &(usize, &(Behind, _))| self.is_behind(*mark, start + length);
+        found.find(fits).map(|(length, (_, processor))| (length, *processor))
+    }
+
+    fn family(&self, start: usize) -> Option<&'static str> {
+        if !self.roles.get(start)?.has(Role::Family) {
+            return None;
+        }
+        let mut found = self.table.families.at(&self.words[start..]);
+        let fits =
+            |(length, (mark, _)): &(usize, &(Behind, _))| self.is_behind(*mark, start + length);
+        found.find(fits).map(|(_, (_, key))| *key)
+    }
+
+    fn is_behind(&self, mark: Behind, at: usize) -> bool {
+        let glue = self.tokens.get(at).map(|it| it.glue);
+        match mark {
+            Behind::Anything => true,
+            Behind::Star => glue == Some(Glue::Star),
+            Behind::Colon => glue == Some(Glue::Colon),
+        }
+    }
+
+    /// Skips numbers and dates, but not a family: BET365 looks like a reference.
+    fn next_name(&self, start: usize) -> usize {
+        let is_name = |at: &usize| self.tokens[*at].kind.is_name() || self.family(*at).is_some();
+        (start..self.tokens.len()).find(is_name).unwrap_or(self.tokens.len())
+    }
+
+    /// Whether more than a place comes from here on. Behind a star even PARIS is a name.
+    fn is_named(&self, start: usize) -> bool {
+        let start = self.next_name(start);
+        if self.family(start).is_some() {
+            return true;
+        }
+        let name = self.name(start);
+        let by_star = self.tokens.get(start).is_some_and(|it| it.glue == Glue::Star);
+        !name.words.is_empty() && (by_star || !name.is_place(self.table))
+    }
+
+    /// The words of the name, up to the first reference.
+    fn name(&self, start: usize) -> Name<'a> {
+        let mut name = Name::default();
+        let (mut contact, mut dated) = (false, false);
+        let mut at = start;
+        while let Some(token) = self.tokens.get(at) {
+            let roles = self.roles[at];
+            let is_year = std::mem::take(&mut dated) && token.kind == Kind::Small;
+            let mut length = 1;
+            match token.kind {
+                _ if is_year => {}
+                Kind::Break if name.words.is_empty() => {}
+                Kind::Break => break,
+                Kind::Date => {}
+                Kind::Phone => contact = true,
+                Kind::Host if !name.words.is_empty() => {
+                    contact = true;
+                    length += usize::from(self.is_path(at + 1));
+                }
+                Kind::Number | Kind::Small if name.drop_markers() => {}
+                Kind::Number => {}
+                Kind::Word | Kind::Small | Kind::Host => {
+                    if let Some(words) = self.cut(at) {
+                        if !name.words.is_empty() {
+                            break;
+                        }
+                        length = words;
+                    } else if roles.has(Role::Month) && name.drop_day() {
+                        dated = true;
+                    } else {
+                        let gap = token.glue == Glue::Gap;
+                        name.push(token.text, Mark { roles, gap, contact, kind: token.kind });
+                        contact = false;
+                    }
+                }
+            }
+            at += length;
+        }
+        name
+    }
+
+    /// The BILL of SHOP.COM/BILL goes with its host.
+    fn is_path(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|it| it.glue == Glue::Other && it.text == "BILL")
+    }
+
+    fn cut(&self, at: usize) -> Option<usize> {
+        if !self.roles[at].has(Role::Cut) {
+            return None;
+        }
+        let mut found = self.table.cuts.at(&self.words[at..]);
+        found.find(|(length, mark)| self.is_behind(**mark, at + length)).map(|(length, _)| length)
+    }
+
+    /// A word of letters and digits is a reference; where nothing else is written it is the name.
+    fn reference(&self) -> Option<&'a str> {
+        let is_plain = |it: &&str| it.chars().all(char::is_alphanumeric);
+        let is_name = |it: &&str| it.contains(char::is_alphabetic) && !it.starts_with("XX");
+        let numbers = self.tokens.iter().filter(|it| it.kind == Kind::Number).map(|it| it.text);
+        numbers.filter(is_plain).find(is_name)
+    }
+}

@@ -1,0 +1,214 @@
+//! The table of how banks write, `data/descriptors.txt`.
+
+use std::sync::LazyLock;
+
+use base::words;
+
+use super::phrases::{Phrases, WordMap};
+
+words!(
+    /// Who handled a payment between the person and the merchant.
+    Processor {
+        Adyen => "adyen",
+        Affirm => "affirm",
+        Afterpay => "afterpay",
+        AppleCash => "apple_cash",
+        Bilt => "bilt",
+        Bizum => "bizum",
+        Blik => "blik",
+        Braintree => "braintree",
+        Cantaloupe => "cantaloupe",
+        CashApp => "cash_app",
+        Ccv => "ccv",
+        Clover => "clover",
+        Eventbrite => "eventbrite",
+        Fareharbor => "fareharbor",
+        Fastspring => "fastspring",
+        Gocardless => "gocardless",
+        Gumroad => "gumroad",
+        Instacart => "instacart",
+        Klarna => "klarna",
+        Lightspeed => "lightspeed",
+        Lydia => "lydia",
+        Mbway => "mbway",
+        Mollie => "mollie",
+        Nayax => "nayax",
+        Olo => "olo",
+        Paddle => "paddle",
+        Paya => "paya",
+        Paypal => "paypal",
+        Revolut => "revolut",
+        Satispay => "satispay",
+        Shopify => "shopify",
+        Square => "square",
+        Stripe => "stripe",
+        Sumup => "sumup",
+        Swish => "swish",
+        Ticketmaster => "ticketmaster",
+        Tikkie => "tikkie",
+        Toast => "toast",
+        Twint => "twint",
+        Venmo => "venmo",
+        Wepay => "wepay",
+        Worldline => "worldline",
+        Zelle => "zelle",
+        Zettle => "zettle",
+    }
+);
+
+impl Processor {
+    /// Whether what it moves goes from person to person.
+    pub fn is_between_people(self) -> bool {
+        use Processor::{AppleCash, Bizum, CashApp, Lydia, Mbway, Revolut, Swish, Tikkie};
+        matches!(self, AppleCash | Bizum | CashApp | Lydia | Mbway | Revolut | Swish | Tikkie)
+            || matches!(self, Processor::Venmo | Processor::Zelle)
+    }
+}
+
+/// The mark that must stand behind a phrase for it to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Behind {
+    Anything,
+    Star,
+    Colon,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    Transfer,
+    Refund,
+    Neutral,
+}
+
+/// What a word may do in a descriptor. Most words of a name do nothing, and one look-up tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Prefix,
+    Family,
+    Cut,
+    Trailing,
+    City,
+    Hint,
+    Marker,
+    Month,
+    State,
+    Country,
+    CityFirst,
+    CityLast,
+    BeforeName,
+}
+
+/// A set of roles. For those that phrases have it is their first word that has it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Roles(u16);
+
+impl Roles {
+    pub(super) fn has(self, role: Role) -> bool {
+        self.0 & (1 << role as u16) != 0
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self == Roles::default()
+    }
+}
+
+pub(super) struct Descriptors {
+    /// Peeled from the front: a channel, or a processor.
+    pub(super) prefixes: Phrases<(Behind, Option<Processor>)>,
+    pub(super) families: Phrases<(Behind, &'static str)>,
+    pub(super) cuts: Phrases<Behind>,
+    pub(super) trailing: Phrases<()>,
+    pub(super) cities: Phrases<()>,
+    pub(super) hints: Phrases<Hint>,
+    roles: WordMap<&'static str, Roles>,
+}
+
+impl Descriptors {
+    pub(super) fn roles(&self, word: &str) -> Roles {
+        self.roles.get(word).copied().unwrap_or_default()
+    }
+}
+
+pub(super) static DESCRIPTORS: LazyLock<Descriptors> = LazyLock::new(read);
+
+const TEXT: &str = include_str!("../../../../data/descriptors.txt");
+
+/// Each phrase with the name of its section.
+pub(super) fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut section = "";
+    TEXT.lines().filter_map(move |line| {
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+            return None;
+        }
+        (!line.is_empty() && !line.starts_with('#')).then_some((section, line))
+    })
+}
+
+fn of(section: &'static str) -> impl Iterator<Item = &'static str> {
+    lines().filter(move |(name, _)| *name == section).map(|(_, phrase)| phrase)
+}
+
+fn behind(phrase: &'static str) -> (&'static str, Behind) {
+    match (phrase.strip_suffix('*'), phrase.strip_suffix(':')) {
+        (Some(plain), _) => (plain, Behind::Star),
+        (_, Some(plain)) => (plain, Behind::Colon),
+        _ => (phrase, Behind::Anything),
+    }
+}
+
+/// `PHRASE = value`, with the mark behind the phrase.
+fn assigned(line: &'static str) -> (&'static str, Behind, &'static str) {
+    let (phrase, value) = line.split_once(" = ").expect("the tests read every line of the table");
+    let (phrase, mark) = behind(phrase);
+    (phrase, mark, value)
+}
+
+fn read() -> Descriptors {
+    let channel = |it| (behind(it).0, (behind(it).1, None));
+    let processor = |line| {
+        let (phrase, mark, word) = assigned(line);
+        (phrase, (mark, Processor::parse(word)))
+    };
+    let family = |line| {
+        let (phrase, mark, key) = assigned(line);
+        (phrase, (mark, key))
+    };
+    let hint = |section, hint: Hint| of(section).map(move |it| (it, hint));
+    let hints = hint("neutral", Hint::Neutral)
+        .chain(hint("transfer", Hint::Transfer))
+        .chain(hint("refund", Hint::Refund));
+    let mut table = Descriptors {
+        prefixes: Phrases::new(of("processor").map(processor).chain(of("channel").map(channel))),
+        families: Phrases::new(of("family").map(family)),
+        cuts: Phrases::new(of("cut").map(behind)),
+        trailing: Phrases::new(of("trailing").map(|it| (it, ()))),
+        cities: Phrases::new(of("city").map(|it| (it, ()))),
+        hints: Phrases::new(hints),
+        roles: WordMap::default(),
+    };
+    table.roles = all_roles(&table);
+    table
+}
+
+fn all_roles(table: &Descriptors) -> WordMap<&'static str, Roles> {
+    let mut roles: WordMap<&'static str, Roles> = WordMap::default();
+    let mut give = |role: Role, words: &mut dyn Iterator<Item = &'static str>| {
+        words.for_each(|it| roles.entry(it).or_default().0 |= 1 << role as u16);
+    };
+    give(Role::Prefix, &mut table.prefixes.firsts());
+    give(Role::Family, &mut table.families.firsts());
+    give(Role::Cut, &mut table.cuts.firsts());
+    give(Role::Trailing, &mut table.trailing.firsts());
+    give(Role::City, &mut table.cities.firsts());
+    give(Role::Hint, &mut table.hints.firsts());
+    give(Role::Marker, &mut of("marker").chain(of("month")));
+    give(Role::Month, &mut of("month"));
+    give(Role::State, &mut of("state"));
+    give(Role::Country, &mut of("country"));
+    give(Role::CityFirst, &mut of("city-first"));
+    give(Role::CityLast, &mut of("city-last"));
+    give(Role::BeforeName, &mut of("of"));
+    roles
+}

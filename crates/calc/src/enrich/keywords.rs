@@ -1,0 +1,128 @@
+//! Words that say what a row is about, `data/keywords.txt`.
+
+use std::sync::LazyLock;
+
+use base::category::Category;
+use base::draft::AccountKind;
+
+use super::phrases::Phrases;
+
+/// What a phrase says, and of which rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Keyword {
+    pub(super) category: Option<Category>,
+    inflow: Option<bool>,
+    accounts: Vec<AccountKind>,
+    /// The bank's own words: nobody stands behind them.
+    pub(super) is_bank: bool,
+}
+
+impl Keyword {
+    pub(super) fn fits(&self, inflow: bool, account: AccountKind) -> bool {
+        self.inflow.is_none_or(|it| it == inflow)
+            && (self.accounts.is_empty() || self.accounts.contains(&account))
+    }
+
+    /// Whether it tells a fact of this kind of account rather than a guess.
+    pub(super) fn is_structural(&self) -> bool {
+        self.is_bank && !self.accounts.is_empty()
+    }
+}
+
+struct Keywords {
+    phrases: Phrases<Keyword>,
+    /// Found at the end of longer words: what compounds end in.
+    endings: Vec<(&'static str, Keyword)>,
+}
+
+static KEYWORDS: LazyLock<Keywords> = LazyLock::new(read);
+
+const TEXT: &str = include_str!("../../../../data/keywords.txt");
+/// A word this short is no compound.
+const SHORTEST_COMPOUND: usize = 7;
+
+/// The longest phrase that the words start with and that fits the row.
+pub(super) fn leading(
+    words: &[&str],
+    inflow: bool,
+    account: AccountKind,
+) -> Option<&'static Keyword> {
+    let mut found = KEYWORDS.phrases.at(words).map(|(_, it)| it);
+    found.find(|it| it.fits(inflow, account))
+}
+
+/// The phrase with the most letters anywhere in the words that fits the row and has a category, the
+/// first of equals; else the longest ending of a compound.
+pub(super) fn anywhere(
+    words: &[&str],
+    inflow: bool,
+    account: AccountKind,
+) -> Option<&'static Keyword> {
+    let mut best: Option<(usize, &'static Keyword)> = None;
+    for at in 0..words.len() {
+        let mut found = KEYWORDS.phrases.at(&words[at..]);
+        let fits = |(_, it): &(usize, &Keyword)| it.fits(inflow, account) && it.category.is_some();
+        let Some((length, keyword)) = found.find(fits) else { continue };
+        let letters = words[at..at + length].iter().map(|it| it.len()).sum();
+        if best.is_none_or(|(most, _)| most < letters) {
+            best = Some((letters, keyword));
+        }
+    }
+    best.map(|(_, it)| it).or_else(|| compound(words, inflow, account))
+}
+
+fn compound(words: &[&str], inflow: bool, account: AccountKind) -> Option<&'static Keyword> {
+    let long = |it: &&&str| it.len() >= SHORTEST_COMPOUND;
+    let endings = words.iter().filter(long).flat_map(|word| {
+        KEYWORDS.endings.iter().filter(|(end, it)| word.ends_with(end) && it.fits(inflow, account))
+    });
+    endings.max_by_key(|(end, _)| (end.len(), *end)).map(|(_, it)| it)
+}
+
+/// Each section's keyword with its phrases, as the table writes them.
+pub(super) fn sections() -> Vec<(Keyword, Vec<&'static str>)> {
+    let mut sections: Vec<(Keyword, Vec<&'static str>)> = Vec::new();
+    for line in TEXT.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(head) = line.strip_prefix('[') {
+            sections.push((section(head), Vec::new()));
+        } else if let Some((_, phrases)) = sections.last_mut() {
+            phrases.extend(line.split(',').map(str::trim).filter(|it| !it.is_empty()));
+        }
+    }
+    sections
+}
+
+fn section(head: &str) -> Keyword {
+    let (code, rest) = head.split_once(']').unwrap_or((head, ""));
+    let mut keyword = Keyword {
+        category: Category::parse(code),
+        inflow: None,
+        accounts: Vec::new(),
+        is_bank: false,
+    };
+    for word in rest.split_whitespace() {
+        match word {
+            "in" => keyword.inflow = Some(true),
+            "out" => keyword.inflow = Some(false),
+            "bank" => keyword.is_bank = true,
+            kind => keyword.accounts.extend(AccountKind::parse(kind)),
+        }
+    }
+    keyword
+}
+
+fn read() -> Keywords {
+    let sections = sections();
+    let all = || {
+        sections
+            .iter()
+            .flat_map(|(keyword, phrases)| phrases.iter().map(|phrase| (*phrase, keyword.clone())))
+    };
+    // A starred word is also a word of its own.
+    let phrases = Phrases::new(all().map(|(it, keyword)| (it.trim_start_matches('*'), keyword)));
+    let ending = |(it, keyword): (&'static str, Keyword)| Some((it.strip_prefix('*')?, keyword));
+    Keywords { phrases, endings: all().filter_map(ending).collect() }
+}

@@ -1,0 +1,330 @@
+//! Who decides, and what is decided.
+
+use base::AccountId;
+use base::category::Category;
+use base::draft::AccountKind;
+
+use crate::enrich::*;
+
+fn category(code: &str) -> Category {
+    let found = Category::parse(code).unwrap();
+    assert_eq!(found.detailed(), code);
+    found
+}
+
+pub(super) fn account(number: u8) -> AccountId {
+    AccountId::from_bytes([number; 16])
+}
+
+/// A purchase from a checking account.
+pub(super) fn facts() -> Facts<'static> {
+    Facts {
+        account: account(1),
+        account_kind: AccountKind::Depository,
+        account_subtype: None,
+        inflow: false,
+        amount_minor: 12_34,
+        told_counterparty: None,
+        told_category: None,
+        transfer: None,
+        fix: None,
+    }
+}
+
+fn of(kind: AccountKind, inflow: bool) -> Facts<'static> {
+    Facts { account_kind: kind, inflow, ..facts() }
+}
+
+fn plain(description: &str, facts: &Facts<'_>) -> Enriched {
+    enrich(&clean(description), facts, &Rules::none(), &History::empty())
+}
+
+#[track_caller]
+fn check(description: &str, facts: &Facts<'_>, code: &str, stage: Stage, name: Option<&str>) {
+    let found = plain(description, facts);
+    let expected = (!code.is_empty()).then(|| category(code));
+    assert_eq!((found.category, found.stage), (expected, stage), "{description}");
+    assert_eq!(found.counterparty.as_deref(), name, "{description}");
+}
+
+fn rule(id: u64) -> Rule {
+    Rule {
+        id,
+        key: None,
+        words: None,
+        account: None,
+        inflow: None,
+        counterparty: None,
+        category: None,
+    }
+}
+
+fn keyed(id: u64, key: &str, code: &str) -> Rule {
+    Rule { key: Some(key.to_owned()), category: Some(category(code)), ..rule(id) }
+}
+
+#[test]
+fn each_stage_answers_when_those_before_it_are_silent() {
+    let fix = Fix { counterparty: None, category: Some(category("TRAVEL_LODGING")) };
+    let rules = Rules::new(vec![keyed(1, "KROGER", "MEDICAL_DENTAL_CARE")]);
+    let told = Some(category("GENERAL_MERCHANDISE_SUPERSTORES"));
+    let mut row = Facts { fix: Some(&fix), told_category: told, ..facts() };
+    row.transfer = Some(Kind::Savings);
+    let mut seen = Vec::new();
+    let cleaned = clean("KROGER #12");
+    seen.push(enrich(&cleaned, &row, &rules, &History::empty()));
+    row.fix = None;
+    seen.push(enrich(&cleaned, &row, &rules, &History::empty()));
+    seen.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
+    row.transfer = None;
+    seen.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
+    row.told_category = None;
+    seen.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
+    seen.push(plain("LUIGI PIZZERIA", &row));
+    seen.push(plain("LUIGI", &row));
+    let found: Vec<_> = seen.iter().map(|it| (it.category, it.stage)).collect();
+    assert_eq!(
+        found,
+        [
+            (Some(category("TRAVEL_LODGING")), Stage::User),
+            (Some(category("MEDICAL_DENTAL_CARE")), Stage::Rule),
+            (Some(category("TRANSFER_OUT_SAVINGS")), Stage::Structure),
+            (told, Stage::Provider),
+            (Some(category("FOOD_AND_DRINK_GROCERIES")), Stage::Merchant),
+            (Some(category("FOOD_AND_DRINK_RESTAURANT")), Stage::Keyword),
+            (None, Stage::None),
+        ]
+    );
+}
+
+#[test]
+fn a_source_that_says_other_has_said_nothing() {
+    let row = Facts { told_category: Some(category("OTHER_OTHER")), ..facts() };
+    check("KROGER", &row, "FOOD_AND_DRINK_GROCERIES", Stage::Merchant, Some("Kroger"));
+}
+
+#[test]
+fn the_counterparty_has_an_order_of_its_own() {
+    let fix = Fix { counterparty: Some("Mine".to_owned()), category: None };
+    let called =
+        Rule { words: Some("blue".to_owned()), counterparty: Some("Ruled".to_owned()), ..rule(1) };
+    let rules = Rules::new(vec![called]);
+    let cleaned = clean("SQ *BLUE BOTTLE #1");
+    let mut row = Facts { fix: Some(&fix), told_counterparty: Some("Told"), ..facts() };
+    let mut names = Vec::new();
+    names.push(enrich(&cleaned, &row, &rules, &History::empty()));
+    row.fix = None;
+    names.push(enrich(&cleaned, &row, &rules, &History::empty()));
+    names.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
+    row.told_counterparty = Some(" ");
+    names.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
+    names.push(plain("ACME WIDGETS INC PAYROLL", &facts()));
+    names.push(plain("THE HOUSE OF JAM-MAKERS KFZ 2", &facts()));
+    let names: Vec<_> = names.iter().map(|it| it.counterparty.as_deref().unwrap()).collect();
+    let expected = [
+        "Mine",
+        "Ruled",
+        "Told",
+        "Blue Bottle Coffee",
+        "Acme Widgets",
+        "The House of Jam-Makers KFZ 2",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_transfer_is_what_its_kind_and_direction_say() {
+    for (transfer, inflow, code) in [
+        (Kind::CardPayment, false, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+        (Kind::CardPayment, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+        (Kind::LoanPayment, false, "LOAN_PAYMENTS_OTHER_PAYMENT"),
+        (Kind::Investment, false, "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS"),
+        (Kind::Investment, true, "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS"),
+        (Kind::Savings, false, "TRANSFER_OUT_SAVINGS"),
+        (Kind::Savings, true, "TRANSFER_IN_SAVINGS"),
+        (Kind::Transfer, false, "TRANSFER_OUT_ACCOUNT_TRANSFER"),
+        (Kind::Transfer, true, "TRANSFER_IN_ACCOUNT_TRANSFER"),
+    ] {
+        let row = Facts { transfer: Some(transfer), inflow, ..facts() };
+        check("SOMETHING", &row, code, Stage::Structure, None);
+    }
+}
+
+#[test]
+fn a_loan_payment_is_named_by_the_loan_or_else_by_the_words() {
+    for (subtype, code) in [
+        (Some("mortgage"), "LOAN_PAYMENTS_MORTGAGE_PAYMENT"),
+        (Some("auto"), "LOAN_PAYMENTS_CAR_PAYMENT"),
+        (Some("student"), "LOAN_PAYMENTS_STUDENT_LOAN_PAYMENT"),
+        (Some("consumer"), "LOAN_PAYMENTS_PERSONAL_LOAN_PAYMENT"),
+        (None, "LOAN_PAYMENTS_OTHER_PAYMENT"),
+    ] {
+        let row = Facts { account_subtype: subtype, ..of(AccountKind::Loan, true) };
+        check("THANKS", &row, code, Stage::Structure, Some("Thanks"));
+    }
+    let paying = Facts { transfer: Some(Kind::LoanPayment), ..facts() };
+    let mortgage = "LOAN_PAYMENTS_MORTGAGE_PAYMENT";
+    check("UNITED BANK MORTGAGE", &paying, mortgage, Stage::Structure, None);
+    check("PENNYMAC CASH", &paying, mortgage, Stage::Structure, Some("PennyMac"));
+}
+
+#[test]
+fn the_banks_own_words_are_facts_of_its_account() {
+    let (card, cash) = (AccountKind::Credit, AccountKind::Depository);
+    for (description, kind, inflow, code) in [
+        ("INTEREST PAID", cash, true, "INCOME_INTEREST_EARNED"),
+        ("MONTHLY INTEREST PAID", cash, true, "INCOME_INTEREST_EARNED"),
+        ("ZINSEN 12/24", cash, true, "INCOME_INTEREST_EARNED"),
+        ("INTEREST CHARGE ON PURCHASES", card, false, "BANK_FEES_INTEREST_CHARGE"),
+        ("LATE FEE", card, false, "BANK_FEES_LATE_FEES"),
+        ("OVERDRAFT FEE 03/12", cash, false, "BANK_FEES_OVERDRAFT_FEES"),
+        ("PAYMENT THANK YOU - WEB", card, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+        ("AUTOPAY 999990000012345RAUTOPAY", card, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+    ] {
+        check(description, &of(kind, inflow), code, Stage::Structure, None);
+    }
+    let told = Some(category("GENERAL_SERVICES_OTHER_GENERAL_SERVICES"));
+    let row = Facts { told_category: told, ..of(card, false) };
+    check("LATE FEE", &row, "BANK_FEES_LATE_FEES", Stage::Structure, None);
+    let library = plain("CITY LIBRARY LATE FEE", &row);
+    assert_eq!((library.category, library.stage), (told, Stage::Provider));
+}
+
+#[test]
+fn words_that_name_nobody_have_no_counterparty() {
+    for (description, inflow, code) in [
+        ("ATM WITHDRAWAL 001234 03/12", false, "TRANSFER_OUT_WITHDRAWAL"),
+        ("FOREIGN TRANSACTION FEE", false, "BANK_FEES_FOREIGN_TRANSACTION_FEES"),
+        ("ANNUAL MEMBERSHIP FEE", false, "BANK_FEES_OTHER_BANK_FEES"),
+        ("ONLINE TRANSFER TO SAV ...1234", false, "TRANSFER_OUT_SAVINGS"),
+        ("UMBUCHUNG", true, "TRANSFER_IN_ACCOUNT_TRANSFER"),
+    ] {
+        check(description, &of(AccountKind::Depository, inflow), code, Stage::Keyword, None);
+    }
+    let person = plain("ZELLE TO CASH MOORE", &facts()).counterparty;
+    assert_eq!(person.as_deref(), Some("Cash Moore"));
+    for description in ["CHECK #1023", "123456", ""] {
+        check(description, &facts(), "", Stage::None, None);
+    }
+}
+
+#[test]
+fn the_direction_decides_what_words_and_merchants_mean() {
+    let (inward, outward) = (of(AccountKind::Depository, true), facts());
+    for (description, facts, code, stage) in [
+        ("ACME CORP PAYROLL", &inward, "INCOME_SALARY", Stage::Keyword),
+        ("ACME CORP PAYROLL", &outward, "", Stage::None),
+        ("GEHALT FIRMA NORD", &inward, "INCOME_SALARY", Stage::Keyword),
+        ("GUSTO PAY 123456", &inward, "INCOME_SALARY", Stage::Merchant),
+        ("GUSTO PAY 123456", &outward, "", Stage::None),
+        ("UBER *TRIP", &inward, "INCOME_GIG_ECONOMY", Stage::Merchant),
+        ("UBER *TRIP", &outward, "TRANSPORTATION_TAXIS_AND_RIDE_SHARES", Stage::Merchant),
+        ("AIRBNB 4029", &inward, "INCOME_RENTAL", Stage::Merchant),
+        ("KROGER", &inward, "FOOD_AND_DRINK_GROCERIES", Stage::Merchant),
+        ("VANGUARD BUY", &outward, "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS", Stage::Merchant),
+        ("VANGUARD BUY", &inward, "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS", Stage::Merchant),
+        ("WESTERN UNION", &inward, "TRANSFER_IN_OTHER_TRANSFER_IN", Stage::Merchant),
+        ("NELNET 1234", &inward, "", Stage::None),
+        ("IRS USATAXPYMT", &outward, "GOVERNMENT_AND_NON_PROFIT_TAX_PAYMENT", Stage::Merchant),
+        ("ZELLE FROM SAM CARTER", &inward, "TRANSFER_IN_OTHER_TRANSFER_IN", Stage::Keyword),
+        ("ZELLE TO SAM CARTER", &outward, "TRANSFER_OUT_OTHER_TRANSFER_OUT", Stage::Keyword),
+        ("ZELLE TO SAM CARTER RENT", &outward, "RENT_AND_UTILITIES_RENT", Stage::Keyword),
+    ] {
+        let found = plain(description, facts);
+        let expected = (!code.is_empty()).then(|| category(code));
+        assert_eq!((found.category, found.stage), (expected, stage), "{description}");
+    }
+}
+
+#[test]
+fn the_longest_phrase_wins_and_compounds_are_understood() {
+    for (description, code) in [
+        ("GASTHOF HOTEL CAR RENTAL", "TRAVEL_RENTAL_CARS"),
+        ("CITY OF AUSTIN UTILITIES", "RENT_AND_UTILITIES_OTHER_UTILITIES"),
+        ("CENTRAL ANIMAL HOSPITAL", "MEDICAL_VETERINARY_SERVICES"),
+        ("STADTAPOTHEKE AM MARKT", "MEDICAL_PHARMACIES_AND_SUPPLEMENTS"),
+        ("BIRKENAPOTHEKE", "MEDICAL_PHARMACIES_AND_SUPPLEMENTS"),
+        ("LOYER MARS", "RENT_AND_UTILITIES_RENT"),
+        ("KATHOLISCHE KIRCHE", "GOVERNMENT_AND_NON_PROFIT_DONATIONS"),
+    ] {
+        assert_eq!(plain(description, &facts()).category, Some(category(code)), "{description}");
+    }
+}
+
+#[test]
+fn rules_decide_by_key_and_account_then_by_key_then_by_words_and_newer_ones_first() {
+    let here = Rule { account: Some(account(1)), ..keyed(1, "LUIGI", "TRAVEL_LODGING") };
+    let elsewhere = Rule { account: Some(account(2)), ..keyed(9, "LUIGI", "TRAVEL_FLIGHTS") };
+    let old = keyed(2, "LUIGI", "MEDICAL_DENTAL_CARE");
+    let new = keyed(3, "LUIGI", "MEDICAL_EYE_CARE");
+    let words = Rule {
+        words: Some("luigi nr".to_owned()),
+        account: Some(account(1)),
+        category: Some(category("TRAVEL_RENTAL_CARS")),
+        ..rule(8)
+    };
+    let newer_words = Rule { id: 10, account: None, category: old.category, ..words.clone() };
+    let inward = Rule { inflow: Some(true), ..keyed(11, "LUIGI", "INCOME_OTHER") };
+    let nothing = Rule { category: here.category, ..rule(12) };
+    let decide = |rules: &[&Rule]| {
+        let rules = Rules::new(rules.iter().map(|it| (*it).clone()).collect());
+        let found = enrich(&clean("Luigi  Nr. 7"), &facts(), &rules, &History::empty());
+        (found.stage == Stage::Rule).then_some(found.category).flatten()
+    };
+    assert_eq!(decide(&[&old, &new, &here, &elsewhere, &words, &inward]), here.category);
+    assert_eq!(decide(&[&new, &old, &elsewhere, &words]), new.category);
+    assert_eq!(decide(&[&words, &elsewhere]), words.category);
+    assert_eq!(decide(&[&words, &newer_words]), newer_words.category);
+    assert_eq!(decide(&[&elsewhere, &inward, &nothing]), None);
+}
+
+#[test]
+fn two_rules_may_answer_one_question_each() {
+    let name =
+        Rule { counterparty: Some("Luigi's".to_owned()), ..keyed(2, "LUIGI", "OTHER_OTHER") };
+    let name = Rule { category: None, ..name };
+    let rules = Rules::new(vec![name, keyed(1, "LUIGI", "TRAVEL_LODGING")]);
+    let found = enrich(&clean("LUIGI"), &facts(), &rules, &History::empty());
+    assert_eq!(found.counterparty.as_deref(), Some("Luigi's"));
+    assert_eq!(found.category, Some(category("TRAVEL_LODGING")));
+}
+
+#[test]
+fn every_spelling_of_a_merchant_has_one_key() {
+    for texts in [
+        ["AMZN MKTP US*TX8R44K21", "AMAZON.COM*2K4TR8MP3 AMZN.COM/BILL WA"],
+        ["TESCO STORES 3412 HATFIELD GB", "CARD PAYMENT TO TESCO STORES 2231"],
+    ] {
+        let keys = texts.map(super::super::merchant_key);
+        assert_eq!(keys[0], keys[1], "{texts:?}");
+    }
+}
+
+#[test]
+fn a_source_that_says_other_is_heard_only_where_nobody_else_speaks() {
+    let other = Facts { told_category: Some(category("OTHER_OTHER")), ..facts() };
+    check("ZQX 17", &other, "OTHER_OTHER", Stage::Provider, Some("ZQX 17"));
+    check("KROGER", &other, "FOOD_AND_DRINK_GROCERIES", Stage::Merchant, Some("Kroger"));
+}
+
+#[test]
+fn a_security_named_after_a_trade_is_no_purchase_there() {
+    let bought = of(AccountKind::Investment, false);
+    check(
+        "YOU BOUGHT BIG MARKET FUND",
+        &bought,
+        "",
+        Stage::None,
+        Some("You Bought Big Market Fund"),
+    );
+    let paid = of(AccountKind::Investment, true);
+    assert_eq!(plain("DIVIDEND RECEIVED", &paid).category, Some(category("INCOME_DIVIDENDS")));
+}
+
+#[test]
+fn what_a_payer_of_wages_refunds_is_no_wage() {
+    let back = of(AccountKind::Depository, true);
+    assert_eq!(plain("UBER TRIP", &back).category, Some(category("INCOME_GIG_ECONOMY")));
+    let refund = plain("REFUND UBER TRIP", &back).category.unwrap();
+    assert_eq!(refund.primary(), "TRANSPORTATION");
+}

@@ -1,0 +1,156 @@
+//! What holds for every line of the tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::category::Category;
+use base::draft::AccountKind;
+
+use crate::enrich::clean::spelled;
+use crate::enrich::merchants::{Alias, MERCHANTS, read};
+use crate::enrich::{Processor, UNKNOWN, clean, descriptors, keywords, merchant};
+
+/// Every spelling with its merchant's name, in order.
+fn spellings() -> BTreeMap<&'static str, &'static str> {
+    let name = |it: &Alias| MERCHANTS.merchants[it.merchant].name;
+    MERCHANTS.aliases.iter().map(|(key, alias)| (key.as_str(), name(alias))).collect()
+}
+
+/// That no two merchants share a spelling is seen while the table is read.
+#[test]
+fn every_spelling_is_its_own_key() {
+    let mut wrong = Vec::new();
+    for (spelling, name) in spellings() {
+        let key = clean(spelling).key;
+        if key != spelling || key == UNKNOWN {
+            wrong.push(format!("{name}: write {key} for {spelling}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(MERCHANTS.merchants.len() >= 450);
+}
+
+#[test]
+#[should_panic(expected = "LUIGI is a spelling of Luigi and of Mario")]
+fn two_merchants_cannot_share_a_spelling() {
+    read("[FOOD_AND_DRINK_COFFEE]\nLuigi\nMario = LUIGI");
+}
+
+#[test]
+fn no_two_merchants_share_a_name() {
+    let names: BTreeSet<&str> = MERCHANTS.merchants.iter().map(|it| it.name).collect();
+    assert_eq!(names.len(), MERCHANTS.merchants.len());
+}
+
+#[test]
+fn a_merchant_is_found_behind_every_kind_of_noise() {
+    let mut wrong = Vec::new();
+    // CHASE CARD #1234 is a card of Chase, not its name.
+    for (spelling, name) in spellings().into_iter().filter(|(it, _)| !it.ends_with(" CARD")) {
+        for noisy in [
+            format!("{spelling} #1234"),
+            format!("POS DEBIT {spelling} 00123 OAKLAND CA"),
+            format!("{spelling} 800-555-1234 CA"),
+            format!("CARTE 12/03 {spelling} CB*1234"),
+            format!("KARTENZAHLUNG {spelling} 4711//BERLIN/DE 2024-03-12"),
+        ] {
+            let cleaned = clean(&noisy);
+            let found = merchant(&cleaned.key).map(|it| it.name);
+            if found != Some(name) {
+                wrong.push(format!("{noisy} -> {} is {found:?}, not {name}", cleaned.key));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_keyword_is_spelled_as_descriptors_are_and_has_a_meaning() {
+    let mut count = 0;
+    for (keyword, phrases) in keywords::sections() {
+        assert!(keyword.category.is_some() || keyword.is_bank, "{phrases:?}");
+        for phrase in &phrases {
+            let plain = phrase.trim_start_matches('*');
+            assert_eq!(spelled(plain), plain);
+            assert!(!phrase.starts_with('*') || !plain.contains(' '), "{phrase}");
+        }
+        count += phrases.len();
+    }
+    assert!(count >= 400);
+}
+
+#[test]
+fn every_heading_of_the_keywords_is_understood() {
+    let known = ["in", "out", "bank", "depository", "credit", "loan", "investment", "other"];
+    let text = include_str!("../../../../../data/keywords.txt");
+    for head in text.lines().filter_map(|it| it.strip_prefix('[')) {
+        let (code, rest) = head.split_once(']').unwrap();
+        let category = Category::parse(code).map(Category::detailed);
+        assert!(code == "-" || category == Some(code), "{head}");
+        assert!(rest.split_whitespace().all(|it| known.contains(&it)), "{head}");
+    }
+}
+
+#[test]
+fn no_phrase_means_two_things_for_one_row() {
+    let mut seen = BTreeMap::new();
+    let mut wrong = BTreeSet::new();
+    let rows = || {
+        [true, false]
+            .into_iter()
+            .flat_map(|it| AccountKind::ALL.iter().map(move |kind| (it, *kind)))
+    };
+    for (keyword, phrases) in keywords::sections() {
+        for phrase in phrases {
+            for (inflow, kind) in rows().filter(|(inflow, kind)| keyword.fits(*inflow, *kind)) {
+                let Some(category) = keyword.category else { continue };
+                if let Some(other) = seen.insert((phrase, inflow, kind), category) {
+                    wrong.insert(format!("{phrase} is {other:?} and {category:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_line_of_the_descriptors_is_understood() {
+    let sections = [
+        "channel",
+        "processor",
+        "family",
+        "cut",
+        "marker",
+        "trailing",
+        "state",
+        "country",
+        "city",
+        "city-first",
+        "city-last",
+        "of",
+        "month",
+        "transfer",
+        "refund",
+        "neutral",
+    ];
+    for (section, line) in descriptors::lines() {
+        assert!(sections.contains(&section), "{section}");
+        let (phrase, value) = line.split_once(" = ").map_or((line, None), |(a, b)| (a, Some(b)));
+        let plain = phrase.trim_end_matches(['*', ':']);
+        assert_eq!(spelled(plain), plain, "{section}");
+        match section {
+            "processor" => assert!(Processor::parse(value.unwrap()).is_some(), "{line}"),
+            "family" => assert_eq!(clean(value.unwrap()).key, value.unwrap(), "{line}"),
+            _ => assert_eq!(value, None, "{line}"),
+        }
+    }
+}
+
+#[test]
+fn every_processor_is_found_by_some_phrase() {
+    let written: BTreeSet<&str> = descriptors::lines()
+        .filter(|(section, _)| *section == "processor")
+        .filter_map(|(_, line)| line.split_once(" = "))
+        .map(|(_, word)| word)
+        .collect();
+    assert!(Processor::ALL.iter().all(|it| written.contains(it.as_str())));
+}

@@ -1,0 +1,84 @@
+//! What a person's own rows teach, and when they do not.
+
+use base::category::Category;
+use base::draft::AccountKind;
+
+use super::cascade::facts;
+use crate::enrich::*;
+
+fn sample(key: &str, inflow: bool, amount_minor: i64) -> Sample<'_> {
+    Sample { key, inflow, amount_minor, account_kind: AccountKind::Depository }
+}
+
+fn allotment() -> Category {
+    Category::parse("HOME_IMPROVEMENT_HARDWARE").unwrap()
+}
+
+fn choir() -> Category {
+    Category::parse("ENTERTAINMENT_MUSIC_AND_AUDIO").unwrap()
+}
+
+/// So many rows of each of two habits.
+fn rows(of_each: usize) -> Vec<(Sample<'static>, Category)> {
+    let first = (0..of_each).map(|_| (sample("ZWIEBELHOF QUAST", false, 2_000), allotment()));
+    let second = (0..of_each).map(|_| (sample("LIEDERKREIS QUAST", false, 1_500), choir()));
+    first.chain(second).collect()
+}
+
+fn guess(history: &History, key: &str) -> Option<Category> {
+    history.guess(&sample(key, false, 1_900))
+}
+
+#[test]
+fn twenty_rows_teach_and_nineteen_do_not() {
+    let all = rows(10);
+    let enough = History::train(all.iter().copied());
+    assert_eq!(guess(&enough, "ZWIEBELHOF NEU"), Some(allotment()));
+    assert_eq!(guess(&enough, "LIEDERKREIS NEU"), Some(choir()));
+    let too_few = History::train(all.iter().skip(1).copied());
+    assert_eq!(guess(&too_few, "ZWIEBELHOF NEU"), None);
+}
+
+#[test]
+fn a_word_that_both_habits_share_leaves_too_much_doubt() {
+    let history = History::train(rows(20).into_iter());
+    assert_eq!(guess(&history, "QUAST"), None);
+}
+
+#[test]
+fn a_key_without_a_known_word_is_like_none_before() {
+    let only = (0..50).map(|_| (sample("ZWIEBELHOF", false, 2_000), allotment()));
+    let history = History::train(only);
+    assert_eq!(guess(&history, "SOMETHING NEW"), None);
+    assert_eq!(guess(&history, "ZWIEBELHOF"), Some(allotment()));
+    assert_eq!(guess(&History::empty(), "ZWIEBELHOF"), None);
+}
+
+#[test]
+fn the_direction_and_the_amount_are_evidence_too() {
+    let bought = (0..20).map(|_| (sample("QUAST", false, 2_000), allotment()));
+    let earned = (0..20).map(|_| (sample("QUAST", true, 90_000), choir()));
+    let history = History::train(bought.chain(earned));
+    assert_eq!(history.guess(&sample("QUAST", false, 2_100)), Some(allotment()));
+    assert_eq!(history.guess(&sample("QUAST", true, 95_000)), Some(choir()));
+    assert_eq!(history.guess(&sample("QUAST", true, i64::MIN)), Some(choir()));
+}
+
+#[test]
+fn the_order_of_the_rows_does_not_matter() {
+    let forward = History::train(rows(15).into_iter());
+    let backward = History::train(rows(15).into_iter().rev());
+    assert_eq!(forward, backward);
+}
+
+#[test]
+fn history_speaks_only_when_nobody_else_does() {
+    let history = History::train(rows(10).into_iter());
+    let found = |description: &str| {
+        let it = enrich(&clean(description), &facts(), &Rules::none(), &history);
+        (it.category, it.stage)
+    };
+    assert_eq!(found("ZWIEBELHOF 12"), (Some(allotment()), Stage::History));
+    let restaurant = Category::parse("FOOD_AND_DRINK_RESTAURANT");
+    assert_eq!(found("ZWIEBELHOF RESTAURANT"), (restaurant, Stage::Keyword));
+}
