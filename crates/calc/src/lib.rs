@@ -2,8 +2,11 @@
 //! answer.
 pub mod balances;
 pub mod enrich;
+pub mod income;
 pub mod investments;
+pub mod ledger;
 pub mod matching;
 pub mod rates;
 pub mod recurring;
+pub mod scores;
 pub mod transfers;

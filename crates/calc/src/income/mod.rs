@@ -1,0 +1,241 @@
+//! Where the money of an average month comes from and where it goes.
+
+#[cfg(test)]
+pub(crate) mod book;
+mod flows;
+mod label;
+#[cfg(test)]
+mod laws;
+mod outlay;
+mod pay;
+mod share;
+#[cfg(test)]
+mod tests;
+pub(crate) mod window;
+
+use std::collections::BTreeMap;
+
+use base::draft::AccountKind;
+use base::{Date, Fixed9, TransactionId};
+
+pub use label::{Label, labels};
+pub use outlay::DebtLabel;
+pub use share::Share;
+pub use window::Window;
+
+use crate::ledger::{Account, Frequency, Ledger};
+use flows::Flows;
+use label::Labels;
+use share::{by_month, variation};
+
+/// `monthly_income = expenses + debt + emergency_fund + investments + unallocated`, to the cent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Income {
+    pub window: Window,
+    pub monthly_income_minor: i64,
+    /// Oldest first.
+    pub months: Vec<Month>,
+    pub variability: Variability,
+    /// Standard deviation of the months' income over its mean; none below three months.
+    pub cv: Option<Fixed9>,
+    pub expenses: Block,
+    pub debt: Block,
+    pub emergency_fund: EmergencyFund,
+    pub investments: Investments,
+    pub unallocated: Share,
+    /// The part of the expenses that is rent.
+    pub rent_minor: i64,
+    /// Largest first. Their monthly values add up to the income.
+    pub sources: Vec<Source>,
+    /// Money in that did not count as income, newest first.
+    pub uncounted: Vec<Uncounted>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Month {
+    pub start: Date,
+    pub income_minor: i64,
+    /// Expenses and debt.
+    pub spent_minor: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variability {
+    pub min_minor: i64,
+    pub max_minor: i64,
+    pub range_minor: i64,
+}
+
+/// A flow with its parts by label, which add up to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    pub total: Share,
+    pub parts: BTreeMap<String, Share>,
+}
+
+/// What savings accounts gained. `net` is deposits less withdrawals, and negative when they shrink.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmergencyFund {
+    pub net: Share,
+    pub deposits: Share,
+    pub withdrawals: Share,
+    pub balance: Share,
+    /// How many months of expenses and debt the balance pays for, in hundredths; none without any.
+    pub months_covered_hundredths: Option<i64>,
+}
+
+/// `net` is contributions less withdrawals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Investments {
+    pub net: Share,
+    pub contributions: Share,
+    pub withdrawals: Share,
+    pub balance: Share,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub payer: String,
+    pub label: Label,
+    /// None for money without a schedule.
+    pub frequency: Option<Frequency>,
+    pub last_on: Date,
+    pub last_minor: i64,
+    pub monthly_minor: i64,
+    /// What the value was worked out from, oldest first.
+    pub payments: Vec<TransactionId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uncounted {
+    pub id: TransactionId,
+    pub on: Date,
+    pub amount_minor: i64,
+    pub payer: String,
+    /// Why.
+    pub label: Label,
+}
+
+pub fn analyse(ledger: &Ledger) -> Income {
+    let window = Window::of(ledger);
+    let labels = Labels::of(ledger);
+    let flows = Flows::of(ledger, &labels, &window);
+    let payers = pay::payers(ledger, &labels.labels, &window);
+
+    let total = |it: &pay::Payer| it.monthly.iter().map(|it| i128::from(*it)).sum();
+    let totals: Vec<i128> = payers.iter().map(total).collect();
+    let (income, values) = by_month(&totals, window.months);
+    let income_of = |month: usize| payers.iter().map(|it| i128::from(it.monthly[month])).sum();
+    let incomes: Vec<i64> =
+        (0..window.months as usize).map(|month| narrow(income_of(month))).collect();
+
+    let expenses = block(&flows.expenses, window.months, income);
+    let debt = block(&flows.debt, window.months, income);
+    let need = i128::from(expenses.total.amount_minor) + i128::from(debt.total.amount_minor);
+    let saved = flows.saved.shares(window.months, income);
+    let invested = flows.invested.shares(window.months, income);
+    let savings = balance(ledger, Account::is_savings);
+    let invested_balance = balance(ledger, |it| it.kind == AccountKind::Investment);
+    let allocated = need + i128::from(saved[0].amount_minor) + i128::from(invested[0].amount_minor);
+    Income {
+        months: months(&window, &incomes, &flows.spent),
+        variability: variability(&incomes),
+        cv: variation(&incomes),
+        emergency_fund: EmergencyFund {
+            net: saved[0],
+            deposits: saved[1],
+            withdrawals: saved[2],
+            balance: Share::of(savings, income),
+            months_covered_hundredths: (need > 0)
+                .then(|| narrow(i128::from(savings).max(0) * 100 / need)),
+        },
+        investments: Investments {
+            net: invested[0],
+            contributions: invested[1],
+            withdrawals: invested[2],
+            balance: Share::of(invested_balance, income),
+        },
+        unallocated: Share::of(narrow(i128::from(income) - allocated), income),
+        rent_minor: by_month(&[flows.rent], window.months).0,
+        sources: sources(payers, values),
+        uncounted: uncounted(ledger, &labels.labels, &window),
+        monthly_income_minor: income,
+        expenses,
+        debt,
+        window,
+    }
+}
+
+fn block(sums: &BTreeMap<String, i128>, months: i64, income: i64) -> Block {
+    let (total, parts) = by_month(&sums.values().copied().collect::<Vec<_>>(), months);
+    let shares = parts.into_iter().map(|it| Share::of(it, income));
+    Block {
+        total: Share::of(total, income),
+        // A label whose charges were all refunded is no part of anything.
+        parts: sums.keys().cloned().zip(shares).filter(|(_, it)| it.amount_minor != 0).collect(),
+    }
+}
+
+fn months(window: &Window, incomes: &[i64], spent: &[i128]) -> Vec<Month> {
+    let spans = window.spans().into_iter().zip(incomes.iter().zip(spent));
+    let month = |((start, _), (income, spent)): ((Date, Date), (&i64, &i128))| Month {
+        start,
+        income_minor: *income,
+        spent_minor: narrow(*spent),
+    };
+    spans.map(month).collect()
+}
+
+fn variability(incomes: &[i64]) -> Variability {
+    let min_minor = incomes.iter().copied().min().unwrap_or(0);
+    let max_minor = incomes.iter().copied().max().unwrap_or(0);
+    Variability { min_minor, max_minor, range_minor: max_minor - min_minor }
+}
+
+fn sources(payers: Vec<pay::Payer>, values: Vec<i64>) -> Vec<Source> {
+    let source = |(payer, monthly_minor): (pay::Payer, i64)| Source {
+        payer: payer.payer,
+        label: payer.label,
+        frequency: payer.frequency,
+        last_on: payer.last_on,
+        last_minor: payer.last_minor,
+        monthly_minor,
+        payments: payer.payments,
+    };
+    let mut sources: Vec<Source> = payers.into_iter().zip(values).map(source).collect();
+    sources.sort_by(|a, b| {
+        let value = b.monthly_minor.cmp(&a.monthly_minor);
+        value.then_with(|| a.payer.cmp(&b.payer)).then_with(|| a.payments.cmp(&b.payments))
+    });
+    sources
+}
+
+fn uncounted(ledger: &Ledger, labels: &[Option<Label>], window: &Window) -> Vec<Uncounted> {
+    let mut rows: Vec<Uncounted> = ledger
+        .seen()
+        .filter(|(_, entry)| window.contains(entry.on))
+        .filter(|(_, entry)| ledger.account(entry).kind == AccountKind::Depository)
+        .filter_map(|(place, entry)| {
+            let label = labels[place].filter(|it| !it.is_income())?;
+            Some(Uncounted {
+                id: entry.id,
+                on: entry.on,
+                amount_minor: entry.amount_minor,
+                payer: entry.key.clone(),
+                label,
+            })
+        })
+        .collect();
+    rows.sort_by_key(|it| std::cmp::Reverse((it.on, it.id)));
+    rows
+}
+
+fn balance(ledger: &Ledger, counts: impl Fn(&Account) -> bool) -> i64 {
+    let counted = ledger.accounts.iter().filter(|it| counts(it));
+    narrow(counted.map(|it| i128::from(it.balance_minor)).sum())
+}
+
+/// Sums are wider than amounts; one that leaves 64 bits is cut to the nearest end, not wrapped.
+pub(crate) fn narrow(value: i128) -> i64 {
+    value.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}

@@ -1,0 +1,487 @@
+//! The worked example, the labels, and the edges of the analysis.
+
+use base::days_from_date;
+
+use super::book::{BROKERAGE, CARD, CHECKING, LOAN, SAVINGS};
+use super::book::{after, book, date, enter, pay, slots};
+use super::*;
+use crate::ledger::{Entry, Pay, PayStream, Signs, TransferKind};
+
+const PAYDAYS: [&str; 7] = [
+    "2025-01-03",
+    "2025-01-17",
+    "2025-01-31",
+    "2025-02-14",
+    "2025-02-28",
+    "2025-03-14",
+    "2025-03-28",
+];
+
+/// Three months with seven paydays of 1,850.00, and a cent on their first day so that all count.
+fn worked() -> Ledger {
+    let mut ledger = book(date("2025-04-05"));
+    enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
+    pay(&mut ledger, Frequency::Biweekly, &PAYDAYS.map(date), 185_000);
+    ledger
+}
+
+fn variability_of(income: &Income) -> [i64; 4] {
+    let variability = &income.variability;
+    let [min, max] = [variability.min_minor, variability.max_minor];
+    [income.monthly_income_minor, min, max, variability.range_minor]
+}
+
+#[test]
+fn a_month_of_three_paydays_is_no_richer_than_one_of_two() {
+    let income = analyse(&worked());
+    assert_eq!(variability_of(&income), [402_210, 402_210, 402_210, 0]);
+    assert_eq!(income.cv, Some(Fixed9::ZERO));
+    let window = &income.window;
+    assert_eq!((window.start, window.end), (date("2025-01-01"), date("2025-03-31")));
+    assert_eq!((window.months, window.complete), (3, true));
+}
+
+#[test]
+fn a_missed_paycheck_shows_as_a_dip() {
+    let mut ledger = worked();
+    ledger.entries.retain(|it| it.on != date("2025-02-28"));
+    let income = analyse(&ledger);
+    assert_eq!(variability_of(&income), [335_175, 201_105, 402_210, 201_105]);
+    // A fifth, a tenth, a fifth: the deviation over the mean is the square root of two over five.
+    assert_eq!(income.cv.unwrap().to_string(), "0.282842712");
+}
+
+/// The label, the amount and the percent of everything that a month's income went to.
+fn allocation(income: &Income) -> String {
+    let shown = |name: &str, it: Share| {
+        format!("{name} {}.{:02} {}", it.amount_minor / 100, it.amount_minor % 100, {
+            format!("{}.{}", it.percent_tenths / 10, it.percent_tenths % 10)
+        })
+    };
+    [
+        shown("expenses", income.expenses.total),
+        shown("debt", income.debt.total),
+        shown("emergency_fund", income.emergency_fund.net),
+        shown("investments", income.investments.net),
+        shown("unallocated", income.unallocated),
+    ]
+    .join("; ")
+}
+
+#[test]
+fn the_blocks_divide_the_income_to_the_cent() {
+    let mut ledger = worked();
+    ledger.entries[0].amount_minor = -265_000;
+    for month in ["2025-02-01", "2025-03-01"] {
+        enter(&mut ledger, CARD, date(month), -265_000, "");
+    }
+    for month in ["2025-01-09", "2025-02-09", "2025-03-09"] {
+        enter(&mut ledger, CHECKING, date(month), -41_000, "LOAN_PAYMENTS_CAR_PAYMENT");
+        for (account, minor) in [(CHECKING, -30_000), (SAVINGS, 30_000)] {
+            enter(&mut ledger, account, date(month), minor, "").transfer =
+                Some(TransferKind::Savings);
+        }
+        for (account, minor) in [(CHECKING, -25_000), (BROKERAGE, 25_000)] {
+            enter(&mut ledger, account, date(month), minor, "").transfer =
+                Some(TransferKind::Investment);
+        }
+    }
+    ledger.accounts[SAVINGS].balance_minor = 918_000;
+    let income = analyse(&ledger);
+    assert_eq!(
+        allocation(&income),
+        "expenses 2650.00 65.9; debt 410.00 10.2; emergency_fund 300.00 7.5; \
+         investments 250.00 6.2; unallocated 412.10 10.2"
+    );
+    assert_eq!(income.emergency_fund.months_covered_hundredths, Some(300));
+    assert_eq!(income.emergency_fund.deposits.amount_minor, 30_000);
+    assert_eq!(income.investments.contributions.amount_minor, 25_000);
+}
+
+#[test]
+fn a_source_tells_what_it_was_worked_out_from() {
+    let income = analyse(&worked());
+    let [source] = &income.sources[..] else { panic!("{:?}", income.sources) };
+    assert_eq!((source.payer.as_str(), source.label), ("Employer 0", Label::Earned));
+    assert_eq!(source.frequency, Some(Frequency::Biweekly));
+    assert_eq!((source.last_on, source.last_minor), (date("2025-03-28"), 185_000));
+    assert_eq!((source.monthly_minor, source.payments.len()), (402_210, 7));
+}
+
+#[test]
+fn without_a_whole_month_the_last_thirty_days_stand_for_one() {
+    let mut ledger = book(date("2025-02-20"));
+    enter(&mut ledger, CHECKING, date("2025-01-02"), -5, "");
+    let window = analyse(&ledger).window;
+    assert_eq!((window.start, window.end), (date("2025-01-22"), date("2025-02-20")));
+    assert_eq!((window.months, window.complete), (1, false));
+    // One day earlier, and January is whole.
+    ledger.entries[0].on = date("2025-01-01");
+    assert_eq!(analyse(&ledger).window.end, date("2025-01-31"));
+    // Thirty days hold two or three paydays, and either is an average month.
+    let mut ledger = book(date("2025-02-20"));
+    let paydays = slots(Frequency::Biweekly, date("2025-01-09"), ledger.as_of);
+    pay(&mut ledger, Frequency::Biweekly, &paydays, 100_000);
+    assert_eq!(analyse(&ledger).monthly_income_minor, 217_411);
+}
+
+#[test]
+fn a_year_is_the_longest_window() {
+    let mut ledger = book(date("2026-03-31"));
+    enter(&mut ledger, CHECKING, date("2020-05-05"), -5, "");
+    let window = analyse(&ledger).window;
+    assert_eq!((window.start, window.end), (date("2025-03-01"), date("2026-02-28")));
+    assert_eq!(window.months, 12);
+}
+
+#[test]
+fn pay_that_is_only_late_is_not_missed() {
+    let mut ledger = book(date("2025-04-02"));
+    enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
+    let days = ["2025-01-31", "2025-02-28", "2025-03-31"].map(date);
+    pay(&mut ledger, Frequency::Monthly, &days, 300_000);
+    ledger.entries.pop();
+    assert_eq!(variability_of(&analyse(&ledger)), [300_000, 300_000, 300_000, 0]);
+    ledger.as_of = date("2025-04-05");
+    assert_eq!(variability_of(&analyse(&ledger)), [200_000, 0, 300_000, 300_000]);
+}
+
+#[test]
+fn a_slot_after_the_day_is_not_due() {
+    let mut ledger = worked();
+    ledger.as_of = date("2025-02-20");
+    ledger.entries[0].on = date("2025-01-25");
+    ledger.entries.retain(|it| it.on >= date("2025-01-25") && it.on <= ledger.as_of);
+    // The last thirty days: paid on the 31st and the 14th, and the 28th is yet to come.
+    assert_eq!(analyse(&ledger).monthly_income_minor, 402_210);
+}
+
+#[test]
+fn two_months_are_too_few_to_tell_how_income_varies() {
+    let mut ledger = worked();
+    ledger.as_of = date("2025-03-31");
+    assert_eq!((analyse(&ledger).window.months, analyse(&ledger).cv), (2, None));
+}
+
+#[test]
+fn an_overdrawn_emergency_fund_covers_nothing() {
+    let mut ledger = worked();
+    ledger.entries[0].amount_minor = -30_000;
+    ledger.accounts[SAVINGS].balance_minor = -5_000;
+    let fund = analyse(&ledger).emergency_fund;
+    assert_eq!((fund.balance.amount_minor, fund.months_covered_hundredths), (-5_000, Some(0)));
+}
+
+#[test]
+fn a_salary_posted_before_the_weekend_belongs_to_its_own_month() {
+    let mut ledger = book(date("2025-04-05"));
+    enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
+    let days = ["2025-01-01", "2025-02-01", "2025-03-01"].map(date);
+    pay(&mut ledger, Frequency::Monthly, &days, 300_000);
+    ledger.entries[2].on = date("2025-01-31");
+    ledger.entries[3].on = date("2025-02-28");
+    assert_eq!(analyse(&ledger).variability.range_minor, 0);
+}
+
+#[test]
+fn a_stream_counts_from_its_first_slot_to_its_last() {
+    let mut ledger = book(date("2025-07-05"));
+    enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
+    let days = ["2025-03-10", "2025-04-10"].map(date);
+    pay(&mut ledger, Frequency::Monthly, &days, 120_000);
+    let income = analyse(&ledger);
+    let months: Vec<i64> = income.months.iter().map(|it| it.income_minor).collect();
+    assert_eq!(months, [0, 0, 120_000, 120_000, 0, 0]);
+    // What comes every quarter lasts for three months.
+    ledger.pays[0].frequency = Frequency::Quarterly;
+    let months = analyse(&ledger).months;
+    let months: Vec<i64> = months.iter().map(|it| it.income_minor).collect();
+    assert_eq!(months, [0, 0, 40_000, 40_000, 40_000, 40_000]);
+}
+
+#[test]
+fn a_schedule_that_is_not_mature_is_not_trusted() {
+    let mut ledger = worked();
+    ledger.pays[0].mature = false;
+    let income = analyse(&ledger);
+    assert_eq!(income.monthly_income_minor, 431_667);
+    assert_eq!(income.sources[0].frequency, None);
+}
+
+/// The label of one inflow on checking, after the caller changed it.
+fn labelled(category: &str, change: impl FnOnce(&mut Entry)) -> &'static str {
+    let mut ledger = book(date("2025-04-05"));
+    ledger.pays.push(PayStream {
+        payer: "Somebody".to_owned(),
+        frequency: Frequency::Monthly,
+        mature: true,
+        person: false,
+        slots: Vec::new(),
+    });
+    change(enter(&mut ledger, CHECKING, date("2025-03-03"), 10_000, category));
+    labels(&ledger)[0].unwrap().as_str()
+}
+
+fn signed(signs: Signs) -> impl FnOnce(&mut Entry) {
+    move |it| it.signs = signs
+}
+
+fn recurring(entry: &mut Entry) {
+    entry.pay = Some(Pay { stream: 0, slot_on: entry.on });
+}
+
+#[test]
+fn the_first_rule_that_fits_labels_an_inflow() {
+    let none = Signs::default();
+    let refund = Signs { refund: true, ..none };
+    let payroll = Signs { payroll: true, ..none };
+    let gig = Signs { gig: true, ..none };
+    let benefit = Signs { benefit: true, ..none };
+    let person = Signs { person: true, ..none };
+    for (category, signs, label) in [
+        ("", none, "unclassified"),
+        ("", refund, "refund"),
+        ("INCOME_TAX_REFUND", refund, "tax_refund"),
+        ("FOOD_AND_DRINK_GROCERIES", refund, "refund"),
+        ("LOAN_DISBURSEMENTS_EWA", payroll, "loan_proceeds"),
+        ("TRANSFER_IN_CASH_ADVANCES_AND_LOANS", none, "loan_proceeds"),
+        ("INCOME_INTEREST_EARNED", none, "passive"),
+        ("INCOME_DIVIDENDS", none, "passive"),
+        ("", payroll, "earned"),
+        ("INCOME_SALARY", none, "earned"),
+        ("INCOME_GIG_ECONOMY", payroll, "earned"),
+        ("INCOME_RETIREMENT_PENSION", gig, "benefits"),
+        ("", benefit, "benefits"),
+        ("INCOME_GIG_ECONOMY", none, "gig"),
+        ("", gig, "gig"),
+        ("INCOME_OTHER", none, "other_income"),
+        ("TRANSFER_IN_SAVINGS", none, "internal_transfer"),
+        ("TRANSFER_IN_ACCOUNT_TRANSFER", payroll, "earned"),
+        ("TRANSFER_IN_DEPOSIT", none, "unclassified"),
+        ("", person, "unclassified"),
+    ] {
+        assert_eq!(labelled(category, signed(signs)), label, "{category} {signs:?}");
+    }
+    let moved = |it: &mut Entry| it.transfer = Some(TransferKind::Transfer);
+    assert_eq!(labelled("INCOME_WAGES", moved), "internal_transfer");
+}
+
+#[test]
+fn what_recurs_is_income_unless_a_person_sends_it() {
+    assert_eq!(labelled("", recurring), "other_income");
+    assert_eq!(labelled("TRANSFER_IN_DEPOSIT", recurring), "other_income");
+    let from_person = |it: &mut Entry| {
+        recurring(it);
+        it.signs.person = true;
+    };
+    assert_eq!(labelled("", from_person), "unclassified");
+}
+
+#[test]
+fn regular_withdrawals_of_retirement_money_are_income_and_single_ones_are_not() {
+    let code = "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS";
+    assert_eq!(labelled(code, recurring), "benefits");
+    assert_eq!(labelled(code, |_| {}), "internal_transfer");
+    let linked = |it: &mut Entry| {
+        recurring(it);
+        it.transfer = Some(TransferKind::Investment);
+    };
+    assert_eq!(labelled("", linked), "benefits");
+}
+
+/// The label of an inflow of 50.00 from a shop, so many days after a purchase there.
+fn returned(days: i64, spent_minor: i64, change: impl FnOnce(&mut Ledger)) -> &'static str {
+    let mut ledger = book(date("2025-12-31"));
+    for (on, minor) in [(0, -spent_minor), (days, 5_000)] {
+        let on = after(date("2025-03-03"), on);
+        enter(&mut ledger, CHECKING, on, minor, "").key = "SHOP".to_owned();
+    }
+    change(&mut ledger);
+    labels(&ledger)[1].unwrap().as_str()
+}
+
+#[test]
+fn money_back_from_where_it_was_spent_is_a_refund() {
+    assert_eq!(returned(120, 5_000, |_| {}), "refund");
+    assert_eq!(returned(0, 5_000, |_| {}), "refund");
+    assert_eq!(returned(121, 5_000, |_| {}), "unclassified");
+    assert_eq!(returned(-1, 5_000, |_| {}), "unclassified");
+    assert_eq!(returned(10, 4_999, |_| {}), "unclassified");
+    let knows_payer = |it: &mut Ledger| it.entries[1].signs.gig = true;
+    assert_eq!(returned(10, 9_000, knows_payer), "gig");
+    // Somebody who pays by a schedule has no need to be told by words.
+    let pays_often = |it: &mut Ledger| {
+        let first = it.entries[1].on;
+        pay(it, Frequency::Monthly, &[after(first, 30)], 5_000);
+        let regular = it.entries.last_mut().unwrap();
+        (regular.category, regular.key) = (None, "SHOP".to_owned());
+    };
+    assert_eq!(returned(10, 9_000, pays_often), "unclassified");
+    let no_key = |it: &mut Ledger| it.entries.iter_mut().for_each(|it| it.key.clear());
+    assert_eq!(returned(10, 9_000, no_key), "unclassified");
+    // A later purchase that is too small does not hide the one that was returned.
+    let and_more = |it: &mut Ledger| {
+        enter(it, CHECKING, date("2025-03-04"), -10, "").key = "SHOP".to_owned();
+    };
+    assert_eq!(returned(10, 9_000, and_more), "refund");
+}
+
+#[test]
+fn a_refund_lowers_what_it_was_spent_on() {
+    let mut ledger = worked();
+    enter(&mut ledger, CARD, date("2025-02-03"), -9_000, "TRAVEL_FLIGHTS").key = "AIR".to_owned();
+    enter(&mut ledger, CHECKING, date("2025-03-03"), 6_000, "").key = "AIR".to_owned();
+    let parts = analyse(&ledger).expenses.parts;
+    assert_eq!(parts["travel"].amount_minor, 1_000);
+}
+
+#[test]
+fn what_comes_in_on_a_card_is_never_income() {
+    let on_card = |category: &str, change: fn(&mut Entry)| {
+        let mut ledger = worked();
+        change(enter(&mut ledger, CARD, date("2025-03-03"), 10_000, category));
+        let label = labels(&ledger).pop().unwrap().unwrap();
+        (label.as_str(), analyse(&ledger).monthly_income_minor)
+    };
+    let none: fn(&mut Entry) = |_| {};
+    for (category, change, label) in [
+        ("INCOME_WAGES", none, "unclassified"),
+        ("", none, "unclassified"),
+        ("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT", none, "internal_transfer"),
+        ("TRAVEL_LODGING", none, "refund"),
+        ("", |it| it.signs.refund = true, "refund"),
+        ("", |it| it.transfer = Some(TransferKind::CardPayment), "internal_transfer"),
+    ] {
+        assert_eq!(on_card(category, change), (label, 402_210), "{category}");
+    }
+}
+
+/// Where an outflow of 30.00 in three months is told to have gone.
+fn spent(account: usize, category: &str, transfer: Option<TransferKind>) -> String {
+    let mut ledger = worked();
+    ledger.entries[0].amount_minor = 0;
+    enter(&mut ledger, account, date("2025-03-03"), -3_000, category).transfer = transfer;
+    let income = analyse(&ledger);
+    let named = |block: &str, it: &Block| {
+        it.parts.keys().map(|label| format!("{block}:{label}")).collect::<Vec<_>>()
+    };
+    let mut places = named("expenses", &income.expenses);
+    places.extend(named("debt", &income.debt));
+    for (name, share) in [
+        ("saved", income.emergency_fund.net),
+        ("invested", income.investments.net),
+        ("unallocated", income.unallocated),
+    ] {
+        let usual = if name == "unallocated" { 402_210 } else { 0 };
+        if share.amount_minor != usual {
+            places.push(format!("{name} {}", share.amount_minor - usual));
+        }
+    }
+    places.join(", ")
+}
+
+#[test]
+fn every_outflow_goes_to_the_block_it_belongs_to() {
+    use TransferKind::{CardPayment, Investment, LoanPayment, Savings};
+    for (account, category, transfer, place) in [
+        (CHECKING, "", None, "expenses:uncategorized, unallocated -1000"),
+        (CARD, "FOOD_AND_DRINK_COFFEE", None, "expenses:food_and_drink, unallocated -1000"),
+        (CHECKING, "INCOME_WAGES", None, "expenses:uncategorized, unallocated -1000"),
+        (CHECKING, "TRANSFER_OUT_WITHDRAWAL", None, "expenses:transfer_out, unallocated -1000"),
+        (CHECKING, "BANK_FEES_ATM_FEES", None, "expenses:bank_fees, unallocated -1000"),
+        (CARD, "BANK_FEES_INTEREST_CHARGE", None, "debt:card_interest, unallocated -1000"),
+        (CARD, "BANK_FEES_LATE_FEES", None, "debt:card_interest, unallocated -1000"),
+        (CHECKING, "BANK_FEES_INTEREST_CHARGE", None, "debt:other, unallocated -1000"),
+        (CHECKING, "LOAN_PAYMENTS_MORTGAGE_PAYMENT", None, "debt:mortgage, unallocated -1000"),
+        (CHECKING, "LOAN_PAYMENTS_STUDENT_LOAN_PAYMENT", None, "debt:student, unallocated -1000"),
+        (CHECKING, "LOAN_PAYMENTS_PERSONAL_LOAN_PAYMENT", None, "debt:personal, unallocated -1000"),
+        (CHECKING, "LOAN_PAYMENTS_CAR_PAYMENT", Some(LoanPayment), "debt:auto, unallocated -1000"),
+        (CHECKING, "", Some(LoanPayment), "debt:other, unallocated -1000"),
+        (CHECKING, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT", None, ""),
+        (CHECKING, "FOOD_AND_DRINK_COFFEE", Some(CardPayment), ""),
+        (CHECKING, "TRANSFER_OUT_SAVINGS", Some(Savings), ""),
+        (CHECKING, "TRANSFER_OUT_ACCOUNT_TRANSFER", None, ""),
+        (CHECKING, "", Some(Investment), "invested 1000, unallocated -1000"),
+        (
+            CHECKING,
+            "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS",
+            None,
+            "invested 1000, unallocated -1000",
+        ),
+        // What is bought from savings comes out of them and not out of the month.
+        (SAVINGS, "TRAVEL_LODGING", None, "expenses:travel, saved -1000"),
+        (SAVINGS, "", Some(Savings), "saved -1000, unallocated 1000"),
+        (LOAN, "BANK_FEES_INTEREST_CHARGE", None, ""),
+        (BROKERAGE, "", None, ""),
+    ] {
+        assert_eq!(spent(account, category, transfer), place, "{account} {category} {transfer:?}");
+    }
+}
+
+#[test]
+fn pay_into_savings_is_income_and_saved() {
+    let mut ledger = worked();
+    enter(&mut ledger, SAVINGS, date("2025-03-03"), 3_000, "INCOME_INTEREST_EARNED");
+    enter(&mut ledger, SAVINGS, date("2025-03-03"), 9_000, "").signs.person = true;
+    let income = analyse(&ledger);
+    assert_eq!(income.monthly_income_minor, 403_210);
+    assert_eq!(income.emergency_fund.deposits.amount_minor, 1_000);
+    assert_eq!(income.uncounted.len(), 1);
+    assert_eq!(income.uncounted[0].label, Label::Unclassified);
+}
+
+#[test]
+fn a_regular_withdrawal_counts_once() {
+    let mut ledger = book(date("2025-04-05"));
+    let days = ["2025-01-01", "2025-02-01", "2025-03-01"].map(date);
+    pay(&mut ledger, Frequency::Monthly, &days, 200_000);
+    for entry in &mut ledger.entries {
+        entry.category = None;
+        entry.transfer = Some(TransferKind::Investment);
+    }
+    let income = analyse(&ledger);
+    assert_eq!((income.monthly_income_minor, income.investments.net.amount_minor), (200_000, 0));
+    ledger.pays[0].mature = false;
+    let income = analyse(&ledger);
+    assert_eq!((income.monthly_income_minor, income.investments.net.amount_minor), (0, -200_000));
+}
+
+#[test]
+fn no_income_has_no_percents() {
+    let mut ledger = book(date("2025-04-05"));
+    enter(&mut ledger, CARD, date("2025-01-01"), -90_000, "RENT_AND_UTILITIES_RENT");
+    let income = analyse(&ledger);
+    assert_eq!(income.expenses.total, Share { amount_minor: 30_000, percent_tenths: 0 });
+    assert_eq!((income.rent_minor, income.cv), (30_000, None));
+    assert_eq!(income.unallocated.amount_minor, -30_000);
+}
+
+#[test]
+fn an_empty_ledger_is_all_zeros() {
+    let income = analyse(&book(date("2025-04-05")));
+    assert_eq!(variability_of(&income), [0; 4]);
+    assert_eq!(income.emergency_fund.months_covered_hundredths, None);
+}
+
+#[test]
+fn constant_pay_of_any_cadence_never_varies_whenever_it_starts() {
+    for frequency in Frequency::ALL.iter().copied() {
+        let (payments, months) = frequency.payments_a_month();
+        let expected = base::divide_half_even(185_033 * payments, months) as i64;
+        for start in 0..1_461 {
+            let first = after(date("2023-01-01"), start);
+            let mut ledger = book(after(first, 200 + start % 400));
+            let days = slots(frequency, first, ledger.as_of);
+            pay(&mut ledger, frequency, &days, 185_033);
+            // Banks are closed on weekends, and pay comes on the Friday before.
+            for entry in &mut ledger.entries {
+                let weekday = (days_from_date(entry.on) + 3).rem_euclid(7);
+                entry.on = after(entry.on, -(weekday - 4).max(0));
+            }
+            let income = analyse(&ledger);
+            let want = [expected, expected, expected, 0];
+            assert_eq!(variability_of(&income), want, "{frequency:?} {first}");
+            assert!(income.cv.is_some_and(|it| it == Fixed9::ZERO), "{frequency:?} {first}");
+        }
+    }
+}

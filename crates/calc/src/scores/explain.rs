@@ -1,0 +1,149 @@
+//! Why a score is what it is, and what would move it most.
+
+use base::words;
+
+use super::method::{BEYOND, ONE, STEP_OBLIGATIONS_PERCENT};
+use super::{Component, Graded, Inputs, Part, Reason, Score};
+use crate::income::narrow;
+
+words!(
+    Band {
+        Steady => "steady",
+        Mixed => "mixed",
+        Fragile => "fragile",
+    }
+);
+
+impl Score {
+    /// Of the number that is shown, so that nobody sees 80 and reads "mixed".
+    pub fn band(self) -> Band {
+        match self.whole() {
+            80.. => Band::Steady,
+            40..80 => Band::Mixed,
+            _ => Band::Fragile,
+        }
+    }
+}
+
+/// A change that was tried on the person's own numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub kind: StepKind,
+    /// How much money it is about, once or by the month; none for a bad month fewer.
+    pub amount_minor: Option<i64>,
+    pub evenkeel_gain: Score,
+    /// The part that gains most, and how much.
+    pub part: Part,
+    pub part_gain: Score,
+}
+
+words!(
+    StepKind {
+        MoreAtHand => "more_at_hand",
+        FewerObligations => "fewer_obligations",
+        FewerBadMonths => "fewer_bad_months",
+    }
+);
+
+pub(super) fn largest_drag(reasons: &[Reason]) -> Option<Component> {
+    let worst = reasons.iter().rev().max_by_key(|it| it.lost)?;
+    (worst.lost > Score::default()).then_some(worst.component)
+}
+
+pub(super) fn steps(inputs: &Inputs, now: &Graded) -> Vec<Step> {
+    let mut steps: Vec<Step> = StepKind::ALL
+        .iter()
+        .filter_map(|kind| {
+            let (changed, amount_minor) = taken(*kind, inputs);
+            let then = Graded::of(&changed);
+            let gain = |part: Part| Score(then.part(part).0 - now.part(part).0);
+            // Of equal gains the first part tells, which `max_by_key` from the back picks.
+            let part = Part::ALL.iter().rev().copied().max_by_key(|it| gain(*it))?;
+            Some(Step {
+                kind: *kind,
+                amount_minor,
+                evenkeel_gain: Score(then.evenkeel().0 - now.evenkeel().0),
+                part,
+                part_gain: gain(part),
+            })
+        })
+        .filter(|it| it.evenkeel_gain > Score::default())
+        .collect();
+    steps.sort_by_key(|it| std::cmp::Reverse(it.evenkeel_gain));
+    steps
+}
+
+/// The inputs after the step.
+fn taken(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
+    let mut changed = *inputs;
+    match kind {
+        StepKind::MoreAtHand => {
+            let more = inputs.shock_floor_minor.max(0) / 2;
+            changed.liquid_minor = inputs.liquid_minor.saturating_add(more);
+            (changed, Some(more))
+        }
+        StepKind::FewerObligations => {
+            let part = i128::from(inputs.income_minor) * STEP_OBLIGATIONS_PERCENT / 100;
+            let part = narrow(part.max(0));
+            let debt = part.min(inputs.debt_minor.max(0));
+            // What debt does not give must come from the rent, which is an expense as well.
+            let rent = (part - debt).min(inputs.rent_minor.max(0));
+            changed.debt_minor -= debt;
+            changed.rent_minor -= rent;
+            changed.expenses_minor = inputs.expenses_minor.saturating_sub(rent);
+            (changed, Some(debt.saturating_add(rent)))
+        }
+        StepKind::FewerBadMonths => {
+            changed.distress_months = inputs.distress_months.saturating_sub(1);
+            (changed, None)
+        }
+    }
+}
+
+impl Reason {
+    /// The quantity as a person says it.
+    pub fn said(&self) -> String {
+        let tenths = |value: i128| {
+            let rounded = (value * 10 + ONE / 2).div_euclid(ONE);
+            let sign = if rounded < 0 { "-" } else { "" };
+            format!("{sign}{}.{}", rounded.abs() / 10, rounded.abs() % 10)
+        };
+        let quantity = self.quantity.billionths();
+        let percent = || tenths(quantity * 100);
+        match self.component {
+            Component::Margin | Component::Obligations if quantity.abs() >= BEYOND / 2 => {
+                "no income to pay it from".to_owned()
+            }
+            Component::Runway => format!("{} months of your spending at hand", tenths(quantity)),
+            Component::Shock if quantity >= ONE => "a sudden bill fully covered".to_owned(),
+            Component::Shock => format!("{} % of a sudden bill covered", percent()),
+            Component::CreditSlack => format!("{} % of your card limits used", percent()),
+            Component::Margin => format!("{} % of income left at the end of a month", percent()),
+            Component::Obligations => {
+                format!("{} % of income bound in rent and debt", percent())
+            }
+            Component::LowDays => {
+                format!("{} % of days with less than a week's money", percent())
+            }
+            Component::Distress => {
+                format!("{} of 12 months with an overdraft or a late fee", quantity / ONE)
+            }
+            Component::Steadiness => format!("income varies by {} %", percent()),
+            Component::SurplusMonths => {
+                format!("{} % of months paid for by their income", percent())
+            }
+        }
+    }
+
+    /// The bends of the curve that the quantity lies between; both the same where it lies beyond
+    /// the outer ones.
+    pub fn between(&self) -> (super::Bend, super::Bend) {
+        let curve = self.component.curve();
+        let passed = curve
+            .iter()
+            .take_while(|(at, _)| i128::from(*at) * (ONE / 1000) <= self.quantity.billionths())
+            .count();
+        let last = curve.len() - 1;
+        (curve[passed.saturating_sub(1)], curve[passed.min(last)])
+    }
+}

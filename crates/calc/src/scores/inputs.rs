@@ -1,0 +1,237 @@
+//! The quantities that scores are made of, read from a ledger, or what is missing for them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use base::category::Category;
+use base::draft::AccountKind;
+use base::{Fixed9, date_from_days, days_from_date};
+
+use super::method::{DISTRESS_MONTHS, HISTORY_DAYS_MIN, LIQUID_DAYS, LOW_DAYS, PURCHASE_DAYS};
+use crate::income::window::month_of;
+use crate::income::{Income, Label, labels, narrow};
+use crate::ledger::{Account, Ledger};
+
+/// Amounts by the month where they flow, none of them negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inputs {
+    pub income_minor: i64,
+    /// With rent.
+    pub expenses_minor: i64,
+    pub debt_minor: i64,
+    pub rent_minor: i64,
+    /// At hand on a middling day of the last thirty, so that payday hardly moves it.
+    pub liquid_minor: i64,
+    pub card_balance_minor: i64,
+    /// Bought on cards within thirty days.
+    pub card_purchases_minor: i64,
+    /// Of the cards that have a limit; none without any.
+    pub credit: Option<Credit>,
+    /// Days on which less than a week's need was at hand.
+    pub low_days: Ratio,
+    /// Months of the last twelve with an overdraft, a late fee or the like.
+    pub distress_months: u32,
+    pub cv: Option<Fixed9>,
+    /// Months in which income paid for everything; none before the first whole month.
+    pub surplus_months: Option<Ratio>,
+    pub shock_floor_minor: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credit {
+    pub used_minor: i64,
+    pub limit_minor: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ratio {
+    pub part: u32,
+    pub whole: u32,
+}
+
+/// Reads as what comes after "Missing: ".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    Account,
+    History { days: i64 },
+    Spending,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Account => f.write_str("a checking or savings account"),
+            Missing::History { days } => {
+                write!(f, "at least {HISTORY_DAYS_MIN} days of history; there are {days}")
+            }
+            Missing::Spending => f.write_str("any spending in the months looked at"),
+        }
+    }
+}
+
+/// How much of the person's life the numbers rest on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    pub accounts: usize,
+    pub months: i64,
+    /// Of all money in, how much we know what it is, in tenths of a percent.
+    pub explained_percent_tenths: i64,
+    /// Monthly payments to cards whose purchases are not seen. Linking them would tell what was
+    /// bought; without that it counts nowhere.
+    pub unseen_card_payments_minor: i64,
+}
+
+pub fn inputs(ledger: &Ledger, income: &Income) -> Result<Inputs, Vec<Missing>> {
+    let day = days_from_date(ledger.as_of);
+    let days = ledger.first_on().map_or(0, |it| day - days_from_date(it));
+    let expenses_minor = income.expenses.total.amount_minor.max(0);
+    let debt_minor = income.debt.total.amount_minor.max(0);
+    let need = i128::from(expenses_minor) + i128::from(debt_minor);
+    let mut missing = Vec::new();
+    if !ledger.accounts.iter().any(|it| it.kind == AccountKind::Depository) {
+        missing.push(Missing::Account);
+    }
+    if days < HISTORY_DAYS_MIN {
+        missing.push(Missing::History { days });
+    }
+    if need == 0 {
+        missing.push(Missing::Spending);
+    }
+    if !missing.is_empty() {
+        return Err(missing);
+    }
+    let totals = totals(ledger);
+    Ok(Inputs {
+        income_minor: income.monthly_income_minor,
+        expenses_minor,
+        debt_minor,
+        rent_minor: income.rent_minor.clamp(0, expenses_minor),
+        liquid_minor: median(&totals[totals.len().saturating_sub(LIQUID_DAYS)..]),
+        card_balance_minor: owed(ledger, |_| true),
+        card_purchases_minor: purchases(ledger),
+        credit: credit(ledger),
+        low_days: low_days(&totals[totals.len().saturating_sub(LOW_DAYS)..], need),
+        distress_months: distress_months(ledger),
+        cv: income.cv,
+        surplus_months: income.window.complete.then(|| surplus_months(income)),
+        shock_floor_minor: ledger.shock_floor_minor.max(0),
+    })
+}
+
+pub fn coverage(ledger: &Ledger, income: &Income) -> Coverage {
+    let (mut explained, mut all, mut unseen) = (0_i128, 0_i128, 0_i128);
+    let labels = labels(ledger);
+    for (place, entry) in ledger.seen().filter(|(_, it)| income.window.contains(it.on)) {
+        let amount = i128::from(entry.amount_minor);
+        if ledger.account(entry).kind != AccountKind::Depository {
+            continue;
+        }
+        if let Some(label) = labels[place] {
+            all += amount;
+            explained += if label == Label::Unclassified { 0 } else { amount };
+        }
+        let pays_card = |it: Category| it.detailed() == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT";
+        if amount < 0 && entry.transfer.is_none() && entry.category.is_some_and(pays_card) {
+            unseen -= amount;
+        }
+    }
+    Coverage {
+        accounts: ledger.accounts.len(),
+        months: income.window.months,
+        explained_percent_tenths: if all == 0 { 1000 } else { narrow(explained * 1000 / all) },
+        unseen_card_payments_minor: narrow(unseen / i128::from(income.window.months)),
+    }
+}
+
+/// What was at hand at the end of each day, oldest first, never below nothing. Without a single
+/// daily balance today's must do.
+fn totals(ledger: &Ledger) -> Vec<i64> {
+    let liquid: Vec<&Account> = ledger.accounts.iter().filter(|it| it.is_liquid()).collect();
+    let days = liquid.iter().map(|it| it.daily.len()).max().unwrap_or(0);
+    if days == 0 {
+        let today = liquid.iter().map(|it| i128::from(it.balance_minor)).sum();
+        return vec![narrow(today).max(0)];
+    }
+    let mut sums = vec![0_i128; days];
+    for account in liquid {
+        let before = days - account.daily.len();
+        for (sum, balance) in sums[before..].iter_mut().zip(&account.daily) {
+            *sum += i128::from(*balance);
+        }
+    }
+    sums.into_iter().map(|it| narrow(it).max(0)).collect()
+}
+
+/// Of an even number the lower middle and the upper, halved.
+fn median(values: &[i64]) -> i64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    match sorted.len() {
+        0 => 0,
+        count => {
+            let sum = i128::from(sorted[(count - 1) / 2]) + i128::from(sorted[count / 2]);
+            narrow(sum / 2)
+        }
+    }
+}
+
+/// A month has 30.4375 days on average.
+fn low_days(totals: &[i64], need: i128) -> Ratio {
+    let is_low = |it: &&i64| i128::from(**it) * 304_375 < need * 70_000;
+    Ratio { part: totals.iter().filter(is_low).count() as u32, whole: totals.len() as u32 }
+}
+
+fn owed(ledger: &Ledger, counts: impl Fn(&Account) -> bool) -> i64 {
+    let cards = ledger.accounts.iter().filter(|it| it.kind == AccountKind::Credit && counts(it));
+    narrow(cards.map(|it| i128::from(it.balance_minor).max(0)).sum())
+}
+
+fn credit(ledger: &Ledger) -> Option<Credit> {
+    let limit = |it: &Account| it.limit_minor.filter(|it| *it > 0);
+    let cards = ledger.accounts.iter().filter(|it| it.kind == AccountKind::Credit);
+    let limits: i128 = cards.filter_map(|it| limit(it).map(i128::from)).sum();
+    (limits > 0).then(|| Credit {
+        used_minor: owed(ledger, |it| limit(it).is_some()),
+        limit_minor: narrow(limits),
+    })
+}
+
+/// Purchases on cards less what was taken back.
+fn purchases(ledger: &Ledger) -> i64 {
+    let labels = labels(ledger);
+    let since = date_from_days(days_from_date(ledger.as_of) - PURCHASE_DAYS);
+    let bought = |place: usize| match labels[place] {
+        None => true,
+        Some(label) => label == Label::Refund,
+    };
+    let recent = ledger.seen().filter(|(_, it)| it.on > since && it.transfer.is_none());
+    let on_cards = recent.filter(|(_, it)| ledger.account(it).kind == AccountKind::Credit);
+    let amounts = on_cards.filter(|(place, _)| bought(*place));
+    narrow(amounts.map(|(_, it)| -i128::from(it.amount_minor)).sum()).max(0)
+}
+
+fn distress_months(ledger: &Ledger) -> u32 {
+    let today = days_from_date(ledger.as_of);
+    let fees = ledger.seen().filter(|(_, it)| {
+        let is_distress = |it: Category| {
+            matches!(
+                it.detailed(),
+                "BANK_FEES_INSUFFICIENT_FUNDS" | "BANK_FEES_LATE_FEES" | "BANK_FEES_OVERDRAFT_FEES"
+            )
+        };
+        it.amount_minor < 0 && it.category.is_some_and(is_distress)
+    });
+    let mut months: BTreeSet<i64> = fees.map(|(_, it)| month_of(it.on)).collect();
+    for account in ledger.accounts.iter().filter(|it| it.kind == AccountKind::Depository) {
+        let ago = account.daily.iter().rev().zip(0_i64..);
+        let overdrawn = ago.filter(|(balance, _)| **balance < 0);
+        months.extend(overdrawn.map(|(_, ago)| month_of(date_from_days(today - ago))));
+    }
+    let first = month_of(ledger.as_of) - DISTRESS_MONTHS + 1;
+    months.range(first..).count() as u32
+}
+
+fn surplus_months(income: &Income) -> Ratio {
+    let paid_for = income.months.iter().filter(|it| it.spent_minor <= it.income_minor).count();
+    Ratio { part: paid_for as u32, whole: income.months.len() as u32 }
+}
