@@ -1,7 +1,10 @@
 //! Pure sums over what is known: no clock, no I/O, no async; the same input always gives the same
 //! answer.
+
 pub mod balances;
+pub mod benefits;
 pub mod enrich;
+pub mod goals;
 pub mod income;
 pub mod investments;
 pub mod ledger;

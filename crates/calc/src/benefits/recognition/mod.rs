@@ -1,0 +1,90 @@
+//! Which card product an account is, from the names that its bank gives it.
+
+#[cfg(test)]
+mod tests;
+
+use super::catalogue::{Card, cards};
+use super::text::Words;
+
+#[derive(Debug, Clone)]
+pub enum Match {
+    One(&'static Card),
+    /// Ask the person: several fit equally, or one fits in part.
+    Unsure(Vec<&'static Card>),
+    None,
+}
+
+/// How institutions and accounts name an issuer.
+const ISSUERS: [(&str, &[&str]); 7] = [
+    ("American Express", &["American Express", "Amex"]),
+    ("Bank of America", &["Bank of America", "BofA"]),
+    ("Capital One", &["Capital One", "CapitalOne"]),
+    ("Chase", &["Chase", "JPMorgan"]),
+    ("Citi", &["Citi", "Citibank", "Citicards"]),
+    ("U.S. Bank", &["US Bank", "U.S. Bank", "USBank"]),
+    ("Wells Fargo", &["Wells Fargo", "WellsFargo"]),
+];
+
+/// Words of a product's name that tell it from no other; those of its issuer are added to them.
+const PLAIN: [&str; 4] = ["THE", "CARD", "CREDIT", "FROM"];
+
+const EXACT: u8 = 100;
+/// Every distinctive word of the product is there, if not its whole name.
+const DISTINCTIVE: u8 = 80;
+
+/// The product that an account is. The issuer must be right, and no word of `not_names` may be
+/// there: a Delta Platinum is no Platinum. Of what then fits, the best is taken if it is alone;
+/// everything else is a question to the person.
+pub fn match_card(name: &str, other_words: &str, institution: &str) -> Match {
+    // A tier of the network, not the product that is called Elite.
+    let text = format!("{name} {other_words}").to_uppercase().replace("WORLD ELITE", " ");
+    let words = Words::of(&text);
+    let Some(issuer) = issuer(&Words::of(institution)).or_else(|| issuer(&words)) else {
+        return Match::None;
+    };
+    let of_issuer = || cards().iter().filter(|it| it.issuer == issuer);
+    let best = of_issuer().map(|it| score(it, &words)).max().unwrap_or(0);
+    let fitting: Vec<&'static Card> =
+        of_issuer().filter(|it| best > 0 && score(it, &words) == best).collect();
+    match fitting[..] {
+        [] => Match::None,
+        [card] if best >= DISTINCTIVE => Match::One(card),
+        _ if best >= DISTINCTIVE => Match::Unsure(fitting),
+        // Whatever shares a word may be meant, however little that says.
+        _ => Match::Unsure(of_issuer().filter(|it| score(it, &words) > 0).collect()),
+    }
+}
+
+fn issuer(words: &Words) -> Option<&'static str> {
+    let named = |aliases: &[&str]| aliases.iter().any(|it| words.has_phrase(&Words::of(it)));
+    ISSUERS.iter().find(|(_, aliases)| named(aliases)).map(|(issuer, _)| *issuer)
+}
+
+/// Out of a hundred, by the product's name that fits best.
+fn score(card: &Card, words: &Words) -> u8 {
+    if card.not_names.iter().any(|it| words.has_phrase(&Words::of(it))) {
+        return 0;
+    }
+    let of_name = |name: &String| {
+        let name = Words::of(name);
+        let shared = name.iter().filter(|it| is_distinctive(it, card) && words.has(it)).count();
+        let distinctive = name.iter().filter(|it| is_distinctive(it, card)).count();
+        match shared {
+            _ if words.has_all(&name) => EXACT,
+            0 => 0,
+            _ if shared == distinctive => DISTINCTIVE,
+            // Parts of names are told apart by nothing but that they are parts.
+            _ => 1,
+        }
+    };
+    card.names.iter().map(of_name).max().unwrap_or(0)
+}
+
+fn is_distinctive(word: &str, card: &Card) -> bool {
+    let of_issuer = ISSUERS
+        .iter()
+        .filter(|(issuer, _)| *issuer == card.issuer)
+        .flat_map(|(_, aliases)| *aliases)
+        .any(|alias| Words::of(alias).has(word));
+    !of_issuer && !PLAIN.contains(&word)
+}

@@ -1,0 +1,280 @@
+//! Finds the credits of a statement and the purchases that caused them, and takes back what was
+//! refunded.
+
+use std::collections::BTreeMap;
+
+use base::{Date, date_from_days, days_from_date};
+
+use super::super::catalogue::{Benefit, Card};
+use super::super::cycles::{Anniversary, cycle};
+use super::super::text::Words;
+use super::{Entry, Link};
+
+/// A merchant takes a purchase back within this many days of it.
+const REFUND_DAYS_MAX: i64 = 120;
+/// How many purchases are looked at for one credit. Nobody makes more that fit, and without a
+/// bound a hostile file would cost the square of its length.
+const LOOKS_MAX: usize = 256;
+
+/// An entry with its words, which every benefit asks for.
+pub(super) struct Line<'a> {
+    entry: &'a Entry,
+    description: Words,
+    key: Words,
+}
+
+impl<'a> Line<'a> {
+    /// In the order of the statement, whatever order they came in.
+    pub(super) fn sorted(entries: &[&'a Entry]) -> Vec<Line<'a>> {
+        let mut lines: Vec<Line<'a>> = entries
+            .iter()
+            .map(|entry| Line {
+                entry,
+                description: Words::of(&entry.description),
+                key: Words::of(&entry.key),
+            })
+            .collect();
+        lines.sort_by_key(|it| (it.entry.on, it.entry.id));
+        lines
+    }
+
+    pub(super) fn on(&self) -> Date {
+        self.entry.on
+    }
+
+    /// The day the purchase was made, which decides its period.
+    fn made_on(&self) -> Date {
+        self.entry.authorized_on.unwrap_or(self.entry.on)
+    }
+
+    /// What tells whose refund it is.
+    fn merchant(&self) -> &Words {
+        if self.key.len() > 0 { &self.key } else { &self.description }
+    }
+
+    fn is_at(&self, merchant: &Words) -> bool {
+        self.key.has_phrase(merchant) || self.description.has_phrase(merchant)
+    }
+}
+
+/// What the statement shows of one benefit.
+#[derive(Default)]
+pub(super) struct Observed {
+    pub(super) links: Vec<Link>,
+    /// Purchases that should bring a credit, without one so far, oldest first.
+    pub(super) waiting: Vec<Link>,
+    pub(super) credited: bool,
+}
+
+/// One for each benefit of the card. Each credit belongs to one benefit and is linked once; a
+/// purchase may call forth credits of several benefits, but one of each.
+pub(super) fn observe(
+    card: &Card,
+    lines: &[Line<'_>],
+    anniversary: Option<Anniversary>,
+) -> Vec<Observed> {
+    let named: Vec<Vec<usize>> = lines.iter().map(|it| benefits_named(card, it)).collect();
+    let purchases: Vec<&Line<'_>> =
+        lines.iter().zip(&named).filter(|(_, named)| named.is_empty()).map(|it| it.0).collect();
+    let mut ledgers: Vec<Ledger<'_>> =
+        card.benefits.iter().map(|it| Ledger::new(it, anniversary, &purchases)).collect();
+    for (line, named) in lines.iter().zip(&named) {
+        match line.entry.amount_minor {
+            minor if minor > 0 && named.is_empty() => {
+                ledgers.iter_mut().for_each(|it| it.refund(line));
+            }
+            minor if minor > 0 => {
+                // Versions of one benefit are credited in the same words: the purchase tells which
+                // it was, or else the day on which it usually was made.
+                let rank = |it: &&usize| {
+                    let ledger = &ledgers[**it];
+                    let usual = date_from_days(ledger.usual_day(line));
+                    (ledger.find(line).is_some(), ledger.benefit.is_valid(usual))
+                };
+                if let Some(index) = named.iter().max_by_key(rank) {
+                    ledgers[*index].link(line);
+                }
+            }
+            _ => {
+                if let Some(index) = named.iter().max_by_key(|it| ledgers[**it].last_credit_on()) {
+                    ledgers[*index].take_back(line);
+                }
+            }
+        }
+    }
+    ledgers.into_iter().map(Ledger::observed).collect()
+}
+
+/// The benefits that the line is a credit of, by its words, or the taking back of one.
+fn benefits_named(card: &Card, line: &Line<'_>) -> Vec<usize> {
+    let names = |it: &Benefit| it.credit_patterns.iter().any(|it| line.description.has_all(it));
+    (0..card.benefits.len()).filter(|it| names(&card.benefits[*it])).collect()
+}
+
+struct Purchase<'a> {
+    line: &'a Line<'a>,
+    day: i64,
+    gross_minor: i64,
+    /// Less what the merchant gave back.
+    net_minor: i64,
+    is_sure: bool,
+    is_taken: bool,
+}
+
+struct Credit {
+    link: Link,
+    /// The purchase's place.
+    purchase: Option<usize>,
+}
+
+/// The purchases and credits of one benefit while its lines are read in order.
+struct Ledger<'a> {
+    benefit: &'a Benefit,
+    anniversary: Option<Anniversary>,
+    /// By day.
+    purchases: Vec<Purchase<'a>>,
+    credits: Vec<Credit>,
+    /// What the period that begins on a day has given so far.
+    given: BTreeMap<Date, i64>,
+}
+
+impl<'a> Ledger<'a> {
+    fn new(
+        benefit: &'a Benefit,
+        anniversary: Option<Anniversary>,
+        lines: &[&'a Line<'a>],
+    ) -> Ledger<'a> {
+        let purchase = |line: &&'a Line<'a>| {
+            let gross_minor = line.entry.amount_minor.saturating_neg();
+            let is_sure = eligible(benefit, line)?;
+            (gross_minor > 0 && benefit.is_valid(line.made_on())).then(|| Purchase {
+                line,
+                day: days_from_date(line.made_on()),
+                gross_minor,
+                net_minor: gross_minor,
+                is_sure,
+                is_taken: false,
+            })
+        };
+        let mut purchases: Vec<Purchase<'a>> = lines.iter().filter_map(purchase).collect();
+        purchases.sort_by_key(|it| it.day);
+        Ledger { benefit, anniversary, purchases, credits: Vec::new(), given: BTreeMap::new() }
+    }
+
+    /// Places of the purchases made in the days up to and including one, newest first.
+    fn recent(&self, day: i64, days: i64) -> impl Iterator<Item = usize> {
+        let after = self.purchases.partition_point(|it| it.day <= day);
+        let first = self.purchases.partition_point(|it| it.day < day - days);
+        (first..after).rev().take(LOOKS_MAX)
+    }
+
+    /// The place of the purchase that a credit is for: the latest that is large enough, where
+    /// those go first whose period has room for it, then those that surely count, then those that
+    /// explain its amount.
+    fn find(&self, line: &Line<'_>) -> Option<usize> {
+        let minor = line.entry.amount_minor;
+        let fits = |index: &usize| {
+            let it = &self.purchases[*index];
+            !it.is_taken && minor <= it.gross_minor
+        };
+        let rank = |index: &usize| {
+            let it = &self.purchases[*index];
+            let room = self.room(date_from_days(it.day));
+            (minor <= room, it.is_sure, minor == room.min(it.gross_minor), it.day)
+        };
+        let day = days_from_date(line.entry.on);
+        self.recent(day, self.benefit.posting_days.max).filter(fits).max_by_key(rank)
+    }
+
+    /// The day a credit's purchase was made, if it took the usual time.
+    fn usual_day(&self, line: &Line<'_>) -> i64 {
+        days_from_date(line.entry.on) - self.benefit.posting_days.typical
+    }
+
+    /// Links a credit to its purchase. Without one, it counts for the usual day.
+    fn link(&mut self, line: &Line<'_>) {
+        let found = self.find(line);
+        if let Some(index) = found {
+            self.purchases[index].is_taken = true;
+        }
+        let on = date_from_days(found.map_or(self.usual_day(line), |it| self.purchases[it].day));
+        let link = Link {
+            purchase: found.map(|it| self.purchases[it].line.entry.id),
+            credit: Some(line.entry.id),
+            amount_minor: line.entry.amount_minor,
+            on,
+        };
+        let given = self.given.entry(cycle(self.benefit, on, self.anniversary).start).or_default();
+        *given = given.saturating_add(link.amount_minor);
+        self.credits.push(Credit { link, purchase: found });
+    }
+
+    fn last_credit_on(&self) -> Option<Date> {
+        self.credits.last().map(|it| it.link.on)
+    }
+
+    fn room(&self, on: Date) -> i64 {
+        let cycle = cycle(self.benefit, on, self.anniversary);
+        cycle.amount_minor.saturating_sub(*self.given.get(&cycle.start).unwrap_or(&0))
+    }
+
+    /// The issuer takes a credit back, an equal one before others.
+    fn take_back(&mut self, line: &Line<'_>) {
+        let mut left = line.entry.amount_minor.saturating_neg();
+        let recent = || (0..self.credits.len()).rev().take(LOOKS_MAX);
+        let equal = recent().find(|it| self.credits[*it].link.amount_minor == left);
+        let order: Vec<usize> = equal.into_iter().chain(recent()).collect();
+        for index in order {
+            let link = &mut self.credits[index].link;
+            let taken = left.min(link.amount_minor);
+            link.amount_minor -= taken;
+            left -= taken;
+            let period = cycle(self.benefit, link.on, self.anniversary).start;
+            self.given.entry(period).and_modify(|it| *it = it.saturating_sub(taken));
+        }
+    }
+
+    /// The merchant takes a purchase back, one of just that price before others.
+    fn refund(&mut self, line: &Line<'_>) {
+        let minor = line.entry.amount_minor;
+        let fits = |index: &usize| {
+            let it = &self.purchases[*index];
+            minor <= it.net_minor && it.line.merchant() == line.merchant()
+        };
+        let rank = |index: &usize| (self.purchases[*index].net_minor == minor, *index);
+        let day = days_from_date(line.entry.on);
+        if let Some(index) = self.recent(day, REFUND_DAYS_MAX).filter(fits).max_by_key(rank) {
+            self.purchases[index].net_minor -= minor;
+        }
+    }
+
+    fn observed(self) -> Observed {
+        let net = |it: &Credit| {
+            let most = it.purchase.map_or(i64::MAX, |it| self.purchases[it].net_minor);
+            Link { amount_minor: it.link.amount_minor.min(most), ..it.link }
+        };
+        let waits = |it: &&Purchase<'_>| it.is_sure && !it.is_taken && it.net_minor > 0;
+        let waiting = |it: &Purchase<'_>| Link {
+            purchase: Some(it.line.entry.id),
+            credit: None,
+            amount_minor: it.net_minor,
+            on: date_from_days(it.day),
+        };
+        Observed {
+            links: self.credits.iter().map(net).collect(),
+            waiting: self.purchases.iter().filter(waits).map(waiting).collect(),
+            credited: !self.credits.is_empty(),
+        }
+    }
+}
+
+/// Whether the purchase surely counts, or only may; none where it does not.
+fn eligible(benefit: &Benefit, line: &Line<'_>) -> Option<bool> {
+    let eligible = &benefit.eligible;
+    if eligible.except.iter().any(|it| line.is_at(it)) {
+        return None;
+    }
+    let is_in = |list: &[_]| line.entry.category.is_some_and(|it| list.contains(&it));
+    let is_sure = eligible.merchants.iter().any(|it| line.is_at(it)) || is_in(&eligible.categories);
+    (is_sure || is_in(&eligible.possible_categories)).then_some(is_sure)
+}
