@@ -37,10 +37,20 @@ pub fn clean(description: &str) -> Cleaned {
         is_settled = again.is_settled || again.key == key;
         key = again.key;
     }
+    end_at_pay(&mut key);
     let (transfer_words, refund_words) = reading.hints();
     let person = processor.is_some_and(Processor::is_between_people);
     let text = spaced(&reading.words);
     Cleaned { key, text, processor, person, transfer_words, refund_words }
+}
+
+/// Behind the word for pay stand a date, a reference, or the name of who is paid.
+fn end_at_pay(key: &mut String) {
+    for word in [" PAYROLL ", " SALARY ", " DIR DEP "] {
+        if let Some(at) = key.find(word) {
+            key.truncate(at + word.len() - 1);
+        }
+    }
 }
 
 /// The words of any text as `Cleaned::text` spells them.

@@ -61,7 +61,10 @@ pub(super) fn anywhere(
     let mut best: Option<(usize, &'static Keyword)> = None;
     for at in 0..words.len() {
         let mut found = KEYWORDS.phrases.at(&words[at..]);
-        let fits = |(_, it): &(usize, &Keyword)| it.fits(inflow, account) && it.category.is_some();
+        // A single word of the bank's, such as DEPOSIT, says how and not what.
+        let fits = |(length, it): &(usize, &Keyword)| {
+            it.fits(inflow, account) && it.category.is_some() && !(it.is_bank && *length == 1)
+        };
         let Some((length, keyword)) = found.find(fits) else { continue };
         let letters = words[at..at + length].iter().map(|it| it.len()).sum();
         if best.is_none_or(|(most, _)| most < letters) {

@@ -203,11 +203,17 @@ impl Row<'_> {
 
     fn keyword(&self) -> Option<Category> {
         let words: Vec<&str> = self.cleaned.text.split(' ').collect();
-        let found = keywords::anywhere(&words, self.facts.inflow, self.facts.account_kind);
-        // Securities have names of all trades; bought on an investment account they are none.
+        let found = keywords::anywhere(&words, self.facts.inflow, self.facts.account_kind)
+            .or_else(|| self.leading_keyword());
+        // Securities and employers have names of all trades; money from them is no purchase there.
+        let is_named_after_trade = self.facts.account_kind == AccountKind::Investment
+            || self.facts.inflow
+                && self.facts.account_kind == AccountKind::Depository
+                && !self.cleaned.refund_words;
         let on_topic = |it: &Category| {
-            let topics = ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "BANK_FEES"];
-            self.facts.account_kind != AccountKind::Investment || topics.contains(&it.primary())
+            let topics =
+                ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "BANK_FEES"];
+            !is_named_after_trade || topics.contains(&it.primary())
         };
         let between_people = || {
             let code = if self.facts.inflow {

@@ -52,6 +52,17 @@ pub(super) fn mixed(text: &str) -> Mixed {
     }
 }
 
+/// Whether nobody could say it: four consonants in a row, or hardly a vowel. Of what has a digit and is this long,
+/// names can be said (VETS4PETS), references cannot (HVRQ4GDQ).
+pub(super) fn is_unsayable(text: &str) -> bool {
+    const LONG: usize = 7;
+    let is_vowel = |it: char| matches!(it, 'A' | 'E' | 'I' | 'O' | 'U');
+    let letters = text.chars().filter(|it| it.is_alphabetic());
+    let vowels = letters.clone().filter(|it| is_vowel(*it)).count();
+    let mut parts = text.split(|it: char| !it.is_alphabetic() || is_vowel(it));
+    text.len() >= LONG && (vowels * 5 < letters.count() || parts.any(|it| it.len() >= 4))
+}
+
 /// The fields of a SEPA remittance text, written as EREF+value.
 const SEPA_FIELDS: [&str; 15] = [
     "EREF", "MREF", "KREF", "CRED", "DEBT", "SVWZ", "ABWA", "ABWE", "COAM", "OAMT", "PURP", "BREF",

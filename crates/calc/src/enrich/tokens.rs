@@ -1,6 +1,8 @@
 //! A folded descriptor as words, told apart from dates, phones and reference numbers.
 
-use super::shapes::{Mixed, host, is_date, is_mask, is_sepa_field, longest_name, mixed, number};
+use super::shapes::{
+    Mixed, host, is_date, is_mask, is_sepa_field, is_unsayable, longest_name, mixed, number,
+};
 
 const LONGEST_WORD: usize = 32;
 
@@ -203,6 +205,7 @@ impl<'a> Splitter<'a> {
         }
         let is_first = self.tokens.is_empty() || matches!(self.glue, Glue::Star | Glue::Colon);
         match mixed(piece) {
+            Mixed::Name if is_unsayable(piece) => self.push(piece, Kind::Number),
             Mixed::Name => self.push(piece, Kind::Word),
             Mixed::NameAndNumber(end) if is_first => self.push(&piece[..end], Kind::Word),
             Mixed::NameAndNumber(_) | Mixed::Reference => self.push(piece, Kind::Number),

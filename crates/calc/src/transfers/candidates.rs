@@ -6,10 +6,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use base::draft::AccountKind;
 use base::{AccountId, Currency, Money, TransactionId, days_from_date};
 
-use super::evidence::{Evidence, NAMING_HALVES, Naming, Side, of_leg};
+use super::evidence::{Evidence, NAMING_HALVES, Naming, REPEATED_HALVES, Side, of_leg};
 use super::naming::{AccountWords, Text};
 use super::{Account, Convert, Decided, EARLIEST_LAG, Kind, LATEST_LAG, Leg};
-use super::{RARE_DAYS, SUGGEST_HALVES};
+use super::{RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES};
+
+/// Moves closer together than this are rather one that could be paired in two ways.
+const REPEAT_DAYS_LEAST: i64 = 6;
+/// How many others make a standing order.
+const REPEATS: usize = 2;
 
 /// Thresholds of amounts are in minor units: a currency without decimals has smaller units, so that
 /// they are worth something alike everywhere.
@@ -58,6 +63,7 @@ pub(super) fn candidates(
     let mut search = Search::new(accounts, legs, decided);
     search.confirmed();
     search.exact();
+    search.repeated();
     search.unequal(convert);
     search.found
 }
@@ -174,16 +180,53 @@ impl<'a> Search<'a> {
         let told = [Some(Evidence::Lag(lag)), rare].into_iter().flatten();
         let told = told.chain(of_leg(&self.legs[outflow], Side::Outflow, reaches));
         let told = told.chain(of_leg(&self.legs[inflow], Side::Inflow, reaches));
+        let least = match basis {
+            // What is repeated may still join.
+            Basis::Exact => SUGGEST_HALVES - REPEATED_HALVES,
+            _ => SUGGEST_HALVES,
+        };
         // Reading texts costs most, so a pair that no name could save is dropped before.
-        if sum(told.clone()) + 2 * NAMING_HALVES < SUGGEST_HALVES {
+        if sum(told.clone()) + 2 * NAMING_HALVES < least {
             return;
         }
         let mut evidence: Vec<Evidence> = told.collect();
         evidence.extend(self.naming(outflow, Side::Outflow, to, from));
         evidence.extend(self.naming(inflow, Side::Inflow, from, to));
-        if sum(evidence.iter().copied()) >= SUGGEST_HALVES {
+        if sum(evidence.iter().copied()) >= least {
             self.add(outflow, inflow, basis, evidence);
         }
+    }
+
+    /// Lets moves of one amount between the same accounts speak for each other, and drops what is still not worth a
+    /// question.
+    fn repeated(&mut self) {
+        type Way = (usize, usize, Currency, u64);
+        let mut days_of: BTreeMap<Way, Vec<i64>> = BTreeMap::new();
+        let way = |search: &Search<'_>, it: &Candidate| -> Option<Way> {
+            let leg = &search.legs[it.outflow];
+            let (from, to) = search.owners_of(it.outflow, it.inflow)?;
+            Some((from, to, leg.currency, leg.amount_minor.unsigned_abs()))
+        };
+        for it in self.found.iter().filter(|it| it.basis == Basis::Exact) {
+            // Small amounts come back by themselves.
+            if let Some(way) = way(self, it).filter(|it| it.3 >= LEAST_RARE_MINOR) {
+                days_of.entry(way).or_default().push(self.days[it.outflow]);
+            }
+        }
+        for days in days_of.values_mut() {
+            days.sort_unstable();
+            days.dedup();
+        }
+        let mut found = std::mem::take(&mut self.found);
+        for it in found.iter_mut().filter(|it| it.basis == Basis::Exact) {
+            let Some(days) = way(self, it).and_then(|way| days_of.get(&way)) else { continue };
+            if is_repeated(days, self.days[it.outflow]) {
+                it.evidence.push(Evidence::Repeated);
+                it.points_halves += REPEATED_HALVES;
+            }
+        }
+        found.retain(|it| it.points_halves >= SUGGEST_HALVES || it.basis == Basis::Confirmed);
+        self.found = found;
     }
 
     /// Where the money came from and where it went, if both are open and not the same.
@@ -267,6 +310,17 @@ fn between(rows: &[Row], first: i64, last: i64) -> &[Row] {
     let start = rows.partition_point(|it| it.day < first);
     let end = rows.partition_point(|it| it.day <= last);
     &rows[start..end]
+}
+
+/// Whether a sorted list of days holds enough others at the distances of a standing order.
+fn is_repeated(days: &[i64], day: i64) -> bool {
+    let within = |from: i64, to: i64| {
+        let first = days.partition_point(|it| *it < from);
+        days.partition_point(|it| *it <= to).saturating_sub(first)
+    };
+    let before = within(day - REPEAT_DAYS, day - REPEAT_DAYS_LEAST);
+    let after = within(day + REPEAT_DAYS_LEAST, day + REPEAT_DAYS);
+    before + after >= REPEATS
 }
 
 /// Whether the amount is too odd to meet by chance, and nothing but these two has it.

@@ -8,6 +8,7 @@ use super::{ACCEPT_HALVES, Leg, Words};
 
 /// The most that a text can bring beyond its words.
 pub(super) const NAMING_HALVES: i32 = 6;
+pub(super) const REPEATED_HALVES: i32 = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
@@ -35,6 +36,8 @@ pub enum Evidence {
     NamesOther(Side, Naming),
     TransferCategory(Side),
     RareAmount,
+    /// At least two more moves of the same amount between the same accounts, weeks apart: a standing order.
+    Repeated,
     /// A card or loan got money and says nothing about it; mostly that is a payment.
     PaysDebt,
     /// A shop, a service, a fee, pay: money that met the world outside.
@@ -54,6 +57,7 @@ impl Evidence {
             Evidence::TransferWords(_) | Evidence::TransferCategory(_) => 4,
             Evidence::NamesOther(..) => NAMING_HALVES,
             Evidence::RareAmount => 4,
+            Evidence::Repeated => REPEATED_HALVES,
             Evidence::PaysDebt => 2,
             Evidence::Outside(_) | Evidence::CashWithdrawal(_) | Evidence::Refund(_) => -8,
             Evidence::Person(_) => -6,
@@ -94,6 +98,7 @@ impl Evidence {
             Evidence::TransferCategory(it) => {
                 format!("The category of the {} side is a transfer or payment.", side(it))
             }
+            Evidence::Repeated => "The same amount went this way several times.".to_owned(),
             Evidence::RareAmount => {
                 "No other transaction within a month has this amount.".to_owned()
             }

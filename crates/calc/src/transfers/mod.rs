@@ -23,9 +23,11 @@ pub const EARLIEST_LAG: i64 = -2;
 pub const LATEST_LAG: i64 = 5;
 /// An amount is rare only if nothing else has it for this long before and after.
 pub const RARE_DAYS: i64 = 30;
-/// The farthest that one leg reaches, by being there or not, into the pairs of others: it can make
-/// an amount common `RARE_DAYS` away, and so take a candidate from a leg `LATEST_LAG` beyond.
-pub const REACH_DAYS: i64 = RARE_DAYS + LATEST_LAG;
+/// Moves of one amount between the same accounts speak for each other when they lie this far apart at most.
+pub const REPEAT_DAYS: i64 = 70;
+/// The farthest that one leg reaches, by being there or not, into the pairs of others: the move it is half of can speak
+/// for one `REPEAT_DAYS` away, and at either end a leg may lie `LATEST_LAG` from its outflow.
+pub const REACH_DAYS: i64 = REPEAT_DAYS + 2 * LATEST_LAG;
 
 /// Points are counted in halves, so that they stay whole numbers.
 pub const ACCEPT_HALVES: i32 = 10;
