@@ -55,12 +55,22 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
         cost(&big) / cost(&first)
     );
 
+    println!("SQLite, insights of one large household");
+    let large = folder.join("insights.db");
+    insights(&large.display().to_string())?;
+
     println!("PostgreSQL, {rows} rows of {USERS} people");
     let cluster = postgres::Cluster::start()?;
     let place = Place::new(&folder, "postgres", cluster.url());
     place.forget()?;
     place.measured(rows, USERS, false)?;
-    place.forget()
+    place.forget()?;
+    println!("PostgreSQL, insights of one large household, its own CPU not counted");
+    insights(&cluster.url())
+}
+
+fn insights(database: &str) -> Result<()> {
+    run(bench().args(["insights", database, "100000"]))
 }
 
 /// A database to measure, with the files that go with it.

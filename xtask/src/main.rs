@@ -5,6 +5,7 @@ mod generate;
 mod install;
 mod licences;
 mod postgres;
+mod quality;
 mod test;
 
 use std::path::PathBuf;
@@ -23,6 +24,9 @@ usage: cargo xtask <chore>
   test --only STEP  run one step; may be given several times
   generate          write the generated files anew
   bench [ROWS]      measure the read path on both databases (5000000 rows)
+  quality [SEEDS [FILE]]
+                    measure the answers on households of known truth, so many fresh ones
+                    of each kind (12), and on FILE with more descriptors
   postgres          run a throw-away PostgreSQL until its input ends or Ctrl-C
 ";
 
@@ -48,6 +52,11 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["generate"] => generate::write(),
         ["bench"] => bench::measure(5_000_000),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
+        ["quality"] => quality::measure(12, None),
+        ["quality", seeds, file @ ..] if file.len() < 2 => {
+            let seeds = seeds.parse().context("SEEDS must be a number")?;
+            quality::measure(seeds, file.first().copied())
+        }
         ["postgres"] => postgres::in_foreground(),
         [] | ["help" | "--help" | "-h"] => {
             print!("{HELP}");

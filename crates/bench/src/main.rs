@@ -1,11 +1,14 @@
-//! Measures: fills a database with load-test data, and serves it beside a ready-made body of the same size.
+//! Measures: how fast it is, with load-test data beside a ready-made body of the same size, and how good the answers.
 
 mod fill;
+mod households;
+mod insights;
+mod quality;
 mod serve;
 
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use base::{Clock, Entropy};
 use service::limits::Policy;
 use service::{App, Setup, installation, schema};
@@ -15,7 +18,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench targets DATABASE KEYS FILE   a key and a cursor a line, at random places
-       bench serve DATABASE LISTEN        the product, and /ready-made for comparison";
+       bench serve DATABASE LISTEN        the product, and /ready-made for comparison
+       bench insights DATABASE ROWS       what working out a large household takes
+       bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
 
 fn main() -> anyhow::Result<()> {
     // As the product does: more threads than cores, because SQLite is read on them.
@@ -33,12 +38,25 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(fill::targets(database, Path::new(keys), Path::new(file)))
         }
         ["serve", database, listen] => runtime.block_on(serve::serve(database, listen)),
+        ["insights", database, rows] => {
+            runtime.block_on(insights::measure(database, rows.parse()?))
+        }
+        ["quality", seeds, origin, outside @ ..] if outside.len() < 2 => {
+            let outside = outside.first().map(Path::new);
+            let reached = runtime.block_on(quality::measure(seeds.parse()?, origin, outside))?;
+            ensure!(reached, "a goal is missed");
+            Ok(())
+        }
         _ => bail!("{USAGE}"),
     }
 }
 
 /// With the limit raised out of the way, and a key that every run shares, so that cursors hold.
 async fn open(database: &str) -> anyhow::Result<App> {
+    open_at(database, Clock::System).await
+}
+
+async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
     let target = if database.starts_with("postgres://") {
         db::Target::postgres(database).map_err(anyhow::Error::msg)?
     } else {
@@ -50,7 +68,7 @@ async fn open(database: &str) -> anyhow::Result<App> {
     installation::claim(&db, &installation_key).await?;
     Ok(App::new(Setup {
         db,
-        clock: Clock::System,
+        clock,
         entropy: Entropy::System,
         installation_key,
         rate_limit: Policy { requests: 1_000_000_000, window_seconds: 60 },

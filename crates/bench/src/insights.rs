@@ -1,0 +1,71 @@
+//! How long it takes to work everything out for a large household, and to follow up on fifty new rows.
+
+use std::fs;
+
+use base::draft::{Source, Statement};
+use base::{Clock, Currency, Timestamp};
+use service::users::{self, NewUser};
+use service::{App, Caller, imports, insights};
+
+use crate::households::{self, World};
+use crate::open_at;
+
+const ROWS_LATE: usize = 50;
+const ROUNDS: usize = 7;
+
+pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
+    let world = households::big(1, rows);
+    let now: Timestamp = format!("{}T12:00:00Z", world.as_of).parse()?;
+    let app = open_at(database, Clock::frozen_at(&now.to_string())).await?;
+    let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
+    let new = NewUser { email, preferred_name: None, base_currency: Currency::USD, password: None };
+    let caller = Caller::owner(users::create(&app, new).await?.id);
+    let mut newest: Vec<usize> = (0..world.transactions.len()).collect();
+    newest.sort_by_key(|it| world.transactions[*it].draft.posted_on);
+    let late = newest.split_off(newest.len() - ROUNDS * ROWS_LATE);
+    imports::commit(&app, &caller, statement(&world, &newest, now)).await?;
+    println!("  {} rows, everything: {}", newest.len(), spent(&app).await?);
+    insights::ask_for_everything(&app, caller.user).await?;
+    println!("  everything again, nothing new: {}", spent(&app).await?);
+    for rows in late.chunks(ROWS_LATE) {
+        imports::commit(&app, &caller, statement(&world, rows, now)).await?;
+        println!("  {ROWS_LATE} new rows: {}", spent(&app).await?);
+    }
+    Ok(())
+}
+
+fn statement(world: &World, rows: &[usize], as_of: Timestamp) -> Statement {
+    let mut accounts = world.accounts.clone();
+    for row in rows {
+        let labelled = &world.transactions[*row];
+        let mut draft = labelled.draft.clone();
+        draft.external_id = Some(row.to_string());
+        accounts[labelled.account].transactions.push(draft);
+    }
+    Statement {
+        source: Source::File,
+        connection: "bank".to_owned(),
+        institution: None,
+        as_of,
+        accounts,
+        rates: Vec::new(),
+    }
+}
+
+/// Does the work there is, and says what it took of this process.
+async fn spent(app: &App) -> anyhow::Result<String> {
+    let before = cpu_micros()?;
+    insights::run_all(app).await?;
+    Ok(format!("{:>5} ms of CPU", (cpu_micros()? - before) / 1000))
+}
+
+/// Of all threads of this process, as the scheduler counts it.
+fn cpu_micros() -> anyhow::Result<u64> {
+    let mut nanos = 0;
+    for task in fs::read_dir("/proc/self/task")? {
+        // A thread may end between being listed and being asked.
+        let Ok(text) = fs::read_to_string(task?.path().join("schedstat")) else { continue };
+        nanos += text.split(' ').next().unwrap_or("0").parse::<u64>()?;
+    }
+    Ok(nanos / 1000)
+}

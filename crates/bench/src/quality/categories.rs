@@ -1,0 +1,65 @@
+//! How many categories are right, by the step of the cascade that named them.
+
+use std::collections::BTreeMap;
+
+use base::category::Category;
+use calc::enrich::Stage;
+
+use super::classes::Classes;
+use super::share::Share;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Score {
+    /// Rows that have a category at all.
+    pub(super) covered: Share,
+    /// Of all rows; one without a category is not right.
+    pub(super) tier1: Share,
+    pub(super) detailed: Share,
+    pub(super) by_stage: BTreeMap<Stage, (Share, Share)>,
+    pub(super) wrong: Classes,
+}
+
+impl Score {
+    pub(super) fn count(
+        &mut self,
+        truth: Category,
+        (said, stage): (Option<Category>, Stage),
+        example: impl FnOnce() -> String,
+    ) {
+        let tier1 = said.is_some_and(|it| it.primary() == truth.primary());
+        let detailed = said.is_some_and(|it| same(it, truth));
+        self.covered.count(said.is_some());
+        self.tier1.count(tier1);
+        self.detailed.count(detailed);
+        let of_stage = self.by_stage.entry(stage).or_default();
+        of_stage.0.count(tier1);
+        of_stage.1.count(detailed);
+        if !tier1 {
+            let said = said.map_or("nothing", Category::primary);
+            let class = format!("{} taken for {said} by {}", truth.primary(), stage.as_str());
+            self.wrong.count(class, example);
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Score) {
+        self.covered.add(other.covered);
+        self.tier1.add(other.tier1);
+        self.detailed.add(other.detailed);
+        for (stage, (tier1, detailed)) in &other.by_stage {
+            let ours = self.by_stage.entry(*stage).or_default();
+            ours.0.add(*tier1);
+            ours.1.add(*detailed);
+        }
+        self.wrong.add(&other.wrong);
+    }
+}
+
+/// Two versions of the taxonomy name a few things twice.
+pub(super) fn same(one: Category, other: Category) -> bool {
+    let newer = |it: Category| match it.detailed() {
+        "INCOME_WAGES" => "INCOME_SALARY",
+        "INCOME_OTHER_INCOME" => "INCOME_OTHER",
+        code => code,
+    };
+    newer(one) == newer(other)
+}

@@ -1,0 +1,113 @@
+//! A household through the product itself: imported into a database of its own, worked out, and
+//! read back.
+
+use std::collections::{BTreeMap, HashMap};
+
+use anyhow::Context as _;
+use base::category::Category;
+use base::{Clock, Date, TransactionId};
+use calc::enrich::Stage;
+use calc::income::Window;
+use calc::recurring::Frequency;
+use calc::transfers::Kind;
+use db::params;
+use service::users::{self, NewUser};
+use service::{Caller, imports, income, insights, recurring, transfers};
+
+use super::case::Case;
+
+/// What the product says. Rows are places in `Case::rows`.
+pub(super) struct Answer {
+    /// None where the import left the row out.
+    pub(super) rows: Vec<Option<Said>>,
+    pub(super) streams: Vec<Stream>,
+    pub(super) transfers: Vec<Transfer>,
+    pub(super) income: (Window, i64),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) key: String,
+    pub(super) category: Option<Category>,
+    pub(super) stage: Stage,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Stream {
+    pub(super) rows: Vec<usize>,
+    pub(super) name: String,
+    pub(super) frequency: Frequency,
+    pub(super) next_on: Option<Date>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Transfer {
+    pub(super) outflow: usize,
+    pub(super) inflow: usize,
+    /// Otherwise it is only suggested.
+    pub(super) paired: bool,
+    pub(super) kind: Kind,
+}
+
+pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
+    let folder = tempfile::tempdir().context("a folder for the database")?;
+    let database = folder.path().join("quality.db");
+    let clock = Clock::frozen_at(&case.as_of.to_string());
+    let app = crate::open_at(&database.display().to_string(), clock).await?;
+    let person = NewUser {
+        email: "person@example.com".to_owned(),
+        preferred_name: None,
+        base_currency: case.currency,
+        password: None,
+    };
+    let caller = Caller::owner(users::create(&app, person).await?.id);
+    for statement in case.statements.clone() {
+        imports::commit(&app, &caller, statement).await?;
+    }
+    insights::run_all(&app).await?;
+
+    let places: BTreeMap<&(String, String), usize> =
+        case.rows.iter().map(|it| &it.name).zip(0..).collect();
+    let mut rows: Vec<Option<Said>> = vec![None; case.rows.len()];
+    let mut ids: HashMap<TransactionId, usize> = HashMap::new();
+    app.db
+        .each(ROWS, params![caller.user], |row| {
+            let name: (String, String) = (row.get(0)?, row.get(1)?);
+            let Some(place) = places.get(&name) else { return Ok(()) };
+            let category: Option<&str> = row.get(3)?;
+            let stage: Option<&str> = row.get(4)?;
+            ids.insert(row.get(2)?, *place);
+            rows[*place] = Some(Said {
+                key: row.get::<Option<String>>(5)?.unwrap_or_default(),
+                category: category.and_then(Category::parse),
+                stage: stage.and_then(Stage::parse).unwrap_or(Stage::None),
+            });
+            Ok(())
+        })
+        .await?;
+
+    let everything = recurring::Filter { status: None, account_id: None, direction: None };
+    let listed = recurring::list(&app, &caller, everything).await?;
+    let streams = listed.streams.into_iter().map(|(it, _)| Stream {
+        rows: it.transactions.iter().filter_map(|id| ids.get(id).copied()).collect(),
+        name: it.name,
+        frequency: it.frequency,
+        next_on: it.next_expected_on,
+    });
+    let transfers = transfers::list(&app, &caller).await?.into_iter().filter_map(|it| {
+        let (outflow, inflow) = (*ids.get(&it.outflow)?, *ids.get(&it.inflow)?);
+        Some(Transfer { outflow, inflow, paired: it.paired, kind: it.kind })
+    });
+    let (analysed, _) = income::analysed(&app, &caller).await?;
+    Ok(Answer {
+        rows,
+        streams: streams.collect(),
+        transfers: transfers.collect(),
+        income: (analysed.window, analysed.monthly_income_minor),
+    })
+}
+
+const ROWS: &str =
+    "select a.external_id, t.external_id, t.id, t.category, t.category_stage, t.merchant_key
+    from transactions t join accounts a on a.user_id = t.user_id and a.id = t.account_id
+    where t.user_id = $1 and t.state <> 'removed'";
