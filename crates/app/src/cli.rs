@@ -50,6 +50,9 @@ pub(crate) enum Command {
     /// API keys
     #[command(subcommand)]
     Key(Key),
+    /// Card benefits: what is left of them, and what only you can say
+    #[command(subcommand)]
+    Benefit(Benefit),
     /// Print the settings in effect and where each comes from
     Config(Config),
     /// Print the OpenAPI document of the API
@@ -190,7 +193,7 @@ pub(crate) enum Key {
 
 #[derive(Args)]
 pub(crate) struct Whose {
-    /// Whose key; may be left out while only one person has an account
+    /// Whose; may be left out while only one person has an account
     #[arg(long, value_name = "EMAIL")]
     pub(crate) user: Option<String>,
 }
@@ -216,6 +219,54 @@ pub(crate) struct NewKey {
     pub(crate) expires: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Benefit {
+    /// The benefits of someone's cards, in their present cycles
+    List {
+        #[command(flatten)]
+        whose: Whose,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Say that a benefit was used or switched on, where the bank cannot see it
+    Mark(Mark),
+    /// Say which product a card is, where its name does not tell
+    Card(Card),
+    /// The card products we know
+    Catalogue,
+}
+
+#[derive(Args)]
+pub(crate) struct Mark {
+    /// Its id, as `evenkeel benefit list` shows it
+    pub(crate) id: String,
+    /// How much of it was used in this cycle; all of it unless given
+    #[arg(long, value_name = "AMOUNT")]
+    pub(crate) used: Option<String>,
+    /// It was switched on with the issuer
+    #[arg(long, conflicts_with_all = ["used", "clear"])]
+    pub(crate) activated: bool,
+    /// Take back what was said of this cycle
+    #[arg(long, conflicts_with = "used")]
+    pub(crate) clear: bool,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+#[derive(Args)]
+pub(crate) struct Card {
+    /// The card's account
+    #[arg(value_name = "ACC_...")]
+    pub(crate) account: String,
+    /// A product of `evenkeel benefit catalogue`, or none
+    pub(crate) product: String,
+    /// Since when you have it, which its yearly benefits count from
+    #[arg(long, value_name = "DATE")]
+    pub(crate) opened: Option<String>,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
 }
 
 #[derive(Args)]

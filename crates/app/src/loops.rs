@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::time::Duration;
 
-use service::{App, idempotency, keys, limits};
+use service::{App, idempotency, insights, keys, limits};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
+/// People whose figures one step works out; the next step comes a second later.
+const PEOPLE_A_STEP: usize = 50;
 /// A step that takes longer is given up; the next one starts afresh.
 const STEP_MAX: Duration = Duration::from_secs(60);
 
@@ -31,6 +33,19 @@ impl Loops {
         );
         self.start("forget request marks", 30, app, |app| async move {
             limits::forget_once(&app).await
+        });
+        self.start(
+            "wake for a new day",
+            60,
+            app,
+            |app| async move { insights::wake_once(&app).await },
+        );
+        self.start("work out insights", 1, app, |app| async move {
+            let mut done = 0;
+            while done < PEOPLE_A_STEP && insights::run_once(&app).await? > 0 {
+                done += 1;
+            }
+            Ok(done)
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

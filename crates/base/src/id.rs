@@ -34,6 +34,7 @@ macro_rules! id_kinds {
 id_kinds! {
     User UserId "usr_",
     Account AccountId "acc_",
+    Benefit BenefitId "ben_",
     Connection ConnectionId "con_",
     Event EventId "evt_",
     Goal GoalId "goal_",
@@ -41,7 +42,9 @@ id_kinds! {
     Import ImportId "imp_",
     Key KeyId "key_",
     Request RequestId "req_",
+    Rule RuleId "rule_",
     Security SecurityId "sec_",
+    Stream StreamId "rec_",
     Transaction TransactionId "txn_",
 }
 

@@ -12,9 +12,9 @@ mod words;
 
 pub use entropy::Entropy;
 pub use fixed::{DecimalError, Fixed9, Percent, divide_half_even, parse_scaled, write_scaled};
-pub use id::{AccountId, ConnectionId, EventId, GoalId, HoldingId, ImportId, KeyId};
+pub use id::{AccountId, BenefitId, ConnectionId, EventId, GoalId, HoldingId, ImportId, KeyId};
 pub use id::{Id, IdError, IdMaker, Kind, kinds};
-pub use id::{RequestId, SecurityId, TransactionId, UserId};
+pub use id::{RequestId, RuleId, SecurityId, StreamId, TransactionId, UserId};
 pub use money::{Currency, Money, MoneyError};
 pub use nearest::nearest;
 pub use time::{Clock, Date, Timestamp, date_from_days, days_from_date, write_date, write_instant};

@@ -1,12 +1,12 @@
 //! Linked accounts: what they are, and what the person chose to hide.
 
 use base::draft::AccountKind;
-use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp};
+use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp, UserId};
 use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
-use crate::{App, Caller, Credential, Error, Result};
+use crate::{App, Caller, Credential, Error, Result, insights};
 
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -98,6 +98,13 @@ pub(crate) async fn all(app: &App, caller: &Caller) -> Result<Vec<Account>> {
     Ok(accounts)
 }
 
+/// The same for the person themselves, inside a transaction.
+pub(crate) fn all_in(tx: &mut db::Tx<'_>, user: UserId) -> Result<Vec<Account>> {
+    let mut accounts = tx.all(ALL, params![user], read)?;
+    accounts.sort_by_key(|it| it.id);
+    Ok(accounts)
+}
+
 pub(crate) async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
     let found = app.db.first(GET, params![caller.user, id], read).await?;
     found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))
@@ -112,9 +119,13 @@ pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool)
     let (user, now) = (caller.user, app.clock.now());
     let at = hidden.then_some(now);
     let hide = move |tx: &mut db::Tx<'_>| {
-        Ok::<_, Error>(tx.execute(SET_HIDDEN, params![user, id, at, now])?)
+        if tx.execute(SET_HIDDEN, params![user, id, at, now])? == 0 {
+            return Err(Error::NotFound("account"));
+        }
+        // Every figure over all accounts changes with it.
+        insights::touch_everything(tx, user, now)
     };
-    if app.db.write(hide).await? == 0 { Err(Error::NotFound("account")) } else { Ok(()) }
+    app.db.write(hide).await
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Account> {

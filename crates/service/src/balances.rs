@@ -1,12 +1,13 @@
 //! The daily balances of an account: what its institution reported, and what follows from the transactions between.
 
-use base::{AccountId, Currency, Date, Money, days_from_date};
+use base::{AccountId, Currency, Date, Money, UserId, days_from_date};
 use calc::balances::{Day as DayOf, Gap, History, Snapshot, Source, daily};
 use db::params;
 use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
-use crate::{App, Caller, Error, Result, accounts};
+use crate::accounts::{self, Account};
+use crate::{App, Caller, Error, Result};
 
 pub const DAYS_DEFAULT: i64 = 30;
 pub const DAYS_MAX: i64 = 1_830;
@@ -61,29 +62,68 @@ pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Re
     caller.require(Scope::AccountsRead)?;
     let (start_on, end_on) = bounds(range, app.clock.today())?;
     let account = accounts::get(app, caller, id).await?;
-    let mut snapshots = Vec::new();
-    app.db
-        .each(SNAPSHOTS, params![caller.user, id], |row| {
-            snapshots.push(Snapshot {
-                on: row.get(0)?,
-                current_minor: row.get(1)?,
-                available_minor: row.get(2)?,
-                limit_minor: row.get(3)?,
-            });
-            Ok(())
-        })
-        .await?;
-    let net_by_day =
-        app.db.all(NETS, params![caller.user, id], |row| Ok((row.get(0)?, row.get(1)?))).await?;
-    let history = History {
+    let snapshots = app.db.all(SNAPSHOTS, params![caller.user, id], read_snapshot).await?;
+    let nets = app.db.all(NETS, params![caller.user, id], read_net).await?;
+    let history = history(&account, snapshots, nets);
+    let days = daily(&history, start_on, end_on.min(app.clock.today()));
+    Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
+}
+
+/// The end-of-day balances of one account, inside a transaction; only what bears on these days is read.
+pub(crate) fn daily_in(
+    tx: &mut db::Tx<'_>,
+    user: UserId,
+    account: &Account,
+    (start_on, end_on): (Date, Date),
+) -> Result<Vec<DayOf>> {
+    let known = tx.first(KNOWN_FROM, params![user, account.id, start_on], read_known_from)?;
+    let from = known.flatten().unwrap_or(start_on);
+    let snapshots = tx.all(SNAPSHOTS_SINCE, params![user, account.id, from], read_snapshot)?;
+    let nets = tx.all(NETS_SINCE, params![user, account.id, from], read_net)?;
+    Ok(daily(&history(account, snapshots, nets), start_on, end_on))
+}
+
+/// What an account held at the end of a day; none before its first known one.
+pub(crate) async fn on_day(
+    app: &App,
+    caller: &Caller,
+    account: &Account,
+    on: Date,
+) -> Result<Option<i64>> {
+    let (user, id) = (caller.user, account.id);
+    let known = app.db.first(KNOWN_FROM, params![user, id, on], read_known_from).await?;
+    let from = known.flatten().unwrap_or(on);
+    let snapshots = app.db.all(SNAPSHOTS_SINCE, params![user, id, from], read_snapshot).await?;
+    let nets = app.db.all(NETS_SINCE, params![user, id, from], read_net).await?;
+    Ok(daily(&history(account, snapshots, nets), on, on).first().map(|it| it.current_minor))
+}
+
+fn history(account: &Account, snapshots: Vec<Snapshot>, net_by_day: Vec<(Date, i64)>) -> History {
+    History {
         kind: account.kind,
         currency: account.currency,
         snapshots,
         net_by_day,
         closed_on: account.closed_on,
-    };
-    let days = daily(&history, start_on, end_on.min(app.clock.today()));
-    Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
+    }
+}
+
+fn read_snapshot(row: &db::Row<'_>) -> db::Result<Snapshot> {
+    Ok(Snapshot {
+        on: row.get(0)?,
+        current_minor: row.get(1)?,
+        available_minor: row.get(2)?,
+        limit_minor: row.get(3)?,
+    })
+}
+
+fn read_known_from(row: &db::Row<'_>) -> db::Result<Option<Date>> {
+    let (reported, posted): (Option<Date>, Option<Date>) = (row.get(0)?, row.get(1)?);
+    Ok(reported.or(posted))
+}
+
+fn read_net(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
+    Ok((row.get(0)?, row.get(1)?))
 }
 
 fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
@@ -108,4 +148,16 @@ const SNAPSHOTS: &str =
 const NETS: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
     where user_id = $1 and account_id = $2 and state = 'posted' group by posted_on";
 
-pub(crate) const STATEMENTS: &[&str] = &[SNAPSHOTS, NETS];
+// The last report at or before a day, before which nothing bears on it; without one the last transaction, which shows
+// that the account was there.
+const KNOWN_FROM: &str = "select
+    (select max(reported_on) from balances where user_id = $1 and account_id = $2 and reported_on <= $3),
+    (select max(posted_on) from transactions where user_id = $1 and account_id = $2 and posted_on <= $3
+        and state = 'posted')";
+const SNAPSHOTS_SINCE: &str =
+    "select reported_on, current_minor, available_minor, limit_minor from balances
+    where user_id = $1 and account_id = $2 and reported_on >= $3 order by reported_on";
+const NETS_SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
+    where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted' group by posted_on";
+
+pub(crate) const STATEMENTS: &[&str] = &[SNAPSHOTS, NETS, KNOWN_FROM, SNAPSHOTS_SINCE, NETS_SINCE];

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use base::draft::AccountKind;
 use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
+use calc::goals::{Wish, share};
 use db::params;
 use wire::json::{Day, Number};
 use wire::v1::{self, Event, Scope};
@@ -69,12 +70,11 @@ pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<
     caller.require(Scope::GoalsRead)?;
     let rows = app.db.all(LIST, params![caller.user], read).await?;
     let links = linked_balances(app, caller).await?;
-    let mut goals: Vec<Goal> = rows
+    let mut goals: Vec<Goal> = with_progress(rows, &links)
         .into_iter()
-        .filter(|row| status.is_none_or(|only| row.goal.status == only))
+        .filter(|goal| status.is_none_or(|only| goal.status == only))
         // A key that may not see an account must not learn its balance from a goal.
-        .filter(|row| links.of(row.goal.id).iter().all(|link| caller.may_see(link.account_id)))
-        .map(|row| with_progress(row, &links))
+        .filter(|goal| links.of(goal.id).iter().all(|link| caller.may_see(link.account_id)))
         .collect();
     goals.sort_by_key(|it| (it.status, it.target_on.is_none(), it.target_on, it.id));
     Ok(goals)
@@ -135,21 +135,39 @@ struct Link {
     start_minor: Option<i64>,
 }
 
-/// What is there towards the goal: balances of linked accounts, or for a debt what has been paid off since the start.
-/// An account in another currency does not count: a goal is kept in one.
-fn with_progress(row: Row, links: &Links) -> Goal {
-    let Row { mut goal, saved_minor } = row;
-    let counted = links.of(goal.id).iter().filter(|link| link.currency == goal.currency);
-    let linked: i64 = if goal.kind == Kind::DebtPayoff {
-        counted.map(|it| (it.start_minor.unwrap_or(0) - it.current_minor).max(0)).sum()
-    } else {
-        counted.map(|it| if it.kind.is_debt() { -it.current_minor } else { it.current_minor }).sum()
+/// What is there towards each goal: its share of the linked accounts, or for a debt what has been paid off since the
+/// start. The soonest goal is served first, and one that was cancelled last. An account in another currency does not
+/// count: a goal is kept in one.
+fn with_progress(mut rows: Vec<Row>, links: &Links) -> Vec<Goal> {
+    rows.sort_by_key(|Row { goal, .. }| {
+        (goal.status == Status::Cancelled, goal.target_on.is_none(), goal.target_on, goal.id)
+    });
+    let counted = |row: &Row| -> Vec<(AccountId, i64)> {
+        let of_goal = links.of(row.goal.id).iter();
+        let of_currency = of_goal.filter(|link| link.currency == row.goal.currency);
+        let worth =
+            |it: &Link| if it.kind.is_debt() { -it.current_minor } else { it.current_minor };
+        of_currency.map(|it| (it.account_id, worth(it))).collect()
     };
-    goal.current_minor = saved_minor + linked;
-    if goal.kind == Kind::DebtPayoff {
-        goal.current_minor = goal.current_minor.min(goal.target_minor);
+    let is_debt = |row: &Row| row.goal.kind == Kind::DebtPayoff;
+    let saving: Vec<usize> = (0..rows.len()).filter(|it| !is_debt(&rows[*it])).collect();
+    let wish = |row: &Row| Wish {
+        target_minor: row.goal.target_minor,
+        saved_minor: row.saved_minor,
+        accounts: counted(row),
+    };
+    let shares = share(&saving.iter().map(|it| wish(&rows[*it])).collect::<Vec<_>>());
+    for (place, minor) in saving.into_iter().zip(shares) {
+        rows[place].goal.current_minor = minor;
     }
-    goal
+    for row in rows.iter_mut().filter(|it| it.goal.kind == Kind::DebtPayoff) {
+        let of_goal = links.of(row.goal.id).iter();
+        let counted = of_goal.filter(|link| link.currency == row.goal.currency);
+        let paid: i64 =
+            counted.map(|it| (it.start_minor.unwrap_or(0) - it.current_minor).max(0)).sum();
+        row.goal.current_minor = (row.saved_minor + paid).min(row.goal.target_minor);
+    }
+    rows.into_iter().map(|it| it.goal).collect()
 }
 
 #[derive(Default)]

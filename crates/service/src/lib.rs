@@ -3,21 +3,29 @@
 pub mod accounts;
 pub mod backup;
 pub mod balances;
+pub mod benefits;
 pub mod cursors;
+pub mod enrichment;
 
 mod error;
 pub mod goals;
 pub mod health;
 pub mod idempotency;
 pub mod imports;
+pub mod income;
+pub mod insights;
 pub mod installation;
 pub mod investments;
 pub mod keys;
 pub mod limits;
 pub mod outbox;
 pub mod rates;
+pub mod recurring;
 pub mod schema;
+pub mod scores;
+pub mod summary;
 pub mod transactions;
+pub mod transfers;
 pub mod users;
 
 use std::ops::Deref;

@@ -1,6 +1,6 @@
 //! Exchange rates, as the sources gave them.
 
-use base::{Currency, Fixed9};
+use base::{Currency, Fixed9, UserId};
 use calc::rates::Rates;
 use db::params;
 
@@ -8,12 +8,21 @@ use crate::{App, Caller, Error, Result};
 
 /// The latest known rate of each currency into `to`.
 pub(crate) async fn latest(app: &App, caller: &Caller, to: Currency) -> Result<Rates> {
-    let rows = app
-        .db
-        .all(LATEST, params![caller.user, to.code()], |row| {
-            Ok((row.get::<Currency>(0)?, row.get::<String>(1)?))
-        })
-        .await?;
+    let rows = app.db.all(LATEST, params![caller.user, to.code()], read).await?;
+    collect(to, rows)
+}
+
+/// The same inside a transaction.
+pub(crate) fn latest_in(tx: &mut db::Tx<'_>, user: UserId, to: Currency) -> Result<Rates> {
+    let rows = tx.all(LATEST, params![user, to.code()], read)?;
+    collect(to, rows)
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<(Currency, String)> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+fn collect(to: Currency, rows: Vec<(Currency, String)>) -> Result<Rates> {
     let mut rates = Rates::new(to);
     for (from, text) in rows {
         let unreadable = |error| Error::internal(format!("a stored rate of {from}: {error}"));

@@ -2,11 +2,18 @@
 
 use db::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "foundation",
-    sql: include_str!("../../../migrations/0001_foundation.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        name: "foundation",
+        sql: include_str!("../../../migrations/0001_foundation.sql"),
+    },
+    Migration {
+        version: 2,
+        name: "insights",
+        sql: include_str!("../../../migrations/0002_insights.sql"),
+    },
+];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all
 /// on both engines, which is our compile-time check for two databases at once.
@@ -23,10 +30,18 @@ pub fn statements() -> Vec<String> {
         crate::keys::STATEMENTS,
         crate::limits::STATEMENTS,
         crate::outbox::STATEMENTS,
+        crate::income::STATEMENTS,
         crate::rates::STATEMENTS,
+        crate::scores::STATEMENTS,
+        crate::summary::STATEMENTS,
+        crate::transfers::STATEMENTS,
         crate::transactions::STATEMENTS,
         crate::users::STATEMENTS,
+        &crate::benefits::statements(),
+        &crate::enrichment::statements(),
         &crate::imports::statements(),
+        &crate::insights::statements(),
+        &crate::recurring::statements(),
     ];
     let fixed = fixed.concat().into_iter().map(str::to_owned);
     fixed.chain(crate::transactions::statement_variants()).collect()

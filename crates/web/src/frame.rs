@@ -153,8 +153,8 @@ async fn handle(
         let retry_after_seconds = standing.reset_seconds.max(1);
         return Err(Error::Limited { retry_after_seconds }.into());
     }
-    if let Some(scope) = endpoint.scope {
-        caller.require(scope).map_err(|error| missing_scope(door, error))?;
+    for scope in endpoint.scopes {
+        caller.require(*scope).map_err(|error| missing_scope(door, error))?;
     }
     let query = Query::parse(parts.uri.query().unwrap_or_default(), endpoint.query)?;
     let bytes = match *method {

@@ -1,6 +1,7 @@
 //! Commands that do one thing and end.
 
 pub(crate) mod backup;
+pub(crate) mod benefit;
 pub(crate) mod doctor;
 pub(crate) mod key;
 pub(crate) mod user;

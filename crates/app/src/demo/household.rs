@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use base::{AccountId, Money, UserId};
 use service::goals::{self, NewGoal};
-use service::{App, Caller, accounts, imports};
+use service::{App, Caller, accounts, imports, insights};
 use sources::demo::{GoalSeed, Household};
 
 use super::state::State;
@@ -51,6 +51,8 @@ async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {
             goals::create(app, caller, new_goal(&seed, &known)?).await?;
         }
     }
+    // Without waiting for the background, so that the first question finds every answer.
+    insights::run_all(app).await?;
     Ok(())
 }
 

@@ -129,3 +129,47 @@ async fn the_demo_does_not_move_in_with_real_people() {
     }
     assert_eq!(it.run(&["user", "list", "--json"]).json().as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn the_household_shows_every_kind_of_insight_on_any_seed() {
+    for seed in ["1", "23"] {
+        let it = Installation::new().await;
+        let mut command = it.command(&["demo", "--seed", seed]);
+        command.args(["--listen", "127.0.0.1:0"]).env("EVENKEEL_DEMO__FEED_SECONDS", "0");
+        let mut demo = launch(command, &it.path(""));
+        demo.wait_until_ready();
+        let data = |path: &str| {
+            let (status, answer) = demo.get(path, Some(demo.fact("api_key")));
+            assert_eq!(status, 200, "{path}: {answer}");
+            answer["data"].clone()
+        };
+        let today = data("/v1/scores")["observation_date"].as_str().unwrap().to_owned();
+        let streams = data("/v1/recurring?status=all")["streams"].as_array().unwrap().clone();
+        let some = |test: &dyn Fn(&Value) -> bool| streams.iter().any(test);
+        let is = |name: &'static str, word: &'static str| move |it: &Value| it[name] == word;
+        let rose = |it: &Value| !it["price_changes"].as_array().unwrap().is_empty();
+        assert!(some(&|it| is("stream_type", "subscription")(it) && rose(it)), "a price rise");
+        assert!(some(&|it| is("status", "ended")(it) && is("stream_type", "subscription")(it)));
+        let overdue = |it: &Value| it["next_expected_date"].as_str().is_some_and(|on| on < &today[..]);
+        assert!(some(&|it| is("stream_type", "bill")(it) && overdue(it)), "a missed bill");
+        assert!(some(&is("stream_type", "income")));
+        let expiring = data("/v1/benefits/expiring?days=60");
+        assert!(expiring["count"].as_u64().unwrap() > 0, "{expiring}");
+        assert!(data("/v1/income")["monthly_income"].as_f64().unwrap() > 1_000.0);
+        assert!(data("/v1/me/summary")["scores"]["evenkeel"].is_number());
+        let accounts = data("/v1/accounts")["accounts"].as_array().unwrap().clone();
+        let unexplained = accounts.iter().any(|account| {
+            let id = account["id"].as_str().unwrap();
+            let days = data(&format!("/v1/accounts/{id}/balances?start_date=2024-12-01"));
+            let days = days["balances"].as_array().unwrap();
+            days.iter().any(|it| !it["unexplained_change"].is_null())
+        });
+        assert!(unexplained, "an unexplained change of a balance");
+        let page = data("/v1/transactions?limit=100");
+        let page = page.as_array().unwrap();
+        assert!(page.iter().any(|it| it["is_internal_transfer"] == true));
+        let named = page.iter().filter(|it| it["category_tier1"].is_string()).count();
+        assert!(named >= 80, "{named} of 100 have a category");
+        demo.stop();
+    }
+}

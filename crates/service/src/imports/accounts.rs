@@ -1,7 +1,7 @@
 //! Accounts of an import: made when first seen, changed when told otherwise, with every balance remembered.
 
-use base::draft::AccountDraft;
-use base::{AccountId, Currency, Timestamp, kinds};
+use base::draft::{AccountDraft, AccountKind};
+use base::{AccountId, Currency, Date, Timestamp, kinds};
 use db::{Tx, params};
 use wire::json::Moment;
 use wire::v1::Event;
@@ -13,15 +13,15 @@ use crate::{Error, Result};
 pub(super) struct Saved {
     pub(super) id: AccountId,
     pub(super) currency: Currency,
+    pub(super) kind: AccountKind,
+    pub(super) subtype: Option<String>,
     pub(super) is_new: bool,
 }
 
 pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, draft: &AccountDraft) -> Result<Saved> {
-    let known =
-        tx.first(KNOWN, params![batch.user, batch.connection, &draft.external_id], |row| {
-            Ok((row.get::<AccountId>(0)?, row.get::<Currency>(1)?))
-        })?;
-    if let Some((id, currency)) = known {
+    let key = params![batch.user, batch.connection, &draft.external_id];
+    if let Some(known) = tx.first(KNOWN, key, read_known)? {
+        let Known { id, currency, kind, .. } = known;
         if currency != draft.currency {
             let message = format!(
                 "the account {} is kept in {currency} and cannot become one in {}",
@@ -30,7 +30,10 @@ pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, draft: &AccountDraft) -> 
             return Err(Error::invalid("currency", message));
         }
         update(tx, batch, id, draft)?;
-        return Ok(Saved { id, currency, is_new: false });
+        // Transfers are found by an account's names, and closed accounts leave the figures.
+        batch.touched_everything |= known.is_renamed(draft);
+        let subtype = draft.subtype.clone().or(known.subtype);
+        return Ok(Saved { id, currency, kind, subtype, is_new: false });
     }
     let id = batch.app.ids.make::<kinds::Account>();
     insert(tx, batch, id, draft)?;
@@ -39,7 +42,45 @@ pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, draft: &AccountDraft) -> 
         institution_name: draft.institution_name.clone(),
         r#type: draft.kind.as_str(),
     });
-    Ok(Saved { id, currency: draft.currency, is_new: true })
+    let (currency, kind, subtype) = (draft.currency, draft.kind, draft.subtype.clone());
+    Ok(Saved { id, currency, kind, subtype, is_new: true })
+}
+
+struct Known {
+    id: AccountId,
+    currency: Currency,
+    kind: AccountKind,
+    name: String,
+    mask: Option<String>,
+    subtype: Option<String>,
+    institution_name: Option<String>,
+    closed_on: Option<Date>,
+}
+
+impl Known {
+    fn is_renamed(&self, draft: &AccountDraft) -> bool {
+        let differs = |now: &Option<String>, known: &Option<String>| now.is_some() && now != known;
+        draft.name != self.name
+            || differs(&draft.mask, &self.mask)
+            || differs(&draft.subtype, &self.subtype)
+            || differs(&draft.institution_name, &self.institution_name)
+            || draft.closed_on != self.closed_on
+    }
+}
+
+fn read_known(row: &db::Row<'_>) -> db::Result<Known> {
+    let kind: &str = row.get(2)?;
+    let unknown = || db::Error::Decode { column: 2, reason: format!("unknown kind {kind}") };
+    Ok(Known {
+        id: row.get(0)?,
+        currency: row.get(1)?,
+        kind: AccountKind::parse(kind).ok_or_else(unknown)?,
+        name: row.get(3)?,
+        mask: row.get(4)?,
+        subtype: row.get(5)?,
+        institution_name: row.get(6)?,
+        closed_on: row.get(7)?,
+    })
 }
 
 fn insert(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -> Result<()> {
@@ -126,7 +167,8 @@ pub(super) fn save_balances(
     Ok(())
 }
 
-const KNOWN: &str = "select id, currency from accounts
+const KNOWN: &str =
+    "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
 const INSERT: &str =
     "insert into accounts (user_id, id, connection_id, external_id, name, mask, kind, subtype,

@@ -6,11 +6,15 @@ mod holdings;
 mod text;
 mod transactions;
 
+use std::collections::BTreeSet;
+
 use base::draft::{RateDraft, Statement};
 use base::{AccountId, ConnectionId, ImportId, Timestamp, UserId, kinds};
 use db::{Tx, params};
 use wire::v1::Event;
 
+use crate::enrichment::Desk;
+use crate::insights::{self, Touch};
 use crate::{App, Caller, Credential, Error, Result, outbox};
 
 /// What an import found, in transactions.
@@ -31,6 +35,11 @@ struct Batch {
     now: Timestamp,
     events: Vec<Event>,
     summary: Summary,
+    desk: Desk,
+    /// Rows that came, changed or went, as they are and as they were.
+    touched: BTreeSet<Touch>,
+    /// Whether there is so much news that all of the person's figures are to be worked out again.
+    touched_everything: bool,
 }
 
 /// Takes in what a source says. Either all of it is there afterwards, or nothing is.
@@ -53,8 +62,18 @@ fn commit_in(tx: &mut Tx<'_>, app: App, user: UserId, statement: Statement) -> R
     }
     let connection = connect(tx, &app, user, &statement, now)?;
     let id = app.ids.make::<kinds::Import>();
-    let mut batch =
-        Batch { user, connection, id, now, events: Vec::new(), summary: Summary::default(), app };
+    let mut batch = Batch {
+        user,
+        connection,
+        id,
+        now,
+        events: Vec::new(),
+        summary: Summary::default(),
+        desk: Desk::open(tx, user)?,
+        touched: BTreeSet::new(),
+        touched_everything: false,
+        app,
+    };
     for draft in statement.accounts {
         let account = accounts::save(tx, &mut batch, &draft)?;
         accounts::save_balances(tx, &mut batch, account.id, &draft)?;
@@ -85,6 +104,11 @@ impl Batch {
             ],
         )?;
         outbox::append(&self.app, tx, self.user, &self.events)?;
+        if self.touched_everything {
+            insights::touch_everything(tx, self.user, self.now)?;
+        } else if !self.touched.is_empty() || !self.events.is_empty() {
+            insights::touch(tx, self.user, self.now, &self.touched)?;
+        }
         Ok(self.summary)
     }
 

@@ -5,12 +5,15 @@ use std::collections::HashSet;
 use base::category::Category;
 use base::draft::{AccountDraft, TransactionDraft};
 use base::{Currency, Money, TransactionId, date_from_days, days_from_date, kinds};
+use calc::enrich::{Enriched, clean, merchant_key};
 use calc::matching::{Known, Verdict, match_drafts, merged};
 use db::{Param, Tx, params};
 use wire::v1::Event;
 
 use super::Batch;
 use super::accounts::Saved;
+use crate::enrichment::Told;
+use crate::insights::Touch;
 use crate::{Error, Result};
 
 /// How far from the drafts' own dates a known transaction may lie and still be one of them.
@@ -31,6 +34,7 @@ pub(super) fn save(
         );
         return Err(Error::invalid("currency", message));
     }
+    batch.touched_everything |= account.is_new;
     let known = if account.is_new { Vec::new() } else { known(tx, batch, account, draft)? };
     let verdicts = match_drafts(&known, &draft.transactions);
     let (mut fresh, mut changed) = (Vec::new(), Vec::new());
@@ -39,7 +43,7 @@ pub(super) fn save(
             Verdict::New => fresh.push(draft),
             Verdict::Changed(at) => {
                 let known = &known[*at];
-                change(tx, batch, known, &merged(&known.content, draft))?;
+                change(tx, batch, account, known, &merged(&known.content, draft))?;
                 changed.push(known.id);
             }
             Verdict::Seen(_) | Verdict::Repeated(_) => batch.summary.seen += 1,
@@ -104,17 +108,53 @@ fn known(
     Ok(known)
 }
 
+/// What a draft is taken to be until moves between accounts are looked for.
+fn judged(
+    batch: &mut Batch,
+    account: &Saved,
+    id: Option<TransactionId>,
+    draft: &TransactionDraft,
+) -> Enriched {
+    let told = Told {
+        id,
+        account: account.id,
+        amount_minor: draft.amount.minor(),
+        description: draft.description.clone(),
+        counterparty: draft.counterparty.clone(),
+        category: draft.category,
+    };
+    let place = (account.kind, account.subtype.as_deref());
+    let judged = batch.desk.judge_on(place, &told, &clean(&draft.description), None);
+    touch(batch, account, draft, &judged.key);
+    judged
+}
+
+/// Only what is posted bears on anything else, and where everything is looked at again there is no need for a list.
+fn touch(batch: &mut Batch, account: &Saved, content: &TransactionDraft, merchant_key: &str) {
+    if !content.pending && !batch.touched_everything {
+        batch.touched.insert(Touch {
+            account: account.id,
+            merchant_key: merchant_key.to_owned(),
+            posted_on_days: days_from_date(content.posted_on),
+            amount_minor: content.amount.minor(),
+        });
+    }
+}
+
 /// In the order of their days, so that ids, which rise, agree with it.
 fn insert(
     tx: &mut Tx<'_>,
-    batch: &Batch,
+    batch: &mut Batch,
     account: &Saved,
     mut drafts: Vec<&TransactionDraft>,
 ) -> Result<Vec<TransactionId>> {
     drafts.sort_by_key(|it| it.posted_on);
     let ids: Vec<TransactionId> =
         drafts.iter().map(|_| batch.app.ids.make::<kinds::Transaction>()).collect();
-    let rows = ids.iter().zip(&drafts).map(|(id, draft)| {
+    let judged: Vec<Enriched> =
+        drafts.iter().map(|draft| judged(batch, account, None, draft)).collect();
+    let batch = &*batch;
+    let rows = ids.iter().zip(drafts.iter().zip(&judged)).map(|(id, (draft, judged))| {
         let [
             posted_on,
             state,
@@ -143,6 +183,10 @@ fn insert(
             external_id,
             batch.now.into(),
             batch.id.into(),
+            (&judged.counterparty).into(),
+            judged.category.map(Category::detailed).into(),
+            judged.stage.as_str().into(),
+            (&judged.key).into(),
         ]
     });
     let columns = [
@@ -155,13 +199,17 @@ fn insert(
         "currency",
         "authorized_on",
         "description",
-        "counterparty",
+        "told_counterparty",
         "counterparty_logo_url",
-        "category",
+        "told_category",
         "updated_at",
         "external_id",
         "created_at",
         "import_id",
+        "counterparty",
+        "category",
+        "category_stage",
+        "merchant_key",
     ];
     tx.insert_many("transactions", columns, rows)?;
     Ok(ids)
@@ -183,10 +231,13 @@ fn content(draft: &TransactionDraft) -> [Param<'_>; 9] {
 
 fn change(
     tx: &mut Tx<'_>,
-    batch: &Batch,
+    batch: &mut Batch,
+    account: &Saved,
     known: &Known,
     content_now: &TransactionDraft,
 ) -> Result<()> {
+    touch(batch, account, &known.content, &merchant_key(&known.content.description));
+    let judged = judged(batch, account, Some(known.id), content_now);
     let [
         posted_on,
         state,
@@ -213,6 +264,10 @@ fn change(
             category,
             external_id,
             batch.now.into(),
+            (&judged.counterparty).into(),
+            judged.category.map(Category::detailed).into(),
+            judged.stage.as_str().into(),
+            (&judged.key).into(),
         ],
     )?;
     Ok(())
@@ -220,17 +275,17 @@ fn change(
 
 fn remove(
     tx: &mut Tx<'_>,
-    batch: &Batch,
+    batch: &mut Batch,
     account: &Saved,
     external_ids: &[String],
 ) -> Result<Vec<TransactionId>> {
     let mut removed = Vec::new();
     for external_id in external_ids {
-        let id: Option<TransactionId> =
-            tx.first(REMOVE, params![batch.user, account.id, external_id, batch.now], |row| {
-                row.get(0)
-            })?;
-        removed.extend(id);
+        let gone = tx.first(BY_EXTERNAL_ID, params![batch.user, account.id, external_id], read)?;
+        let Some(gone) = gone else { continue };
+        tx.execute(REMOVE, params![batch.user, gone.id, batch.now])?;
+        touch(batch, account, &gone.content, &merchant_key(&gone.content.description));
+        removed.push(gone.id);
     }
     Ok(removed)
 }
@@ -262,18 +317,20 @@ impl Saved {
 }
 
 const AROUND: &str =
-    "select id, state, amount_minor, currency, authorized_on, description, counterparty,
-    counterparty_logo_url, category, external_id, posted_on from transactions
+    "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
+    counterparty_logo_url, told_category, external_id, posted_on from transactions
     where user_id = $1 and account_id = $2 and state <> 'removed' and posted_on between $3 and $4";
 const BY_EXTERNAL_ID: &str =
-    "select id, state, amount_minor, currency, authorized_on, description, counterparty,
-    counterparty_logo_url, category, external_id, posted_on from transactions
+    "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
+    counterparty_logo_url, told_category, external_id, posted_on from transactions
     where user_id = $1 and account_id = $2 and external_id = $3 and state <> 'removed'";
+// Whether it is still half of a transfer is looked at anew.
 const CHANGE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
-    description = $7, counterparty = $8, counterparty_logo_url = $9, category = $10, external_id = $11,
-    updated_at = $12 where user_id = $1 and id = $2";
-const REMOVE: &str = "update transactions set state = 'removed', updated_at = $4
-    where user_id = $1 and account_id = $2 and external_id = $3 and state <> 'removed' returning id";
+    description = $7, told_counterparty = $8, counterparty_logo_url = $9, told_category = $10, external_id = $11,
+    updated_at = $12, counterparty = $13, category = $14, category_stage = $15, merchant_key = $16,
+    transfer_id = null, transfer_kind = null where user_id = $1 and id = $2";
+const REMOVE: &str = "update transactions set state = 'removed', updated_at = $3
+    where user_id = $1 and id = $2";
 const COUNT: &str = "update accounts set transaction_count = transaction_count + $3
     where user_id = $1 and id = $2";
 

@@ -177,3 +177,27 @@ async fn an_account_of_somebody_else_or_out_of_reach_is_not_found() {
     let blind = robin.key(NewKey { scopes, ..new_key() }).await;
     assert!(matches!(reach(&blind.caller, a).await, Err(Error::Forbidden(Scope::AccountsRead))));
 }
+
+/// The short way to single days, which other parts of the product take, agrees with the whole series.
+#[tokio::test]
+async fn a_worth_of_thirty_days_ago_is_what_the_series_says() {
+    let world = World::new().await;
+    for past in [None, Some("2026-02-01"), Some("2026-02-08"), Some("2026-03-01")] {
+        let person = world.someone().await;
+        let mut account = checking("A")
+            .with(txn("2026-01-05", 10_000, "OPENING DEPOSIT"))
+            .with(txn("2026-03-05", -4_000, "SPENT"))
+            .balance("2026-03-10T08:00:00Z", 6_000);
+        if let Some(on) = past {
+            account = account.past_balance(on, 10_000);
+        }
+        person.import(statement([account])).await;
+        let found = service::summary::get(&world.app, &person.caller).await.unwrap();
+        let change = found.net_worth_change.unwrap();
+        assert_eq!(
+            (change.since.0, change.amount.as_str()),
+            (day("2026-02-08"), "-40.00"),
+            "{past:?}"
+        );
+    }
+}

@@ -6,6 +6,7 @@ mod balances;
 mod goals;
 mod idempotency;
 mod imports;
+mod insights;
 mod installation;
 mod investments;
 mod keys;

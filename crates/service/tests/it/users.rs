@@ -1,12 +1,15 @@
 //! People: one each, with a password that only they know, and gone when they leave.
 
-use base::{Currency, UserId};
+use base::draft::AccountKind;
+use base::{BenefitId, Currency, UserId};
+use service::benefits::Said;
+use service::enrichment::{NewRule, Word};
 use service::goals::{self, Kind, NewGoal, Status};
 use service::idempotency::{self, Answer, Request};
 use service::keys::NewKey;
 use service::users::{self, NewUser};
-use service::{Caller, Error, Result, Scopes, limits};
-use testkit::draft::{brokerage, checking, position, rate, statement, txn};
+use service::{Caller, Error, Result, Scopes, benefits, enrichment, insights, limits, transfers};
+use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
 use testkit::{Person, World, hex, new_key, new_user};
 use wire::v1::{self, Scope};
 
@@ -144,7 +147,38 @@ async fn someone_with_everything(world: &World) -> Person {
     let request = Request { key: "k".to_owned(), scope: "POST".to_owned(), fingerprint: [0; 32] };
     idempotency::run(&world.app, &key.caller, request, work, |_| None).await.unwrap();
     limits::take(&world.app, *key.id.as_bytes()).await.unwrap();
+    with_insights(world, &person).await;
     person
+}
+
+/// What is worked out and decided.
+async fn with_insights(world: &World, person: &Person) {
+    let mut gold = card("American Express Gold Card");
+    gold.institution_name = Some("American Express".to_owned());
+    let rent = (1..=9).map(|it| {
+        let on = format!("2025-{:02}-03", it + 3);
+        txn(&on, -90_000, "OAK STREET APARTMENTS RENT").id(&on)
+    });
+    let out = txn("2026-03-02", -50_000, "ONLINE TRANSFER TO SAVINGS").id("out");
+    let into = txn("2026-03-03", 50_000, "TRANSFER FROM CHECKING").id("in");
+    let savings = account("Rainy day", AccountKind::Depository, "savings").with(into);
+    let accounts = || statement([checking("A"), savings.clone(), gold.clone()]);
+    person.import(statement([checking("A").with_all(rent).with(out)])).await;
+    person.import(accounts()).await;
+    insights::run_all(&world.app).await.unwrap();
+    let (app, caller) = (&world.app, &person.caller);
+    let found = transfers::list(app, caller).await.unwrap().remove(0);
+    transfers::confirm(app, caller, found.outflow, found.inflow).await.unwrap();
+    let word = Word { counterparty: Some("Me".to_owned()), category: None };
+    enrichment::fix(app, caller, vec![found.outflow], word.clone()).await.unwrap();
+    let rule = NewRule { words: Some("OAK".to_owned()), word, ..NewRule::default() };
+    enrichment::create_rule(app, caller, rule).await.unwrap();
+    let gold = person.account("American Express Gold Card").await;
+    benefits::set_card(app, caller, gold, Some("amex-gold"), None).await.unwrap();
+    let summary = benefits::summary(app, caller).await.unwrap();
+    let benefit = BenefitId::parse(&summary.cards[0].benefits[0].id).unwrap();
+    benefits::mark(app, caller, benefit, Said::Used(None)).await.unwrap();
+    insights::run_all(&world.app).await.unwrap();
 }
 
 #[tokio::test]
@@ -152,6 +186,11 @@ async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
     let world = World::new().await;
     let (robin, kim) =
         (someone_with_everything(&world).await, someone_with_everything(&world).await);
+    for person in [&robin, &kim] {
+        // Still to be looked at.
+        let late = txn("2026-03-08", -100, "KROGER #339").id("late");
+        person.import(statement([checking("A").with(late)])).await;
+    }
     let before = world.stored().await;
     let (of_robin, of_kim) = (hex(robin.user.id.as_bytes()), hex(kim.user.id.as_bytes()));
     for (table, rows) in before.iter().filter(|(it, _)| *it != "installation") {

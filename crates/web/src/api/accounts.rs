@@ -13,7 +13,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     tag: "Accounts",
     summary: "List accounts",
     description: "Every linked account in one answer, by type and then by name.",
-    scope: Some(Scope::AccountsRead),
+    scopes: &[Scope::AccountsRead],
     query: &[
         one_of(
             "status",
@@ -41,7 +41,7 @@ pub(super) const BALANCES: Endpoint = Endpoint {
                   inferred from the transactions between reports, or carried from the last one. Days before the \
                   account's first known one have no row. A change that no transaction explains is told, never \
                   spread over days.",
-    scope: Some(Scope::AccountsRead),
+    scopes: &[Scope::AccountsRead],
     query: &[
         date("start_date", "The first day; 30 days up to `end_date` unless given."),
         date(

@@ -11,7 +11,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     tag: "Goals",
     summary: "List goals",
     description: "By status, then by target date with undated ones last.",
-    scope: Some(Scope::GoalsRead),
+    scopes: &[Scope::GoalsRead],
     query: &[one_of(
         "status",
         &["active", "paused", "completed", "cancelled"],

@@ -14,7 +14,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     description: "All holdings in one answer, grouped by asset class, the most valuable group first. A filter \
                   narrows the groups; `account_total` always tells of everything in scope. What is unknown is \
                   null: a holding without a known cost has no gain, and is left out of both sides of the total's.",
-    scope: Some(Scope::InvestmentsRead),
+    scopes: &[Scope::InvestmentsRead],
     query: &[
         one_of(
             "asset_class",

@@ -1,11 +1,15 @@
 //! The API's endpoints: one list, from which requests are routed and the OpenAPI document is made.
 
 mod accounts;
+mod benefits;
 mod goals;
 mod idempotent;
+mod income;
 mod investments;
 mod me;
 mod parameters;
+mod recurring;
+mod scores;
 mod transactions;
 
 use std::future::Future;
@@ -29,11 +33,17 @@ pub use idempotent::change;
 /// Every endpoint under `/v1`.
 pub const ENDPOINTS: &[Endpoint] = &[
     me::GET,
+    me::SUMMARY,
     accounts::LIST,
     accounts::BALANCES,
     transactions::LIST,
     investments::LIST,
     goals::LIST,
+    recurring::LIST,
+    income::GET,
+    scores::GET,
+    benefits::SUMMARY,
+    benefits::EXPIRING,
 ];
 
 /// One endpoint: how it is found, what it takes, what it says, and who answers it.
@@ -44,7 +54,8 @@ pub struct Endpoint {
     pub tag: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
-    pub scope: Option<Scope>,
+    /// All of them are needed.
+    pub scopes: &'static [Scope],
     pub query: &'static [Parameter],
     pub path_parameters: &'static [Parameter],
     pub answer: Shape,

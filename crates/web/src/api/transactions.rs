@@ -15,7 +15,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     description: "Newest first, in pages. A pending transaction keeps its id when it posts; one that the bank takes \
                   back disappears. Transactions of hidden accounts are left out unless `account_id` names the account. \
                   `total_count` is there when it is cheap to know.",
-    scope: Some(Scope::TransactionsRead),
+    scopes: &[Scope::TransactionsRead],
     query: &[
         CURSOR,
         LIMIT,

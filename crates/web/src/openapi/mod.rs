@@ -45,7 +45,7 @@ pub fn document(public_url: &str) -> String {
                     "scheme": "bearer",
                     "description": "An API key, `ek_` and 38 letters and digits, sent as \
                                     `Authorization: Bearer ek_...`. Each key has scopes; each operation names the \
-                                    one it needs in `x-required-scope`.",
+                                    ones it needs in `x-required-scopes`.",
                 },
             },
         },
@@ -99,7 +99,7 @@ fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value 
         "tags": [endpoint.tag],
         "summary": endpoint.summary,
         "description": endpoint.description,
-        "x-required-scope": endpoint.scope.map(|it| it.as_str()),
+        "x-required-scopes": endpoint.scopes.iter().map(|it| it.as_str()).collect::<Vec<_>>(),
         "parameters": parameters,
         "responses": responses,
     })
@@ -145,6 +145,7 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
     let reads = endpoint.method.as_str() == "GET";
     match code {
         Code::MethodNotAllowed => false,
+        Code::ScoresNotReady => endpoint.path == "/scores",
         Code::NotFound => {
             !endpoint.path_parameters.is_empty()
                 || endpoint.query.iter().any(|it| matches!(it.takes, Takes::Id(_)))

@@ -75,20 +75,23 @@ async fn a_revoked_key_is_refused_at_the_next_request_and_an_expired_one_after_i
 }
 
 #[tokio::test]
-async fn each_endpoint_asks_for_its_own_scope_and_no_other() {
+async fn each_endpoint_asks_for_its_own_scopes_and_no_other() {
     let world = World::new().await;
     let person = world.person("robin@example.com").await;
     for endpoint in web::api::ENDPOINTS {
-        let needed = endpoint.scope.unwrap();
         let path = format!("/v1{}", endpoint.path.replace("{id}", "acc_0"));
-        let others: Scopes = Scope::ALL.into_iter().filter(|it| *it != needed).collect();
-        let key = person.key(keys::NewKey { scopes: others, ..new_key() }).await;
-        let refused = Client::with_token(&world, &key.secret).get(&path).await;
-        let expected = format!("403 INSUFFICIENT_SCOPE: this token lacks the scope {needed}");
-        assert_eq!(refused.refusal(), expected);
-        let challenge = refused.header("www-authenticate");
-        assert!(challenge.contains(&format!("error=\"insufficient_scope\", scope=\"{needed}\"")));
-        let only: Scopes = [needed].into_iter().collect();
+        for needed in endpoint.scopes {
+            let others: Scopes = Scope::ALL.into_iter().filter(|it| it != needed).collect();
+            let key = person.key(keys::NewKey { scopes: others, ..new_key() }).await;
+            let refused = Client::with_token(&world, &key.secret).get(&path).await;
+            let expected = format!("403 INSUFFICIENT_SCOPE: this token lacks the scope {needed}");
+            assert_eq!(refused.refusal(), expected);
+            let challenge = refused.header("www-authenticate");
+            assert!(
+                challenge.contains(&format!("error=\"insufficient_scope\", scope=\"{needed}\""))
+            );
+        }
+        let only: Scopes = endpoint.scopes.iter().copied().collect();
         let key = person.key(keys::NewKey { scopes: only, ..new_key() }).await;
         let answer = Client::with_token(&world, &key.secret).get(&path).await;
         assert_ne!(answer.status, StatusCode::FORBIDDEN, "{path}");

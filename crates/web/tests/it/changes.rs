@@ -16,7 +16,7 @@ static ENDPOINTS: &[Endpoint] = &[Endpoint {
     tag: "Goals",
     summary: "Make a goal",
     description: "",
-    scope: Some(Scope::GoalsRead),
+    scopes: &[Scope::GoalsRead],
     query: &[],
     path_parameters: &[],
     answer: Shape::of::<Goals>("Goals"),

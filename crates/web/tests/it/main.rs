@@ -7,6 +7,7 @@ mod client;
 mod endpoints;
 mod faults;
 mod frame;
+mod insights;
 mod limits;
 mod openapi;
 mod paging;

@@ -5,6 +5,7 @@ pub enum Code {
     Unauthenticated,
     InsufficientScope,
     NotFound,
+    ScoresNotReady,
     MethodNotAllowed,
     Conflict,
     IdempotencyInProgress,
@@ -24,11 +25,12 @@ struct Facts {
 }
 
 impl Code {
-    pub const ALL: [Code; 13] = [
+    pub const ALL: [Code; 14] = [
         Code::ValidationError,
         Code::Unauthenticated,
         Code::InsufficientScope,
         Code::NotFound,
+        Code::ScoresNotReady,
         Code::MethodNotAllowed,
         Code::Conflict,
         Code::IdempotencyInProgress,
@@ -69,7 +71,7 @@ impl Code {
 }
 
 /// In the order of the enumeration, which a test checks.
-const FACTS: [Facts; 13] = [
+const FACTS: [Facts; 14] = [
     Facts {
         status: 400,
         name: "VALIDATION_ERROR",
@@ -98,6 +100,13 @@ const FACTS: [Facts; 13] = [
         meaning: "There is nothing at this address: the route or the id is unknown, or the id belongs to someone \
                  else, which looks the same on purpose.",
         recovery: "Check the path against the reference, and the id against a list that this token can read.",
+    },
+    Facts {
+        status: 404,
+        name: "SCORES_NOT_READY",
+        meaning: "There is too little data to work out the scores, or what was brought in is still being looked at.",
+        recovery: "Read `message`: it says what is missing, such as a longer history or a checking account. Scores \
+                 are worked out a moment after data comes in and once a day; the event `score.updated` tells when.",
     },
     Facts {
         status: 405,

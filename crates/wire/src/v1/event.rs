@@ -32,6 +32,21 @@ pub enum Event {
         goal_id: String,
         status: &'static str,
     },
+    RecurringUpdated {
+        stream_ids: Vec<String>,
+        count: usize,
+    },
+    IncomeUpdated {
+        generated_at: crate::json::Moment,
+    },
+    ScoreUpdated {
+        observation_date: crate::json::Day,
+    },
+    BenefitExpiring {
+        benefit_id: String,
+        account_id: String,
+        expires_on: crate::json::Day,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +78,16 @@ impl Event {
                 ("investment.updated", "An account's holdings or their prices changed.")
             }
             Event::GoalUpdated { .. } => ("goal.updated", "A goal was made or changed."),
+            Event::RecurringUpdated { .. } => (
+                "recurring.updated",
+                "Recurring streams were found, changed, missed or ended, or are gone.",
+            ),
+            Event::IncomeUpdated { .. } => ("income.updated", "The income analysis changed."),
+            Event::ScoreUpdated { .. } => ("score.updated", "The financial health scores changed."),
+            Event::BenefitExpiring { .. } => (
+                "benefit.expiring",
+                "A card's benefit has something left and its cycle ends within 30 days.",
+            ),
         };
         EventType { name, description }
     }

@@ -123,9 +123,10 @@ async fn a_primary_category_finds_exactly_its_own() {
 async fn without_a_category_all_three_members_are_null() {
     let world = World::new().await;
     let robin = world.someone().await;
-    robin.import(statement([checking("A").with(txn("2026-03-01", -1, "X"))])).await;
+    // A text that says nothing at all.
+    robin.import(statement([checking("A").with(txn("2026-03-01", -1, "--"))])).await;
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
-    assert_eq!(descriptions(&rows), ["X"]);
+    assert_eq!(descriptions(&rows), ["--"]);
     let nulls = r#""category_label":null,"category_tier1":null,"category_tier2":null,"counterparty_name":null"#;
     assert!(rows[0].json.contains(nulls), "{}", rows[0].json);
 }
@@ -158,7 +159,9 @@ fn fits(filter: &Filter, row: &Listed, of: AccountId) -> bool {
             .category_tier1
             .as_deref()
             .is_none_or(|it| row.category.map(Category::primary) == Some(it))
-        && filter.q.as_deref().is_none_or(|it| text(&row.description, it))
+        && filter.q.as_deref().is_none_or(|it| {
+            text(&row.description, it) || row.counterparty.as_deref().is_some_and(|of| text(of, it))
+        })
 }
 
 #[test]

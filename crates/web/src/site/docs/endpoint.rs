@@ -18,10 +18,12 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
             p.route {
                 span.verb { (endpoint.method.as_str()) }
                 code { "/v1" (endpoint.path) }
-                @if let Some(scope) = endpoint.scope {
+                @if !endpoint.scopes.is_empty() {
                     span.soft {
-                        "needs "
-                        a href={ "#" (guide::scope_id(scope)) } { code { (scope.as_str()) } }
+                        "needs"
+                        @for scope in endpoint.scopes {
+                            " " a href={ "#" (guide::scope_id(*scope)) } { code { (scope.as_str()) } }
+                        }
                     }
                 }
             }

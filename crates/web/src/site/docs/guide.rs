@@ -133,7 +133,7 @@ pub(super) fn scope_id(scope: Scope) -> String {
 }
 
 fn users_of(scope: Scope) -> Markup {
-    let mut users = ENDPOINTS.iter().filter(|it| it.scope == Some(scope)).peekable();
+    let mut users = ENDPOINTS.iter().filter(|it| it.scopes.contains(&scope)).peekable();
     html! {
         @if users.peek().is_none() { span.soft { "Nothing in this version" } }
         @for endpoint in users {

@@ -1,0 +1,111 @@
+//! `evenkeel benefit`: what cards give, and what only the person can say of it.
+
+use anyhow::{Context as _, Result, bail};
+use base::{AccountId, BenefitId, Currency, Date, Money};
+use service::benefits::{self, Said};
+use service::{App, Caller, insights};
+use wire::v1::{Benefit, BenefitSummary};
+
+use super::{named_or_only, print, print_json};
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want};
+
+pub(crate) async fn run(config: &Config, command: &cli::Benefit) -> Result<()> {
+    if let cli::Benefit::Catalogue = command {
+        return catalogue();
+    }
+    let app = open::app(config, Want::Existing).await?;
+    match command {
+        cli::Benefit::List { whose, output } => list(&app, whose, output.json).await,
+        cli::Benefit::Mark(mark) => save_mark(&app, mark).await,
+        cli::Benefit::Card(card) => set_card(&app, card).await,
+        cli::Benefit::Catalogue => catalogue(),
+    }
+}
+
+async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
+    let user = named_or_only(app, whose.user.as_deref()).await?;
+    let summary = benefits::summary(app, &Caller::owner(user.id)).await?;
+    if as_json {
+        return print_json(&serde_json::to_value(&summary)?);
+    }
+    print(&text(&summary))
+}
+
+fn text(summary: &BenefitSummary) -> String {
+    if summary.cards.is_empty() {
+        return "No card of a product we know. `evenkeel benefit card` says which one a card is.\n"
+            .to_owned();
+    }
+    let mut text = String::new();
+    for card in &summary.cards {
+        let fee = card.annual_fee.as_str();
+        text.push_str(&format!("{} ({}), {fee} a year\n", card.account_name, card.account_id));
+        for benefit in &card.benefits {
+            text.push_str(&line(benefit));
+        }
+    }
+    text
+}
+
+fn line(benefit: &Benefit) -> String {
+    let seen = if benefit.observable { "" } else { ", the bank does not tell: mark it yourself" };
+    format!(
+        "  {}  {}: {} of {} left, until {}{seen}\n",
+        benefit.id,
+        benefit.name,
+        benefit.remaining_amount.as_str(),
+        benefit.total_amount.as_str(),
+        benefit.expires_on.0
+    )
+}
+
+async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
+    let user = named_or_only(app, mark.whose.user.as_deref()).await?;
+    let id = BenefitId::parse(&mark.id).with_context(|| format!("{} is no benefit id", mark.id))?;
+    let said = if mark.clear {
+        Said::Nothing
+    } else if mark.activated {
+        Said::Activated
+    } else {
+        // The cards of the catalogue are all kept in dollars, as their benefits are.
+        let amount = mark.used.as_deref().map(|it| Money::parse(it, Currency::USD));
+        let amount = amount.transpose().context("--used")?;
+        Said::Used(amount.map(Money::minor))
+    };
+    match benefits::mark(app, &Caller::owner(user.id), id, said).await {
+        Err(service::Error::NotFound(_)) => {
+            bail!("{} has no such benefit; see `evenkeel benefit list`", user.email)
+        }
+        outcome => outcome?,
+    }
+    insights::run_once(app).await?;
+    print("Noted.\n")
+}
+
+async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
+    let user = named_or_only(app, card.whose.user.as_deref()).await?;
+    let account = AccountId::parse(&card.account);
+    let account = account.with_context(|| format!("{} is no account id", card.account))?;
+    let opened = card
+        .opened
+        .as_deref()
+        .map(|it| it.parse::<Date>().with_context(|| format!("--opened must be a date, not {it}")));
+    let product = Some(card.product.as_str()).filter(|it| *it != "none");
+    let caller = Caller::owner(user.id);
+    match benefits::set_card(app, &caller, account, product, opened.transpose()?).await {
+        Err(service::Error::NotFound(_)) => bail!("{} has no such account", user.email),
+        outcome => outcome?,
+    }
+    insights::run_once(app).await?;
+    print("Noted.\n")
+}
+
+fn catalogue() -> Result<()> {
+    let mut text = String::new();
+    for (id, name, verified_on) in benefits::catalogue() {
+        text.push_str(&format!("{id:36} {name} (verified {verified_on})\n"));
+    }
+    print(&text)
+}

@@ -1,0 +1,392 @@
+//! Settling what transactions are: all of a person's, or those that a touched row could influence.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use base::category::Category;
+use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days, days_from_date};
+use calc::enrich::{self, Cleaned, Enriched, Stage};
+use calc::transfers::{
+    self, Decided, EARLIEST_LAG, Found, LATEST_LAG, Leg, Pair, REACH_DAYS, Words, components, pair,
+};
+use db::{Param, Tx, params};
+
+use super::{Desk, Told};
+use crate::Result;
+use crate::insights::{Run, Scope, Touch};
+
+/// How much is read beyond what the touched rows reach at once; most groups are closed within it.
+const MARGIN_DAYS: i64 = 10;
+
+/// A transaction as it is stored.
+struct Row {
+    id: TransactionId,
+    account: AccountId,
+    on_days: i64,
+    posted: bool,
+    amount_minor: i64,
+    currency: Currency,
+    authorized_on: Option<Date>,
+    told: Told,
+    counterparty: Option<String>,
+    category: Option<Category>,
+    stage: Option<String>,
+    merchant_key: Option<String>,
+    transfer: Option<TransactionId>,
+    transfer_kind: Option<String>,
+}
+
+pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
+    let desk = Desk::open(tx, run.user)?;
+    let decided = decided(tx, run)?;
+    let accounts: Vec<transfers::Account> = run.accounts.iter().map(pairing_account).collect();
+    let days = match &run.scope {
+        Scope::Everything => None,
+        Scope::Around(touched) => {
+            let days = || touched.iter().map(|it| it.posted_on_days);
+            let (Some(first), Some(last)) = (days().min(), days().max()) else { return Ok(()) };
+            Some((first - REACH_DAYS, last + REACH_DAYS))
+        }
+    };
+    let mut view = View::load(tx, run, days, REACH_DAYS + MARGIN_DAYS)?;
+    let mut margin = REACH_DAYS + MARGIN_DAYS;
+    loop {
+        view.judge(&desk, run);
+        let legs = view.legs();
+        let convert =
+            |minor: i64, from: Currency, to: Currency, _: Date| run.rates.convert(minor, from, to);
+        let found = pair(&accounts, &legs, &decided, &convert);
+        let Some(days) = days else {
+            let concerned = view.rows.iter().map(|it| it.id).collect();
+            return write(tx, run, &desk, &view, (found, concerned));
+        };
+        let concerned = concerned(&legs, components(&accounts, &legs, &decided, &convert), days);
+        if concerned.reaches_into(days.0 - margin, days.1 + margin) {
+            // A chain of candidates leaves the part that was read: read more.
+            margin *= 4;
+            view = View::load(tx, run, Some(days), margin)?;
+            continue;
+        }
+        return write(tx, run, &desk, &view, (found, concerned.ids));
+    }
+}
+
+/// The rows whose outcome may differ, and the days they span.
+struct Concerned {
+    ids: BTreeSet<TransactionId>,
+    first_days: i64,
+    last_days: i64,
+}
+
+impl Concerned {
+    /// Whether something outside of what was read could still bear on them.
+    fn reaches_into(&self, read_from: i64, read_to: i64) -> bool {
+        self.first_days - REACH_DAYS < read_from || self.last_days + REACH_DAYS > read_to
+    }
+}
+
+fn concerned(legs: &[Leg], groups: Vec<Vec<usize>>, (first, last): (i64, i64)) -> Concerned {
+    let near = |leg: &Leg| (first..=last).contains(&days_from_date(leg.on));
+    let mut ids: BTreeSet<TransactionId> =
+        legs.iter().filter(|it| near(it)).map(|it| it.id).collect();
+    let (mut first_days, mut last_days) = (first, last);
+    for group in groups {
+        if !group.iter().any(|leg| near(&legs[*leg])) {
+            continue;
+        }
+        for leg in group {
+            let day = days_from_date(legs[leg].on);
+            (first_days, last_days) = (first_days.min(day), last_days.max(day));
+            ids.insert(legs[leg].id);
+        }
+    }
+    Concerned { ids, first_days, last_days }
+}
+
+/// The rows that were read and matter, and what they are when no move between accounts is known.
+struct View {
+    rows: Vec<Row>,
+    judged: Vec<(Cleaned, Enriched)>,
+}
+
+impl View {
+    fn load(
+        tx: &mut Tx<'_>,
+        run: &Run,
+        days: Option<(i64, i64)>,
+        margin_days: i64,
+    ) -> Result<View> {
+        let (from, to) = days.map_or((i64::MIN, i64::MAX), |(first, last)| {
+            (first - margin_days, last + margin_days)
+        });
+        let mut rows = tx.all(ROWS, params![run.user, from, to], read)?;
+        if days.is_some() {
+            // A pair that the person confirmed may lie far apart.
+            let there: BTreeSet<TransactionId> = rows.iter().map(|it| it.id).collect();
+            for (outflow, inflow) in confirmed(tx, run)? {
+                for (id, other) in [(outflow, inflow), (inflow, outflow)] {
+                    if there.contains(&other) && !there.contains(&id) {
+                        rows.extend(tx.first(ROW, params![run.user, id], read)?);
+                    }
+                }
+            }
+        }
+        Ok(View { rows, judged: Vec::new() })
+    }
+
+    fn judge(&mut self, desk: &Desk, run: &Run) {
+        let judge = |row: &Row| {
+            let cleaned = enrich::clean(&row.told.description);
+            let enriched = desk.judge(run, &row.told, &cleaned, None);
+            (cleaned, enriched)
+        };
+        self.judged = self.rows.iter().map(judge).collect();
+    }
+
+    fn legs(&self) -> Vec<Leg> {
+        let rows = self.rows.iter().zip(&self.judged).filter(|(row, _)| row.posted);
+        let leg = |(row, (cleaned, enriched)): (&Row, &(Cleaned, Enriched))| Leg {
+            id: row.id,
+            account: row.account,
+            on: date_from_days(row.on_days),
+            authorized_on: row.authorized_on,
+            amount_minor: row.amount_minor,
+            currency: row.currency,
+            description: row.told.description.clone(),
+            category: enriched.category.filter(|_| !is_echo(enriched)),
+            merchant: enrich::merchant(&cleaned.key).is_some_and(sells),
+            words: Words {
+                transfer: cleaned.transfer_words,
+                refund: cleaned.refund_words,
+                person: cleaned.person,
+            },
+        };
+        rows.map(leg).collect()
+    }
+}
+
+/// Whether a category only repeats the words of the text, which are evidence already.
+fn is_echo(enriched: &Enriched) -> bool {
+    let moves = ["TRANSFER_IN", "TRANSFER_OUT", "LOAN_PAYMENTS"];
+    let is_move =
+        |it: Category| moves.contains(&it.primary()) && it.detailed() != "TRANSFER_OUT_WITHDRAWAL";
+    matches!(enriched.stage, Stage::Keyword | Stage::Structure)
+        && enriched.category.is_some_and(is_move)
+}
+
+/// Whether money for a merchant is money spent: a shop or a service, and no bank, employer or payment app.
+fn sells(merchant: &enrich::Merchant) -> bool {
+    let moves = ["TRANSFER_IN", "TRANSFER_OUT", "LOAN_PAYMENTS", "INCOME"];
+    !merchant.is(enrich::Flag::P2p) && !moves.contains(&merchant.category.primary())
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    run: &mut Run,
+    desk: &Desk,
+    view: &View,
+    (found, concerned): (Found, BTreeSet<TransactionId>),
+) -> Result<()> {
+    let mut of_leg: HashMap<TransactionId, &Pair> = HashMap::new();
+    for pair in &found.pairs {
+        of_leg.insert(pair.outflow, pair);
+        of_leg.insert(pair.inflow, pair);
+    }
+    let mut touched = BTreeSet::new();
+    for (row, (cleaned, plain)) in view.rows.iter().zip(&view.judged) {
+        if row.posted && !concerned.contains(&row.id) {
+            continue;
+        }
+        let pair = of_leg.get(&row.id);
+        let kind = pair.map(|it| it.kind);
+        let enriched = match kind {
+            Some(kind) => &desk.judge(run, &row.told, cleaned, Some(kind)),
+            None => plain,
+        };
+        if save(tx, run, row, enriched, pair.copied())? {
+            touched.insert(Touch {
+                account: row.account,
+                merchant_key: enriched.key.clone(),
+                posted_on_days: row.on_days,
+                amount_minor: row.amount_minor,
+            });
+        }
+    }
+    save_pairs(tx, run, view, &found, &concerned)?;
+    // What now reads differently bears on the streams of its merchant.
+    if let Scope::Around(all) = &mut run.scope {
+        all.append(&mut touched);
+    }
+    Ok(())
+}
+
+/// Stores what a row is, if that is news. Says whether it bears on other results.
+fn save(
+    tx: &mut Tx<'_>,
+    run: &mut Run,
+    row: &Row,
+    enriched: &Enriched,
+    pair: Option<&Pair>,
+) -> Result<bool> {
+    let (transfer, kind) = (pair.map(|it| it.outflow), pair.map(|it| it.kind.as_str()));
+    let stage = enriched.stage.as_str();
+    let reads_alike = row.counterparty == enriched.counterparty
+        && row.category == enriched.category
+        && row.transfer.is_some() == transfer.is_some();
+    let same = reads_alike
+        && row.transfer == transfer
+        && row.transfer_kind.as_deref() == kind
+        && row.stage.as_deref() == Some(stage)
+        && row.merchant_key.as_deref() == Some(&enriched.key);
+    if same {
+        return Ok(false);
+    }
+    let updated_at: Option<Timestamp> = (!reads_alike).then_some(run.now);
+    tx.execute(
+        SAVE,
+        &[
+            run.user.into(),
+            row.id.into(),
+            (&enriched.counterparty).into(),
+            enriched.category.map(Category::detailed).into(),
+            stage.into(),
+            (&enriched.key).into(),
+            transfer.into(),
+            Param::Text(kind),
+            updated_at.into(),
+        ],
+    )?;
+    if !reads_alike {
+        run.updated.entry(row.account).or_default().push(row.id);
+    }
+    Ok(true)
+}
+
+fn save_pairs(
+    tx: &mut Tx<'_>,
+    run: &Run,
+    view: &View,
+    found: &Found,
+    concerned: &BTreeSet<TransactionId>,
+) -> Result<()> {
+    type Key = (TransactionId, TransactionId);
+    let mine = |key: &Key| concerned.contains(&key.0) || concerned.contains(&key.1);
+    let mut wanted: BTreeMap<Key, (&'static str, &Pair)> = BTreeMap::new();
+    for (state, pairs) in [("paired", &found.pairs), ("suggested", &found.suggestions)] {
+        for it in pairs {
+            wanted.insert((it.outflow, it.inflow), (state, it));
+        }
+    }
+    wanted.retain(|key, _| mine(key));
+    let days: HashMap<TransactionId, i64> =
+        view.rows.iter().map(|it| (it.id, it.on_days)).collect();
+    // A pair is kept by the day its money left, which lies near both legs or is one of the concerned days.
+    let around = || concerned.iter().filter_map(|it| days.get(it));
+    let first = around().min().map_or(i64::MIN, |it| it - LATEST_LAG);
+    let last = around().max().map_or(i64::MAX, |it| it - EARLIEST_LAG);
+    let stored = tx.all(PAIRS, params![run.user, first, last], |row| {
+        let words: (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
+        Ok(((row.get(0)?, row.get(1)?), words))
+    })?;
+    for (key, (state, kind, evidence)) in stored {
+        let same = wanted.get(&key).is_some_and(|(wanted_state, it)| {
+            *wanted_state == state && it.kind.as_str() == kind && reasons(it) == evidence
+        });
+        if same {
+            wanted.remove(&key);
+        } else if mine(&key) {
+            tx.execute(FORGET_PAIR, params![run.user, key.0, key.1])?;
+        }
+    }
+    for ((outflow, inflow), (state, it)) in wanted {
+        let (kind, reasons) = (it.kind.as_str(), reasons(it));
+        let left_on = days.get(&outflow).copied().unwrap_or_default();
+        let values = params![run.user, outflow, inflow, left_on, state, kind, &reasons, run.now];
+        tx.execute(SAVE_PAIR, values)?;
+    }
+    Ok(())
+}
+
+/// Why the two belong together, one reason a line.
+fn reasons(pair: &Pair) -> String {
+    let lines: Vec<String> = pair.evidence.iter().map(|it| it.text()).collect();
+    lines.join("\n")
+}
+
+fn pairing_account(account: &crate::accounts::Account) -> transfers::Account {
+    transfers::Account {
+        id: account.id,
+        kind: account.kind,
+        subtype: account.subtype.clone(),
+        institution: account.institution_name.clone(),
+        name: account.name.clone(),
+        mask: account.mask.clone(),
+        manual: account.source == "manual",
+    }
+}
+
+fn decided(tx: &mut Tx<'_>, run: &Run) -> Result<Decided> {
+    let mut decided = Decided { confirmed: confirmed(tx, run)?, ..Decided::default() };
+    decided.refused = decisions(tx, run, "refused")?;
+    Ok(decided)
+}
+
+type Pairs = BTreeSet<(TransactionId, TransactionId)>;
+
+fn confirmed(tx: &mut Tx<'_>, run: &Run) -> Result<Pairs> {
+    decisions(tx, run, "confirmed")
+}
+
+fn decisions(tx: &mut Tx<'_>, run: &Run, decision: &str) -> Result<Pairs> {
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    Ok(tx.all(DECISIONS, params![run.user, decision], read)?.into_iter().collect())
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Row> {
+    let word = |text: Option<&str>| text.and_then(Category::parse);
+    let (state, amount_minor): (&str, i64) = (row.get(3)?, row.get(4)?);
+    let id = row.get(0)?;
+    Ok(Row {
+        id,
+        account: row.get(1)?,
+        on_days: row.get(2)?,
+        posted: state == "posted",
+        amount_minor,
+        currency: row.get(5)?,
+        authorized_on: row.get(6)?,
+        told: Told {
+            id: Some(id),
+            account: row.get(1)?,
+            amount_minor,
+            description: row.get(7)?,
+            counterparty: row.get(8)?,
+            category: word(row.get(9)?),
+        },
+        counterparty: row.get(10)?,
+        category: word(row.get(11)?),
+        stage: row.get(12)?,
+        merchant_key: row.get(13)?,
+        transfer: row.get(14)?,
+        transfer_kind: row.get(15)?,
+    })
+}
+
+const ROWS: &str = "select id, account_id, posted_on, state, amount_minor, currency, authorized_on, description,
+    told_counterparty, told_category, counterparty, category, category_stage, merchant_key, transfer_id,
+    transfer_kind from transactions where user_id = $1 and posted_on between $2 and $3 and state <> 'removed'";
+const ROW: &str = "select id, account_id, posted_on, state, amount_minor, currency, authorized_on, description,
+    told_counterparty, told_category, counterparty, category, category_stage, merchant_key, transfer_id,
+    transfer_kind from transactions where user_id = $1 and id = $2 and state <> 'removed'";
+const SAVE: &str = "update transactions set counterparty = $3, category = $4, category_stage = $5,
+    merchant_key = $6, transfer_id = $7, transfer_kind = $8, updated_at = coalesce($9, updated_at)
+    where user_id = $1 and id = $2";
+const PAIRS: &str = "select outflow_id, inflow_id, state, kind, evidence from transfers
+    where user_id = $1 and left_on between $2 and $3";
+const FORGET_PAIR: &str =
+    "delete from transfers where user_id = $1 and outflow_id = $2 and inflow_id = $3";
+const SAVE_PAIR: &str =
+    "insert into transfers (user_id, outflow_id, inflow_id, left_on, state, kind, evidence, found_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)";
+const DECISIONS: &str =
+    "select outflow_id, inflow_id from transfer_decisions where user_id = $1 and decision = $2";
+
+pub(super) const STATEMENTS: &[&str] = &[ROWS, ROW, SAVE, PAIRS, FORGET_PAIR, SAVE_PAIR, DECISIONS];

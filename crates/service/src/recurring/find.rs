@@ -1,0 +1,348 @@
+//! Finding streams again, for the merchants that were touched or for all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::category::Category;
+use base::draft::AccountKind;
+use base::{AccountId, Currency, Date, StreamId, TransactionId, days_from_date};
+use calc::enrich;
+use calc::recurring::{Group, Nature, Occurrence, Stream as Found, carry_ids, streams};
+use db::{Tx, params};
+use wire::v1::Event;
+
+use super::{Direction, Kind, LIST, Stream, read};
+use crate::Result;
+use crate::insights::{Household, Run, Scope};
+
+/// What is paid to, or got from, one merchant on one account.
+type Place = (AccountId, String);
+
+struct Entry {
+    id: TransactionId,
+    on: Date,
+    amount_minor: i64,
+    currency: Currency,
+    category: Option<Category>,
+    counterparty: Option<String>,
+    logo: Option<String>,
+}
+
+/// Works out the streams of the touched merchants, keeps their ids, and tells of those that changed.
+pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
+    let mut told: Vec<StreamId> = Vec::new();
+    let mut stored: BTreeMap<Place, Vec<Stream>> = BTreeMap::new();
+    let mut places: BTreeMap<Place, Vec<Entry>> = BTreeMap::new();
+    match &run.scope {
+        Scope::Everything => {
+            for stream in tx.all(LIST, params![run.user], read)? {
+                let place = (stream.account_id, stream.merchant_key.clone());
+                stored.entry(place).or_default().push(stream);
+            }
+            tx.each(ENTRIES, params![run.user], |row| {
+                let (place, entry) = read_entry(row)?;
+                if repeats(run, place.0, &entry) {
+                    places.entry(place).or_default().push(entry);
+                }
+                Ok(())
+            })?;
+        }
+        Scope::Around(touched) => {
+            let touched: BTreeSet<Place> =
+                touched.iter().map(|it| (it.account, it.merchant_key.clone())).collect();
+            for place in touched {
+                let at = params![run.user, place.0, &place.1];
+                let streams = tx.all(STREAMS_OF, at, read)?;
+                let entries = tx.all(ENTRIES_OF, at, read_entry)?.into_iter().map(|it| it.1);
+                let entries = entries.filter(|it| repeats(run, place.0, it)).collect();
+                places.insert(place.clone(), entries);
+                stored.insert(place, streams);
+            }
+        }
+    }
+    for place in stored.keys().filter(|it| !places.contains_key(*it)).cloned().collect::<Vec<_>>() {
+        places.insert(place, Vec::new());
+    }
+    for (place, entries) in places {
+        let known = stored.remove(&place).unwrap_or_default();
+        // Most merchants are met once or twice and never made a stream.
+        if entries.len() < 2 && known.is_empty() {
+            continue;
+        }
+        renew(tx, run, (&place, entries), known, &mut told)?;
+    }
+    for chunk in told.chunks(Event::IDS_MAX) {
+        run.events.push(Event::RecurringUpdated {
+            stream_ids: chunk.iter().map(ToString::to_string).collect(),
+            count: chunk.len(),
+        });
+    }
+    Ok(())
+}
+
+/// A payer's stream with what it is drawn from.
+pub(crate) struct Inflow {
+    pub(crate) payer: String,
+    /// The bank's words on the newest payment.
+    pub(crate) description: String,
+    pub(crate) stream: Found,
+}
+
+/// What comes in on an account by a schedule, with the schedule itself, which is not stored.
+pub(crate) fn inflows(
+    tx: &mut Tx<'_>,
+    household: &Household<'_>,
+    account: AccountId,
+) -> Result<Vec<Inflow>> {
+    let keys = tx.all(INFLOW_KEYS, params![household.user, account], |row| row.get(0))?;
+    let mut inflows = Vec::new();
+    for key in keys {
+        let place: Place = (account, key);
+        let at = params![household.user, account, &place.1];
+        let entries = tx.all(ENTRIES_OF, at, read_entry)?;
+        let entries: Vec<Entry> =
+            entries.into_iter().map(|it| it.1).filter(|it| it.amount_minor > 0).collect();
+        for stream in streams(&group(&place, true, &entries), household.today) {
+            let newest = stream.members.last().map(|it| it.id);
+            let entry = entries.iter().find(|it| Some(it.id) == newest);
+            let payer = entry.and_then(|it| it.counterparty.clone());
+            let at = params![household.user, newest];
+            let description = tx.first(DESCRIPTION, at, |row| row.get(0))?;
+            inflows.push(Inflow {
+                payer: payer.unwrap_or_else(|| enrich::readable(&place.1)),
+                description: description.unwrap_or_default(),
+                stream,
+            });
+        }
+    }
+    Ok(inflows)
+}
+
+/// Whether it could be a paycheck or a bill: purchases of securities, the interest of a loan and payments onto a card,
+/// however regular, are neither.
+fn repeats(run: &Run, account: AccountId, entry: &Entry) -> bool {
+    match run.account(account).map(|it| it.kind) {
+        Some(AccountKind::Investment | AccountKind::Loan) => false,
+        Some(AccountKind::Credit) => entry.amount_minor < 0,
+        _ => true,
+    }
+}
+
+fn renew(
+    tx: &mut Tx<'_>,
+    run: &Run,
+    (place, entries): (&Place, Vec<Entry>),
+    known: Vec<Stream>,
+    told: &mut Vec<StreamId>,
+) -> Result<()> {
+    let mut gone: BTreeSet<StreamId> = known.iter().map(|it| it.id).collect();
+    for found in found(run, place, entries) {
+        let earlier: Vec<_> = known.iter().map(|it| (it.id, it.transactions.clone())).collect();
+        let members: Vec<Vec<TransactionId>> =
+            found.iter().map(|it| it.transactions.clone()).collect();
+        for (id, mut stream) in carry_ids(&earlier, &members).into_iter().zip(found) {
+            stream.id = id.filter(|it| gone.remove(it)).unwrap_or_else(|| run.app.ids.make());
+            let before = known.iter().find(|it| it.id == stream.id);
+            let same = before.is_some_and(|it| {
+                stream.updated_at = it.updated_at;
+                *it == stream
+            });
+            if !same {
+                stream.updated_at = run.now;
+                save(tx, run, &stream)?;
+                told.push(stream.id);
+            }
+        }
+    }
+    for id in gone {
+        tx.execute(DELETE, params![run.user, id])?;
+        told.push(id);
+    }
+    Ok(())
+}
+
+/// The streams of one place, by direction and currency, with an id still to be given.
+fn found(run: &Run, place: &Place, entries: Vec<Entry>) -> Vec<Vec<Stream>> {
+    let mut groups: BTreeMap<(bool, Currency), Vec<Entry>> = BTreeMap::new();
+    for entry in entries {
+        groups.entry((entry.amount_minor > 0, entry.currency)).or_default().push(entry);
+    }
+    let mut all = Vec::new();
+    for ((inflow, currency), entries) in groups {
+        let streams = streams(&group(place, inflow, &entries), run.today);
+        let direction = if inflow { Direction::Inflow } else { Direction::Outflow };
+        let described = |found| described(found, place, direction, currency, &entries);
+        all.push(streams.into_iter().map(described).collect());
+    }
+    all
+}
+
+fn group(place: &Place, inflow: bool, entries: &[Entry]) -> Group {
+    let newest = entries.iter().max_by_key(|it| (it.on, it.id));
+    let occurrence = |it: &Entry| Occurrence {
+        id: it.id,
+        on: it.on,
+        amount_minor: it.amount_minor.saturating_abs(),
+    };
+    Group {
+        inflow,
+        nature: Nature::of(newest.and_then(|it| it.category), is_service(&place.1)),
+        occurrences: entries.iter().map(occurrence).collect(),
+    }
+}
+
+fn is_service(merchant_key: &str) -> bool {
+    enrich::merchant(merchant_key).is_some_and(|it| it.is(enrich::Flag::Service))
+}
+
+/// Named after its newest transaction, which has the present name and category.
+fn described(
+    found: Found,
+    place: &Place,
+    direction: Direction,
+    currency: Currency,
+    entries: &[Entry],
+) -> Stream {
+    let transactions: Vec<TransactionId> = found.members.iter().rev().map(|it| it.id).collect();
+    let newest = entries.iter().find(|it| Some(&it.id) == transactions.first());
+    let category = newest.and_then(|it| it.category);
+    let counterparty = newest.and_then(|it| it.counterparty.clone());
+    Stream {
+        id: StreamId::from_bytes([0; 16]),
+        account_id: place.0,
+        direction,
+        merchant_key: place.1.clone(),
+        currency,
+        name: counterparty.clone().unwrap_or_else(|| enrich::readable(&place.1)),
+        counterparty,
+        counterparty_logo_url: newest.and_then(|it| it.logo.clone()),
+        category,
+        kind: kind(direction, category, is_service(&place.1)),
+        frequency: found.frequency,
+        status: found.status,
+        confidence: found.confidence,
+        amount_class: found.amount_class,
+        average_minor: found.average_minor,
+        last_minor: found.last_minor,
+        min_minor: found.min_minor,
+        max_minor: found.max_minor,
+        monthly_minor: found.monthly_minor,
+        first_on: found.first_on,
+        last_on: found.last_on,
+        next_expected_on: found.next_expected_on,
+        transactions,
+        price_changes: found.price_changes,
+        missed_on: found.missed_on,
+        updated_at: base::Timestamp::UNIX_EPOCH,
+    }
+}
+
+fn kind(direction: Direction, category: Option<Category>, known_service: bool) -> Kind {
+    let primary = category.map_or("", Category::primary);
+    match (direction, primary) {
+        (_, "TRANSFER_IN" | "TRANSFER_OUT") => Kind::Transfer,
+        (Direction::Inflow, "INCOME") => Kind::Income,
+        (Direction::Inflow, _) => Kind::Other,
+        (_, "RENT_AND_UTILITIES" | "LOAN_PAYMENTS" | "BANK_FEES" | "GOVERNMENT_AND_NON_PROFIT") => {
+            Kind::Bill
+        }
+        _ if category.is_some_and(|it| it.detailed() == "GENERAL_SERVICES_INSURANCE") => Kind::Bill,
+        (_, "ENTERTAINMENT") => Kind::Subscription,
+        _ if known_service => Kind::Subscription,
+        _ => Kind::Other,
+    }
+}
+
+fn save(tx: &mut Tx<'_>, run: &Run, stream: &Stream) -> Result<()> {
+    let ids: Vec<u8> = stream.transactions.iter().flat_map(|it| *it.as_bytes()).collect();
+    let numbers = |list: &[i64]| {
+        let list: Vec<String> = list.iter().map(ToString::to_string).collect();
+        format!("[{}]", list.join(","))
+    };
+    let changes: Vec<i64> = stream
+        .price_changes
+        .iter()
+        .flat_map(|it| [days_from_date(it.on), it.from_minor, it.to_minor])
+        .collect();
+    let missed: Vec<i64> = stream.missed_on.iter().map(|it| days_from_date(*it)).collect();
+    let (changes, missed) = (numbers(&changes), numbers(&missed));
+    let values = params![
+        run.user,
+        stream.id,
+        stream.account_id,
+        stream.direction.as_str(),
+        &stream.merchant_key,
+        stream.currency.code(),
+        &stream.name,
+        &stream.counterparty,
+        &stream.counterparty_logo_url,
+        stream.category.map(Category::detailed),
+        stream.kind.as_str(),
+        stream.frequency.as_str(),
+        stream.status.as_str(),
+        stream.confidence.as_str(),
+        stream.amount_class.as_str(),
+        stream.average_minor,
+        stream.last_minor,
+        stream.min_minor,
+        stream.max_minor,
+        stream.monthly_minor,
+        stream.first_on,
+        stream.last_on,
+        stream.next_expected_on,
+        &ids,
+        &changes,
+        &missed,
+        stream.updated_at
+    ];
+    tx.execute(DELETE, params![run.user, stream.id])?;
+    tx.execute(INSERT, values)?;
+    Ok(())
+}
+
+fn read_entry(row: &db::Row<'_>) -> db::Result<(Place, Entry)> {
+    let category: Option<&str> = row.get(6)?;
+    let entry = Entry {
+        id: row.get(2)?,
+        on: row.get(3)?,
+        amount_minor: row.get(4)?,
+        currency: row.get(5)?,
+        category: category.and_then(Category::parse),
+        counterparty: row.get(7)?,
+        logo: row.get(8)?,
+    };
+    Ok(((row.get(0)?, row.get(1)?), entry))
+}
+
+// A payment on one's own loan is a move between accounts and a bill all the same.
+const ENTRIES: &str =
+    "select account_id, merchant_key, id, posted_on, amount_minor, currency, category,
+    counterparty, counterparty_logo_url from transactions
+    where user_id = $1 and state = 'posted' and merchant_key is not null and amount_minor <> 0
+    and (transfer_id is null or (amount_minor < 0 and category like 'LOAN_PAYMENTS_%'
+        and category <> 'LOAN_PAYMENTS_CREDIT_CARD_PAYMENT'))";
+// The rows are found by the index alone and then joined, because SQLite would rather walk over all of a person's.
+const ENTRIES_OF: &str = "select t.account_id, t.merchant_key, t.id, t.posted_on, t.amount_minor, t.currency,
+    t.category, t.counterparty, t.counterparty_logo_url
+    from transactions m join transactions t on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
+    where m.user_id = $1 and m.account_id = $2 and m.merchant_key = $3 and t.state = 'posted'
+    and t.amount_minor <> 0 and (t.transfer_id is null or (t.amount_minor < 0
+        and t.category like 'LOAN_PAYMENTS_%' and t.category <> 'LOAN_PAYMENTS_CREDIT_CARD_PAYMENT'))";
+const INFLOW_KEYS: &str = "select distinct merchant_key from streams
+    where user_id = $1 and account_id = $2 and direction = 'inflow' order by merchant_key";
+const DESCRIPTION: &str = "select description from transactions where user_id = $1 and id = $2";
+const STREAMS_OF: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
+    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
+    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
+    price_changes, missed_on, updated_at from streams
+    where user_id = $1 and account_id = $2 and merchant_key = $3";
+const DELETE: &str = "delete from streams where user_id = $1 and id = $2";
+const INSERT: &str =
+    "insert into streams (user_id, id, account_id, direction, merchant_key, currency, name,
+    counterparty, counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class,
+    average_minor, last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on,
+    transaction_ids, price_changes, missed_on, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+    $23, $24, $25, $26, $27)";
+
+pub(super) const STATEMENTS: &[&str] =
+    &[ENTRIES, ENTRIES_OF, INFLOW_KEYS, DESCRIPTION, STREAMS_OF, DELETE, INSERT];

@@ -1,0 +1,134 @@
+//! Card benefits: recognised, used up, marked, and announced before they are lost.
+
+use base::BenefitId;
+use service::benefits::{self, Said};
+use service::insights;
+use testkit::draft::{Account, card, checking, statement, txn};
+use testkit::{Person, World, new_key};
+use wire::v1::{Benefit, BenefitSummary};
+
+use super::{day, settle, told};
+use crate::{is_not_found, param};
+
+fn gold() -> Account {
+    let mut gold = card("American Express Gold Card");
+    gold.institution_name = Some("American Express".to_owned());
+    gold
+}
+
+async fn summary(world: &World, person: &Person) -> BenefitSummary {
+    benefits::summary(&world.app, &person.caller).await.unwrap()
+}
+
+fn find<'a>(summary: &'a BenefitSummary, word: &str) -> &'a Benefit {
+    let mut all = summary.cards.iter().flat_map(|it| &it.benefits);
+    all.rfind(|it| it.name.contains(word)).unwrap_or_else(|| panic!("no {word} benefit"))
+}
+
+#[tokio::test]
+async fn a_card_is_known_by_its_name_and_a_credit_uses_its_benefit() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([gold(), checking("Everyday")])).await;
+    settle(&world).await;
+    let before = summary(&world, &robin).await;
+    assert_eq!((before.cards.len(), before.totals.card_count), (1, 1));
+    let resy = find(&before, "Resy");
+    assert_eq!((resy.used_amount.as_str(), resy.status), ("0.00", "available"));
+    assert_eq!((resy.cycle_end.0, resy.days_until_expiry), (day("2026-06-30"), 113));
+    let used = gold()
+        .with(txn("2026-03-01", -6_200, "RESY LILIA BROOKLYN NY").id("dinner"))
+        .with(txn("2026-03-04", 5_000, "AMEX RESY CREDIT").id("credit"));
+    robin.import(statement([used])).await;
+    settle(&world).await;
+    let after = summary(&world, &robin).await;
+    let resy = find(&after, "Resy");
+    assert_eq!((resy.used_amount.as_str(), resy.status), ("50.00", "used"));
+    let before = find(&before, "Resy");
+    assert_eq!(resy.id, before.id, "it keeps its id");
+}
+
+#[tokio::test]
+async fn what_the_bank_cannot_see_is_marked_by_the_person_alone() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let kim = world.person("kim@example.com").await;
+    robin.import(statement([gold()])).await;
+    settle(&world).await;
+    let found = summary(&world, &robin).await;
+    let uber = find(&found, "Uber");
+    assert!(!uber.observable);
+    let id = BenefitId::parse(&uber.id).unwrap();
+    let key = robin.key(new_key()).await;
+    is_not_found(benefits::mark(&world.app, &key.caller, id, Said::Used(None)).await);
+    is_not_found(benefits::mark(&world.app, &kim.caller, id, Said::Used(None)).await);
+    let negative = benefits::mark(&world.app, &robin.caller, id, Said::Used(Some(-1))).await;
+    assert_eq!(param(negative), "used_amount");
+    for (said, used) in
+        [(Said::Used(Some(400)), "4.00"), (Said::Used(None), "10.00"), (Said::Nothing, "0.00")]
+    {
+        benefits::mark(&world.app, &robin.caller, id, said).await.unwrap();
+        settle(&world).await;
+        let found = summary(&world, &robin).await;
+        assert_eq!(find(&found, "Uber").used_amount.as_str(), used, "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_benefit_about_to_be_lost_is_told_once_a_cycle() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([gold()])).await;
+    settle(&world).await;
+    // Three monthly credits end on the 31st of March, 22 days from now.
+    let soon = benefits::expiring(&world.app, &robin.caller, 22).await.unwrap();
+    assert!(soon.count >= 1 && soon.benefits.iter().all(|it| it.expires_on.0 == day("2026-03-31")));
+    assert_eq!(benefits::expiring(&world.app, &robin.caller, 21).await.unwrap().count, 0);
+    let first = told(&world, &robin, "benefit.expiring").await;
+    assert_eq!(first, soon.count);
+    let next_day = async || {
+        world.advance_seconds(86_400);
+        insights::wake_once(&world.app).await.unwrap();
+        settle(&world).await;
+        told(&world, &robin, "benefit.expiring").await
+    };
+    assert_eq!(next_day().await, first, "the same is not told again");
+    for _ in 0..21 {
+        next_day().await;
+    }
+    assert_eq!(next_day().await, 2 * first, "in April those of April are");
+}
+
+#[tokio::test]
+async fn the_person_says_what_a_card_is_where_its_name_does_not() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([card("Plastic"), checking("Everyday")])).await;
+    settle(&world).await;
+    assert_eq!(summary(&world, &robin).await.cards.len(), 0);
+    let (plastic, everyday) = (robin.account("Plastic").await, robin.account("Everyday").await);
+    let set = async |account, product| {
+        let opened = Some(day("2024-02-29"));
+        let set = benefits::set_card(&world.app, &robin.caller, account, product, opened).await;
+        settle(&world).await;
+        set
+    };
+    assert_eq!(param(set(plastic, Some("amex-golb")).await), "product");
+    assert_eq!(param(set(everyday, Some("amex-gold")).await), "account_id");
+    set(plastic, Some("amex-gold")).await.unwrap();
+    assert_eq!(summary(&world, &robin).await.cards.len(), 1);
+    set(plastic, None).await.unwrap();
+    assert_eq!(summary(&world, &robin).await.cards.len(), 0);
+}
+
+#[tokio::test]
+async fn a_closed_card_gives_nothing() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([gold()])).await;
+    settle(&world).await;
+    robin.import(statement([gold().closed_on("2026-03-09")])).await;
+    settle(&world).await;
+    let found = summary(&world, &robin).await;
+    assert_eq!((found.cards.len(), found.totals.expiring_count), (0, 0));
+}

@@ -1,0 +1,117 @@
+//! What a transaction is, by the word that counts most.
+
+use base::category::Category;
+use service::enrichment::{self, NewRule, Word};
+use testkit::World;
+use testkit::draft::{checking, statement, txn};
+
+use super::settle;
+use crate::listed::{self, Listed};
+use crate::{is_not_found, param};
+
+async fn rows(world: &World, person: &testkit::Person) -> Vec<Listed> {
+    listed::all(&world.app, &person.caller, &Default::default()).await
+}
+
+fn named(name: &str) -> Word {
+    Word { counterparty: Some(name.to_owned()), category: None }
+}
+
+fn of(code: &str) -> Word {
+    Word { counterparty: None, category: Category::parse(code) }
+}
+
+#[tokio::test]
+async fn a_bare_descriptor_gets_a_name_and_a_category_the_moment_it_comes_in() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let bought = txn("2026-03-02", -4_210, "AplPay KROGER #339 000000339 INDIANAPOLIS IN");
+    robin.import(statement([checking("Everyday").with(bought)])).await;
+    let row = &rows(&world, &robin).await[0];
+    assert_eq!(row.counterparty.as_deref(), Some("Kroger"));
+    assert_eq!(row.category, Category::parse("FOOD_AND_DRINK_GROCERIES"));
+}
+
+#[tokio::test]
+async fn the_persons_word_beats_rules_which_beat_the_bank_which_beats_our_tables() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let told = |id: &str| txn("2026-03-02", -4_210, "KROGER #339").id(id);
+    let all = || {
+        let bank = told("bank").category("GENERAL_MERCHANDISE_SUPERSTORES");
+        statement([checking("Everyday").with(told("table")).with(bank)])
+    };
+    robin.import(all()).await;
+    settle(&world).await;
+    let categories = async || {
+        let mut all: Vec<_> = rows(&world, &robin)
+            .await
+            .into_iter()
+            .map(|it| it.category.map_or("", Category::detailed))
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    let tables = ["FOOD_AND_DRINK_GROCERIES", "GENERAL_MERCHANDISE_SUPERSTORES"];
+    assert_eq!(categories().await, tables);
+    let rule = NewRule {
+        like: Some("KROGER #1204 TOLEDO OH".to_owned()),
+        word: of("FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"),
+        ..NewRule::default()
+    };
+    let rule = enrichment::create_rule(&world.app, &robin.caller, rule).await.unwrap();
+    settle(&world).await;
+    assert_eq!(categories().await, ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"; 2]);
+    let id = rows(&world, &robin).await[0].id;
+    enrichment::fix(&world.app, &robin.caller, vec![id], of("MEDICAL_VETERINARY_SERVICES"))
+        .await
+        .unwrap();
+    robin.import(all()).await;
+    settle(&world).await;
+    let expected = ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK", "MEDICAL_VETERINARY_SERVICES"];
+    assert_eq!(categories().await, expected, "a sync does not overrule the person");
+    enrichment::delete_rule(&world.app, &robin.caller, rule).await.unwrap();
+    enrichment::unfix(&world.app, &robin.caller, id).await.unwrap();
+    settle(&world).await;
+    assert_eq!(categories().await, tables, "what was taken back is as it was");
+}
+
+#[tokio::test]
+async fn a_name_and_a_category_are_corrected_each_by_itself() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin
+        .import(statement([checking("Everyday").with(txn("2026-03-02", -900, "X 1").id("x"))]))
+        .await;
+    let id = rows(&world, &robin).await[0].id;
+    enrichment::fix(&world.app, &robin.caller, vec![id], named("The corner shop")).await.unwrap();
+    enrichment::fix(&world.app, &robin.caller, vec![id], of("FOOD_AND_DRINK_GROCERIES"))
+        .await
+        .unwrap();
+    settle(&world).await;
+    let row = &rows(&world, &robin).await[0];
+    assert_eq!(row.counterparty.as_deref(), Some("The corner shop"));
+    assert_eq!(row.category, Category::parse("FOOD_AND_DRINK_GROCERIES"));
+}
+
+#[tokio::test]
+async fn words_that_say_nothing_or_too_much_are_refused() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let kim = world.person("kim@example.com").await;
+    robin
+        .import(statement([checking("Everyday").with(txn("2026-03-02", -900, "X").id("x"))]))
+        .await;
+    let id = rows(&world, &robin).await[0].id;
+    let fix = async |ids: Vec<_>, word| enrichment::fix(&world.app, &robin.caller, ids, word).await;
+    assert_eq!(param(fix(vec![id], Word::default()).await), "category");
+    assert_eq!(param(fix(vec![id], named(" ")).await), "counterparty_name");
+    assert_eq!(param(fix(vec![id], named("a\nb")).await), "counterparty_name");
+    assert_eq!(param(fix(vec![id], named(&"x".repeat(81))).await), "counterparty_name");
+    assert_eq!(param(fix(vec![], named("A")).await), "transaction_ids");
+    assert_eq!(param(fix(vec![id; 101], named("A")).await), "transaction_ids");
+    is_not_found(enrichment::fix(&world.app, &kim.caller, vec![id], named("A")).await);
+    is_not_found(enrichment::unfix(&world.app, &robin.caller, id).await);
+    let rule = NewRule { word: named("A"), ..NewRule::default() };
+    assert_eq!(param(enrichment::create_rule(&world.app, &robin.caller, rule).await), "words");
+}

@@ -1,0 +1,95 @@
+//! Income: adds up to the cent, and a key that sees some accounts learns of these only.
+
+use serde_json::Value;
+use service::keys::NewKey;
+use service::{App, Caller, income};
+use testkit::draft::{checking, statement, txn};
+use testkit::{World, new_key};
+
+use super::{every, monthly, settle, told};
+
+async fn get(app: &App, caller: &Caller) -> Value {
+    let analysis = income::get(app, caller).await.unwrap();
+    serde_json::from_str(&serde_json::to_string(&analysis).unwrap()).unwrap()
+}
+
+/// Hundredths, from the exact text.
+fn cents(value: &Value) -> i64 {
+    let text = value.to_string();
+    base::Money::parse(&text, base::Currency::USD).unwrap().minor()
+}
+
+#[tokio::test]
+async fn blocks_add_up_to_the_cent_and_months_with_three_paydays_are_no_better() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 27, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    let rent = monthly("2026-03-02", 14, -120_000, "OAK STREET APARTMENTS RENT");
+    let food = every(7, "2026-03-07", 52, -8_133, "KROGER #339 INDIANAPOLIS IN");
+    let everyday = checking("Everyday").with_all(pay).with_all(rent).with_all(food);
+    robin.import(statement([everyday])).await;
+    settle(&world).await;
+    let income = get(&world.app, &robin.caller).await;
+    assert_eq!(cents(&income["monthly_income"]), 402_210, "{income}");
+    assert_eq!(cents(&income["variability"]["range"]), 0);
+    assert_eq!(income["window"]["months"], 12);
+    let blocks = ["expenses", "debt", "emergency_fund", "investments"];
+    let allocated: i64 = blocks.iter().map(|it| cents(&income[it]["amount"])).sum();
+    assert_eq!(allocated + cents(&income["unallocated"]), cents(&income["monthly_income"]));
+    for block in ["expenses", "debt"] {
+        let parts = income[block]["breakdown"].as_object().unwrap();
+        let sum: i64 = parts.values().map(|it| cents(&it["amount"])).sum();
+        assert_eq!(sum, cents(&income[block]["amount"]), "{block}");
+    }
+    assert_eq!(cents(&income["expenses"]["breakdown"]["rent_and_utilities"]["amount"]), 120_000);
+    assert_eq!(told(&world, &robin, "income.updated").await, 1);
+}
+
+#[tokio::test]
+async fn the_moment_of_the_analysis_moves_only_when_the_analysis_does() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 20, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    robin.import(statement([checking("Everyday").with_all(pay)])).await;
+    settle(&world).await;
+    let before = get(&world.app, &robin.caller).await;
+    world.advance_seconds(60);
+    service::insights::ask_for_everything(&world.app, robin.user.id).await.unwrap();
+    settle(&world).await;
+    assert_eq!(get(&world.app, &robin.caller).await, before);
+    // Spent in a month that is looked at.
+    let spent = txn("2026-02-11", -1_200, "KROGER #339").id("late");
+    robin.import(statement([checking("Everyday").with(spent)])).await;
+    settle(&world).await;
+    let after = get(&world.app, &robin.caller).await;
+    assert_ne!(after["generated_at"], before["generated_at"]);
+    assert_eq!(told(&world, &robin, "income.updated").await, 2);
+}
+
+#[tokio::test]
+async fn a_key_for_some_accounts_gets_the_analysis_of_these() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 27, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    let rent = monthly("2026-03-02", 13, -120_000, "OAK STREET APARTMENTS RENT");
+    let accounts = [checking("Pay").with_all(pay), checking("Bills").with_all(rent)];
+    robin.import(statement(accounts)).await;
+    settle(&world).await;
+    let all = get(&world.app, &robin.caller).await;
+    let only = vec![robin.account("Bills").await];
+    let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
+    let some = get(&world.app, &key.caller).await;
+    assert_eq!(cents(&all["monthly_income"]), 402_210);
+    assert_eq!(cents(&some["monthly_income"]), 0);
+    assert_eq!(some["expenses"]["amount"], all["expenses"]["amount"]);
+    assert_eq!(cents(&some["expenses"]["percent"]), 0, "there is no income to be a part of");
+}
+
+#[tokio::test]
+async fn someone_without_data_has_an_empty_analysis() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let income = get(&world.app, &robin.caller).await;
+    assert_eq!(cents(&income["monthly_income"]), 0);
+    assert!(income["emergency_fund"]["breakdown"]["months_covered"].is_null());
+}

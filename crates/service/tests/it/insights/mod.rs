@@ -1,0 +1,58 @@
+//! What follows from the data: worked out by steps, told when it changed, and the same whichever way it was reached.
+
+mod benefits;
+mod enrichment;
+mod income;
+mod recurring;
+mod renewal;
+mod scores;
+mod summary;
+mod transfers;
+
+use base::{Date, date_from_days, days_from_date};
+use service::insights;
+use service::outbox;
+use testkit::draft::{Txn, txn};
+use testkit::{Person, World};
+
+/// Does all the work there is.
+async fn settle(world: &World) {
+    insights::run_all(&world.app).await.unwrap();
+}
+
+/// How often an event of that type was told.
+async fn told(world: &World, person: &Person, event_type: &str) -> usize {
+    let events = outbox::list(&world.app.db, person.user.id, None, 10_000).await.unwrap();
+    events.iter().filter(|it| it.event_type == event_type).count()
+}
+
+fn day(text: &str) -> Date {
+    text.parse().unwrap()
+}
+
+/// The same amount on the same day of many months, the last one in the month of `last`.
+fn monthly(last: &str, count: i64, minor: i64, description: &str) -> Vec<Txn> {
+    let last = day(last);
+    let place = i64::from(last.year()) * 12 + i64::from(last.month()) - 1;
+    let of_month = |it: i64| {
+        let (year, month) = ((place - it).div_euclid(12), (place - it).rem_euclid(12) + 1);
+        format!("{year:04}-{month:02}-{:02}", last.day())
+    };
+    (0..count)
+        .map(|it| {
+            let on = of_month(it);
+            txn(&on, minor, description).id(&format!("{description} {on}"))
+        })
+        .collect()
+}
+
+/// Every so many days, the last one on `last`.
+fn every(days: i64, last: &str, count: i64, minor: i64, description: &str) -> Vec<Txn> {
+    let last = days_from_date(day(last));
+    (0..count)
+        .map(|it| {
+            let on = date_from_days(last - it * days).to_string();
+            txn(&on, minor, description).id(&format!("{description} {on}"))
+        })
+        .collect()
+}

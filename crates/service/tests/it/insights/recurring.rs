@@ -1,0 +1,123 @@
+//! Streams over the life of a household: found, kept, changed, missed, ended.
+
+use calc::recurring::Confidence;
+use service::keys::NewKey;
+use service::recurring::{self, Direction, Filter, Status, Stream};
+use service::{App, Caller, accounts};
+use testkit::draft::{checking, statement, txn};
+use testkit::{World, new_key};
+
+use super::{day, every, monthly, settle, told};
+use crate::is_not_found;
+
+const ALL: Filter = Filter { status: None, account_id: None, direction: None };
+
+async fn streams(app: &App, caller: &Caller, filter: Filter) -> Vec<Stream> {
+    let listed = recurring::list(app, caller, filter).await.unwrap();
+    listed.streams.into_iter().map(|it| it.0).collect()
+}
+
+#[tokio::test]
+async fn a_subscription_is_found_and_keeps_its_id_through_growth_and_a_price_rise() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let before = monthly("2026-01-05", 6, -1_549, "NETFLIX.COM");
+    robin.import(statement([checking("Everyday").with_all(before)])).await;
+    settle(&world).await;
+    let first = streams(&world.app, &robin.caller, ALL).await.remove(0);
+    assert_eq!((first.average_minor, first.transactions.len()), (1_549, 6));
+    let after = monthly("2026-03-05", 2, -1_799, "NETFLIX.COM");
+    robin.import(statement([checking("Everyday").with_all(after)])).await;
+    settle(&world).await;
+    let found = streams(&world.app, &robin.caller, ALL).await;
+    assert_eq!(found.len(), 1);
+    let second = &found[0];
+    assert_eq!(second.id, first.id);
+    assert_eq!((second.status, second.confidence), (Status::Active, Confidence::Mature));
+    assert_eq!(second.next_expected_on, Some(day("2026-04-05")));
+    let change = second.price_changes[0];
+    assert_eq!((change.on, change.from_minor, change.to_minor), (day("2026-02-05"), 1_549, 1_799));
+    assert_eq!(second.transactions.len(), 8);
+    assert_eq!(told(&world, &robin, "recurring.updated").await, 2);
+}
+
+#[tokio::test]
+async fn a_stream_that_stops_is_overdue_then_ended_without_any_import() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let gym = monthly("2026-03-01", 8, -3_900, "PLANET FITNESS CLUB FEES");
+    robin.import(statement([checking("Everyday").with_all(gym)])).await;
+    settle(&world).await;
+    let after_days = async |days: u64| {
+        world.advance_seconds(days * 86_400);
+        service::insights::wake_once(&world.app).await.unwrap();
+        settle(&world).await;
+        streams(&world.app, &robin.caller, ALL).await.remove(0)
+    };
+    // The 25th of March, then the 5th of April: late, but within patience.
+    assert_eq!(after_days(15).await.status, Status::Active);
+    let late = after_days(11).await;
+    assert_eq!((late.status, late.next_expected_on), (Status::Active, Some(day("2026-04-01"))));
+    let over = after_days(20).await;
+    assert_eq!((over.status, over.next_expected_on), (Status::Ended, None));
+    assert_eq!(
+        streams(&world.app, &robin.caller, Filter { status: Some(Status::Active), ..ALL }).await,
+        []
+    );
+}
+
+#[tokio::test]
+async fn filters_narrow_and_totals_count_what_is_listed_and_active() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 10, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    let rent = monthly("2026-03-02", 8, -120_000, "OAK STREET APARTMENTS RENT");
+    let old = monthly("2025-09-10", 5, -999, "HULU 877-8244858 CA");
+    let everyday = checking("Everyday").with_all(pay).with_all(rent);
+    robin.import(statement([everyday, checking("Other").with_all(old)])).await;
+    settle(&world).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let other = robin.account("Other").await;
+    let count = async |filter| streams(app, caller, filter).await.len();
+    assert_eq!(count(ALL).await, 3);
+    assert_eq!(count(Filter { status: Some(Status::Ended), ..ALL }).await, 1);
+    assert_eq!(count(Filter { account_id: Some(other), ..ALL }).await, 1);
+    assert_eq!(count(Filter { direction: Some(Direction::Inflow), ..ALL }).await, 1);
+    let listed = recurring::list(app, caller, ALL).await.unwrap();
+    // 1,850.00 every two weeks is 4,022.10 a month.
+    assert_eq!((listed.monthly_inflow_minor, listed.monthly_outflow_minor), (402_210, 120_000));
+    assert_eq!(listed.streams.last().unwrap().0.status, Status::Ended, "active ones come first");
+    accounts::set_hidden(app, caller, other, true).await.unwrap();
+    assert_eq!(count(ALL).await, 2);
+    assert_eq!(count(Filter { account_id: Some(other), ..ALL }).await, 1, "asked for by name");
+    let everyday = robin.account("Everyday").await;
+    let key = robin.key(NewKey { accounts: Some(vec![everyday]), ..new_key() }).await;
+    assert_eq!(streams(app, &key.caller, ALL).await.len(), 2);
+    let unseen = Filter { account_id: Some(other), ..ALL };
+    is_not_found(recurring::list(app, &key.caller, unseen).await);
+}
+
+#[tokio::test]
+async fn pending_and_removed_rows_make_no_stream() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let mut rows = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
+    let pending = rows.split_off(2).into_iter().map(|it| it.pending());
+    robin.import(statement([checking("Everyday").with_all(rows).with_all(pending)])).await;
+    settle(&world).await;
+    assert!(
+        streams(&world.app, &robin.caller, ALL).await.iter().all(|it| it.transactions.len() == 2)
+    );
+    let kim = world.person("kim@example.com").await;
+    let rows = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
+    kim.import(statement([checking("Everyday").with_all(rows)])).await;
+    settle(&world).await;
+    assert_eq!(streams(&world.app, &kim.caller, ALL).await.len(), 1);
+    let mut account = checking("Everyday").with(txn("2026-03-09", -100, "SOMETHING").id("s"));
+    for month in ["2025-10", "2025-11", "2025-12", "2026-01", "2026-02", "2026-03"] {
+        account = account.without(&format!("NETFLIX.COM {month}-05"));
+    }
+    kim.import(statement([account])).await;
+    settle(&world).await;
+    assert_eq!(streams(&world.app, &kim.caller, ALL).await, []);
+}

@@ -1,0 +1,227 @@
+//! However the data came in, what is worked out from it is the same as from all of it at once.
+
+use std::collections::BTreeMap;
+
+use base::date_from_days;
+use proptest::prelude::*;
+use service::insights;
+use testkit::World;
+use testkit::draft::{Txn, account, card, checking, statement, txn};
+
+use super::{monthly, settle, told};
+use crate::law;
+
+#[derive(Debug, Clone)]
+struct Row {
+    account: usize,
+    on: i64,
+    minor: i64,
+    text: usize,
+    pending: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bring(Vec<Row>),
+    /// The row of that number says something else from now on.
+    Change(usize, Row),
+    Remove(usize),
+    NextDay,
+}
+
+const TEXTS: [&str; 8] = [
+    "ONLINE TRANSFER TO SAVINGS",
+    "TRANSFER FROM CHECKING",
+    "CARD PAYMENT THANK YOU",
+    "NETFLIX.COM",
+    "KROGER #339 INDIANAPOLIS IN",
+    "ACME CORP PAYROLL PPD ID: 123",
+    "REFUND KROGER #339",
+    "ZELLE FROM SAM PRICE",
+];
+
+fn row() -> impl Strategy<Value = Row> {
+    let minor =
+        prop_oneof![Just(5_000), Just(-5_000), Just(-1_549), Just(200_000), -9_000..9_000_i64];
+    (0..3_usize, 20_300..20_520_i64, minor, 0..TEXTS.len(), prop::bool::weighted(0.1))
+        .prop_map(|(account, on, minor, text, pending)| Row { account, on, minor, text, pending })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => prop::collection::vec(row(), 1..12).prop_map(Step::Bring),
+        2 => (0..60_usize, row()).prop_map(|(place, row)| Step::Change(place, row)),
+        1 => (0..60_usize).prop_map(Step::Remove),
+        1 => Just(Step::NextDay),
+    ];
+    prop::collection::vec(step, 1..8)
+}
+
+/// All that is stored of one person's insights, and their events; only when it was last looked at is left out.
+async fn derived(world: &World, user: &[u8]) -> BTreeMap<String, Vec<String>> {
+    let user = testkit::hex(user);
+    let mut stored = world.stored().await;
+    stored.remove("insights");
+    stored.remove("users");
+    for rows in stored.values_mut() {
+        rows.retain(|it| it.contains(&user));
+    }
+    stored
+}
+
+fn drafted(row: &Row, name: usize) -> Txn {
+    let on = date_from_days(row.on).to_string();
+    let txn = txn(&on, row.minor, TEXTS[row.text]).id(&name.to_string());
+    if row.pending { txn.pending() } else { txn }
+}
+
+#[test]
+fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
+    law(24, steps(), async |world, steps| {
+        let person = world.someone().await;
+        let mut known: Vec<Row> = Vec::new();
+        let accounts = || {
+            use base::draft::AccountKind::Depository;
+            [checking("Everyday"), account("Rainy day", Depository, "savings"), card("Harbor Card")]
+        };
+        person.import(statement(accounts())).await;
+        settle(world).await;
+        for step in steps {
+            let mut accounts = accounts();
+            match step {
+                Step::Bring(rows) => {
+                    for row in rows {
+                        let account = &mut accounts[row.account];
+                        *account = account.clone().with(drafted(&row, known.len()));
+                        known.push(row);
+                    }
+                }
+                Step::Change(place, row) if place < known.len() => {
+                    let row = Row { account: known[place].account, ..row };
+                    let account = &mut accounts[row.account];
+                    *account = account.clone().with(drafted(&row, place));
+                    known[place] = row;
+                }
+                Step::Remove(place) if place < known.len() => {
+                    let account = &mut accounts[known[place].account];
+                    *account = account.clone().without(&place.to_string());
+                }
+                Step::Change(..) | Step::Remove(_) => continue,
+                Step::NextDay => {
+                    world.advance_seconds(86_400);
+                    insights::wake_once(&world.app).await.unwrap();
+                }
+            }
+            person.import(statement(accounts)).await;
+            settle(world).await;
+        }
+        let by_steps = derived(world, person.user.id.as_bytes()).await;
+        insights::ask_for_everything(&world.app, person.user.id).await.unwrap();
+        settle(world).await;
+        let at_once = derived(world, person.user.id.as_bytes()).await;
+        for (table, rows) in &at_once {
+            assert!(rows == &by_steps[table], "{table}: {rows:#?}\n{:#?}", by_steps[table]);
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_new_day_is_work_for_everyone_who_has_data_and_for_nobody_twice() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    world.person("kim@example.com").await;
+    let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
+    robin.import(statement([checking("Everyday").with_all(netflix)])).await;
+    settle(&world).await;
+    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 0);
+    world.advance_seconds(86_400);
+    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 0, "it waits already");
+    assert_eq!(insights::run_all(&world.app).await.unwrap(), 1);
+    assert_eq!(told(&world, &robin, "recurring.updated").await, 1, "a day alone is no news");
+}
+
+#[tokio::test]
+async fn two_processes_that_take_the_same_work_do_it_once() {
+    let world = World::new().await;
+    let neighbour = match world.app.db.engine() {
+        db::Engine::Sqlite => world.app.clone(),
+        db::Engine::Postgres => world.neighbour().await,
+    };
+    let robin = world.person("robin@example.com").await;
+    let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
+    robin.import(statement([checking("Everyday").with_all(netflix)])).await;
+    let (mine, theirs) =
+        tokio::join!(insights::run_once(&world.app), insights::run_once(&neighbour));
+    mine.unwrap();
+    theirs.unwrap();
+    assert_eq!(told(&world, &robin, "recurring.updated").await, 1);
+    assert_eq!(insights::run_once(&world.app).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn nothing_new_tells_nothing() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let all = || {
+        let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
+        statement([checking("Everyday").with_all(netflix)])
+    };
+    robin.import(all()).await;
+    settle(&world).await;
+    let before = derived(&world, robin.user.id.as_bytes()).await;
+    robin.import(all()).await;
+    settle(&world).await;
+    let mut after = derived(&world, robin.user.id.as_bytes()).await;
+    after.insert("imports".to_owned(), before["imports"].clone());
+    after.insert("connections".to_owned(), before["connections"].clone());
+    assert_eq!(after, before);
+}
+
+/// Somebody whose data was brought in before insights were worked out at all.
+#[tokio::test]
+async fn data_of_the_first_version_is_brought_up_to_this_one() {
+    let database = testkit::Database::empty().await;
+    let db = database.open().await;
+    db.migrate(&service::schema::MIGRATIONS[..1]).await.unwrap();
+    let insert = |tx: &mut db::Tx<'_>| {
+        let (user, connection, account) = ([1_u8; 16], [2_u8; 16], [3_u8; 16]);
+        let id = |bytes| db::Param::Id(Some(bytes));
+        tx.execute(OLD_USER, &[id(user)])?;
+        tx.execute(OLD_CONNECTION, &[id(user), id(connection)])?;
+        tx.execute(OLD_ACCOUNT, &[id(user), id(account), id(connection)])?;
+        for place in 1..=6_u8 {
+            let on = 20_400 - i64::from(place) * 7;
+            tx.execute(OLD_ROW, &[id(user), on.into(), id([place; 16]), id(account)])?;
+        }
+        Ok::<_, db::Error>(())
+    };
+    db.write(insert).await.unwrap();
+    assert_eq!(db.migrate(service::schema::MIGRATIONS).await.unwrap(), 1);
+    let world = World::new().await;
+    let app = world.neighbour_on(db);
+    assert_eq!(insights::wake_once(&app).await.unwrap(), 1);
+    assert_eq!(insights::run_all(&app).await.unwrap(), 1);
+    let caller = service::Caller::owner(base::UserId::from_bytes([1; 16]));
+    let rows = crate::listed::all(&app, &caller, &Default::default()).await;
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        assert_eq!(row.counterparty.as_deref(), Some("The bank's word"));
+        assert_eq!(row.category.map(|it| it.detailed()), Some("FOOD_AND_DRINK_GROCERIES"));
+    }
+}
+
+const OLD_USER: &str =
+    "insert into users (id, email, base_currency, connected_at, created_at, updated_at)
+    values ($1, 'a@example.com', 'USD', 1, 1, 1)";
+const OLD_CONNECTION: &str =
+    "insert into connections (user_id, id, source, external_id, status, created_at)
+    values ($1, $2, 'file', 'x', 'connected', 1)";
+const OLD_ACCOUNT: &str =
+    "insert into accounts (user_id, id, connection_id, external_id, name, kind, currency,
+    transaction_count, created_at, updated_at)
+    values ($1, $2, $3, 'x', 'Everyday', 'depository', 'USD', 6, 1, 1)";
+const OLD_ROW: &str =
+    "insert into transactions (user_id, posted_on, id, account_id, state, amount_minor, currency,
+    description, counterparty, category, updated_at, created_at, import_id)
+    values ($1, $2, $3, $4, 'posted', -500, 'USD', 'KROGER #339', 'The bank''s word', null, 1, 1, $4)";

@@ -1,0 +1,92 @@
+//! The household at a glance.
+
+use base::draft::AccountKind;
+use service::keys::NewKey;
+use service::{Error, Scopes, accounts, summary};
+use testkit::draft::{account, card, checking, rate, statement, txn};
+use testkit::{World, new_key};
+use wire::v1::Scope;
+
+use super::{day, every, monthly, settle};
+
+#[tokio::test]
+async fn worth_counts_what_is_owned_and_owed_in_the_base_currency() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let as_of = "2026-03-10T08:00:00Z";
+    let mut all = statement([
+        checking("Everyday")
+            .with(txn("2026-03-01", -10_000, "SOMETHING").id("s"))
+            .balance(as_of, 100_000),
+        checking("Abroad").in_currency("EUR").balance(as_of, 10_000),
+        card("Card").balance(as_of, 30_000),
+        account("Mortgage", AccountKind::Loan, "mortgage").balance(as_of, 500_000),
+        checking("Hidden").balance(as_of, 7_777_777),
+        checking("Old").closed_on("2026-01-31"),
+    ]);
+    all.rates.push(rate("EUR", "USD", "2026-03-09", "1.1"));
+    robin.import(all).await;
+    let hidden = robin.account("Hidden").await;
+    accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
+    settle(&world).await;
+    let found = summary::get(&world.app, &robin.caller).await.unwrap();
+    // 1,000.00 and 100.00 euros at 1.1, against 300.00 and 5,000.00.
+    assert_eq!(found.total_assets.as_str(), "1110.00");
+    assert_eq!(found.total_liabilities.as_str(), "5300.00");
+    assert_eq!(found.net_worth.as_str(), "-4190.00");
+    let parts: Vec<_> = found
+        .breakdown
+        .iter()
+        .map(|it| (it.r#type, it.amount.as_str().to_owned(), it.account_count))
+        .collect();
+    let expected = [
+        ("depository", "1110.00".to_owned(), 2),
+        ("credit", "-300.00".to_owned(), 1),
+        ("loan", "-5000.00".to_owned(), 1),
+    ];
+    assert_eq!(parts, expected);
+    let counts = &found.accounts;
+    assert_eq!((counts.open, counts.closed, counts.hidden), (4, 1, 1));
+    assert!(found.scores.is_none());
+    assert_eq!(found.pending_actions, 0);
+}
+
+#[tokio::test]
+async fn flow_leaves_moves_aside_and_the_next_bill_is_named() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 20, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    let rent = monthly("2026-03-02", 9, -120_000, "OAK STREET APARTMENTS RENT");
+    let out = txn("2026-03-03", -50_000, "ONLINE TRANSFER TO SAVINGS 0042").id("out");
+    let into = txn("2026-03-03", 50_000, "TRANSFER FROM CHECKING").id("in");
+    let everyday = checking("Everyday").with_all(pay).with_all(rent).with(out);
+    let savings = account("Rainy day", AccountKind::Depository, "savings").with(into);
+    robin.import(statement([everyday, savings])).await;
+    settle(&world).await;
+    let found = summary::get(&world.app, &robin.caller).await.unwrap();
+    let flow = &found.cash_flow;
+    assert_eq!((flow.window.start.0, flow.window.end.0), (day("2026-02-09"), day("2026-03-10")));
+    assert_eq!((flow.income.as_str(), flow.expenses.as_str()), ("3700.00", "1200.00"));
+    assert_eq!(flow.net.as_str(), "2500.00");
+    let next = found.recurring.next_outflow.unwrap();
+    assert_eq!((next.date.0, next.amount.as_str()), (day("2026-04-02"), "1200.00"));
+    assert!(found.scores.is_some());
+}
+
+#[tokio::test]
+async fn a_key_needs_the_right_to_every_part_and_learns_of_its_accounts_only() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let as_of = "2026-03-10T08:00:00Z";
+    let accounts = [checking("A").balance(as_of, 100), checking("B").balance(as_of, 1_000)];
+    robin.import(statement(accounts)).await;
+    settle(&world).await;
+    let scopes: Scopes = Scope::ALL.into_iter().filter(|it| *it != Scope::GoalsRead).collect();
+    let key = robin.key(NewKey { scopes, ..new_key() }).await;
+    let refused = summary::get(&world.app, &key.caller).await;
+    assert!(matches!(refused, Err(Error::Forbidden(Scope::GoalsRead))), "{refused:?}");
+    let only = vec![robin.account("A").await];
+    let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
+    let some = summary::get(&world.app, &key.caller).await.unwrap();
+    assert_eq!((some.net_worth.as_str(), some.accounts.open), ("1.00", 1));
+}

@@ -1,0 +1,48 @@
+use service::Result;
+use service::recurring::{self, Direction, Filter, Status};
+use wire::v1::{Recurring, Scope};
+
+use super::parameters::{ACCOUNT_ID, one_of};
+use super::{Answer, Call, Endpoint, Shape, Verb};
+
+pub(super) const LIST: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/recurring",
+    tag: "Insights",
+    summary: "List recurring streams",
+    description: "Paychecks, bills and subscriptions, found from dates and amounts: active ones first, then by the \
+                  next expected date. A stream keeps its id while it goes on, through price changes and missed \
+                  payments. The totals are of the active streams listed, in an average month and in the person's \
+                  base currency. Worked out anew a moment after data comes in, and once a day.",
+    scopes: &[Scope::RecurringRead],
+    query: &[
+        one_of(
+            "status",
+            &["active", "ended", "all"],
+            "Only streams that go on (the default), only ended ones, or all.",
+        ),
+        ACCOUNT_ID,
+        one_of(
+            "cash_flow_direction",
+            &["inflow", "outflow"],
+            "Only money that comes in, or only money that goes out; both unless given.",
+        ),
+    ],
+    path_parameters: &[],
+    answer: Shape::of::<Recurring>("Recurring"),
+    handle: |call| Box::pin(list(call)),
+};
+
+async fn list(call: Call) -> Result<Answer> {
+    let filter = Filter {
+        status: match call.query.text("status")? {
+            Some("all") => None,
+            Some("ended") => Some(Status::Ended),
+            _ => Some(Status::Active),
+        },
+        account_id: call.query.id("account_id")?,
+        direction: call.query.text("cash_flow_direction")?.and_then(Direction::parse),
+    };
+    let listed = recurring::list(&call.app, &call.caller, filter).await?;
+    Answer::data(&Recurring::from(&listed))
+}

@@ -1,0 +1,24 @@
+use service::{Result, scores};
+use wire::v1::{Scope, Scores};
+
+use super::{Answer, Call, Endpoint, Shape, Verb};
+
+pub(super) const GET: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/scores",
+    tag: "Insights",
+    summary: "Financial health scores",
+    description: "The latest observation; one is kept for each day. With too little data the answer is 404 with the \
+                  code SCORES_NOT_READY, and the message says what is missing. How they are worked out: \
+                  docs/scores.md.",
+    scopes: &[Scope::ScoresRead],
+    query: &[],
+    path_parameters: &[],
+    answer: Shape::of::<Scores>("Scores"),
+    handle: |call| Box::pin(get(call)),
+};
+
+async fn get(call: Call) -> Result<Answer> {
+    let observed = scores::get(&call.app, &call.caller).await?;
+    Answer::data(&Scores::from(&observed))
+}

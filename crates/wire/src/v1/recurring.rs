@@ -1,0 +1,98 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Day, Moment, Number};
+
+/// Money that comes or goes again and again.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Stream {
+    #[schema(example = "rec_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "Netflix")]
+    pub name: String,
+    #[schema(example = "Netflix")]
+    pub counterparty_name: Option<String>,
+    pub counterparty_logo_url: Option<String>,
+    #[schema(example = "acc_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub account_id: String,
+    #[schema(example = "Everyday Checking")]
+    pub account_name: String,
+    /// ISO 4217.
+    #[schema(example = "USD")]
+    pub currency: String,
+    /// inflow or outflow.
+    #[schema(example = "outflow")]
+    pub cash_flow_direction: &'static str,
+    /// income, subscription, bill, transfer or other.
+    #[schema(example = "subscription")]
+    pub stream_type: &'static str,
+    #[schema(example = "TV and movies")]
+    pub category_label: Option<&'static str>,
+    #[schema(example = "ENTERTAINMENT")]
+    pub category_tier1: Option<&'static str>,
+    #[schema(example = "ENTERTAINMENT_TV_AND_MOVIES")]
+    pub category_tier2: Option<&'static str>,
+    /// weekly, biweekly, semi_monthly, monthly, quarterly, semi_annually or annually.
+    #[schema(example = "monthly")]
+    pub frequency: &'static str,
+    /// active or ended.
+    #[schema(example = "active")]
+    pub status: &'static str,
+    /// early (seen twice, and of a kind that comes again) or mature.
+    #[schema(example = "mature")]
+    pub confidence: &'static str,
+    /// The median of the last six; positive, as all amounts here.
+    #[schema(example = json!(17.99))]
+    pub average_amount: Number,
+    #[schema(example = json!(17.99))]
+    pub last_amount: Number,
+    #[schema(example = json!(15.49))]
+    pub min_amount: Number,
+    #[schema(example = json!(17.99))]
+    pub max_amount: Number,
+    /// Whether the amount differs from time to time, beyond a change of price.
+    pub amount_is_variable: bool,
+    /// What it comes to in an average month.
+    #[schema(example = json!(17.99))]
+    pub monthly_amount: Number,
+    pub first_date: Day,
+    pub last_date: Day,
+    /// The next one after the last seen. In the past when one is overdue; null when the stream has ended.
+    pub next_expected_date: Option<Day>,
+    #[schema(example = json!(14))]
+    pub occurrence_count: i64,
+    /// Newest first, at most 24.
+    pub transaction_ids: Vec<String>,
+    /// Oldest first.
+    pub price_changes: Vec<PriceChange>,
+    /// Days on which one was due and none came, oldest first.
+    pub missed_dates: Vec<Day>,
+    pub updated_at: Moment,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PriceChange {
+    pub date: Day,
+    #[schema(example = json!(15.49))]
+    pub from_amount: Number,
+    #[schema(example = json!(17.99))]
+    pub to_amount: Number,
+}
+
+/// Active streams in an average month, in the person's base currency.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct StreamTotals {
+    #[schema(example = json!(6120.00))]
+    pub monthly_inflow: Number,
+    #[schema(example = json!(3480.25))]
+    pub monthly_outflow: Number,
+    #[schema(example = json!(2639.75))]
+    pub monthly_net: Number,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Recurring {
+    pub as_of: Moment,
+    pub totals: StreamTotals,
+    pub streams: Vec<Stream>,
+}
