@@ -62,8 +62,9 @@ pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Re
     caller.require(Scope::AccountsRead)?;
     let (start_on, end_on) = bounds(range, app.clock.today())?;
     let account = accounts::get(app, caller, id).await?;
-    let snapshots = app.db.all(SNAPSHOTS, params![caller.user, id], read_snapshot).await?;
-    let nets = app.db.all(NETS, params![caller.user, id], read_net).await?;
+    let ever = params![caller.user, id, i64::MIN];
+    let snapshots = app.db.all(SNAPSHOTS_SINCE, ever, read_snapshot).await?;
+    let nets = app.db.all(NETS_SINCE, ever, read_net).await?;
     let history = history(&account, snapshots, nets);
     let days = daily(&history, start_on, end_on.min(app.clock.today()));
     Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
@@ -142,22 +143,16 @@ fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
     Ok((start_on, end_on))
 }
 
-const SNAPSHOTS: &str =
-    "select reported_on, current_minor, available_minor, limit_minor from balances
-    where user_id = $1 and account_id = $2 order by reported_on";
-const NETS: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
-    where user_id = $1 and account_id = $2 and state = 'posted' group by posted_on";
-
 // The last report at or before a day, before which nothing bears on it; without one the last transaction, which shows
 // that the account was there.
 const KNOWN_FROM: &str = "select
     (select max(reported_on) from balances where user_id = $1 and account_id = $2 and reported_on <= $3),
-    (select max(posted_on) from transactions where user_id = $1 and account_id = $2 and posted_on <= $3
-        and state = 'posted')";
+    (select posted_on from transactions where user_id = $1 and account_id = $2 and posted_on <= $3
+        and state = 'posted' order by posted_on desc limit 1)";
 const SNAPSHOTS_SINCE: &str =
     "select reported_on, current_minor, available_minor, limit_minor from balances
     where user_id = $1 and account_id = $2 and reported_on >= $3 order by reported_on";
 const NETS_SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
     where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted' group by posted_on";
 
-pub(crate) const STATEMENTS: &[&str] = &[SNAPSHOTS, NETS, KNOWN_FROM, SNAPSHOTS_SINCE, NETS_SINCE];
+pub(crate) const STATEMENTS: &[&str] = &[KNOWN_FROM, SNAPSHOTS_SINCE, NETS_SINCE];

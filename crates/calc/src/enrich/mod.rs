@@ -117,12 +117,17 @@ impl Row<'_> {
             amount_minor: self.facts.amount_minor,
             account_kind: self.facts.account_kind,
         };
+        // What a shop pays its people is no purchase, and the words say so.
+        let is_income = |it: &Category| it.primary() == "INCOME";
+        let sold = || traded().is_some_and(|it| self.facts.inflow && !is_income(&it));
+        let wages = || self.keyword().filter(|it| is_income(it) && sold());
         let by = |stage: Stage| move |category: Category| (category, stage);
         fixed
             .map(by(Stage::User))
             .or_else(|| ruled().map(by(Stage::Rule)))
             .or_else(|| self.structure().map(by(Stage::Structure)))
             .or_else(|| self.told().map(by(Stage::Provider)))
+            .or_else(|| wages().map(by(Stage::Keyword)))
             .or_else(|| traded().map(by(Stage::Merchant)))
             .or_else(|| self.keyword().map(by(Stage::Keyword)))
             .or_else(|| history.guess(&sample).map(by(Stage::History)))

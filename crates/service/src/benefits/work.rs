@@ -186,8 +186,12 @@ fn read_mark(row: &db::Row<'_>) -> db::Result<Mark> {
 
 const DECISION: &str =
     "select product, opened_on from cards where user_id = $1 and account_id = $2";
-const ENTRIES: &str = "select id, posted_on, authorized_on, amount_minor, description, merchant_key, category
-    from transactions where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted'";
+// Joined to itself, so that SQLite walks over the account's rows and not over all of the person's.
+const ENTRIES: &str =
+    "select t.id, t.posted_on, t.authorized_on, t.amount_minor, t.description, t.merchant_key,
+    t.category from transactions m
+    join transactions t on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
+    where m.user_id = $1 and m.account_id = $2 and m.posted_on >= $3 and t.state = 'posted'";
 const MARKS: &str = "select benefit, what, cycle_start_on, used_minor from benefit_marks
     where user_id = $1 and account_id = $2";
 const SAVE_PRODUCT: &str =

@@ -226,10 +226,13 @@ fn check(word: &Word) -> Result<()> {
 /// What the person's corrections teach about transactions they have not looked at.
 fn history(tx: &mut Tx<'_>, user: UserId) -> Result<History> {
     let rows = tx.all(SAMPLES, params![user], |row| {
-        let (description, category): (&str, &str) = (row.get(0)?, row.get(1)?);
-        let (amount_minor, kind): (i64, &str) = (row.get(2)?, row.get(3)?);
-        let kind = AccountKind::parse(kind).unwrap_or(AccountKind::Other);
-        Ok((clean(description).key, Category::parse(category), amount_minor, kind))
+        // Outer joins, so that both engines begin with the few corrections; what they were about may be gone.
+        let (description, category): (Option<&str>, &str) = (row.get(0)?, row.get(1)?);
+        let (amount_minor, kind): (Option<i64>, Option<&str>) = (row.get(2)?, row.get(3)?);
+        let kind = kind.and_then(AccountKind::parse).unwrap_or(AccountKind::Other);
+        let key = description.map(|it| clean(it).key).unwrap_or_default();
+        let category = description.and_then(|_| Category::parse(category));
+        Ok((key, category, amount_minor.unwrap_or(0), kind))
     })?;
     let samples = rows.iter().filter_map(|(key, category, amount_minor, account_kind)| {
         let sample = Sample {
@@ -260,8 +263,8 @@ const FIXES: &str =
     "select transaction_id, counterparty, category from transaction_fixes where user_id = $1";
 const SAMPLES: &str =
     "select t.description, f.category, t.amount_minor, a.kind from transaction_fixes f
-    join transactions t on t.user_id = f.user_id and t.id = f.transaction_id
-    join accounts a on a.user_id = t.user_id and a.id = t.account_id
+    left join transactions t on t.user_id = f.user_id and t.id = f.transaction_id
+    left join accounts a on a.user_id = t.user_id and a.id = t.account_id
     where f.user_id = $1 and f.category is not null";
 // The oldest first: of two that say as much, the newer holds.
 const RULES: &str =

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, Currency, Date, StreamId, TransactionId, days_from_date};
+use base::{AccountId, Currency, Date, StreamId, TransactionId, UserId, days_from_date};
 use calc::enrich;
 use calc::recurring::{Group, Nature, Occurrence, Stream as Found, carry_ids, streams};
 use db::{Tx, params};
@@ -21,10 +21,15 @@ struct Entry {
     id: TransactionId,
     on: Date,
     amount_minor: i64,
-    currency: Currency,
+}
+
+/// What a transaction is called now.
+#[derive(Clone, Default)]
+struct Named {
     category: Option<Category>,
     counterparty: Option<String>,
     logo: Option<String>,
+    description: String,
 }
 
 /// Works out the streams of the touched merchants, keeps their ids, and tells of those that changed.
@@ -101,15 +106,12 @@ pub(crate) fn inflows(
         let entries = tx.all(ENTRIES_OF, at, read_entry)?;
         let entries: Vec<Entry> =
             entries.into_iter().map(|it| it.1).filter(|it| it.amount_minor > 0).collect();
-        for stream in streams(&group(&place, true, &entries), household.today) {
-            let newest = stream.members.last().map(|it| it.id);
-            let entry = entries.iter().find(|it| Some(it.id) == newest);
-            let payer = entry.and_then(|it| it.counterparty.clone());
-            let at = params![household.user, newest];
-            let description = tx.first(DESCRIPTION, at, |row| row.get(0))?;
+        let group = group(tx, household.user, &place, true, &entries)?;
+        for stream in streams(&group, household.today) {
+            let named = named(tx, household.user, stream.members.last().map(|it| it.id))?;
             inflows.push(Inflow {
-                payer: payer.unwrap_or_else(|| enrich::readable(&place.1)),
-                description: description.unwrap_or_default(),
+                payer: named.counterparty.unwrap_or_else(|| enrich::readable(&place.1)),
+                description: named.description,
                 stream,
             });
         }
@@ -135,7 +137,7 @@ fn renew(
     told: &mut Vec<StreamId>,
 ) -> Result<()> {
     let mut gone: BTreeSet<StreamId> = known.iter().map(|it| it.id).collect();
-    for found in found(run, place, entries) {
+    for found in found(tx, run, place, entries)? {
         let earlier: Vec<_> = known.iter().map(|it| (it.id, it.transactions.clone())).collect();
         let members: Vec<Vec<TransactionId>> =
             found.iter().map(|it| it.transactions.clone()).collect();
@@ -160,34 +162,66 @@ fn renew(
     Ok(())
 }
 
-/// The streams of one place, by direction and currency, with an id still to be given.
-fn found(run: &Run, place: &Place, entries: Vec<Entry>) -> Vec<Vec<Stream>> {
-    let mut groups: BTreeMap<(bool, Currency), Vec<Entry>> = BTreeMap::new();
-    for entry in entries {
-        groups.entry((entry.amount_minor > 0, entry.currency)).or_default().push(entry);
-    }
+/// The streams of one place, by direction, with an id still to be given.
+fn found(
+    tx: &mut Tx<'_>,
+    run: &Run,
+    place: &Place,
+    entries: Vec<Entry>,
+) -> Result<Vec<Vec<Stream>>> {
+    let (inflows, outflows): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|it| it.amount_minor > 0);
+    let currency = run.account(place.0).map_or(run.currency, |it| it.currency);
     let mut all = Vec::new();
-    for ((inflow, currency), entries) in groups {
-        let streams = streams(&group(place, inflow, &entries), run.today);
-        let direction = if inflow { Direction::Inflow } else { Direction::Outflow };
-        let described = |found| described(found, place, direction, currency, &entries);
-        all.push(streams.into_iter().map(described).collect());
+    for (direction, entries) in [(Direction::Outflow, outflows), (Direction::Inflow, inflows)] {
+        // One payment makes no stream, and most merchants are met once.
+        if entries.len() < 2 {
+            continue;
+        }
+        let group = group(tx, run.user, place, direction == Direction::Inflow, &entries)?;
+        let mut streams_of = Vec::new();
+        for stream in streams(&group, run.today) {
+            let named = named(tx, run.user, stream.members.last().map(|it| it.id))?;
+            streams_of.push(described(stream, place, direction, currency, named));
+        }
+        all.push(streams_of);
     }
-    all
+    Ok(all)
 }
 
-fn group(place: &Place, inflow: bool, entries: &[Entry]) -> Group {
+fn named(tx: &mut Tx<'_>, user: UserId, id: Option<TransactionId>) -> Result<Named> {
+    let found = tx.first(NAMED, params![user, id], |row| {
+        let category: Option<&str> = row.get(0)?;
+        Ok(Named {
+            category: category.and_then(Category::parse),
+            counterparty: row.get(1)?,
+            logo: row.get(2)?,
+            description: row.get(3)?,
+        })
+    })?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Of the nature that its newest transaction has.
+fn group(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    place: &Place,
+    inflow: bool,
+    entries: &[Entry],
+) -> Result<Group> {
     let newest = entries.iter().max_by_key(|it| (it.on, it.id));
+    let category = named(tx, user, newest.map(|it| it.id))?.category;
     let occurrence = |it: &Entry| Occurrence {
         id: it.id,
         on: it.on,
         amount_minor: it.amount_minor.saturating_abs(),
     };
-    Group {
+    Ok(Group {
         inflow,
-        nature: Nature::of(newest.and_then(|it| it.category), is_service(&place.1)),
+        nature: Nature::of(category, is_service(&place.1)),
         occurrences: entries.iter().map(occurrence).collect(),
-    }
+    })
 }
 
 fn is_service(merchant_key: &str) -> bool {
@@ -200,12 +234,10 @@ fn described(
     place: &Place,
     direction: Direction,
     currency: Currency,
-    entries: &[Entry],
+    named: Named,
 ) -> Stream {
     let transactions: Vec<TransactionId> = found.members.iter().rev().map(|it| it.id).collect();
-    let newest = entries.iter().find(|it| Some(&it.id) == transactions.first());
-    let category = newest.and_then(|it| it.category);
-    let counterparty = newest.and_then(|it| it.counterparty.clone());
+    let Named { category, counterparty, logo, .. } = named;
     Stream {
         id: StreamId::from_bytes([0; 16]),
         account_id: place.0,
@@ -214,7 +246,7 @@ fn described(
         currency,
         name: counterparty.clone().unwrap_or_else(|| enrich::readable(&place.1)),
         counterparty,
-        counterparty_logo_url: newest.and_then(|it| it.logo.clone()),
+        counterparty_logo_url: logo,
         category,
         kind: kind(direction, category, is_service(&place.1)),
         frequency: found.frequency,
@@ -300,36 +332,23 @@ fn save(tx: &mut Tx<'_>, run: &Run, stream: &Stream) -> Result<()> {
 }
 
 fn read_entry(row: &db::Row<'_>) -> db::Result<(Place, Entry)> {
-    let category: Option<&str> = row.get(6)?;
-    let entry = Entry {
-        id: row.get(2)?,
-        on: row.get(3)?,
-        amount_minor: row.get(4)?,
-        currency: row.get(5)?,
-        category: category.and_then(Category::parse),
-        counterparty: row.get(7)?,
-        logo: row.get(8)?,
-    };
+    let entry = Entry { id: row.get(2)?, on: row.get(3)?, amount_minor: row.get(4)? };
     Ok(((row.get(0)?, row.get(1)?), entry))
 }
 
 // A payment on one's own loan is a move between accounts and a bill all the same.
 const ENTRIES: &str =
-    "select account_id, merchant_key, id, posted_on, amount_minor, currency, category,
-    counterparty, counterparty_logo_url from transactions
+    "select account_id, merchant_key, id, posted_on, amount_minor from transactions
     where user_id = $1 and state = 'posted' and merchant_key is not null and amount_minor <> 0
-    and (transfer_id is null or (amount_minor < 0 and category like 'LOAN_PAYMENTS_%'
-        and category <> 'LOAN_PAYMENTS_CREDIT_CARD_PAYMENT'))";
-// The rows are found by the index alone and then joined, because SQLite would rather walk over all of a person's.
-const ENTRIES_OF: &str = "select t.account_id, t.merchant_key, t.id, t.posted_on, t.amount_minor, t.currency,
-    t.category, t.counterparty, t.counterparty_logo_url
-    from transactions m join transactions t on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
-    where m.user_id = $1 and m.account_id = $2 and m.merchant_key = $3 and t.state = 'posted'
-    and t.amount_minor <> 0 and (t.transfer_id is null or (t.amount_minor < 0
-        and t.category like 'LOAN_PAYMENTS_%' and t.category <> 'LOAN_PAYMENTS_CREDIT_CARD_PAYMENT'))";
+    and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
+const ENTRIES_OF: &str = "select account_id, merchant_key, id, posted_on, amount_minor from transactions
+    where user_id = $1 and account_id = $2 and merchant_key = $3 and state = 'posted' and amount_minor <> 0
+    and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
 const INFLOW_KEYS: &str = "select distinct merchant_key from streams
     where user_id = $1 and account_id = $2 and direction = 'inflow' order by merchant_key";
-const DESCRIPTION: &str = "select description from transactions where user_id = $1 and id = $2";
+const NAMED: &str =
+    "select category, counterparty, counterparty_logo_url, description from transactions
+    where user_id = $1 and id = $2";
 const STREAMS_OF: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
     counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
     last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
@@ -345,4 +364,4 @@ const INSERT: &str =
     $23, $24, $25, $26, $27)";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[ENTRIES, ENTRIES_OF, INFLOW_KEYS, DESCRIPTION, STREAMS_OF, DELETE, INSERT];
+    &[ENTRIES, ENTRIES_OF, INFLOW_KEYS, NAMED, STREAMS_OF, DELETE, INSERT];

@@ -328,3 +328,10 @@ fn what_a_payer_of_wages_refunds_is_no_wage() {
     let refund = plain("REFUND UBER TRIP", &back).category.unwrap();
     assert_eq!(refund.primary(), "TRANSPORTATION");
 }
+
+#[test]
+fn what_a_shop_pays_its_people_is_pay() {
+    let paid = of(AccountKind::Depository, true);
+    let found = plain("WAITROSE 0339 PAYROLL PPD ID: 123456789", &paid);
+    assert_eq!((found.category, found.stage), (Some(category("INCOME_SALARY")), Stage::Keyword));
+}
