@@ -150,7 +150,8 @@ async fn the_household_shows_every_kind_of_insight_on_any_seed() {
         let rose = |it: &Value| !it["price_changes"].as_array().unwrap().is_empty();
         assert!(some(&|it| is("stream_type", "subscription")(it) && rose(it)), "a price rise");
         assert!(some(&|it| is("status", "ended")(it) && is("stream_type", "subscription")(it)));
-        let overdue = |it: &Value| it["next_expected_date"].as_str().is_some_and(|on| on < &today[..]);
+        let overdue =
+            |it: &Value| it["next_expected_date"].as_str().is_some_and(|on| on < &today[..]);
         assert!(some(&|it| is("stream_type", "bill")(it) && overdue(it)), "a missed bill");
         assert!(some(&is("stream_type", "income")));
         let expiring = data("/v1/benefits/expiring?days=60");

@@ -157,14 +157,29 @@ pub fn components(
     decided: &Decided,
     convert: &Convert,
 ) -> Vec<Vec<usize>> {
+    joined(&candidates(accounts, legs, decided, convert), legs.len())
+}
+
+/// Both of these at the cost of one search.
+pub fn pair_in_components(
+    accounts: &[Account],
+    legs: &[Leg],
+    decided: &Decided,
+    convert: &Convert,
+) -> (Found, Vec<Vec<usize>>) {
     let edges = candidates(accounts, legs, decided, convert);
-    let mut leader: Vec<usize> = (0..legs.len()).collect();
-    for edge in &edges {
+    let groups = joined(&edges, legs.len());
+    (choose(edges, legs), groups)
+}
+
+fn joined(edges: &[Candidate], leg_count: usize) -> Vec<Vec<usize>> {
+    let mut leader: Vec<usize> = (0..leg_count).collect();
+    for edge in edges {
         let (a, b) = (lead(&mut leader, edge.outflow), lead(&mut leader, edge.inflow));
         leader[a.max(b)] = a.min(b);
     }
     let joined: BTreeSet<usize> = edges.iter().flat_map(Candidate::legs).collect();
-    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); legs.len()];
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); leg_count];
     for leg in joined {
         groups[lead(&mut leader, leg)].push(leg);
     }

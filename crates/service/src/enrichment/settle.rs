@@ -6,7 +6,8 @@ use base::category::Category;
 use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days, days_from_date};
 use calc::enrich::{self, Cleaned, Enriched, Stage};
 use calc::transfers::{
-    self, Decided, EARLIEST_LAG, Found, LATEST_LAG, Leg, Pair, REACH_DAYS, Words, components, pair,
+    self, Decided, EARLIEST_LAG, Found, LATEST_LAG, Leg, Pair, REACH_DAYS, Words,
+    pair_in_components,
 };
 use db::{Param, Tx, params};
 
@@ -54,12 +55,12 @@ pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
         let legs = view.legs();
         let convert =
             |minor: i64, from: Currency, to: Currency, _: Date| run.rates.convert(minor, from, to);
-        let found = pair(&accounts, &legs, &decided, &convert);
+        let (found, groups) = pair_in_components(&accounts, &legs, &decided, &convert);
         let Some(days) = days else {
             let concerned = view.rows.iter().map(|it| it.id).collect();
             return write(tx, run, &desk, &view, (found, concerned));
         };
-        let concerned = concerned(&legs, components(&accounts, &legs, &decided, &convert), days);
+        let concerned = concerned(&legs, groups, days);
         if concerned.reaches_into(days.0 - margin, days.1 + margin) {
             // A chain of candidates leaves the part that was read: read more.
             margin *= 4;

@@ -16,7 +16,9 @@ pub struct Benefit {
     pub institution_name: Option<String>,
     #[schema(example = "Dining credit")]
     pub name: String,
-    #[schema(example = "Up to $50 from January to June and again from July to December at Resy restaurants.")]
+    #[schema(
+        example = "Up to $50 from January to June and again from July to December at Resy restaurants."
+    )]
     pub description: String,
     /// What it is spent on, such as dining or travel.
     #[schema(example = "dining")]
