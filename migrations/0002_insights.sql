@@ -184,8 +184,10 @@ create table insights (
     scores_missing text
 ) {table};
 
+-- `asked` counts the requests, so that one that comes while the work is under way is not taken for done.
 create table insight_work (
     user_id {bytes} primary key references users (id) on delete cascade,
+    asked {int} not null,
     everything_at {int},
     wanted_at {int} not null
 ) {table};

@@ -34,12 +34,14 @@ impl Loops {
         self.start("forget request marks", 30, app, |app| async move {
             limits::forget_once(&app).await
         });
-        self.start(
-            "wake for a new day",
-            60,
-            app,
-            |app| async move { insights::wake_once(&app).await },
-        );
+        let mut is_first = true;
+        self.start("wake for a new day", 60, app, move |app| {
+            let is_first = std::mem::take(&mut is_first);
+            async move {
+                let for_method = if is_first { insights::wake_for_method(&app).await? } else { 0 };
+                Ok(for_method + insights::wake_once(&app).await?)
+            }
+        });
         self.start("work out insights", 1, app, |app| async move {
             let mut done = 0;
             while done < PEOPLE_A_STEP && insights::run_once(&app).await? > 0 {

@@ -67,15 +67,26 @@ pub struct NewGoal {
 
 /// By status, then by target date with undated ones last.
 pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<Vec<Goal>> {
+    listed(app, caller, status, true).await
+}
+
+/// The same with what hidden accounts hold counted, or left out as totals do.
+pub(crate) async fn listed(
+    app: &App,
+    caller: &Caller,
+    status: Option<Status>,
+    with_hidden: bool,
+) -> Result<Vec<Goal>> {
     caller.require(Scope::GoalsRead)?;
-    let rows = app.db.all(LIST, params![caller.user], read).await?;
-    let links = linked_balances(app, caller).await?;
-    let mut goals: Vec<Goal> = with_progress(rows, &links)
-        .into_iter()
-        .filter(|goal| status.is_none_or(|only| goal.status == only))
-        // A key that may not see an account must not learn its balance from a goal.
-        .filter(|goal| links.of(goal.id).iter().all(|link| caller.may_see(link.account_id)))
-        .collect();
+    let mut rows = app.db.all(LIST, params![caller.user], read).await?;
+    let mut links = linked_balances(app, caller).await?;
+    // A key that may not see an account must not learn its balance from a goal, nor from what the goal leaves to others.
+    rows.retain(|row| links.of(row.goal.id).iter().all(|link| caller.may_see(link.account_id)));
+    if !with_hidden {
+        links.0.values_mut().for_each(|of_goal| of_goal.retain(|it| !it.is_hidden));
+    }
+    let mut goals = with_progress(rows, &links);
+    goals.retain(|goal| status.is_none_or(|only| goal.status == only));
     goals.sort_by_key(|it| (it.status, it.target_on.is_none(), it.target_on, it.id));
     Ok(goals)
 }
@@ -133,6 +144,7 @@ struct Link {
     currency: Currency,
     current_minor: i64,
     start_minor: Option<i64>,
+    is_hidden: bool,
 }
 
 /// What is there towards each goal: its share of the linked accounts, or for a debt what has been paid off since the
@@ -192,6 +204,7 @@ async fn linked_balances(app: &App, caller: &Caller) -> Result<Links> {
                 current_minor: row.get::<Option<i64>>(3)?.unwrap_or(0),
                 start_minor: row.get(4)?,
                 account_id: row.get(5)?,
+                is_hidden: row.get::<Option<i64>>(6)?.is_some(),
             };
             links.0.entry(row.get(0)?).or_default().push(link);
             Ok(())
@@ -226,7 +239,7 @@ const INSERT: &str =
 const LINK: &str = "insert into goal_accounts (user_id, goal_id, account_id, start_minor)
     select user_id, $2, id, balance_current_minor from accounts where user_id = $1 and id = $3";
 const LINKS: &str =
-    "select g.goal_id, a.kind, a.currency, a.balance_current_minor, g.start_minor, a.id
+    "select g.goal_id, a.kind, a.currency, a.balance_current_minor, g.start_minor, a.id, a.hidden_at
     from goal_accounts g join accounts a on a.user_id = g.user_id and a.id = g.account_id
     where g.user_id = $1";
 

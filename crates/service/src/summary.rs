@@ -41,9 +41,10 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     let worth = |it: &&Account| sheet.worth(it, it.balance_current_minor.unwrap_or(0));
     let (assets, debts): (Vec<&Account>, Vec<&Account>) =
         open.iter().copied().partition(|it| !it.kind.is_debt());
-    let total_assets: i64 = assets.iter().map(worth).sum();
-    let total_liabilities: i64 = -debts.iter().map(worth).sum::<i64>();
-    let net_worth = total_assets - total_liabilities;
+    let total = |of: &[&Account]| of.iter().map(worth).fold(0, i64::saturating_add);
+    let total_assets = total(&assets);
+    let total_liabilities = total(&debts).saturating_neg();
+    let net_worth = total_assets.saturating_sub(total_liabilities);
     Ok(v1::Summary {
         as_of: Moment(app.clock.now()),
         currency: currency.to_string(),
@@ -80,14 +81,15 @@ impl Sheet<'_> {
     /// A balance in the base currency, debts negative. Without a rate it counts nothing, as in every total.
     fn worth(&self, account: &Account, balance_minor: i64) -> i64 {
         let worth = self.rates.to_base(balance_minor, account.currency).unwrap_or(0);
-        if account.kind.is_debt() { -worth } else { worth }
+        if account.kind.is_debt() { worth.saturating_neg() } else { worth }
     }
 
     fn breakdown(&self, open: &[&Account]) -> Vec<v1::BreakdownPart> {
         let mut parts: BTreeMap<AccountKind, (i64, usize)> = BTreeMap::new();
         for account in open {
             let part = parts.entry(account.kind).or_default();
-            part.0 += self.worth(account, account.balance_current_minor.unwrap_or(0));
+            let worth = self.worth(account, account.balance_current_minor.unwrap_or(0));
+            part.0 = part.0.saturating_add(worth);
             part.1 += 1;
         }
         let part = |(kind, (minor, account_count)): (AccountKind, _)| v1::BreakdownPart {
@@ -107,15 +109,16 @@ impl Sheet<'_> {
         let mut before = None;
         for account in shown {
             if let Some(balance) = balances::on_day(self.app, self.caller, account, since).await? {
-                *before.get_or_insert(0) += self.worth(account, balance);
+                let sum: &mut i64 = before.get_or_insert(0);
+                *sum = sum.saturating_add(self.worth(account, balance));
             }
         }
         let Some(before) = before else { return Ok(None) };
-        let amount = net_worth - before;
+        let amount = net_worth.saturating_sub(before);
         Ok(Some(v1::NetWorthChange {
             amount: self.money(amount),
             // Of its size: going from a debt of 100 to one of 50 is half the way up.
-            percent: Percent::of(amount, before.abs()).map(Number::from),
+            percent: Percent::of(amount, before.saturating_abs()).map(Number::from),
             since: Day(since),
         }))
     }
@@ -137,12 +140,12 @@ impl Sheet<'_> {
             }
             let minor = self.rates.to_base(minor, account.currency).unwrap_or(0);
             match category.map_or("", Category::primary) {
-                "INCOME" => income += minor,
+                "INCOME" => income = income.saturating_add(minor),
                 "TRANSFER_IN" | "TRANSFER_OUT" => {}
-                _ => expenses -= minor,
+                _ => expenses = expenses.saturating_sub(minor),
             }
         }
-        let net = income - expenses;
+        let net = income.saturating_sub(expenses);
         Ok(v1::CashFlow {
             window: v1::Window { start: Day(start), end: Day(self.today) },
             income: self.money(income),
@@ -167,9 +170,11 @@ impl Sheet<'_> {
     }
 
     async fn goals(&self) -> Result<v1::SummaryGoals> {
-        let active = goals::list(self.app, self.caller, Some(goals::Status::Active)).await?;
+        let active =
+            goals::listed(self.app, self.caller, Some(goals::Status::Active), false).await?;
         let sum = |minor: fn(&goals::Goal) -> i64| -> i64 {
-            active.iter().filter_map(|it| self.rates.to_base(minor(it), it.currency)).sum()
+            let worth = active.iter().filter_map(|it| self.rates.to_base(minor(it), it.currency));
+            worth.fold(0, i64::saturating_add)
         };
         Ok(v1::SummaryGoals {
             active: active.len(),

@@ -38,10 +38,21 @@ pub fn clean(description: &str) -> Cleaned {
         key = again.key;
     }
     end_at_pay(&mut key);
+    shorten(&mut key);
     let (transfer_words, refund_words) = reading.hints();
     let person = processor.is_some_and(Processor::is_between_people);
     let text = spaced(&reading.words);
     Cleaned { key, text, processor, person, transfer_words, refund_words }
+}
+
+/// Keys are in indexes, which have no room for a text without end.
+fn shorten(key: &mut String) {
+    const KEY_BYTES_MAX: usize = 200;
+    if key.len() > KEY_BYTES_MAX {
+        let end = (0..=KEY_BYTES_MAX).rev().find(|it| key.is_char_boundary(*it)).unwrap_or(0);
+        key.truncate(end);
+        key.truncate(key.trim_end().len());
+    }
 }
 
 /// Behind the word for pay stand a date, a reference, or the name of who is paid.

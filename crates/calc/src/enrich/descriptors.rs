@@ -131,7 +131,7 @@ impl Descriptors {
 
 pub(super) static DESCRIPTORS: LazyLock<Descriptors> = LazyLock::new(read);
 
-const TEXT: &str = include_str!("../../../../data/descriptors.txt");
+pub(super) const TEXT: &str = include_str!("../../../../data/descriptors.txt");
 
 /// Each phrase with the name of its section.
 pub(super) fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

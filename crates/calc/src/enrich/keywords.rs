@@ -37,7 +37,7 @@ struct Keywords {
 
 static KEYWORDS: LazyLock<Keywords> = LazyLock::new(read);
 
-const TEXT: &str = include_str!("../../../../data/keywords.txt");
+pub(super) const TEXT: &str = include_str!("../../../../data/keywords.txt");
 /// A word this short is no compound.
 const SHORTEST_COMPOUND: usize = 7;
 

@@ -76,7 +76,7 @@ pub(super) struct Table {
 
 pub(super) static MERCHANTS: LazyLock<Table> = LazyLock::new(|| read(TEXT));
 
-const TEXT: &str = include_str!("../../../../data/merchants.txt");
+pub(super) const TEXT: &str = include_str!("../../../../data/merchants.txt");
 
 /// The merchant of a key: by its exact spelling, else by the longest one that the key starts with.
 pub fn merchant(key: &str) -> Option<&'static Merchant> {

@@ -77,6 +77,16 @@ pub struct Enriched {
     pub stage: Stage,
 }
 
+/// Tells one state of the tables from another: what was judged by other tables is to be judged again.
+pub fn tables_fingerprint() -> u32 {
+    // FNV-1a; nobody attacks it.
+    let texts = [descriptors::TEXT, keywords::TEXT, merchants::TEXT];
+    texts
+        .iter()
+        .flat_map(|it| it.bytes())
+        .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
 /// The key that a descriptor's row gets, whatever else is known of it.
 pub fn merchant_key(description: &str) -> String {
     let key = clean(description).key;

@@ -86,7 +86,7 @@ fn renew(
         stored.into_iter().map(|it| (it.benefit.clone(), it)).collect();
     for state in &usage.current {
         let before = known.remove(&state.benefit.id);
-        save_one(tx, run, account.id, state, before)?;
+        save_one(tx, run, account, state, before)?;
     }
     for gone in known.values() {
         tx.execute(FORGET, params![run.user, gone.id])?;
@@ -97,14 +97,14 @@ fn renew(
 fn save_one(
     tx: &mut Tx<'_>,
     run: &mut Run,
-    account: AccountId,
+    account: &Account,
     state: &BenefitState<'_>,
     before: Option<Present>,
 ) -> Result<()> {
     let id: BenefitId = before.as_ref().map_or_else(|| run.app.ids.make(), |it| it.id);
     let mut now = Present {
         id,
-        account_id: account,
+        account_id: account.id,
         benefit: state.benefit.id.clone(),
         cycle_start_on: state.cycle.start,
         cycle_end_on: state.cycle.end,
@@ -116,13 +116,15 @@ fn save_one(
         told_cycle_on: before.as_ref().and_then(|it| it.told_cycle_on),
         updated_at: before.as_ref().map_or(run.now, |it| it.updated_at),
     };
-    // Once a cycle, so that nobody is told the same thing every day.
-    if now.expires_within(EXPIRING_DAYS, run.today) && now.told_cycle_on != Some(now.cycle_start_on)
+    // Once a cycle, so that nobody is told the same thing every day; and not of a card that is hidden.
+    if account.hidden_at.is_none()
+        && now.expires_within(EXPIRING_DAYS, run.today)
+        && now.told_cycle_on != Some(now.cycle_start_on)
     {
         now.told_cycle_on = Some(now.cycle_start_on);
         run.events.push(Event::BenefitExpiring {
             benefit_id: id.to_string(),
-            account_id: account.to_string(),
+            account_id: account.id.to_string(),
             expires_on: Day(now.expires_on),
         });
     }
@@ -139,7 +141,7 @@ fn save_one(
         params![
             run.user,
             id,
-            account,
+            account.id,
             &now.benefit,
             now.cycle_start_on,
             now.cycle_end_on,

@@ -56,6 +56,11 @@ impl Desk {
         Ok(Desk { rules: Rules::new(rules), fixes: fixes.into_iter().collect(), history })
     }
 
+    /// Whether the person's word on a transaction teaches something about others.
+    pub(crate) fn teaches(&self, id: TransactionId) -> bool {
+        self.fixes.get(&id).is_some_and(|it| it.category.is_some())
+    }
+
     /// What a transaction is, given the kind of move between own accounts it is part of, if any.
     pub(crate) fn judge(
         &self,

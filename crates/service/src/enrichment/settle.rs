@@ -57,7 +57,8 @@ pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
             |minor: i64, from: Currency, to: Currency, _: Date| run.rates.convert(minor, from, to);
         let (found, groups) = pair_in_components(&accounts, &legs, &decided, &convert);
         let Some(days) = days else {
-            let concerned = view.rows.iter().map(|it| it.id).collect();
+            let ids = view.rows.iter().map(|it| it.id).collect();
+            let concerned = Concerned { ids, first_days: i64::MIN, last_days: i64::MAX };
             return write(tx, run, &desk, &view, (found, concerned));
         };
         let concerned = concerned(&legs, groups, days);
@@ -67,7 +68,7 @@ pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
             view = View::load(tx, run, Some(days), margin)?;
             continue;
         }
-        return write(tx, run, &desk, &view, (found, concerned.ids));
+        return write(tx, run, &desk, &view, (found, concerned));
     }
 }
 
@@ -185,7 +186,7 @@ fn write(
     run: &mut Run,
     desk: &Desk,
     view: &View,
-    (found, concerned): (Found, BTreeSet<TransactionId>),
+    (found, concerned): (Found, Concerned),
 ) -> Result<()> {
     let mut of_leg: HashMap<TransactionId, &Pair> = HashMap::new();
     for pair in &found.pairs {
@@ -194,7 +195,7 @@ fn write(
     }
     let mut touched = BTreeSet::new();
     for (row, (cleaned, plain)) in view.rows.iter().zip(&view.judged) {
-        if row.posted && !concerned.contains(&row.id) {
+        if row.posted && !concerned.ids.contains(&row.id) {
             continue;
         }
         let pair = of_leg.get(&row.id);
@@ -267,10 +268,10 @@ fn save_pairs(
     run: &Run,
     view: &View,
     found: &Found,
-    concerned: &BTreeSet<TransactionId>,
+    concerned: &Concerned,
 ) -> Result<()> {
     type Key = (TransactionId, TransactionId);
-    let mine = |key: &Key| concerned.contains(&key.0) || concerned.contains(&key.1);
+    let mine = |key: &Key| concerned.ids.contains(&key.0) || concerned.ids.contains(&key.1);
     let mut wanted: BTreeMap<Key, (&'static str, &Pair)> = BTreeMap::new();
     for (state, pairs) in [("paired", &found.pairs), ("suggested", &found.suggestions)] {
         for it in pairs {
@@ -280,21 +281,26 @@ fn save_pairs(
     wanted.retain(|key, _| mine(key));
     let days: HashMap<TransactionId, i64> =
         view.rows.iter().map(|it| (it.id, it.on_days)).collect();
-    // A pair is kept by the day its money left, which lies near both legs or is one of the concerned days.
-    let around = || concerned.iter().filter_map(|it| days.get(it));
-    let first = around().min().map_or(i64::MIN, |it| it - LATEST_LAG);
-    let last = around().max().map_or(i64::MAX, |it| it - EARLIEST_LAG);
+    // A pair is kept by the day its money left, which lies near both legs, also when they are gone.
+    let is_everything = matches!(run.scope, Scope::Everything);
+    let first = concerned.first_days.saturating_sub(LATEST_LAG);
+    let last = concerned.last_days.saturating_sub(EARLIEST_LAG);
     let stored = tx.all(PAIRS, params![run.user, first, last], |row| {
         let words: (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        Ok(((row.get(0)?, row.get(1)?), words))
+        Ok(((row.get(0)?, row.get(1)?), words, row.get::<i64>(5)?))
     })?;
-    for (key, (state, kind, evidence)) in stored {
+    for (key, (state, kind, evidence), left_on) in stored {
         let same = wanted.get(&key).is_some_and(|(wanted_state, it)| {
-            *wanted_state == state && it.kind.as_str() == kind && reasons(it) == evidence
+            *wanted_state == state
+                && it.kind.as_str() == kind
+                && reasons(it) == evidence
+                && days.get(&key.0) == Some(&left_on)
         });
+        // A leg that is not among the rows was taken back.
+        let is_gone = !days.contains_key(&key.0) || !days.contains_key(&key.1);
         if same {
             wanted.remove(&key);
-        } else if mine(&key) {
+        } else if is_everything || is_gone || mine(&key) {
             tx.execute(FORGET_PAIR, params![run.user, key.0, key.1])?;
         }
     }
@@ -380,13 +386,15 @@ const ROW: &str = "select id, account_id, posted_on, state, amount_minor, curren
 const SAVE: &str = "update transactions set counterparty = $3, category = $4, category_stage = $5,
     merchant_key = $6, transfer_id = $7, transfer_kind = $8, updated_at = coalesce($9, updated_at)
     where user_id = $1 and id = $2";
-const PAIRS: &str = "select outflow_id, inflow_id, state, kind, evidence from transfers
+const PAIRS: &str = "select outflow_id, inflow_id, state, kind, evidence, left_on from transfers
     where user_id = $1 and left_on between $2 and $3";
 const FORGET_PAIR: &str =
     "delete from transfers where user_id = $1 and outflow_id = $2 and inflow_id = $3";
 const SAVE_PAIR: &str =
     "insert into transfers (user_id, outflow_id, inflow_id, left_on, state, kind, evidence, found_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, outflow_id, inflow_id) do update set
+    left_on = excluded.left_on, state = excluded.state, kind = excluded.kind, evidence = excluded.evidence,
+    found_at = excluded.found_at";
 const DECISIONS: &str =
     "select outflow_id, inflow_id from transfer_decisions where user_id = $1 and decision = $2";
 

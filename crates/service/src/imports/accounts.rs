@@ -140,7 +140,8 @@ pub(super) fn save_balances(
     draft: &AccountDraft,
 ) -> Result<()> {
     for past in &draft.past_balances {
-        tx.execute(SAVE_PAST, params![batch.user, id, past.on, past.current_minor])?;
+        let saved = tx.execute(SAVE_PAST, params![batch.user, id, past.on, past.current_minor])?;
+        batch.touched_balances |= saved > 0;
     }
     let Some(balance) = draft.balance else { return Ok(()) };
     let before = tx.first(BALANCE, params![batch.user, id], |row| {

@@ -2,6 +2,7 @@
 //! events, in one transaction.
 
 mod accounts;
+mod bounds;
 mod holdings;
 mod text;
 mod transactions;
@@ -38,6 +39,8 @@ struct Batch {
     desk: Desk,
     /// Rows that came, changed or went, as they are and as they were.
     touched: BTreeSet<Touch>,
+    /// Whether balances of the past are known better.
+    touched_balances: bool,
     /// Whether there is so much news that all of the person's figures are to be worked out again.
     touched_everything: bool,
 }
@@ -49,17 +52,19 @@ pub async fn commit(app: &App, caller: &Caller, mut statement: Statement) -> Res
         return Err(Error::NotFound("import"));
     }
     text::clean(&mut statement);
+    bounds::check(&statement)?;
     let (app, user) = (app.clone(), caller.user);
     let db = app.db.clone();
     db.write(move |tx| commit_in(tx, app, user, statement)).await
 }
 
 fn commit_in(tx: &mut Tx<'_>, app: App, user: UserId, statement: Statement) -> Result<Summary> {
-    let now = app.clock.now();
     // Touching the person's row first makes imports for one person queue up on PostgreSQL too.
-    if tx.execute(LOCK, params![user, now])? == 0 {
+    if tx.execute(LOCK, params![user, app.clock.now()])? == 0 {
         return Err(Error::NotFound("user"));
     }
+    // Only now: rows that are stamped before a wait would be missed by those who ask for what is newer.
+    let now = app.clock.now();
     let connection = connect(tx, &app, user, &statement, now)?;
     let id = app.ids.make::<kinds::Import>();
     let mut batch = Batch {
@@ -71,6 +76,7 @@ fn commit_in(tx: &mut Tx<'_>, app: App, user: UserId, statement: Statement) -> R
         summary: Summary::default(),
         desk: Desk::open(tx, user)?,
         touched: BTreeSet::new(),
+        touched_balances: false,
         touched_everything: false,
         app,
     };
@@ -82,7 +88,8 @@ fn commit_in(tx: &mut Tx<'_>, app: App, user: UserId, statement: Statement) -> R
             holdings::save(tx, &mut batch, account.id, positions)?;
         }
     }
-    save_rates(tx, user, &statement.rates)?;
+    // Every amount in another currency is worth something else then.
+    batch.touched_everything |= save_rates(tx, user, &statement.rates)?;
     batch.finish(tx, statement.as_of)
 }
 
@@ -106,7 +113,7 @@ impl Batch {
         outbox::append(&self.app, tx, self.user, &self.events)?;
         if self.touched_everything {
             insights::touch_everything(tx, self.user, self.now)?;
-        } else if !self.touched.is_empty() || !self.events.is_empty() {
+        } else if !self.touched.is_empty() || !self.events.is_empty() || self.touched_balances {
             insights::touch(tx, self.user, self.now, &self.touched)?;
         }
         Ok(self.summary)
@@ -151,12 +158,15 @@ fn connect(
     found.ok_or_else(|| Error::internal("a connection vanished inside its transaction"))
 }
 
-fn save_rates(tx: &mut Tx<'_>, user: UserId, rates: &[RateDraft]) -> Result<()> {
+/// Says whether any is news.
+fn save_rates(tx: &mut Tx<'_>, user: UserId, rates: &[RateDraft]) -> Result<bool> {
+    let mut changed = 0;
     for rate in rates {
         let (from, to) = (rate.from.code(), rate.to.code());
-        tx.execute(SAVE_RATE, params![user, from, to, rate.on, &rate.rate.to_string()])?;
+        changed +=
+            tx.execute(SAVE_RATE, params![user, from, to, rate.on, &rate.rate.to_string()])?;
     }
-    Ok(())
+    Ok(changed > 0)
 }
 
 const LOCK: &str = "update users set connected_at = coalesce(connected_at, $2) where id = $1";
@@ -171,7 +181,8 @@ const CONNECTION: &str =
 const SAVE_RATE: &str =
     "insert into exchange_rates (user_id, from_currency, to_currency, rated_on, rate)
     values ($1, $2, $3, $4, $5)
-    on conflict (user_id, from_currency, to_currency, rated_on) do update set rate = excluded.rate";
+    on conflict (user_id, from_currency, to_currency, rated_on) do update set rate = excluded.rate
+    where exchange_rates.rate <> excluded.rate";
 const INSERT_IMPORT: &str =
     "insert into imports (user_id, id, connection_id, as_of, imported_at, new_count,
     changed_count, seen_count, removed_count) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";

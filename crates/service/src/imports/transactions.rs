@@ -238,6 +238,7 @@ fn change(
 ) -> Result<()> {
     touch(batch, account, &known.content, &merchant_key(&known.content.description));
     let judged = judged(batch, account, Some(known.id), content_now);
+    batch.touched_everything |= batch.desk.teaches(known.id);
     let [
         posted_on,
         state,

@@ -8,6 +8,7 @@ mod ledger;
 mod run;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use base::{AccountId, Timestamp, UserId};
 use db::{Tx, params};
@@ -17,12 +18,16 @@ use crate::{App, Error, Result};
 pub(crate) use ledger::ledger;
 pub(crate) use run::{Household, Run, Scope};
 
-/// Raised whenever a method, a table of merchants or a stored shape changes, so that everything is worked out anew.
-pub(crate) const METHOD: i64 = 1;
+/// Raised whenever a method or a stored shape changes, so that everything is worked out anew.
+const METHOD_VERSION: i64 = 1;
+/// The version and the tables of words and merchants, which change more often than anyone would remember to say.
+pub(crate) static METHOD: LazyLock<i64> =
+    LazyLock::new(|| METHOD_VERSION << 32 | i64::from(calc::enrich::tables_fingerprint()));
 /// More rows than this, and working out everything is as quick.
 const TOUCHED_MAX: usize = 500;
 /// How long work that failed waits, so that one person's trouble does not hold up the others.
 const POSTPONED_SECONDS: i64 = 300;
+const UNAVAILABLE_SECONDS: i64 = 30;
 /// People that one step wakes for a new day.
 const WOKEN_MAX: i64 = 500;
 
@@ -76,12 +81,16 @@ pub async fn run_once(app: &App) -> Result<usize> {
     let mine = app.clone();
     match app.db.write(move |tx| run::bring_up_to_date(tx, &mine, user)).await {
         Ok(()) => Ok(1),
-        Err(error @ Error::Unavailable(_)) => Err(error),
         Err(error) => {
-            let until = now.as_microsecond() + POSTPONED_SECONDS * 1_000_000;
+            let seconds = match error {
+                Error::Unavailable(_) => UNAVAILABLE_SECONDS,
+                _ => POSTPONED_SECONDS,
+            };
+            let until = now.as_microsecond() + seconds * 1_000_000;
             let postpone =
                 move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(POSTPONE, params![user, until])?);
-            app.db.write(postpone).await?;
+            // The first error tells more than a second one would.
+            let _ = app.db.write(postpone).await;
             Err(error)
         }
     }
@@ -96,12 +105,20 @@ pub async fn run_all(app: &App) -> Result<usize> {
     Ok(done)
 }
 
-/// A new day moves what is due, late and over, and a new method everything: both ask for work.
+/// What was worked out by other methods or tables is worked out again. Once at the start of a process: while two
+/// versions run side by side they would otherwise undo each other's work all the time.
+pub async fn wake_for_method(app: &App) -> Result<usize> {
+    let now = app.clock.now();
+    let wake =
+        move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(WAKE_FOR_METHOD, params![*METHOD, now])?);
+    Ok(app.db.write(wake).await? as usize)
+}
+
+/// A new day moves what is due, late and over, and so asks for work.
 pub async fn wake_once(app: &App) -> Result<usize> {
     let (today, now) = (app.clock.today(), app.clock.now());
-    let wake = move |tx: &mut Tx<'_>| {
-        Ok::<_, Error>(tx.execute(WAKE, params![today, now, METHOD, WOKEN_MAX])?)
-    };
+    let wake =
+        move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(WAKE, params![today, now, WOKEN_MAX])?);
     Ok(app.db.write(wake).await? as usize)
 }
 
@@ -109,19 +126,23 @@ const ADD_CHANGE: &str =
     "insert into insight_changes (user_id, account_id, merchant_key, posted_on, amount_minor)
     values ($1, $2, $3, $4, $5) on conflict do nothing";
 const WANT: &str =
-    "insert into insight_work (user_id, everything_at, wanted_at) values ($1, $2, $3)
-    on conflict (user_id) do update set
+    "insert into insight_work (user_id, asked, everything_at, wanted_at) values ($1, 1, $2, $3)
+    on conflict (user_id) do update set asked = insight_work.asked + 1,
     everything_at = coalesce(insight_work.everything_at, excluded.everything_at)";
 const NEXT: &str =
     "select user_id from insight_work where wanted_at <= $1 order by wanted_at, user_id limit 1";
 const POSTPONE: &str = "update insight_work set wanted_at = $2 where user_id = $1";
-const WAKE: &str = "insert into insight_work (user_id, everything_at, wanted_at)
-    select u.id, $2, $2 from users u left join insights i on i.user_id = u.id
-    where u.connected_at is not null and (i.computed_on is null or i.computed_on < $1 or i.method <> $3)
-    and not exists (select 1 from insight_work w where w.user_id = u.id) limit $4
+const WAKE: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
+    select u.id, 1, $2, $2 from users u left join insights i on i.user_id = u.id
+    where u.connected_at is not null and (i.computed_on is null or i.computed_on < $1)
+    and not exists (select 1 from insight_work w where w.user_id = u.id) limit $3
+    on conflict do nothing";
+const WAKE_FOR_METHOD: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
+    select user_id, 1, $2, $2 from insights i where method <> $1
+    and not exists (select 1 from insight_work w where w.user_id = i.user_id)
     on conflict do nothing";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    let own = [ADD_CHANGE, WANT, NEXT, POSTPONE, WAKE];
+    let own = [ADD_CHANGE, WANT, NEXT, POSTPONE, WAKE, WAKE_FOR_METHOD];
     [&own[..], ledger::STATEMENTS, run::STATEMENTS].concat()
 }

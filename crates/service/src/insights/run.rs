@@ -40,7 +40,7 @@ pub(super) fn bring_up_to_date(tx: &mut Tx<'_>, app: &App, user: UserId) -> Resu
     if tx.execute(LOCK, params![user])? == 0 {
         return Ok(());
     }
-    let Some(scope) = wanted(tx, app, user)? else { return Ok(()) };
+    let Some((scope, asked)) = wanted(tx, app, user)? else { return Ok(()) };
     let mut run = Run::new(tx, app, user, scope)?;
     enrichment::settle(tx, &mut run)?;
     recurring::find(tx, &mut run)?;
@@ -48,17 +48,18 @@ pub(super) fn bring_up_to_date(tx: &mut Tx<'_>, app: &App, user: UserId) -> Resu
     let income = income::save(tx, &mut run, &ledger)?;
     let missing = scores::save(tx, &mut run, &ledger, &income)?;
     benefits::save(tx, &mut run)?;
-    run.finish(tx, missing.as_deref())
+    run.finish(tx, asked, missing.as_deref())
 }
 
-/// What there is to do; nothing when another process has just done it.
-fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<Scope>> {
-    let work = tx.first(WORK, params![user], |row| row.get::<Option<i64>>(0))?;
-    let Some(everything_at) = work else { return Ok(None) };
-    let done = tx.first(DONE, params![user, METHOD], |row| row.get::<i64>(0))?;
+/// What there is to do, and how often it was asked for; nothing when another process has just done it.
+fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(Scope, i64)>> {
+    let work =
+        tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;
+    let Some((everything_at, asked)) = work else { return Ok(None) };
+    let done = tx.first(DONE, params![user, *METHOD], |row| row.get::<i64>(0))?;
     let today = base::days_from_date(app.clock.today());
     if everything_at.is_some() || done != Some(today) {
-        return Ok(Some(Scope::Everything));
+        return Ok(Some((Scope::Everything, asked)));
     }
     let touched = tx.all(CHANGES, params![user], |row| {
         Ok(Touch {
@@ -68,7 +69,7 @@ fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<Scope>> {
             amount_minor: row.get(3)?,
         })
     })?;
-    Ok(Some(Scope::Around(touched.into_iter().collect())))
+    Ok(Some((Scope::Around(touched.into_iter().collect()), asked)))
 }
 
 /// Whose figures, over which accounts: what the analyses need to know of a person.
@@ -115,7 +116,7 @@ impl Run {
         self.accounts.iter().find(|it| it.id == id)
     }
 
-    fn finish(mut self, tx: &mut Tx<'_>, scores_missing: Option<&str>) -> Result<()> {
+    fn finish(mut self, tx: &mut Tx<'_>, asked: i64, scores_missing: Option<&str>) -> Result<()> {
         for (account, ids) in std::mem::take(&mut self.updated) {
             for chunk in ids.chunks(Event::IDS_MAX) {
                 self.events.push(Event::TransactionsUpdated {
@@ -128,21 +129,21 @@ impl Run {
         }
         outbox::append(&self.app, tx, self.user, &self.events)?;
         tx.execute(CLEAR_CHANGES, params![self.user])?;
-        tx.execute(CLEAR_WORK, params![self.user])?;
-        tx.execute(SAVE_DONE, params![self.user, METHOD, self.today, self.now, scores_missing])?;
+        tx.execute(CLEAR_WORK, params![self.user, asked])?;
+        tx.execute(SAVE_DONE, params![self.user, *METHOD, self.today, self.now, scores_missing])?;
         Ok(())
     }
 }
 
 const LOCK: &str = "update users set updated_at = updated_at where id = $1";
-const WORK: &str = "select everything_at from insight_work where user_id = $1";
+const WORK: &str = "select everything_at, asked from insight_work where user_id = $1";
 const DONE: &str = "select computed_on from insights where user_id = $1 and method = $2";
 const CHANGES: &str =
     "select account_id, merchant_key, posted_on, amount_minor from insight_changes
     where user_id = $1";
 const CURRENCY: &str = "select base_currency from users where id = $1";
 const CLEAR_CHANGES: &str = "delete from insight_changes where user_id = $1";
-const CLEAR_WORK: &str = "delete from insight_work where user_id = $1";
+const CLEAR_WORK: &str = "delete from insight_work where user_id = $1 and asked = $2";
 const SAVE_DONE: &str =
     "insert into insights (user_id, method, computed_on, computed_at, scores_missing)
     values ($1, $2, $3, $4, $5) on conflict (user_id) do update set method = excluded.method,

@@ -113,7 +113,8 @@ pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result
         let active = streams.iter().map(|(it, _)| it).filter(|it| it.status == Status::Active);
         let of_kind = active.filter(|it| it.direction == direction);
         // Without a rate its worth is unknown, and it is left out rather than guessed.
-        of_kind.filter_map(|it| rates.to_base(it.monthly_minor, it.currency)).sum()
+        let worth = of_kind.filter_map(|it| rates.to_base(it.monthly_minor, it.currency));
+        worth.fold(0, i64::saturating_add)
     };
     Ok(Listed {
         as_of: as_of.unwrap_or_else(|| app.clock.now()),
@@ -133,7 +134,7 @@ impl From<&Listed> for v1::Recurring {
             totals: v1::StreamTotals {
                 monthly_inflow: money(monthly_inflow_minor),
                 monthly_outflow: money(monthly_outflow_minor),
-                monthly_net: money(monthly_inflow_minor - monthly_outflow_minor),
+                monthly_net: money(monthly_inflow_minor.saturating_sub(monthly_outflow_minor)),
             },
             streams: listed.streams.iter().map(|(it, account)| shown(it, account)).collect(),
         }

@@ -7,7 +7,7 @@ use service::{Caller, Error, imports};
 use testkit::draft::{checking, rate, statement, txn};
 use testkit::{World, new_key};
 
-use crate::is_not_found;
+use crate::{is_not_found, param};
 
 #[tokio::test]
 async fn a_key_cannot_bring_data_in_whatever_its_scopes() {
@@ -120,4 +120,21 @@ async fn a_zero_character_in_foreign_text_is_dropped_and_the_rest_is_kept() {
     let stored = world.stored().await;
     assert!(stored["transactions"][0].contains("description=KROGER"), "{stored:?}");
     assert!(stored["accounts"][0].contains("name=Everyday"));
+}
+
+#[tokio::test]
+async fn amounts_that_nobody_has_are_refused_whole() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let absurd = 100_000_000_000_001;
+    let fine = || checking("Everyday").with(txn("2026-03-01", -absurd + 1, "A HOUSE OR TWO"));
+    robin.import(statement([fine()])).await;
+    let before = world.stored().await;
+    let rows = checking("Other").with(txn("2026-03-01", -absurd, "ALL THERE IS"));
+    assert_eq!(param(robin.try_import(statement([fine(), rows])).await), "amount");
+    let balance = checking("Other").balance("2026-03-09T08:00:00Z", absurd);
+    assert_eq!(param(robin.try_import(statement([balance])).await), "balance");
+    let past = checking("Other").past_balance("2026-03-01", -absurd);
+    assert_eq!(param(robin.try_import(statement([past])).await), "balance");
+    assert_eq!(world.stored().await, before);
 }

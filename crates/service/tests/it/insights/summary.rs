@@ -2,7 +2,7 @@
 
 use base::draft::AccountKind;
 use service::keys::NewKey;
-use service::{Error, Scopes, accounts, summary};
+use service::{Error, Scopes, accounts, goals, summary};
 use testkit::draft::{account, card, checking, rate, statement, txn};
 use testkit::{World, new_key};
 use wire::v1::Scope;
@@ -89,4 +89,28 @@ async fn a_key_needs_the_right_to_every_part_and_learns_of_its_accounts_only() {
     let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
     let some = summary::get(&world.app, &key.caller).await.unwrap();
     assert_eq!((some.net_worth.as_str(), some.accounts.open), ("1.00", 1));
+}
+
+#[tokio::test]
+async fn what_lies_hidden_counts_towards_a_goal_but_not_in_the_summary() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let as_of = "2026-03-10T08:00:00Z";
+    robin.import(statement([checking("Hidden").balance(as_of, 5_000)])).await;
+    let hidden = robin.account("Hidden").await;
+    let goal = goals::NewGoal {
+        name: "Boat".to_owned(),
+        kind: goals::Kind::Purchase,
+        status: goals::Status::Active,
+        target: base::Money::new(10_000, base::Currency::USD),
+        saved_minor: 1_000,
+        target_on: None,
+        accounts: vec![hidden],
+    };
+    goals::create(&world.app, &robin.caller, goal).await.unwrap();
+    accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
+    let listed = goals::list(&world.app, &robin.caller, None).await.unwrap();
+    assert_eq!(listed[0].current_minor, 6_000);
+    let found = summary::get(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(found.goals.current_value.as_str(), "10.00");
 }

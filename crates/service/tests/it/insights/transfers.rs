@@ -100,3 +100,23 @@ async fn only_the_person_decides_and_only_of_a_move() {
     let word = enrichment::Word { counterparty: Some("Me".to_owned()), category: None };
     is_not_found(enrichment::fix(&world.app, &key.caller, vec![outflow], word).await);
 }
+
+#[tokio::test]
+async fn a_pair_moves_with_its_legs_and_goes_with_them() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(moved()).await;
+    settle(&world).await;
+    // The bank dates both legs anew, and nothing newer is there.
+    let out = txn("2026-02-20", -50_000, "ONLINE TRANSFER TO SAVINGS 0042").id("out");
+    let into = txn("2026-02-21", 50_000, "TRANSFER FROM CHECKING").id("in");
+    robin.import(statement([checking("Everyday").with(out), savings().with(into)])).await;
+    settle(&world).await;
+    service::insights::ask_for_everything(&world.app, robin.user.id).await.unwrap();
+    settle(&world).await;
+    assert_eq!(flagged(&world, &robin).await.iter().filter(|it| it.1).count(), 2);
+    let gone = [checking("Everyday").without("out"), savings().without("in")];
+    robin.import(statement(gone)).await;
+    settle(&world).await;
+    assert_eq!(transfers::list(&world.app, &robin.caller).await.unwrap(), []);
+}

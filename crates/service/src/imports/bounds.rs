@@ -1,0 +1,45 @@
+//! Amounts that nobody has: refused at the door, so that no sum behind it can run over.
+
+use base::draft::{AccountDraft, Statement};
+
+use crate::{Error, Result};
+
+/// A million million units of a currency with cents. Some ninety thousand of these still add up in 64 bits.
+const MINOR_MAX: u64 = 100_000_000_000_000;
+
+pub(super) fn check(statement: &Statement) -> Result<()> {
+    for account in &statement.accounts {
+        let too_large = |param: &str| {
+            let message =
+                format!("{param} on the account {} is too large to be true", account.name);
+            Err(Error::invalid(param, message))
+        };
+        if account.transactions.iter().any(|it| is_absurd(it.amount.minor())) {
+            return too_large("amount");
+        }
+        if balances(account).any(is_absurd) {
+            return too_large("balance");
+        }
+        let holdings = account.holdings.iter().flatten();
+        if holdings
+            .flat_map(|it| [it.cost_basis_minor, it.institution_value_minor])
+            .flatten()
+            .any(is_absurd)
+        {
+            return too_large("holdings");
+        }
+    }
+    Ok(())
+}
+
+fn balances(account: &AccountDraft) -> impl Iterator<Item = i64> {
+    let present = account.balance.iter();
+    let present = present
+        .flat_map(|it| [Some(it.current_minor), it.available_minor, it.limit_minor])
+        .flatten();
+    present.chain(account.past_balances.iter().map(|it| it.current_minor))
+}
+
+fn is_absurd(minor: i64) -> bool {
+    minor.unsigned_abs() > MINOR_MAX
+}
