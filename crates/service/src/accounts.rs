@@ -6,7 +6,7 @@ use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
-use crate::{App, Caller, Credential, Error, Result, insights};
+use crate::{App, Caller, Error, Result, insights};
 
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -112,10 +112,7 @@ pub(crate) async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Acc
 
 /// Hides an account from lists and totals, or shows it again. Nothing is lost by it.
 pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool) -> Result<()> {
-    if matches!(caller.credential, Credential::Key { .. }) {
-        // What is left out of totals is for the person to decide; a key only reads.
-        return Err(Error::NotFound("account"));
-    }
+    caller.require_owner("account")?;
     let (user, now) = (caller.user, app.clock.now());
     let at = hidden.then_some(now);
     let hide = move |tx: &mut db::Tx<'_>| {

@@ -113,6 +113,15 @@ impl Caller {
         }
     }
 
+    /// Keys and apps read and propose; what is told of the data, hidden or decided is for the person, or the operator on
+    /// their behalf. To a key it is as if the thing were not there.
+    pub fn require_owner(&self, what: &'static str) -> Result<()> {
+        match self.credential {
+            Credential::Owner => Ok(()),
+            Credential::Key { .. } => Err(Error::NotFound(what)),
+        }
+    }
+
     pub fn may_see(&self, account: AccountId) -> bool {
         match &self.credential {
             Credential::Key { accounts: Some(accounts), .. } => accounts.contains(&account),

@@ -5,7 +5,7 @@ use calc::transfers::Kind;
 use db::{Tx, params};
 use wire::v1::Scope;
 
-use crate::{App, Caller, Credential, Error, Result, insights};
+use crate::{App, Caller, Error, Result, insights};
 
 /// Two transactions that belong together, or may.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Transfer {
 
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Transfer>> {
     caller.require(Scope::TransactionsRead)?;
-    only_the_person(caller)?;
+    caller.require_owner("transfer")?;
     let read = |row: &db::Row<'_>| {
         let (state, kind): (&str, &str) = (row.get(2)?, row.get(3)?);
         let unknown = || db::Error::Decode { column: 3, reason: format!("unknown kind {kind}") };
@@ -62,7 +62,7 @@ async fn decide(
     (outflow, inflow): (TransactionId, TransactionId),
     decision: &'static str,
 ) -> Result<()> {
-    only_the_person(caller)?;
+    caller.require_owner("transfer")?;
     let (user, now) = (caller.user, app.clock.now());
     let save = move |tx: &mut Tx<'_>| {
         let leg = |tx: &mut Tx<'_>, id: TransactionId| {
@@ -80,14 +80,6 @@ async fn decide(
         insights::touch_everything(tx, user, now)
     };
     app.db.write(save).await
-}
-
-/// What is left out of earning and spending is for the person to say.
-fn only_the_person(caller: &Caller) -> Result<()> {
-    match caller.credential {
-        Credential::Owner => Ok(()),
-        Credential::Key { .. } => Err(Error::NotFound("transfer")),
-    }
 }
 
 const LIST: &str = "select outflow_id, inflow_id, state, kind, evidence from transfers

@@ -218,7 +218,13 @@ impl<'a> Search<'a> {
             days.dedup();
         }
         let mut found = std::mem::take(&mut self.found);
+        let mut partners = vec![0_u32; self.legs.len()];
+        found.iter().flat_map(Candidate::legs).for_each(|leg| partners[leg] += 1);
         for it in found.iter_mut().filter(|it| it.basis == Basis::Exact) {
+            // Where a leg could go with several others, repetition speaks for each of them alike.
+            if it.legs().iter().any(|leg| partners[*leg] > 1) {
+                continue;
+            }
             let Some(days) = way(self, it).and_then(|way| days_of.get(&way)) else { continue };
             if is_repeated(days, self.days[it.outflow]) {
                 it.evidence.push(Evidence::Repeated);

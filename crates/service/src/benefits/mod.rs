@@ -14,7 +14,7 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::accounts::Account;
-use crate::{App, Caller, Credential, Error, Result, accounts, insights, rates, users};
+use crate::{App, Caller, Error, Result, accounts, insights, rates, users};
 
 pub(crate) use work::save;
 
@@ -246,7 +246,7 @@ pub enum Said {
 }
 
 pub async fn mark(app: &App, caller: &Caller, id: BenefitId, said: Said) -> Result<()> {
-    only_the_person(caller, "benefit")?;
+    caller.require_owner("benefit")?;
     if matches!(said, Said::Used(Some(minor)) if minor < 0) {
         return Err(Error::invalid("used_amount", "used_amount must not be negative"));
     }
@@ -277,7 +277,7 @@ pub async fn set_card(
     product: Option<&str>,
     opened_on: Option<Date>,
 ) -> Result<()> {
-    only_the_person(caller, "account")?;
+    caller.require_owner("account")?;
     if let Some(product) = product
         && find_card(product).is_none()
     {
@@ -305,14 +305,6 @@ pub fn catalogue() -> impl Iterator<Item = (&'static str, String, Date)> {
         let name = card.names.first().map(String::as_str).unwrap_or_default();
         (card.id.as_str(), format!("{} {name}", card.issuer), card.verified_on)
     })
-}
-
-/// What was used, the person says; a key or an app only reads.
-fn only_the_person(caller: &Caller, what: &'static str) -> Result<()> {
-    match caller.credential {
-        Credential::Owner => Ok(()),
-        Credential::Key { .. } => Err(Error::NotFound(what)),
-    }
 }
 
 fn read_product(row: &db::Row<'_>) -> db::Result<(AccountId, String, i64, i64)> {

@@ -14,7 +14,7 @@ use db::{Tx, params};
 
 use crate::insights::{self, Run};
 use crate::recurring::Direction;
-use crate::{App, Caller, Credential, Error, Result};
+use crate::{App, Caller, Error, Result};
 
 pub(crate) use settle::settle;
 
@@ -111,7 +111,7 @@ pub async fn fix(
     transactions: Vec<TransactionId>,
     word: Word,
 ) -> Result<()> {
-    only_the_person(caller, "transaction")?;
+    caller.require_owner("transaction")?;
     check(&word)?;
     if transactions.is_empty() || transactions.len() > FIXED_MAX {
         let message = format!("transaction_ids must name 1 to {FIXED_MAX} transactions");
@@ -133,7 +133,7 @@ pub async fn fix(
 
 /// Takes the person's word back; what the rules and tables say holds again.
 pub async fn unfix(app: &App, caller: &Caller, transaction: TransactionId) -> Result<()> {
-    only_the_person(caller, "transaction")?;
+    caller.require_owner("transaction")?;
     let (user, now) = (caller.user, app.clock.now());
     let forget = move |tx: &mut Tx<'_>| {
         if tx.execute(FORGET_FIX, params![user, transaction])? == 0 {
@@ -156,7 +156,7 @@ pub struct NewRule {
 }
 
 pub async fn create_rule(app: &App, caller: &Caller, new: NewRule) -> Result<RuleId> {
-    only_the_person(caller, "rule")?;
+    caller.require_owner("rule")?;
     check(&new.word)?;
     let key = new.like.as_deref().map(|it| clean(it).key);
     let words = new.words.as_deref().map(|it| it.trim().to_uppercase()).filter(|it| !it.is_empty());
@@ -192,7 +192,7 @@ pub async fn create_rule(app: &App, caller: &Caller, new: NewRule) -> Result<Rul
 
 /// Forgets a rule; what it said is judged anew.
 pub async fn delete_rule(app: &App, caller: &Caller, rule: RuleId) -> Result<()> {
-    only_the_person(caller, "rule")?;
+    caller.require_owner("rule")?;
     let (user, now) = (caller.user, app.clock.now());
     let forget = move |tx: &mut Tx<'_>| {
         if tx.execute(FORGET_RULE, params![user, rule])? == 0 {
@@ -201,14 +201,6 @@ pub async fn delete_rule(app: &App, caller: &Caller, rule: RuleId) -> Result<()>
         insights::touch_everything(tx, user, now)
     };
     app.db.write(forget).await
-}
-
-/// Keys and apps read and propose; what a transaction is, the person decides.
-fn only_the_person(caller: &Caller, what: &'static str) -> Result<()> {
-    match caller.credential {
-        Credential::Owner => Ok(()),
-        Credential::Key { .. } => Err(Error::NotFound(what)),
-    }
 }
 
 fn check(word: &Word) -> Result<()> {

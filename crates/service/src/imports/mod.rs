@@ -16,7 +16,7 @@ use wire::v1::Event;
 
 use crate::enrichment::Desk;
 use crate::insights::{self, Touch};
-use crate::{App, Caller, Credential, Error, Result, outbox};
+use crate::{App, Caller, Error, Result, outbox};
 
 /// What an import found, in transactions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,10 +47,7 @@ struct Batch {
 
 /// Takes in what a source says. Either all of it is there afterwards, or nothing is.
 pub async fn commit(app: &App, caller: &Caller, mut statement: Statement) -> Result<Summary> {
-    if matches!(caller.credential, Credential::Key { .. }) {
-        // Keys read and propose; only a person, or the operator for them, brings data in.
-        return Err(Error::NotFound("import"));
-    }
+    caller.require_owner("import")?;
     text::clean(&mut statement);
     bounds::check(&statement)?;
     let (app, user) = (app.clone(), caller.user);
