@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use service::{App, idempotency, insights, keys, limits};
+use service::{App, idempotency, insights, keys, limits, sessions};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -48,6 +48,9 @@ impl Loops {
                 done += 1;
             }
             Ok(done)
+        });
+        self.start("forget sessions", 3_600, app, |app| async move {
+            sessions::forget_once(&app).await
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

@@ -40,6 +40,7 @@ param_from! {
     &'a Option<String> => |it| Param::Text(it.as_deref());
     &'a [u8] => |it| Param::Bytes(Some(it));
     &'a Vec<u8> => |it| Param::Bytes(Some(it));
+    Option<&'a [u8]> => |it| Param::Bytes(it);
     Date => |it| Param::Int(Some(days_from_date(it)));
     Option<Date> => |it| Param::Int(it.map(days_from_date));
     Timestamp => |it| Param::Int(Some(it.as_microsecond()));

@@ -5,7 +5,7 @@ use base::Timestamp;
 use db::params;
 use wire::v1::Code;
 
-use crate::{App, Caller, Credential, Error, Result};
+use crate::{App, Caller, Error, Result};
 
 /// How long a claim keeps others out before a crash is assumed.
 const LEASE_SECONDS: i64 = 60;
@@ -155,10 +155,7 @@ struct Owner {
 
 impl Owner {
     fn new(caller: &Caller, request: &Request, leased_until: i64) -> Owner {
-        let credential = match &caller.credential {
-            Credential::Key { id, .. } => *id.as_bytes(),
-            Credential::Owner => *caller.user.as_bytes(),
-        };
+        let credential = caller.credential_id();
         let (scope, key) = (request.scope.clone(), request.key.clone());
         Owner { user: caller.user, credential, scope, key, leased_until }
     }

@@ -12,7 +12,7 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Event, IncomePart, Scope};
 
 use crate::insights::{self, Run};
-use crate::{App, Caller, Credential, Error, Result};
+use crate::{App, Caller, Error, Result};
 
 /// An analysis as it is answered: kept in that form, because nothing but answers reads it.
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<Analysis> {
 
 /// Whether a key sees only some accounts, so that figures over all of them are not for it.
 pub(crate) fn limited(caller: &Caller) -> bool {
-    matches!(&caller.credential, Credential::Key { accounts: Some(_), .. })
+    caller.limited_to().is_some()
 }
 
 /// The analysis worked out at once over the accounts that the caller may see, for pages and for limited keys.
@@ -53,10 +53,7 @@ pub async fn analysed(app: &App, caller: &Caller) -> Result<(Income, Currency)> 
 /// Reading is all that happens in this transaction; it is one so that all of it is of one moment.
 pub(crate) async fn ledger_of(app: &App, caller: &Caller) -> Result<(Ledger, Income, Currency)> {
     let (mine, user) = (app.clone(), caller.user);
-    let only = match &caller.credential {
-        Credential::Key { accounts, .. } => accounts.clone(),
-        Credential::Owner => None,
-    };
+    let only = caller.limited_to().cloned();
     let read = move |tx: &mut Tx<'_>| {
         let run = Run::new(tx, &mine, user, insights::Scope::Everything)?;
         let ledger = insights::ledger(tx, &run.household(only.as_deref()))?;

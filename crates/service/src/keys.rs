@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{AccountId, Entropy, KeyId, Timestamp, UserId};
+use base::{AccountId, KeyId, Timestamp, UserId};
 use db::params;
-use sha2::{Digest as _, Sha256};
 
-use crate::{App, Caller, Credential, Error, Result, Scopes};
+use crate::{App, Caller, Credential, Error, Result, Scopes, tokens};
 
 const PREFIX: &str = "ek_";
-const RANDOM: usize = 32;
-const CHECKSUM: usize = 6;
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// How long a process may go on trusting a key that another one revoked. The contract allows a second.
 const TRUST_MICROSECONDS: i64 = 500_000;
 /// Last use is kept to the minute: it tells a person whether a key is alive, not what it does.
@@ -43,9 +39,10 @@ pub struct NewKey {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Makes a key and returns the secret with it; it is never to be seen again.
+/// Makes a key and returns the secret with it; it is never to be seen again. Only a person can: a key that could make
+/// keys would outlive its own revocation.
 pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, String)> {
-    must_be_person(caller)?;
+    caller.require_owner("key")?;
     let name = new.name.trim().to_owned();
     if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
         return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
@@ -54,7 +51,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, 
     if new.expires_at.is_some_and(|at| at <= now) {
         return Err(Error::invalid("expires_at", "expires_at must be in the future"));
     }
-    let secret = make_secret(&app.entropy);
+    let secret = tokens::make(PREFIX, &app.entropy);
     let key = ApiKey {
         id: app.ids.make(),
         name,
@@ -67,7 +64,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, 
         revoked_at: None,
         created_at: now,
     };
-    let (row, hash, user) = (key.clone(), hash(&secret), caller.user);
+    let (row, hash, user) = (key.clone(), tokens::hash(&secret), caller.user);
     app.db
         .write(move |tx| {
             let limited_at = row.limited.then_some(now);
@@ -105,13 +102,13 @@ pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, 
 
 /// The person's keys, newest first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
-    must_be_person(caller)?;
+    caller.require_owner("key")?;
     Ok(app.db.all(LIST, params![caller.user], read).await?)
 }
 
 /// Ends a key at once here, and within a second in every other process.
 pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
-    must_be_person(caller)?;
+    caller.require_owner("key")?;
     let (user, now) = (caller.user, app.clock.now());
     let touched =
         app.db.write(move |tx| Ok::<_, Error>(tx.execute(REVOKE, params![user, id, now])?)).await?;
@@ -121,10 +118,10 @@ pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
 
 /// Who a token belongs to. A token that fails its own checksum never reaches the database.
 pub async fn authenticate(app: &App, token: &str, address: Option<&str>) -> Result<Caller> {
-    if !is_well_formed(token) {
+    if !tokens::is_well_formed(PREFIX, token) {
         return Err(Error::Unauthenticated("the token is malformed"));
     }
-    let (hash, now) = (hash(token), app.clock.now());
+    let (hash, now) = (tokens::hash(token), app.clock.now());
     let known = match app.key_cache.find(&hash, now) {
         Some(known) => known,
         None => {
@@ -156,14 +153,6 @@ pub async fn save_usage_once(app: &App) -> Result<usize> {
         app.db.write(save).await?;
     }
     Ok(count)
-}
-
-fn must_be_person(caller: &Caller) -> Result<()> {
-    match caller.credential {
-        Credential::Owner => Ok(()),
-        // A key that could make keys would outlive its own revocation.
-        Credential::Key { .. } => Err(Error::NotFound("key")),
-    }
 }
 
 async fn load(app: &App, hash: &[u8; 32]) -> Result<Arc<Known>> {
@@ -268,42 +257,6 @@ impl Cache {
     }
 }
 
-fn hash(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
-}
-
-fn make_secret(entropy: &Entropy) -> String {
-    let mut secret = PREFIX.to_owned();
-    while secret.len() < PREFIX.len() + RANDOM {
-        let [byte] = entropy.bytes();
-        // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
-        if byte < 248 {
-            secret.push(BASE62[usize::from(byte % 62)] as char);
-        }
-    }
-    secret.push_str(&checksum(&secret));
-    secret
-}
-
-fn is_well_formed(token: &str) -> bool {
-    let length = PREFIX.len() + RANDOM + CHECKSUM;
-    token.len() == length
-        && token.starts_with(PREFIX)
-        && token.is_ascii()
-        && checksum(&token[..length - CHECKSUM]) == token[length - CHECKSUM..]
-}
-
-/// CRC32 in base 62, so that a scanner, or a reader of a cut-off key, can tell a real one without asking us.
-fn checksum(text: &str) -> String {
-    let mut rest = crc32fast::hash(text.as_bytes()) as usize;
-    let mut digits = [b'0'; CHECKSUM];
-    for digit in digits.iter_mut().rev() {
-        *digit = BASE62[rest % 62];
-        rest /= 62;
-    }
-    digits.iter().map(|it| *it as char).collect()
-}
-
 fn read(row: &db::Row<'_>) -> db::Result<ApiKey> {
     let scopes: &str = row.get(3)?;
     let limited: Option<i64> = row.get(4)?;
@@ -339,31 +292,3 @@ const USED: &str = "update api_keys set last_used_at = $3, last_used_address = $
     where user_id = $1 and id = $2 and (last_used_at is null or last_used_at < $3)";
 
 pub(crate) const STATEMENTS: &[&str] = &[INSERT, LIMIT, LIST, REVOKE, BY_HASH, ACCOUNTS, USED];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_carries_its_own_checksum() {
-        let entropy = Entropy::seeded(7);
-        for _ in 0..50 {
-            let secret = make_secret(&entropy);
-            assert_eq!(secret.len(), 41);
-            assert!(is_well_formed(&secret));
-            // Any one character changed is noticed.
-            for at in 0..secret.len() {
-                let mut broken = secret.clone().into_bytes();
-                broken[at] = if broken[at] == b'x' { b'y' } else { b'x' };
-                assert!(!is_well_formed(&String::from_utf8(broken).unwrap()));
-            }
-        }
-    }
-
-    #[test]
-    fn what_only_looks_like_a_key_is_refused() {
-        for bad in ["", "ek_", "ek_short", &"ek_".repeat(20), "Bearer x", "ek_é"] {
-            assert!(!is_well_formed(bad), "{bad}");
-        }
-    }
-}

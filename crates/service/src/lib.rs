@@ -1,6 +1,7 @@
 //! What the product does: one module per capability, with its rules beside its SQL.
 
 pub mod accounts;
+pub mod audit;
 pub mod backup;
 pub mod balances;
 pub mod benefits;
@@ -23,7 +24,9 @@ pub mod rates;
 pub mod recurring;
 pub mod schema;
 pub mod scores;
+pub mod sessions;
 pub mod summary;
+mod tokens;
 pub mod transactions;
 pub mod transfers;
 pub mod users;
@@ -31,7 +34,7 @@ pub mod users;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use base::{AccountId, Clock, Entropy, IdMaker, KeyId, UserId};
+use base::{AccountId, Clock, Entropy, GrantId, IdMaker, KeyId, SessionId, UserId};
 use db::Db;
 use wire::v1::Scope;
 
@@ -50,6 +53,8 @@ pub struct Parts {
     pub cursors: cursors::Seal,
     pub limits: limits::Limiter,
     pub key_cache: keys::Cache,
+    pub(crate) hashing: users::Hashing,
+    pub(crate) installation_key: installation::Key,
 }
 
 impl Deref for App {
@@ -77,6 +82,8 @@ impl App {
             cursors: cursors::Seal::new(&installation_key),
             limits: limits::Limiter::new(rate_limit),
             key_cache: keys::Cache::default(),
+            hashing: users::Hashing::default(),
+            installation_key,
             db,
             clock,
             entropy,
@@ -96,7 +103,11 @@ pub struct Caller {
 pub enum Credential {
     /// An API key. `accounts` lists the only ones it may see, when it is limited to some.
     Key { id: KeyId, scopes: Scopes, accounts: Option<Arc<[AccountId]>> },
-    /// The person themselves, or the operator on their behalf.
+    /// An app that the person allowed.
+    Grant { id: GrantId, scopes: Scopes },
+    /// The person themselves, signed in.
+    Session { id: SessionId, address: Option<Arc<str>> },
+    /// The operator at the machine, on the person's behalf.
     Owner,
 }
 
@@ -107,25 +118,41 @@ impl Caller {
 
     pub fn require(&self, scope: Scope) -> Result<()> {
         match &self.credential {
-            Credential::Owner => Ok(()),
-            Credential::Key { scopes, .. } if scopes.has(scope) => Ok(()),
-            Credential::Key { .. } => Err(Error::Forbidden(scope)),
+            Credential::Owner | Credential::Session { .. } => Ok(()),
+            Credential::Key { scopes, .. } | Credential::Grant { scopes, .. } => {
+                if scopes.has(scope) { Ok(()) } else { Err(Error::Forbidden(scope)) }
+            }
         }
     }
 
     /// Keys and apps read and propose; what is told of the data, hidden or decided is for the person, or the operator on
-    /// their behalf. To a key it is as if the thing were not there.
+    /// their behalf. To a key or an app it is as if the thing were not there.
     pub fn require_owner(&self, what: &'static str) -> Result<()> {
         match self.credential {
-            Credential::Owner => Ok(()),
-            Credential::Key { .. } => Err(Error::NotFound(what)),
+            Credential::Owner | Credential::Session { .. } => Ok(()),
+            Credential::Key { .. } | Credential::Grant { .. } => Err(Error::NotFound(what)),
         }
     }
 
     pub fn may_see(&self, account: AccountId) -> bool {
+        self.limited_to().is_none_or(|accounts| accounts.contains(&account))
+    }
+
+    /// The only accounts that the caller may see, where it is limited to some.
+    pub fn limited_to(&self) -> Option<&Arc<[AccountId]>> {
         match &self.credential {
-            Credential::Key { accounts: Some(accounts), .. } => accounts.contains(&account),
-            _ => true,
+            Credential::Key { accounts, .. } => accounts.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// What requests are counted by, and idempotent answers kept under.
+    pub fn credential_id(&self) -> [u8; 16] {
+        match &self.credential {
+            Credential::Key { id, .. } => *id.as_bytes(),
+            Credential::Grant { id, .. } => *id.as_bytes(),
+            Credential::Session { id, .. } => *id.as_bytes(),
+            Credential::Owner => *self.user.as_bytes(),
         }
     }
 }

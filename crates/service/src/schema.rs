@@ -13,6 +13,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "insights",
         sql: include_str!("../../../migrations/0002_insights.sql"),
     },
+    Migration {
+        version: 3,
+        name: "people",
+        sql: include_str!("../../../migrations/0003_people.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all
@@ -20,6 +25,7 @@ pub const MIGRATIONS: &[Migration] = &[
 pub fn statements() -> Vec<String> {
     let fixed = [
         crate::accounts::STATEMENTS,
+        crate::audit::STATEMENTS,
         crate::backup::STATEMENTS,
         crate::balances::STATEMENTS,
         crate::goals::STATEMENTS,
@@ -33,6 +39,7 @@ pub fn statements() -> Vec<String> {
         crate::income::STATEMENTS,
         crate::rates::STATEMENTS,
         crate::scores::STATEMENTS,
+        crate::sessions::STATEMENTS,
         crate::summary::STATEMENTS,
         crate::transfers::STATEMENTS,
         crate::transactions::STATEMENTS,

@@ -7,7 +7,7 @@ use db::params;
 use wire::json::Moment;
 use wire::v1::{self, Scope};
 
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Result, Tx};
 
 #[derive(Debug, Clone)]
 pub struct User {
@@ -18,7 +18,16 @@ pub struct User {
     pub base_currency: Currency,
     pub connected_at: Option<Timestamp>,
     pub created_at: Timestamp,
+    pub role: Role,
+    /// Whether a passkey is asked for behind the password.
+    pub second_step: bool,
 }
+
+base::words!(Role {
+    /// May invite others; the first person is one.
+    Keeper => "keeper",
+    Member => "member",
+});
 
 impl From<&User> for v1::Profile {
     fn from(user: &User) -> v1::Profile {
@@ -41,6 +50,27 @@ pub struct NewUser {
     pub password: Option<String>,
 }
 
+/// Hashes are slow and large on purpose; only so many are made at a time, so that a flood of sign-ins costs the
+/// visitors time and not the machine its memory.
+pub struct Hashing(tokio::sync::Semaphore);
+
+impl Default for Hashing {
+    fn default() -> Hashing {
+        Hashing(tokio::sync::Semaphore::new(4))
+    }
+}
+
+impl Hashing {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let closed = |error: &dyn std::error::Error| Error::internal(error.to_string());
+        let _turn = self.0.acquire().await.map_err(|error| closed(&error))?;
+        tokio::task::spawn_blocking(work).await.map_err(|error| closed(&error))?
+    }
+}
+
 pub const PASSWORD_LENGTH_MIN: usize = 10;
 const PASSWORD_LENGTH_MAX: usize = 256;
 
@@ -59,32 +89,36 @@ pub async fn create(app: &App, new: NewUser) -> Result<User> {
         base_currency: new.base_currency,
         connected_at: None,
         created_at: now,
+        role: Role::Member,
+        second_step: false,
     };
-    let row = user.clone();
-    app.db
-        .write(move |tx| {
-            let inserted = tx.execute(
-                INSERT,
-                params![
-                    row.id,
-                    &row.email,
-                    &row.preferred_name,
-                    row.base_currency.code(),
-                    &hash,
-                    now
-                ],
-            );
-            match inserted {
-                Ok(_) => Ok(()),
-                Err(db::Error::Unique) => {
-                    let message = format!("{} already has an account here", row.email);
-                    Err(Error::invalid("email", message))
-                }
-                Err(error) => Err(error.into()),
-            }
-        })
-        .await?;
-    Ok(user)
+    app.db.write(move |tx| insert(tx, user, hash)).await
+}
+
+/// The first person keeps the installation.
+fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> Result<User> {
+    let first = tx.first(ANYONE, &[], |row| row.get::<i64>(0))?.is_none();
+    user.role = if first { Role::Keeper } else { Role::Member };
+    let inserted = tx.execute(
+        INSERT,
+        params![
+            user.id,
+            &user.email,
+            &user.preferred_name,
+            user.base_currency.code(),
+            &hash,
+            user.created_at,
+            user.role.as_str()
+        ],
+    );
+    match inserted {
+        Ok(_) => Ok(user),
+        Err(db::Error::Unique) => {
+            let message = format!("{} already has an account here", user.email);
+            Err(Error::invalid("email", message))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The caller's own profile.
@@ -138,18 +172,18 @@ pub async fn check_password(app: &App, email: &str, password: &str) -> Result<Op
     let email = normal_email(email)?;
     let found = app
         .db
-        .first(PASSWORD, params![&email], |row| Ok((read(row)?, row.get::<Option<String>>(7)?)))
+        .first(PASSWORD, params![&email], |row| Ok((read(row)?, row.get::<Option<String>>(9)?)))
         .await?;
     let (user, hash) = match found {
         Some((user, Some(hash))) => (Some(user), hash),
         _ => (None, UNKNOWN_HASH.to_owned()),
     };
     let password = password.to_owned();
-    let fits = tokio::task::spawn_blocking(move || {
+    let verify = move || {
         let hash = PasswordHash::new(&hash).map_err(|error| Error::internal(error.to_string()))?;
-        Ok::<_, Error>(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
-    });
-    let fits = fits.await.map_err(|error| Error::internal(error.to_string()))??;
+        Ok(Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+    };
+    let fits = app.hashing.run(verify).await?;
     Ok(user.filter(|_| fits))
 }
 
@@ -167,12 +201,11 @@ async fn hash_password(app: &App, password: &str) -> Result<String> {
     }
     let salt: [u8; 16] = app.entropy.bytes();
     let password = password.to_owned();
-    // Hashing is slow on purpose, so it must not hold up the threads that answer requests.
-    let hashing = tokio::task::spawn_blocking(move || {
+    let hash = move || {
         let hash = Argon2::default().hash_password_with_salt(password.as_bytes(), &salt);
         hash.map(|it| it.to_string()).map_err(|error| Error::internal(error.to_string()))
-    });
-    hashing.await.map_err(|error| Error::internal(error.to_string()))?
+    };
+    app.hashing.run(hash).await
 }
 
 /// Lower case and trimmed, so that one person is one row however they type it.
@@ -191,6 +224,7 @@ fn normal_email(email: &str) -> Result<String> {
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<User> {
+    let unknown = || db::Error::Decode { column: 7, reason: "an unknown role".to_owned() };
     Ok(User {
         id: row.get(0)?,
         email: row.get(1)?,
@@ -199,26 +233,29 @@ fn read(row: &db::Row<'_>) -> db::Result<User> {
         base_currency: row.get(4)?,
         connected_at: row.get(5)?,
         created_at: row.get(6)?,
+        role: Role::parse(row.get(7)?).ok_or_else(unknown)?,
+        second_step: row.get::<Option<&str>>(8)?.is_some(),
     })
 }
 
 const INSERT: &str = "insert into users
-    (id, email, preferred_name, base_currency, password_hash, created_at, updated_at)
-    values ($1, $2, $3, $4, $5, $6, $6)";
+    (id, email, preferred_name, base_currency, password_hash, created_at, updated_at, role)
+    values ($1, $2, $3, $4, $5, $6, $6, $7)";
+const ANYONE: &str = "select created_at from users limit 1";
 const BY_ID: &str =
-    "select id, email, preferred_name, image, base_currency, connected_at, created_at
-    from users where id = $1";
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at,
+    role, second_step from users where id = $1";
 const BY_EMAIL: &str =
-    "select id, email, preferred_name, image, base_currency, connected_at, created_at
-    from users where email = $1";
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at,
+    role, second_step from users where email = $1";
 const PASSWORD: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
-    password_hash from users where email = $1";
+    role, second_step, password_hash from users where email = $1";
 const LIST: &str =
-    "select id, email, preferred_name, image, base_currency, connected_at, created_at
-    from users order by id limit $1";
+    "select id, email, preferred_name, image, base_currency, connected_at, created_at,
+    role, second_step from users order by id limit $1";
 const SET_PASSWORD: &str = "update users set password_hash = $2, updated_at = $3 where id = $1";
 const DELETE: &str = "delete from users where id = $1";
 
 pub(crate) const STATEMENTS: &[&str] =
-    &[INSERT, BY_ID, BY_EMAIL, PASSWORD, LIST, SET_PASSWORD, DELETE];
+    &[INSERT, ANYONE, BY_ID, BY_EMAIL, PASSWORD, LIST, SET_PASSWORD, DELETE];

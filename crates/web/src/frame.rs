@@ -10,7 +10,7 @@ use axum::response::Response;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use service::limits::{self, Standing};
-use service::{Caller, Credential, Error, keys};
+use service::{Caller, Error, keys};
 use wire::v1::Code;
 
 use crate::answer::Answer;
@@ -147,7 +147,7 @@ async fn handle(
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
     let caller = authenticate(door, &parts.headers, address.as_deref()).await?;
     facts.user = Some(caller.user);
-    let standing = limits::take(&door.app, credential(&caller)).await?;
+    let standing = limits::take(&door.app, caller.credential_id()).await?;
     facts.standing = Some(standing);
     if !standing.accepted {
         let retry_after_seconds = standing.reset_seconds.max(1);
@@ -228,13 +228,6 @@ fn missing_scope(door: &Door, error: Error) -> Failure {
     let Error::Forbidden(scope) = error else { return error.into() };
     let challenge = challenge(door, &format!(", error=\"insufficient_scope\", scope=\"{scope}\""));
     Refusal::from(error).with_header("www-authenticate", challenge).into()
-}
-
-fn credential(caller: &Caller) -> [u8; 16] {
-    match &caller.credential {
-        Credential::Key { id, .. } => *id.as_bytes(),
-        Credential::Owner => *caller.user.as_bytes(),
-    }
 }
 
 struct Shape<'a> {

@@ -1,0 +1,75 @@
+//! Secrets that programs carry: a prefix that says what it is, random letters, and a checksum. Only a hash is kept.
+
+use base::Entropy;
+use sha2::{Digest as _, Sha256};
+
+const RANDOM: usize = 32;
+const CHECKSUM: usize = 6;
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+pub(crate) fn make(prefix: &str, entropy: &Entropy) -> String {
+    let mut secret = prefix.to_owned();
+    while secret.len() < prefix.len() + RANDOM {
+        let [byte] = entropy.bytes();
+        // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+        if byte < 248 {
+            secret.push(BASE62[usize::from(byte % 62)] as char);
+        }
+    }
+    secret.push_str(&checksum(&secret));
+    secret
+}
+
+/// Whether it can be one of ours at all; most of what is not never reaches the database.
+pub(crate) fn is_well_formed(prefix: &str, token: &str) -> bool {
+    let length = prefix.len() + RANDOM + CHECKSUM;
+    token.len() == length
+        && token.starts_with(prefix)
+        && token.is_ascii()
+        && checksum(&token[..length - CHECKSUM]) == token[length - CHECKSUM..]
+}
+
+pub(crate) fn hash(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+/// CRC32 in base 62, so that a scanner, or a reader of a cut-off key, can tell a real one without asking us.
+fn checksum(text: &str) -> String {
+    let mut rest = crc32fast::hash(text.as_bytes()) as usize;
+    let mut digits = [b'0'; CHECKSUM];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[rest % 62];
+        rest /= 62;
+    }
+    digits.iter().map(|it| *it as char).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_carries_its_own_checksum() {
+        let entropy = Entropy::seeded(7);
+        for prefix in ["ek_", "eka_"] {
+            for _ in 0..50 {
+                let secret = make(prefix, &entropy);
+                assert_eq!(secret.len(), prefix.len() + 38);
+                assert!(is_well_formed(prefix, &secret));
+                // Any one character changed is noticed.
+                for at in 0..secret.len() {
+                    let mut broken = secret.clone().into_bytes();
+                    broken[at] = if broken[at] == b'x' { b'y' } else { b'x' };
+                    assert!(!is_well_formed(prefix, &String::from_utf8(broken).unwrap()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_a_token_is_refused() {
+        for bad in ["", "ek_", "ek_short", &"ek_".repeat(20), "Bearer x", "ek_é"] {
+            assert!(!is_well_formed("ek_", bad), "{bad}");
+        }
+    }
+}
