@@ -167,8 +167,9 @@ pub async fn revoke_others(app: &App, caller: &Caller) -> Result<()> {
 /// What a new password does: whoever had the old one is out.
 pub(crate) fn end_others(tx: &mut Tx<'_>, caller: &Caller) -> Result<u64> {
     let kept = match &caller.credential {
-        Credential::Session { id, .. } => Some(*id),
-        _ => None,
+        Credential::Session { id, .. } => *id,
+        // No session has this id.
+        _ => SessionId::from_bytes([0; 16]),
     };
     Ok(tx.execute(DELETE_OTHERS, params![caller.user, kept])?)
 }
@@ -198,6 +199,16 @@ pub async fn forget_once(app: &App) -> Result<usize> {
 pub fn form_token(app: &App, cookie: &str) -> String {
     let purpose = format!("form {}", hex(&tokens::hash(cookie)));
     hex(&app.installation_key.derive(&purpose)[..16])
+}
+
+/// Whether a form carries what it must. Compared by hash, so that the time taken says nothing about how close it was.
+pub fn form_token_fits(app: &App, cookie: &str, given: &str) -> bool {
+    tokens::hash(&form_token(app, cookie)) == tokens::hash(given)
+}
+
+/// For a visitor who is nobody yet, so that the forms at the door are theirs alone too.
+pub fn visit_token(app: &App) -> String {
+    tokens::make("ekv_", &app.entropy)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -149,8 +149,15 @@ pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clo
     Error::invalid(&shown, message)
 }
 
-/// Percent and plus decoding, strict: what is not UTF-8 afterwards is refused, never patched up.
 fn decode(text: &str, name: &str) -> Result<String> {
+    match decode_component(text) {
+        Ok(text) => Ok(text),
+        Err(wanted) => Err(wrong(name, wanted)),
+    }
+}
+
+/// Percent and plus decoding, strict: what is not UTF-8 afterwards is refused with what it must be, never patched up.
+pub(crate) fn decode_component(text: &str) -> Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -160,13 +167,13 @@ fn decode(text: &str, name: &str) -> Result<String> {
                 let digit = |it: Option<u8>| (it? as char).to_digit(16);
                 match (digit(rest.next()), digit(rest.next())) {
                     (Some(high), Some(low)) => (high * 16 + low) as u8,
-                    _ => return Err(wrong(name, "have two hexadecimal digits after each %")),
+                    _ => return Err("have two hexadecimal digits after each %"),
                 }
             }
             byte => byte,
         });
     }
-    String::from_utf8(bytes).map_err(|_| wrong(name, "be UTF-8 text"))
+    String::from_utf8(bytes).map_err(|_| "be UTF-8 text")
 }
 
 #[cfg(test)]

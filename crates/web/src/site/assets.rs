@@ -10,11 +10,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::astray;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asset {
+pub(crate) enum Asset {
     Style,
     Copying,
     Docs,
     Mark,
+    /// The style of the signed-in pages, on top of the first.
+    App,
+    /// What makes charts speak and menus close.
+    Pages,
 }
 
 struct Served {
@@ -24,12 +28,14 @@ struct Served {
 }
 
 /// In the order of the enumeration.
-static SERVED: LazyLock<[Served; 4]> = LazyLock::new(|| {
+static SERVED: LazyLock<[Served; 6]> = LazyLock::new(|| {
     [
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
         served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
         served("docs", "js", "text/javascript", include_str!("../../assets/docs.js")),
         served("mark", "svg", "image/svg+xml", include_str!("../../assets/mark.svg")),
+        served("pages", "css", "text/css", include_str!("../../assets/pages.css")),
+        served("pages", "js", "text/javascript", include_str!("../../assets/pages.js")),
     ]
 });
 
@@ -39,7 +45,7 @@ fn served(name: &str, ending: &str, media_type: &'static str, text: &'static str
 }
 
 impl Asset {
-    pub(super) fn href(self) -> &'static str {
+    pub(crate) fn href(self) -> &'static str {
         &SERVED[self as usize].href
     }
 }
@@ -73,6 +79,8 @@ mod tests {
             (Asset::Copying, "/assets/copying."),
             (Asset::Docs, "/assets/docs."),
             (Asset::Mark, "/assets/mark."),
+            (Asset::App, "/assets/pages."),
+            (Asset::Pages, "/assets/pages."),
         ] {
             assert!(asset.href().starts_with(name), "{}", asset.href());
         }

@@ -36,7 +36,7 @@ fn method_not_allowed_page(method: &str, path: &str) -> Markup {
     )
 }
 
-fn page(title: &str, said: Markup) -> Markup {
+pub(super) fn page(title: &str, said: Markup) -> Markup {
     let main = html! {
         div.note {
             h1 { (title) }

@@ -1,21 +1,34 @@
 //! Pages and plain answers outside the API.
 
+mod address;
 mod assets;
 mod astray;
+mod chart;
+pub(crate) mod cookies;
 mod docs;
+mod door;
+pub(crate) mod fields;
+pub(crate) mod form;
 mod health;
 mod home;
 mod layout;
 mod mark;
+mod overview;
+pub(crate) mod person;
+pub(crate) mod shell;
+pub(crate) mod show;
 mod snippet;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trouble;
+mod viewing;
+pub(crate) mod visitor;
 
 use axum::Router;
 use axum::extract::State;
 use axum::middleware::map_response;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use http::{HeaderValue, Method, header};
 use serde_json::json;
 use wire::v1::{Code, Scope};
@@ -26,7 +39,8 @@ use crate::error::Refusal;
 
 pub(crate) fn router() -> Router<Door> {
     Router::new()
-        .route("/", get(home::get))
+        .merge(pages())
+        .route("/docs/start", get(home::get))
         .route("/docs", docs::route())
         .route("/docs/", get(|| async { Redirect::permanent("/docs") }))
         .route("/docs/errors", get(docs::errors::list))
@@ -40,6 +54,15 @@ pub(crate) fn router() -> Router<Door> {
         .method_not_allowed_fallback(astray::method_not_allowed)
         .fallback(astray::not_found)
         .layer(map_response(guard))
+}
+
+/// What people see and do.
+fn pages() -> Router<Door> {
+    Router::new()
+        .route("/", get(overview::get))
+        .route("/view", post(viewing::post))
+        .route("/sign-in", get(door::sign_in::get).post(door::sign_in::post))
+        .route("/sign-out", post(door::sign_in::sign_out))
 }
 
 /// Nothing from elsewhere is loaded, nothing inline runs, and nobody frames a page.

@@ -1,0 +1,94 @@
+//! Bars side by side, from zero: what came in and what went out, month by month.
+
+use base::{Currency, Money};
+use maud::{Markup, html};
+
+use super::scale::{Scale, decimal};
+use super::{HEIGHT, WIDTH, figure};
+use crate::site::show::View;
+
+pub(crate) struct Group {
+    pub(crate) name: String,
+    /// As many as the chart has series.
+    pub(crate) minor: Vec<i64>,
+}
+
+pub(crate) struct Bars<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) currency: Currency,
+    /// What each bar of a group is.
+    pub(crate) series: &'a [&'a str],
+    pub(crate) groups: &'a [Group],
+}
+
+impl Bars<'_> {
+    pub(crate) fn draw(&self, view: View) -> Markup {
+        let unit = 10_i64.pow(self.currency.decimals());
+        let amounts = self.groups.iter().flat_map(|it| it.minor.iter().copied());
+        let scale = Scale::new(amounts, unit, true);
+        let money = |minor: i64| Money::new(minor, self.currency);
+        let picture = html! {
+            ul.legend {
+                @for (index, name) in self.series.iter().enumerate() {
+                    li { span.key.(series(index)) {} (name) }
+                }
+            }
+            svg.columns viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
+                aria-label={ (self.title) ". Arrow keys read its values." } {
+                @for line in &scale.lines {
+                    line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
+                    text.label x="0" y=(scale.y(*line)) dy="-5" { (view.round_text(money(*line))) }
+                }
+                @for (place, group) in self.groups.iter().enumerate() {
+                    g.group {
+                        @for (index, minor) in group.minor.iter().enumerate() {
+                            (self.bar(&scale, (place, index), *minor))
+                        }
+                        (self.name(place, &group.name))
+                    }
+                }
+            }
+        };
+        let mut columns = vec!["Month"];
+        columns.extend(self.series);
+        let text = |it: &i64| view.money_text(money(*it));
+        let rows: Vec<(String, Vec<String>)> = self
+            .groups
+            .iter()
+            .map(|it| (it.name.clone(), it.minor.iter().map(text).collect()))
+            .collect();
+        figure(self.title, picture, &columns, &rows)
+    }
+
+    /// The width of a group in tenths; labels stand to the left of the first.
+    fn group_width(&self) -> i64 {
+        (WIDTH - LEFT) * 10 / self.groups.len().max(1) as i64
+    }
+
+    fn bar(&self, scale: &Scale, (place, index): (usize, usize), minor: i64) -> Markup {
+        let group = self.group_width();
+        let width = (group * 7 / 10 / self.series.len().max(1) as i64).min(480);
+        let used = width * self.series.len() as i64;
+        let x = LEFT * 10 + group * place as i64 + (group - used) / 2 + width * index as i64;
+        let (zero, end) = (scale.tenths(0), scale.tenths(minor));
+        html! {
+            rect.bar.(series(index)) x=(decimal(x)) width=(decimal(width * 9 / 10))
+                y=(decimal(zero.min(end))) height=(decimal((zero - end).abs())) {}
+        }
+    }
+
+    /// Every second name where there are many, so that they do not touch.
+    fn name(&self, place: usize, name: &str) -> Markup {
+        let shown = self.groups.len() <= 7 || (self.groups.len() - 1 - place).is_multiple_of(2);
+        let x = LEFT * 10 + self.group_width() * place as i64 + self.group_width() / 2;
+        html! {
+            @if shown { text.label.middle x=(decimal(x)) y=(HEIGHT - 6) { (name) } }
+        }
+    }
+}
+
+const LEFT: i64 = 72;
+
+fn series(index: usize) -> &'static str {
+    ["first", "second", "third"][index % 3]
+}

@@ -1,0 +1,114 @@
+//! A line over days: solid where the bank said so, dotted where we worked it out.
+
+use base::{Currency, Date, Money, days_from_date};
+use maud::{Markup, html};
+
+use super::scale::{Scale, decimal};
+use super::{FOOT, HEIGHT, WIDTH, figure};
+use crate::site::show::View;
+
+pub(crate) struct Point {
+    pub(crate) on: Date,
+    pub(crate) minor: i64,
+    /// Whether a source said so.
+    pub(crate) reported: bool,
+}
+
+pub(crate) struct Line<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) currency: Currency,
+    /// In the order of their days.
+    pub(crate) points: &'a [Point],
+}
+
+impl Line<'_> {
+    pub(crate) fn draw(&self, view: View) -> Markup {
+        let unit = 10_i64.pow(self.currency.decimals());
+        let scale = Scale::new(self.points.iter().map(|it| it.minor), unit, false);
+        let places: Vec<String> = self.points.iter().map(|it| self.place(&scale, it)).collect();
+        let money = |minor: i64| Money::new(minor, self.currency);
+        let picture = html! {
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
+                aria-label={ (self.title) ". Arrow keys read its values." } {
+                @for line in &scale.lines {
+                    line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
+                    text.label x="0" y=(scale.y(*line)) dy="-5" { (view.round_text(money(*line))) }
+                }
+                @for (reported, run) in self.runs(&places) {
+                    polyline.(if reported { "solid" } else { "dotted" }) points=(run) {}
+                }
+                polyline.track points=(places.join(" ")) {}
+                line.cursor x1="0" x2="0" y1="0" y2=(HEIGHT - FOOT) {}
+                circle.dot r="5" {}
+                (self.days(view))
+            }
+            @if !scale.starts_at_zero { p.soft { "The scale does not start at zero." } }
+        };
+        let rows: Vec<(String, Vec<String>)> = self
+            .points
+            .iter()
+            .map(|it| (view.day(it.on), vec![view.money_text(money(it.minor))]))
+            .collect();
+        figure(self.title, picture, &["Day", "Amount"], &rows)
+    }
+
+    fn place(&self, scale: &Scale, point: &Point) -> String {
+        let (first, last) = match (self.points.first(), self.points.last()) {
+            (Some(first), Some(last)) => (days_from_date(first.on), days_from_date(last.on)),
+            _ => (0, 0),
+        };
+        let along = (days_from_date(point.on) - first) * WIDTH * 10 / (last - first).max(1);
+        format!("{},{}", decimal(along), scale.y(point.minor))
+    }
+
+    /// Stretches of one kind; each begins where the one before ended, so that the line has no gaps.
+    fn runs(&self, places: &[String]) -> Vec<(bool, String)> {
+        let mut runs: Vec<(bool, Vec<&str>)> = Vec::new();
+        for (index, point) in self.points.iter().enumerate() {
+            match runs.last_mut() {
+                Some((reported, run)) if *reported == point.reported => run.push(&places[index]),
+                last => {
+                    let joint = last.and_then(|(_, run)| run.last().copied());
+                    let run = joint.into_iter().chain([places[index].as_str()]).collect();
+                    runs.push((point.reported, run));
+                }
+            }
+        }
+        runs.into_iter().map(|(reported, run)| (reported, run.join(" "))).collect()
+    }
+
+    fn days(&self, view: View) -> Markup {
+        let at = |index: usize| self.points.get(index).map(|it| view.day(it.on));
+        let last = self.points.len().saturating_sub(1);
+        html! {
+            @if let Some(day) = at(0) { text.label x="0" y=(HEIGHT - 6) { (day) } }
+            @if last > 0 && let Some(day) = at(last) {
+                text.label.end x=(WIDTH) y=(HEIGHT - 6) { (day) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::show::Theme;
+
+    #[test]
+    fn what_was_worked_out_is_dotted_and_hangs_together_with_what_was_said() {
+        let point = |on: &str, minor, reported| Point { on: on.parse().unwrap(), minor, reported };
+        let points = [
+            point("2026-03-01", 100, false),
+            point("2026-03-02", 300, true),
+            point("2026-03-03", 200, true),
+        ];
+        let line = Line { title: "Net worth", currency: Currency::USD, points: &points };
+        let places: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let wanted = [(false, "a".to_owned()), (true, "a b c".to_owned())];
+        assert_eq!(line.runs(&places), wanted);
+        let today = "2026-03-10".parse().unwrap();
+        let hidden = View { hide_amounts: true, theme: Theme::System, today };
+        let page = line.draw(hidden).into_string();
+        assert!(!page.contains("3.00") && page.contains("Show as table"), "{page}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Charts drawn on the server: thin strokes, few lines, labels at the ends, and the same figures as a table behind.
+
+mod bars;
+mod line;
+mod scale;
+
+pub(crate) use bars::{Bars, Group};
+pub(crate) use line::{Line, Point};
+use maud::{Markup, html};
+
+/// The picture's own units; the browser scales them to the width there is.
+const WIDTH: i64 = 720;
+const HEIGHT: i64 = 260;
+/// Room for the labels of days below, and for the topmost figure above.
+const FOOT: i64 = 28;
+const HEAD: i64 = 24;
+const PLOT: i64 = HEIGHT - FOOT - HEAD;
+
+/// The figure around a picture: its value under the pointer, and its table.
+fn figure(
+    title: &str,
+    picture: Markup,
+    columns: &[&str],
+    rows: &[(String, Vec<String>)],
+) -> Markup {
+    html! {
+        figure.chart {
+            figcaption {
+                span.hush { (title) }
+                output.value aria-live="polite" {}
+            }
+            (picture)
+            details {
+                summary { "Show as table" }
+                div.scroll tabindex="0" role="group" aria-label={ (title) ", as a table" } {
+                    table {
+                        thead { tr { @for name in columns { th scope="col" { (name) } } } }
+                        tbody {
+                            @for (name, values) in rows {
+                                tr {
+                                    th scope="row" { (name) }
+                                    @for value in values { td.figure { (value) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The pages of those who are not signed in.
+
+pub(super) mod sign_in;

@@ -1,0 +1,135 @@
+//! Forms and their fields, each with its label, its hint and what is wrong with it.
+
+use maud::{Markup, html};
+use service::Error;
+
+use super::form::TOKEN_FIELD;
+use super::trouble::sentence;
+
+/// A form that changes something: it carries the token without which it is refused.
+pub(crate) fn form(action: &str, token: &str, body: Markup) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            input type="hidden" name=(TOKEN_FIELD) value=(token);
+            (body)
+        }
+    }
+}
+
+/// A single button that changes something.
+pub(crate) fn button(action: &str, token: &str, label: &str, class: &str) -> Markup {
+    form(action, token, html! { button.(class) type="submit" { (label) } })
+}
+
+/// What was typed and what is wrong with it, when a form is shown again.
+#[derive(Default)]
+pub(crate) struct Wrong {
+    pub(crate) param: Option<String>,
+    pub(crate) message: String,
+}
+
+impl Wrong {
+    /// What the person can mend; everything else is a page of its own.
+    pub(crate) fn from_error(error: Error) -> Result<Wrong, Error> {
+        match error {
+            Error::Invalid { param, message } => Ok(Wrong { param, message: sentence(&message) }),
+            Error::Conflict { message, .. } => {
+                Ok(Wrong { param: None, message: sentence(&message) })
+            }
+            other => Err(other),
+        }
+    }
+
+    /// At the field it is about.
+    fn at(&self, name: &str) -> Option<&str> {
+        (self.param.as_deref() == Some(name)).then_some(self.message.as_str())
+    }
+
+    /// Above the form: read out first, whatever field it is about.
+    pub(crate) fn summary(&self) -> Markup {
+        html! {
+            @if !self.message.is_empty() {
+                p.wrong role="alert" { (self.message) }
+            }
+        }
+    }
+}
+
+/// One field of a form.
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) label: &'a str,
+    /// text, email, password, date, number or search.
+    pub(crate) kind: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) hint: &'a str,
+    /// What the browser may fill in, such as `current-password`.
+    pub(crate) autocomplete: &'a str,
+    pub(crate) required: bool,
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn text(name: &'a str, label: &'a str, value: &'a str) -> Field<'a> {
+        Field { name, label, kind: "text", value, hint: "", autocomplete: "off", required: true }
+    }
+
+    pub(crate) fn kind(self, kind: &'a str) -> Field<'a> {
+        Field { kind, ..self }
+    }
+
+    pub(crate) fn hint(self, hint: &'a str) -> Field<'a> {
+        Field { hint, ..self }
+    }
+
+    pub(crate) fn autocomplete(self, autocomplete: &'a str) -> Field<'a> {
+        Field { autocomplete, ..self }
+    }
+
+    pub(crate) fn optional(self) -> Field<'a> {
+        Field { required: false, ..self }
+    }
+
+    pub(crate) fn show(&self, wrong: &Wrong) -> Markup {
+        let (id, hint_id) = (format!("f-{}", self.name), format!("h-{}", self.name));
+        let error = wrong.at(self.name);
+        let described = (error.is_some() || !self.hint.is_empty()).then_some(hint_id.as_str());
+        html! {
+            div.field {
+                label for=(id) { (self.label) }
+                input id=(id) name=(self.name) type=(self.kind) value=(self.value)
+                    autocomplete=(self.autocomplete) required[self.required]
+                    aria-invalid=[error.map(|_| "true")] aria-describedby=[described];
+                @if let Some(error) = error {
+                    p.wrong id=(hint_id) { (error) }
+                } @else if !self.hint.is_empty() {
+                    p.soft id=(hint_id) { (self.hint) }
+                }
+            }
+        }
+    }
+}
+
+/// A choice among words; each is its value and what is shown for it.
+pub(crate) fn select(name: &str, label: &str, options: &[(&str, &str)], chosen: &str) -> Markup {
+    let id = format!("f-{name}");
+    html! {
+        div.field {
+            label for=(id) { (label) }
+            select id=(id) name=(name) {
+                @for (value, shown) in options {
+                    option value=(value) selected[*value == chosen] { (shown) }
+                }
+            }
+        }
+    }
+}
+
+/// A box to tick.
+pub(crate) fn check(name: &str, value: &str, label: &str, ticked: bool) -> Markup {
+    html! {
+        label.check {
+            input type="checkbox" name=(name) value=(value) checked[ticked];
+            span { (label) }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a form sent, after it is certain that the form was ours: it carries the token of the cookie that came with it,
+//! and the browser says it was not sent from another site.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use service::sessions;
+
+use super::trouble::Trouble;
+use super::{address, cookies};
+use crate::Door;
+
+const BYTES_MAX: usize = 64 * 1_024;
+/// The hidden field, and the header that scripts of ours send instead.
+pub(crate) const TOKEN_FIELD: &str = "form_token";
+const TOKEN_HEADER: &str = "x-form-token";
+
+/// The fields of a form of the signed-in person.
+pub(crate) struct Form(Vec<(String, String)>);
+
+/// The fields of a form at the door, where nobody is signed in.
+pub(crate) struct DoorForm(pub(crate) Form);
+
+impl Form {
+    /// Trimmed; nothing where the field is absent.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// As it was typed, which matters for passwords.
+    pub(crate) fn raw(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(it, _)| it == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(it, _)| it == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a box was ticked, or a button with that name pressed.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(it, _)| it == name)
+    }
+}
+
+impl FromRequest<Door> for Form {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, door: &Door) -> Result<Form, Response> {
+        read(request, door, cookies::SESSION).await
+    }
+}
+
+impl FromRequest<Door> for DoorForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, door: &Door) -> Result<DoorForm, Response> {
+        read(request, door, cookies::VISIT).await.map(DoorForm)
+    }
+}
+
+async fn read(request: Request, door: &Door, cookie: &str) -> Result<Form, Response> {
+    let (parts, body) = request.into_parts();
+    let fields = body_text(body).await?;
+    let Some(fields) = address::pairs(&fields) else {
+        return Err(unreadable());
+    };
+    let form = Form(fields);
+    let given = match parts.headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()) {
+        Some(given) => given,
+        None => form.raw(TOKEN_FIELD),
+    };
+    if is_ours(door, &parts.headers, cookie, given) { Ok(form) } else { Err(stale()) }
+}
+
+async fn body_text(body: Body) -> Result<String, Response> {
+    let Ok(collected) = Limited::new(body, BYTES_MAX).collect().await else {
+        let said = "What was sent is larger than any form of ours. Go back and send less.";
+        return Err(Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said).into_response());
+    };
+    String::from_utf8(collected.to_bytes().to_vec()).map_err(|_| unreadable())
+}
+
+/// Whether a change comes from a page of ours and for the holder of that cookie.
+pub(crate) fn is_ours(door: &Door, headers: &HeaderMap, cookie: &str, given: &str) -> bool {
+    let secure = cookies::is_secure(&door.settings.public_url);
+    let Some(cookie) = cookies::get(headers, cookie, secure) else { return false };
+    is_same_site(headers, &door.settings.public_url)
+        && sessions::form_token_fits(&door.app, cookie, given)
+}
+
+/// What the browser itself says of where a request comes from. What says nothing is no browser of today, and has the
+/// token to show.
+fn is_same_site(headers: &HeaderMap, public_url: &str) -> bool {
+    let text = |name: header::HeaderName| headers.get(name).map(|it| it.to_str().unwrap_or("?"));
+    if let Some(site) = text(header::HeaderName::from_static("sec-fetch-site")) {
+        return matches!(site, "same-origin" | "none");
+    }
+    let Some(origin) = text(header::ORIGIN) else { return true };
+    let host = origin.split_once("://").map(|(_, host)| host);
+    origin == public_url || host.is_some_and(|it| text(header::HOST) == Some(it))
+}
+
+fn unreadable() -> Response {
+    let said = "What was sent is no form that can be read. Go back and try again.";
+    Trouble::new(StatusCode::BAD_REQUEST, "This form cannot be read", said).into_response()
+}
+
+fn stale() -> Response {
+    let said = "The page was open for too long, or was not opened here. Nothing was changed. Go \
+                back, load the page again, and send the form once more.";
+    Trouble::new(StatusCode::FORBIDDEN, "This form is no longer good", said).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_request_from_another_site_is_seen_by_what_the_browser_says() {
+        let says = |pairs: &[(&'static str, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, HeaderValue::from_static(value));
+            }
+            is_same_site(&headers, "https://money.example")
+        };
+        assert!(says(&[]));
+        assert!(says(&[("sec-fetch-site", "same-origin")]));
+        assert!(says(&[("sec-fetch-site", "none")]));
+        assert!(says(&[("origin", "https://money.example")]));
+        assert!(says(&[("origin", "http://localhost:4680"), ("host", "localhost:4680")]));
+        assert!(!says(&[("sec-fetch-site", "cross-site")]));
+        assert!(!says(&[("sec-fetch-site", "same-site")]));
+        assert!(!says(&[("origin", "https://evil.example"), ("host", "money.example")]));
+        assert!(!says(&[("origin", "null"), ("host", "money.example")]));
+    }
+}

@@ -1,0 +1,212 @@
+//! The frame of the signed-in pages: where one is, where one can go, and what the page before wanted to say.
+
+use axum::response::{IntoResponse as _, Redirect, Response};
+use http::{HeaderValue, StatusCode, header};
+use maud::{DOCTYPE, Markup, html};
+
+use super::assets::Asset;
+use super::person::Person;
+use super::show::{Theme, View};
+use super::visitor::Visitor;
+use super::{address, cookies, fields, mark};
+
+/// The entry of the navigation that a page belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Overview,
+    Accounts,
+    Transactions,
+    Investments,
+    Goals,
+    Recurring,
+    Income,
+    Scores,
+    Benefits,
+    Settings,
+}
+
+const PLACES: [(Place, &str, &str); 10] = [
+    (Place::Overview, "/", "Overview"),
+    (Place::Accounts, "/accounts", "Accounts"),
+    (Place::Transactions, "/transactions", "Transactions"),
+    (Place::Investments, "/investments", "Investments"),
+    (Place::Goals, "/goals", "Goals"),
+    (Place::Recurring, "/recurring", "Recurring"),
+    (Place::Income, "/income", "Income"),
+    (Place::Scores, "/scores", "Scores"),
+    (Place::Benefits, "/benefits", "Benefits"),
+    (Place::Settings, "/settings", "Settings"),
+];
+/// Those within a thumb's reach on a phone; the rest is behind "More".
+const NEAR: [Place; 4] = [Place::Overview, Place::Accounts, Place::Transactions, Place::Goals];
+
+pub(crate) struct Shell<'a> {
+    pub(crate) place: Place,
+    pub(crate) title: &'a str,
+    /// Beside the one that every page has.
+    pub(crate) scripts: &'static [Asset],
+}
+
+impl<'a> Shell<'a> {
+    pub(crate) fn new(place: Place, title: &'a str) -> Shell<'a> {
+        Shell { place, title, scripts: &[] }
+    }
+
+    pub(crate) fn page(&self, person: &Person, main: Markup) -> Response {
+        self.page_with(StatusCode::OK, person, main)
+    }
+
+    /// With a status of its own: a form that is shown again because something is wrong answers 400.
+    pub(crate) fn page_with(&self, status: StatusCode, person: &Person, main: Markup) -> Response {
+        let body = html! {
+            body.app {
+                a.skip href="#main" { "Skip to the content" }
+                (self.side(person))
+                div.content {
+                    (top(person))
+                    main id="main" tabindex="-1" {
+                        @if let Some(notice) = &person.notice {
+                            p.notice role="status" { (notice) }
+                        }
+                        (main)
+                    }
+                }
+                (self.near())
+            }
+        };
+        let mut response = send(status, document(person.view, self.title, self.scripts, &body));
+        if person.notice.is_some() {
+            let secure = cookies::is_secure(person.public_url());
+            let line = cookies::set(cookies::NOTICE, "", Some(0), secure);
+            response.headers_mut().append(header::SET_COOKIE, line);
+        }
+        response
+    }
+
+    fn entry(&self, (place, href, name): (Place, &str, &str)) -> Markup {
+        let current = (self.place == place).then_some("page");
+        html! { li { a href=(href) aria-current=[current] { (name) } } }
+    }
+
+    /// Beside the page where there is room, and behind "More" where there is not.
+    fn side(&self, person: &Person) -> Markup {
+        html! {
+            div.sidebar id="menu" popover {
+                a.brand href="/" { (mark::svg()) span { "Evenkeel" } }
+                nav aria-label="Pages" {
+                    ul { @for place in PLACES { (self.entry(place)) } }
+                    ul.lower {
+                        li { a href="/docs/start" { "Use the API" } }
+                        li { (fields::button("/sign-out", &person.form_token, "Sign out", "link")) }
+                    }
+                }
+            }
+        }
+    }
+
+    fn near(&self) -> Markup {
+        html! {
+            nav.near aria-label="Most used pages" {
+                ul {
+                    @for place in PLACES.into_iter().filter(|it| NEAR.contains(&it.0)) {
+                        (self.entry(place))
+                    }
+                    li { button type="button" popovertarget="menu" { "More" } }
+                }
+            }
+        }
+    }
+}
+
+/// How one looks at pages: amounts hidden or shown, light or dark.
+fn top(person: &Person) -> Markup {
+    let view = person.view;
+    let (hide, label) = match view.hide_amounts {
+        true => ("0", "Show amounts"),
+        false => ("1", "Hide amounts"),
+    };
+    let (theme, named) = match view.theme {
+        Theme::System => (Theme::Dark, "Dark"),
+        Theme::Dark => (Theme::Light, "Light"),
+        Theme::Light => (Theme::System, "As the system"),
+    };
+    let switch = |name: &str, value: &str, label: &str| {
+        let inner = html! {
+            input type="hidden" name="next" value=(person.here);
+            button.quiet type="submit" name=(name) value=(value) { (label) }
+        };
+        fields::form("/view", &person.form_token, inner)
+    };
+    html! {
+        div.switches {
+            (switch("hide", hide, label))
+            (switch("theme", theme.as_str(), named))
+        }
+    }
+}
+
+/// A page at the door: the mark and one card.
+pub(crate) fn door(visitor: &Visitor, title: &str, scripts: &[Asset], card: Markup) -> Response {
+    door_with(StatusCode::OK, visitor, title, scripts, card)
+}
+
+pub(crate) fn door_with(
+    status: StatusCode,
+    visitor: &Visitor,
+    title: &str,
+    scripts: &[Asset],
+    card: Markup,
+) -> Response {
+    let body = html! {
+        body.door {
+            main id="main" {
+                p.brand { (mark::svg()) span { "Evenkeel" } }
+                div.card { (card) }
+            }
+        }
+    };
+    visitor.remember(send(status, document(visitor.view, title, scripts, &body)))
+}
+
+pub(super) fn document(view: View, title: &str, scripts: &[Asset], body: &Markup) -> Markup {
+    let theme = (view.theme != Theme::System).then_some(view.theme.as_str());
+    html! {
+        (DOCTYPE)
+        html lang="en" data-theme=[theme] {
+            head {
+                meta charset="utf-8";
+                title { (title) " · Evenkeel" }
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex, nofollow";
+                link rel="icon" type="image/svg+xml" href=(Asset::Mark.href());
+                link rel="stylesheet" href=(Asset::Style.href());
+                link rel="stylesheet" href=(Asset::App.href());
+                script src=(Asset::Pages.href()) defer {}
+                @for script in scripts { script src=(script.href()) defer {} }
+            }
+            (body)
+        }
+    }
+}
+
+/// Pages with personal figures are kept by nobody.
+pub(super) fn send(status: StatusCode, page: Markup) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "private, no-store"),
+    ];
+    (status, headers, page.into_string()).into_response()
+}
+
+/// What to do after a form did its work: go on, and say once what was done.
+pub(crate) fn see_other(person: &Person, next: &str, said: &str) -> Response {
+    let mut response = Redirect::to(address::local(next)).into_response();
+    if !said.is_empty() {
+        let secure = cookies::is_secure(person.public_url());
+        let line = cookies::set(cookies::NOTICE, &address::encode(said), Some(60), secure);
+        response.headers_mut().append(header::SET_COOKIE, line);
+    }
+    let no_store = HeaderValue::from_static("private, no-store");
+    response.headers_mut().insert(header::CACHE_CONTROL, no_store);
+    response
+}

@@ -1,0 +1,203 @@
+//! How figures and days are written on pages, and how the person likes to see them.
+
+use base::{Currency, Date, Money, Percent, Timestamp, write_scaled};
+use http::HeaderMap;
+use maud::{Markup, html};
+
+use super::cookies;
+use crate::Door;
+
+base::words!(Theme { System => "system", Light => "light", Dark => "dark" });
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    pub(crate) hide_amounts: bool,
+    pub(crate) theme: Theme,
+    pub(crate) today: Date,
+}
+
+/// What stands in place of an amount that is not to be seen.
+const HIDDEN: &str = "•••";
+
+impl View {
+    pub(crate) fn new(headers: &HeaderMap, door: &Door) -> View {
+        let secure = cookies::is_secure(&door.settings.public_url);
+        let theme = cookies::get(headers, cookies::THEME, secure).and_then(Theme::parse);
+        View {
+            hide_amounts: cookies::get(headers, cookies::HIDE, secure) == Some("1"),
+            theme: theme.unwrap_or(Theme::System),
+            today: door.app.clock.today(),
+        }
+    }
+
+    /// "-$42.10", or dots where amounts are hidden.
+    pub(crate) fn money(self, money: Money) -> Markup {
+        html! { span.amount { (self.money_text(money)) } }
+    }
+
+    /// The same with a plus where money came in.
+    pub(crate) fn signed(self, money: Money) -> Markup {
+        let plus = if money.minor() > 0 && !self.hide_amounts { "+" } else { "" };
+        html! { span.amount { (plus) (self.money_text(money)) } }
+    }
+
+    /// A figure that may not be known.
+    pub(crate) fn maybe(self, money: Option<Money>) -> Markup {
+        match money {
+            Some(money) => self.money(money),
+            None => html! { span.soft { "not known" } },
+        }
+    }
+
+    pub(crate) fn money_text(self, money: Money) -> String {
+        if self.hide_amounts { hidden(money.currency()) } else { money_text(money) }
+    }
+
+    /// Without cents, where the cents only make noise: large figures and charts.
+    pub(crate) fn round_text(self, money: Money) -> String {
+        if self.hide_amounts { hidden(money.currency()) } else { round_text(money) }
+    }
+
+    /// "Tue 3 Nov", with the year where it is not this one.
+    pub(crate) fn day(self, on: Date) -> String {
+        if on.year() == self.today.year() {
+            on.strftime("%a %-d %b").to_string()
+        } else {
+            on.strftime("%a %-d %b %Y").to_string()
+        }
+    }
+
+    /// Relative within two days, as people say it.
+    pub(crate) fn near_day(self, on: Date) -> String {
+        match base::days_from_date(on) - base::days_from_date(self.today) {
+            0 => "today".to_owned(),
+            1 => "tomorrow".to_owned(),
+            -1 => "yesterday".to_owned(),
+            _ => self.day(on),
+        }
+    }
+}
+
+fn hidden(currency: Currency) -> String {
+    let (before, after) = symbol(currency);
+    format!("{before}{HIDDEN}{after}")
+}
+
+pub(crate) fn money_text(money: Money) -> String {
+    let mut digits = Vec::new();
+    write_scaled(&mut digits, i128::from(money.minor()).abs(), money.currency().decimals());
+    let digits = String::from_utf8_lossy(&digits);
+    let (whole, rest) = digits.split_once('.').unwrap_or((&digits, ""));
+    // A person reads 12.30, not 12.3.
+    let places = money.currency().decimals() as usize;
+    let cents = if places == 0 { String::new() } else { format!(".{rest:0<places$}") };
+    framed(money, &format!("{}{cents}", grouped(whole)))
+}
+
+fn round_text(money: Money) -> String {
+    let unit = 10_i128.pow(money.currency().decimals());
+    let whole = base::divide_half_even(i128::from(money.minor()).abs(), unit);
+    framed(money, &grouped(&whole.to_string()))
+}
+
+fn framed(money: Money, digits: &str) -> String {
+    let sign = if money.minor() < 0 { "-" } else { "" };
+    let (before, after) = symbol(money.currency());
+    format!("{sign}{before}{digits}{after}")
+}
+
+/// In front of the figure, or behind it.
+fn symbol(currency: Currency) -> (String, String) {
+    let before = match currency.code() {
+        "USD" => "$",
+        "EUR" => "€",
+        "GBP" => "£",
+        "JPY" => "¥",
+        "CAD" => "CA$",
+        "AUD" => "A$",
+        code => return (String::new(), format!("\u{a0}{code}")),
+    };
+    (before.to_owned(), String::new())
+}
+
+fn grouped(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// "12.5 %".
+pub(crate) fn percent(percent: Percent) -> String {
+    let mut text = Vec::new();
+    percent.write(&mut text);
+    format!("{}\u{a0}%", String::from_utf8_lossy(&text))
+}
+
+/// A moment in words that need no clock: today's by the minute, others by the day.
+pub(crate) fn moment(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second() - at.as_second();
+    match seconds {
+        ..60 => "just now".to_owned(),
+        60..120 => "a minute ago".to_owned(),
+        120..3_600 => format!("{} minutes ago", seconds / 60),
+        3_600..7_200 => "an hour ago".to_owned(),
+        7_200..86_400 => format!("{} hours ago", seconds / 3_600),
+        _ => at.strftime("%a %-d %b %Y").to_string(),
+    }
+}
+
+/// A category code as words, for what has no label of its own.
+pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(&count.to_string())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usd(minor: i64) -> Money {
+        Money::new(minor, Currency::USD)
+    }
+
+    #[test]
+    fn amounts_are_written_as_people_read_them() {
+        for (minor, text) in [
+            (0, "$0.00"),
+            (-4_210, "-$42.10"),
+            (123_456_789, "$1,234,567.89"),
+            (5, "$0.05"),
+            (i64::MIN, "-$92,233,720,368,547,758.08"),
+        ] {
+            assert_eq!(money_text(usd(minor)), text);
+        }
+        let yen = Currency::parse("JPY").unwrap();
+        assert_eq!(money_text(Money::new(-1_234, yen)), "-¥1,234");
+        let francs = Currency::parse("CHF").unwrap();
+        assert_eq!(money_text(Money::new(123_450, francs)), "1,234.50\u{a0}CHF");
+        assert_eq!(round_text(usd(-123_456)), "-$1,235");
+    }
+
+    #[test]
+    fn hidden_amounts_say_nothing_but_the_currency() {
+        let today = "2026-03-10".parse().unwrap();
+        let view = View { hide_amounts: true, theme: Theme::System, today };
+        for minor in [-1, 0, 1, 99_999_999] {
+            assert_eq!(view.money_text(usd(minor)), "$•••");
+            assert_eq!(view.signed(usd(minor)).into_string(), view.money(usd(1)).into_string());
+        }
+    }
+
+    #[test]
+    fn days_are_near_or_named() {
+        let today = "2026-03-10".parse().unwrap();
+        let view = View { hide_amounts: false, theme: Theme::System, today };
+        assert_eq!(view.near_day("2026-03-11".parse().unwrap()), "tomorrow");
+        assert_eq!(view.near_day("2026-03-12".parse().unwrap()), "Thu 12 Mar");
+        assert_eq!(view.day("2025-11-03".parse().unwrap()), "Mon 3 Nov 2025");
+    }
+}

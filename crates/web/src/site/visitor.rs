@@ -1,0 +1,66 @@
+//! Whoever opens a page, before anything is known of them: from where, with what, and whose forms they may send.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::response::Response;
+use http::header;
+use http::request::Parts;
+use service::sessions::{self, Visit};
+
+use super::cookies;
+use super::show::View;
+use crate::Door;
+
+/// Somebody at the door.
+pub(crate) struct Visitor {
+    pub(crate) door: Door,
+    pub(crate) view: View,
+    pub(crate) visit: Visit,
+    pub(crate) form_token: String,
+    /// To be set where the browser had none yet.
+    new_cookie: Option<String>,
+}
+
+impl FromRequestParts<Door> for Visitor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Visitor, Infallible> {
+        let secure = cookies::is_secure(&door.settings.public_url);
+        let known = cookies::get(&parts.headers, cookies::VISIT, secure).map(str::to_owned);
+        let (cookie, new_cookie) = match known {
+            Some(cookie) => (cookie, None),
+            None => {
+                let made = sessions::visit_token(&door.app);
+                (made.clone(), Some(made))
+            }
+        };
+        Ok(Visitor {
+            view: View::new(&parts.headers, door),
+            visit: visit(parts),
+            form_token: sessions::form_token(&door.app, &cookie),
+            door: door.clone(),
+            new_cookie,
+        })
+    }
+}
+
+impl Visitor {
+    /// Adds the cookie that this visitor's forms will be known by.
+    pub(crate) fn remember(&self, mut response: Response) -> Response {
+        if let Some(cookie) = &self.new_cookie {
+            let secure = cookies::is_secure(&self.door.settings.public_url);
+            let line = cookies::set(cookies::VISIT, cookie, None, secure);
+            response.headers_mut().append(header::SET_COOKIE, line);
+        }
+        response
+    }
+}
+
+/// Where a request comes from, and what the browser says it is.
+pub(crate) fn visit(parts: &Parts) -> Visit {
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok());
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    Visit { agent: agent.map(str::to_owned), address: address.map(|it| it.0.ip().to_string()) }
+}
