@@ -9,7 +9,8 @@ use db::params;
 use wire::json::{Day, Number};
 use wire::v1::{self, Event, Scope};
 
-use crate::{App, Caller, Error, Result, outbox};
+use crate::audit::{self, Note};
+use crate::{App, Caller, Error, Result, Tx, outbox};
 
 words!(
     /// In the order in which lists show them.
@@ -92,20 +93,15 @@ pub(crate) async fn listed(
 }
 
 pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> {
+    caller.require_owner("goal")?;
     let (app, caller) = (app.clone(), caller.clone());
     let db = app.db.clone();
     db.write(move |tx| create_in(&app, tx, &caller, &new)).await
 }
 
 /// The same inside a transaction that does more.
-pub fn create_in(app: &App, tx: &mut db::Tx<'_>, caller: &Caller, new: &NewGoal) -> Result<GoalId> {
-    let name = new.name.trim();
-    if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
-        return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
-    }
-    if new.target.minor() <= 0 {
-        return Err(Error::invalid("target_amount", "target_amount must be more than zero"));
-    }
+pub fn create_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, new: &NewGoal) -> Result<GoalId> {
+    let name = checked_name(new)?;
     let (id, now): (GoalId, Timestamp) = (app.ids.make(), app.clock.now());
     tx.execute(
         INSERT,
@@ -123,14 +119,113 @@ pub fn create_in(app: &App, tx: &mut db::Tx<'_>, caller: &Caller, new: &NewGoal)
         ],
     )?;
     for account in new.accounts.iter().collect::<BTreeSet<_>>() {
-        // What is owed now is where paying off begins.
-        if tx.execute(LINK, params![caller.user, id, *account])? == 0 {
-            return Err(Error::invalid("accounts", "accounts names an unknown account"));
-        }
+        link(tx, caller, id, *account)?;
     }
-    let event = Event::GoalUpdated { goal_id: id.to_string(), status: new.status.as_str() };
-    outbox::append(app, tx, caller.user, &[event])?;
+    told(app, tx, caller, id, new.status)?;
+    let note = Note::new(caller, "goal.create", format!("Made the goal {name}")).about(id);
+    audit::note(tx, caller.user, now, note)?;
     Ok(id)
+}
+
+/// A goal with all that a person may change of it.
+#[derive(Debug, Clone)]
+pub struct Details {
+    pub goal: Goal,
+    pub saved_minor: i64,
+    pub accounts: Vec<AccountId>,
+}
+
+pub async fn get(app: &App, caller: &Caller, id: GoalId) -> Result<Details> {
+    let goals = list(app, caller, None).await?;
+    let goal = goals.into_iter().find(|it| it.id == id).ok_or(Error::NotFound("goal"))?;
+    let rows = app.db.all(LIST, params![caller.user], read).await?;
+    let saved_minor = rows.iter().find(|it| it.goal.id == id).map_or(0, |it| it.saved_minor);
+    let links = linked_balances(app, caller).await?;
+    let accounts = links.of(id).iter().map(|it| it.account_id).collect();
+    Ok(Details { goal, saved_minor, accounts })
+}
+
+/// Replaces what a goal is; its currency stays, because what was saved is in it.
+pub async fn update(app: &App, caller: &Caller, id: GoalId, new: NewGoal) -> Result<()> {
+    caller.require_owner("goal")?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    app.db.write(move |tx| update_in(&mine, tx, &caller, id, &new)).await
+}
+
+fn update_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, new: &NewGoal) -> Result<()> {
+    let name = checked_name(new)?;
+    let (now, currency) = (app.clock.now(), new.target.currency());
+    let values = params![
+        caller.user,
+        id,
+        name,
+        new.kind.as_str(),
+        new.status.as_str(),
+        new.target.minor(),
+        new.saved_minor,
+        new.target_on,
+        now,
+        currency.code()
+    ];
+    if tx.execute(UPDATE, values)? == 0 {
+        return Err(Error::NotFound("goal"));
+    }
+    let wanted: BTreeSet<AccountId> = new.accounts.iter().copied().collect();
+    let linked = tx.all(LINKED, params![caller.user, id], |row| row.get(0))?;
+    let linked: BTreeSet<AccountId> = linked.into_iter().collect();
+    for account in linked.difference(&wanted) {
+        tx.execute(UNLINK, params![caller.user, id, *account])?;
+    }
+    // One that stays linked keeps what was owed when it began.
+    for account in wanted.difference(&linked) {
+        link(tx, caller, id, *account)?;
+    }
+    told(app, tx, caller, id, new.status)?;
+    let note = Note::new(caller, "goal.update", format!("Changed the goal {name}")).about(id);
+    audit::note(tx, caller.user, now, note)
+}
+
+/// Pauses a goal, goes on with it, or ends it.
+pub async fn set_status(app: &App, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
+    caller.require_owner("goal")?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    let save = move |tx: &mut Tx<'_>| {
+        let now = mine.clock.now();
+        if tx.execute(SET_STATUS, params![caller.user, id, status.as_str(), now])? == 0 {
+            return Err(Error::NotFound("goal"));
+        }
+        told(&mine, tx, &caller, id, status)?;
+        let said = format!("Set a goal to {}", status.as_str());
+        audit::note(tx, caller.user, now, Note::new(&caller, "goal.update", said).about(id))
+    };
+    app.db.write(save).await
+}
+
+fn told(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
+    let event = Event::GoalUpdated { goal_id: id.to_string(), status: status.as_str() };
+    outbox::append(app, tx, caller.user, &[event])
+}
+
+fn checked_name(new: &NewGoal) -> Result<&str> {
+    let name = new.name.trim();
+    if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
+        return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
+    }
+    if new.target.minor() <= 0 {
+        return Err(Error::invalid("target_amount", "target_amount must be more than zero"));
+    }
+    if new.saved_minor < 0 {
+        return Err(Error::invalid("saved_amount", "saved_amount must not be negative"));
+    }
+    Ok(name)
+}
+
+/// What is owed now is where paying off begins.
+fn link(tx: &mut Tx<'_>, caller: &Caller, id: GoalId, account: AccountId) -> Result<()> {
+    if tx.execute(LINK, params![caller.user, id, account])? == 0 {
+        return Err(Error::invalid("accounts", "accounts names an unknown account"));
+    }
+    Ok(())
 }
 
 struct Row {
@@ -236,6 +331,14 @@ const INSERT: &str =
     "insert into goals (user_id, id, name, goal_type, status, currency, target_minor,
     saved_minor, target_on, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+const UPDATE: &str = "update goals set name = $3, goal_type = $4, status = $5, target_minor = $6,
+    saved_minor = $7, target_on = $8, updated_at = $9
+    where user_id = $1 and id = $2 and currency = $10";
+const SET_STATUS: &str =
+    "update goals set status = $3, updated_at = $4 where user_id = $1 and id = $2";
+const LINKED: &str = "select account_id from goal_accounts where user_id = $1 and goal_id = $2";
+const UNLINK: &str =
+    "delete from goal_accounts where user_id = $1 and goal_id = $2 and account_id = $3";
 const LINK: &str = "insert into goal_accounts (user_id, goal_id, account_id, start_minor)
     select user_id, $2, id, balance_current_minor from accounts where user_id = $1 and id = $3";
 const LINKS: &str =
@@ -243,4 +346,5 @@ const LINKS: &str =
     from goal_accounts g join accounts a on a.user_id = g.user_id and a.id = g.account_id
     where g.user_id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[LIST, INSERT, LINK, LINKS];
+pub(crate) const STATEMENTS: &[&str] =
+    &[LIST, INSERT, UPDATE, SET_STATUS, LINKED, UNLINK, LINK, LINKS];

@@ -2,8 +2,8 @@
 
 use base::draft::{AccountKind, AssetClass, SecurityKind};
 use base::{AccountId, Currency, Fixed9, Money};
-use calc::investments::{AccountBalance, Holding, Portfolio, Position, Scope as Sums};
-pub use calc::investments::{SortBy, View};
+use calc::investments::{AccountBalance, Portfolio, Position, Scope as Sums};
+pub use calc::investments::{Holding, SortBy, View};
 use db::params;
 use wire::json::{Moment, Number};
 use wire::v1::{self, Scope};

@@ -78,9 +78,14 @@ pub async fn run_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
     let next = app.db.first(NEXT, params![now], |row| row.get::<UserId>(0)).await?;
     let Some(user) = next else { return Ok(0) };
-    let mine = app.clone();
+    run_for(app, user).await.map(|()| 1)
+}
+
+/// The work of one person, at once: for what they just said and want to see.
+pub async fn run_for(app: &App, user: UserId) -> Result<()> {
+    let (mine, now) = (app.clone(), app.clock.now());
     match app.db.write(move |tx| run::bring_up_to_date(tx, &mine, user)).await {
-        Ok(()) => Ok(1),
+        Ok(()) => Ok(()),
         Err(error) => {
             let seconds = match error {
                 Error::Unavailable(_) => UNAVAILABLE_SECONDS,

@@ -3,18 +3,22 @@
 mod address;
 mod assets;
 mod astray;
+mod benefits;
 mod chart;
 pub(crate) mod cookies;
 mod docs;
 mod door;
 pub(crate) mod fields;
 pub(crate) mod form;
+mod goals;
 mod health;
 mod home;
+mod investments;
 mod layout;
 mod mark;
 mod overview;
 pub(crate) mod person;
+mod scores;
 pub(crate) mod shell;
 pub(crate) mod show;
 mod snippet;
@@ -61,6 +65,14 @@ fn pages() -> Router<Door> {
     Router::new()
         .route("/", get(overview::get))
         .route("/view", post(viewing::post))
+        .route("/investments", get(investments::get))
+        .route("/goals", get(goals::list))
+        .route("/goals/new", get(goals::new).post(goals::create))
+        .route("/goals/{id}", get(goals::edit).post(goals::change))
+        .route("/goals/{id}/status", post(goals::set_status))
+        .route("/scores", get(scores::get))
+        .route("/benefits", get(benefits::get))
+        .route("/benefits/{id}", post(benefits::mark))
         .route("/sign-in", get(door::sign_in::get).post(door::sign_in::post))
         .route("/sign-out", post(door::sign_in::sign_out))
 }

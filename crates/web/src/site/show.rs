@@ -4,6 +4,8 @@ use base::{Currency, Date, Money, Percent, Timestamp, write_scaled};
 use http::HeaderMap;
 use maud::{Markup, html};
 
+use wire::json::Number;
+
 use super::cookies;
 use crate::Door;
 
@@ -46,6 +48,14 @@ impl View {
         match money {
             Some(money) => self.money(money),
             None => html! { span.soft { "not known" } },
+        }
+    }
+
+    /// An amount as the contract writes it, in that currency.
+    pub(crate) fn number(self, number: &Number, currency: Currency) -> Markup {
+        match Money::parse(number.as_str(), currency) {
+            Ok(money) => self.money(money),
+            Err(_) => html! { span.amount { (number.as_str()) } },
         }
     }
 
@@ -92,6 +102,13 @@ pub(crate) fn money_text(money: Money) -> String {
     let places = money.currency().decimals() as usize;
     let cents = if places == 0 { String::new() } else { format!(".{rest:0<places$}") };
     framed(money, &format!("{}{cents}", grouped(whole)))
+}
+
+/// Digits alone, as a form takes them back.
+pub(crate) fn plain(money: Money) -> String {
+    let mut digits = Vec::new();
+    money.write(&mut digits);
+    String::from_utf8_lossy(&digits).into_owned()
 }
 
 fn round_text(money: Money) -> String {
@@ -151,7 +168,7 @@ pub(crate) fn moment(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// A category code as words, for what has no label of its own.
+/// So many of something.
 pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(&count.to_string())) }
 }

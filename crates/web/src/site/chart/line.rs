@@ -21,18 +21,54 @@ pub(crate) struct Line<'a> {
     pub(crate) points: &'a [Point],
 }
 
+/// A line of plain numbers, such as scores.
+pub(crate) struct Marks<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) points: &'a [Point],
+}
+
+impl Marks<'_> {
+    pub(crate) fn draw(&self, view: View) -> Markup {
+        Drawing { title: self.title, points: self.points, unit: 1 }.draw(
+            view,
+            &|it| it.to_string(),
+            &|it| it.to_string(),
+        )
+    }
+}
+
 impl Line<'_> {
     pub(crate) fn draw(&self, view: View) -> Markup {
         let unit = 10_i64.pow(self.currency.decimals());
-        let scale = Scale::new(self.points.iter().map(|it| it.minor), unit, false);
-        let places: Vec<String> = self.points.iter().map(|it| self.place(&scale, it)).collect();
         let money = |minor: i64| Money::new(minor, self.currency);
+        Drawing { title: self.title, points: self.points, unit }.draw(
+            view,
+            &|it| view.round_text(money(it)),
+            &|it| view.money_text(money(it)),
+        )
+    }
+}
+
+struct Drawing<'a> {
+    title: &'a str,
+    points: &'a [Point],
+    /// How many make one.
+    unit: i64,
+}
+
+/// A number as it is written.
+type Written<'a> = &'a dyn Fn(i64) -> String;
+
+impl Drawing<'_> {
+    fn draw(&self, view: View, label: Written<'_>, value: Written<'_>) -> Markup {
+        let scale = Scale::new(self.points.iter().map(|it| it.minor), self.unit, false);
+        let places: Vec<String> = self.points.iter().map(|it| self.place(&scale, it)).collect();
         let picture = html! {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
                 aria-label={ (self.title) ". Arrow keys read its values." } {
                 @for line in &scale.lines {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
-                    text.label x="0" y=(scale.y(*line)) dy="-5" { (view.round_text(money(*line))) }
+                    text.label x="0" y=(scale.y(*line)) dy="-5" { (label(*line)) }
                 }
                 @for (reported, run) in self.runs(&places) {
                     polyline.(if reported { "solid" } else { "dotted" }) points=(run) {}
@@ -44,11 +80,8 @@ impl Line<'_> {
             }
             @if !scale.starts_at_zero { p.soft { "The scale does not start at zero." } }
         };
-        let rows: Vec<(String, Vec<String>)> = self
-            .points
-            .iter()
-            .map(|it| (view.day(it.on), vec![view.money_text(money(it.minor))]))
-            .collect();
+        let rows: Vec<(String, Vec<String>)> =
+            self.points.iter().map(|it| (view.day(it.on), vec![value(it.minor)])).collect();
         figure(self.title, picture, &["Day", "Amount"], &rows)
     }
 
@@ -102,10 +135,11 @@ mod tests {
             point("2026-03-02", 300, true),
             point("2026-03-03", 200, true),
         ];
+        let drawing = Drawing { title: "Net worth", points: &points, unit: 100 };
         let line = Line { title: "Net worth", currency: Currency::USD, points: &points };
         let places: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
         let wanted = [(false, "a".to_owned()), (true, "a b c".to_owned())];
-        assert_eq!(line.runs(&places), wanted);
+        assert_eq!(drawing.runs(&places), wanted);
         let today = "2026-03-10".parse().unwrap();
         let hidden = View { hide_amounts: true, theme: Theme::System, today };
         let page = line.draw(hidden).into_string();

@@ -5,7 +5,7 @@ mod line;
 mod scale;
 
 pub(crate) use bars::{Bars, Group};
-pub(crate) use line::{Line, Point};
+pub(crate) use line::{Line, Marks, Point};
 use maud::{Markup, html};
 
 /// The picture's own units; the browser scales them to the width there is.

@@ -1,0 +1,192 @@
+//! The form of a goal: for a new one, and for one that is there.
+
+use axum::extract::Path;
+use base::{AccountId, Currency, Date, Money};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::accounts::{self, Account, Filter};
+use service::goals::{self, Details, Kind, NewGoal, Status};
+use service::{Error, Result};
+
+use super::{kind_name, parse, status_name};
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::{self, Place, Shell};
+use crate::site::show;
+use crate::site::trouble::Shown;
+
+/// What the form shows, as text: what was typed stays typed when something is wrong.
+#[derive(Default)]
+struct Draft {
+    name: String,
+    kind: String,
+    status: String,
+    target: String,
+    saved: String,
+    target_on: String,
+    accounts: Vec<String>,
+    currency: Option<Currency>,
+}
+
+impl Draft {
+    fn of(details: &Details) -> Draft {
+        let goal = &details.goal;
+        let plain = |minor| show::plain(Money::new(minor, goal.currency));
+        Draft {
+            name: goal.name.clone(),
+            kind: goal.kind.as_str().to_owned(),
+            status: goal.status.as_str().to_owned(),
+            target: plain(goal.target_minor),
+            saved: if details.saved_minor == 0 {
+                String::new()
+            } else {
+                plain(details.saved_minor)
+            },
+            target_on: goal.target_on.map(|it| it.to_string()).unwrap_or_default(),
+            accounts: details.accounts.iter().map(ToString::to_string).collect(),
+            currency: Some(goal.currency),
+        }
+    }
+
+    fn typed(form: &Form, currency: Currency) -> Draft {
+        let text = |name: &str| form.text(name).to_owned();
+        Draft {
+            name: text("name"),
+            kind: text("kind"),
+            status: text("status"),
+            target: text("target_amount"),
+            saved: text("saved_amount"),
+            target_on: text("target_date"),
+            accounts: form.all("accounts").map(str::to_owned).collect(),
+            currency: Some(currency),
+        }
+    }
+
+    /// What the words mean, or which of them mean nothing.
+    fn read(&self, currency: Currency) -> Result<NewGoal> {
+        let amount = |name: &str, text: &str| {
+            let plain: String = text.chars().filter(|it| !matches!(it, ',' | '$' | ' ')).collect();
+            Money::parse(&plain, currency).map_err(|error| Error::invalid(name, error.to_string()))
+        };
+        let saved = match self.saved.is_empty() {
+            true => 0,
+            false => amount("saved_amount", &self.saved)?.minor(),
+        };
+        let day = |text: &str| {
+            let wrong = "the day must be written like 2027-06-30, or left out";
+            text.parse::<Date>().map_err(|_| Error::invalid("target_date", wrong))
+        };
+        let id = |text: &String| {
+            let unknown = "choose among the accounts shown";
+            AccountId::parse(text).map_err(|_| Error::invalid("accounts", unknown))
+        };
+        Ok(NewGoal {
+            name: self.name.clone(),
+            kind: Kind::parse(&self.kind).unwrap_or(Kind::Custom),
+            status: Status::parse(&self.status).unwrap_or(Status::Active),
+            target: amount("target_amount", &self.target)?,
+            saved_minor: saved,
+            target_on: if self.target_on.is_empty() { None } else { Some(day(&self.target_on)?) },
+            accounts: self.accounts.iter().map(id).collect::<Result<_>>()?,
+        })
+    }
+}
+
+pub(in crate::site) async fn new(person: Person) -> Shown {
+    let draft = Draft { currency: Some(person.user.base_currency), ..Draft::default() };
+    show_form(&person, "New goal", "/goals/new", &draft, None).await
+}
+
+pub(in crate::site) async fn create(person: Person, form: Form) -> Shown {
+    let currency = person.user.base_currency;
+    let draft = Draft::typed(&form, currency);
+    let made = async {
+        let new = draft.read(currency)?;
+        goals::create(person.app(), &person.caller, new).await
+    };
+    match made.await {
+        Ok(_) => Ok(shell::see_other(&person, "/goals", "Your goal is set.")),
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            show_form(&person, "New goal", "/goals/new", &draft, Some(wrong)).await
+        }
+    }
+}
+
+pub(in crate::site) async fn edit(person: Person, Path(id): Path<String>) -> Shown {
+    let details = goals::get(person.app(), &person.caller, parse(&id)?).await?;
+    let action = format!("/goals/{}", details.goal.id);
+    show_form(&person, "Change a goal", &action, &Draft::of(&details), None).await
+}
+
+pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let id = parse(&id)?;
+    let currency = goals::get(person.app(), &person.caller, id).await?.goal.currency;
+    let draft = Draft::typed(&form, currency);
+    let made = async {
+        let new = draft.read(currency)?;
+        goals::update(person.app(), &person.caller, id, new).await
+    };
+    match made.await {
+        Ok(()) => Ok(shell::see_other(&person, "/goals", "Your goal is changed.")),
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            show_form(&person, "Change a goal", &format!("/goals/{id}"), &draft, Some(wrong)).await
+        }
+    }
+}
+
+async fn show_form(
+    person: &Person,
+    title: &str,
+    action: &str,
+    draft: &Draft,
+    wrong: Option<Wrong>,
+) -> Shown {
+    let filter = Filter { status: accounts::Status::Open, include_hidden: true };
+    let accounts = accounts::list(person.app(), &person.caller, filter).await?;
+    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let wrong = wrong.unwrap_or_default();
+    let main = html! {
+        p.trail { a href="/goals" { "Goals" } }
+        h1 { (title) }
+        div.card {
+            (wrong.summary())
+            (fields::form(action, &person.form_token, body(draft, &accounts, &wrong)))
+        }
+    };
+    Ok(Shell::new(Place::Goals, title).page_with(status, person, main))
+}
+
+fn body(draft: &Draft, accounts: &[Account], wrong: &Wrong) -> Markup {
+    let kinds: Vec<(&str, &str)> =
+        Kind::ALL.iter().map(|it| (it.as_str(), kind_name(*it))).collect();
+    let statuses: Vec<(&str, &str)> =
+        Status::ALL.iter().map(|it| (it.as_str(), status_name(*it))).collect();
+    let currency = draft.currency.map(|it| it.to_string()).unwrap_or_default();
+    let amount = format!("Amount ({currency})");
+    html! {
+        (Field::text("name", "Name", &draft.name).show(wrong))
+        (fields::select("kind", "What it is for", &kinds, &draft.kind))
+        (Field::text("target_amount", &amount, &draft.target).show(wrong))
+        (Field::text("target_date", "By when", &draft.target_on).kind("date").optional()
+            .hint("Leave it out if there is no day.").show(wrong))
+        (Field::text("saved_amount", "Saved elsewhere", &draft.saved).optional()
+            .hint("What counts towards it besides the accounts below.").show(wrong))
+        @if !accounts.is_empty() {
+            fieldset {
+                legend { "Accounts that count towards it" }
+                @for account in accounts {
+                    @let id = account.id.to_string();
+                    @let ticked = draft.accounts.contains(&id);
+                    (fields::check("accounts", &id, &account.name, ticked))
+                }
+            }
+        }
+        @if !draft.status.is_empty() {
+            (fields::select("status", "State", &statuses, &draft.status))
+        }
+        button.primary type="submit" { "Save" }
+    }
+}

@@ -1,0 +1,179 @@
+//! Goals: how far along each is, and what it would take to be there in time.
+
+mod edit;
+
+use base::{Date, Money, days_from_date};
+use maud::{Markup, html};
+use service::goals::{self, Goal, Kind, Status};
+
+use super::fields;
+use super::form::Form;
+use super::person::Person;
+use super::shell::{self, Place, Shell};
+use super::show::View;
+use super::trouble::{Shown, Trouble};
+use axum::extract::Path;
+use base::GoalId;
+
+pub(super) use edit::{change, create, edit, new};
+
+pub(super) async fn list(person: Person) -> Shown {
+    let goals = goals::list(person.app(), &person.caller, None).await?;
+    let main = html! {
+        div.heading {
+            h1 { "Goals" }
+            @if !goals.is_empty() { a.button href="/goals/new" { "New goal" } }
+        }
+        @if goals.is_empty() { (empty()) }
+        div.columns {
+            @for goal in &goals { (card(&person, goal)) }
+        }
+    };
+    Ok(Shell::new(Place::Goals, "Goals").page(&person, main))
+}
+
+fn empty() -> Markup {
+    html! {
+        div.empty {
+            h2 { "No goals yet" }
+            p { "A goal has a name, an amount and, if you like, a day. Link the accounts that count \
+                 towards it, and its progress follows their balances." }
+            a.button href="/goals/new" { "Make your first goal" }
+        }
+    }
+}
+
+fn card(person: &Person, goal: &Goal) -> Markup {
+    let view = person.view;
+    let money = |minor| Money::new(minor, goal.currency);
+    let (share, label) = (percent_of(goal), format!("{} so far", goal.name));
+    html! {
+        article.card {
+            header {
+                h2 { a href={ "/goals/" (goal.id) } { (goal.name) } }
+                span.badge.(if goal.status == Status::Active { "good" } else { "" }) {
+                    (status_name(goal.status))
+                }
+            }
+            p {
+                span.big { (view.money(money(goal.current_minor))) }
+                " of " (view.money(money(goal.target_minor)))
+            }
+            progress aria-label=(label) max="100" value=(share) {}
+            p.soft { (kind_name(goal.kind)) ". " (pace(view, goal)) }
+            (status_buttons(person, goal))
+        }
+    }
+}
+
+/// Whole percent, never over 100: for the bar, not for sums.
+fn percent_of(goal: &Goal) -> i64 {
+    let share = i128::from(goal.current_minor.max(0)) * 100 / i128::from(goal.target_minor.max(1));
+    share.min(100) as i64
+}
+
+/// What it takes, in one sentence.
+fn pace(view: View, goal: &Goal) -> Markup {
+    let left = goal.target_minor.saturating_sub(goal.current_minor).max(0);
+    if left == 0 {
+        return html! { "The amount is there." };
+    }
+    let left_money = Money::new(left, goal.currency);
+    match goal.target_on {
+        None => html! { (view.money(left_money)) " to go." },
+        Some(on) if on <= view.today => {
+            html! { (view.money(left_money)) " short of it on " (view.day(on)) "." }
+        }
+        Some(on) => {
+            let monthly = Money::new(monthly(left, view.today, on), goal.currency);
+            html! {
+                (view.money(left_money)) " to go by " (view.day(on)) ", about "
+                (view.money(monthly)) " a month."
+            }
+        }
+    }
+}
+
+/// So much a month from now on; within the last month it is all of it.
+fn monthly(left_minor: i64, today: Date, on: Date) -> i64 {
+    let days = i128::from((days_from_date(on) - days_from_date(today)).max(30));
+    let monthly = (i128::from(left_minor) * 3_044 + days * 100 - 1) / (days * 100);
+    i64::try_from(monthly).unwrap_or(i64::MAX)
+}
+
+fn status_buttons(person: &Person, goal: &Goal) -> Markup {
+    let action = format!("/goals/{}/status", goal.id);
+    let button = |status: Status, label: &str| {
+        let inner = html! {
+            input type="hidden" name="status" value=(status.as_str());
+            button.outlined type="submit" { (label) span.hush { ": " (goal.name) } }
+        };
+        fields::form(&action, &person.form_token, inner)
+    };
+    html! {
+        div.actions {
+            @match goal.status {
+                Status::Active => {
+                    (button(Status::Paused, "Pause"))
+                    (button(Status::Completed, "Mark as done"))
+                }
+                _ => (button(Status::Active, "Go on with it")),
+            }
+        }
+    }
+}
+
+pub(super) async fn set_status(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let id = parse(&id)?;
+    let status = Status::parse(form.text("status")).ok_or_else(Trouble::not_found)?;
+    goals::set_status(person.app(), &person.caller, id, status).await?;
+    let said = match status {
+        Status::Active => "You go on with this goal.",
+        Status::Paused => "The goal is paused. What is there stays counted.",
+        Status::Completed => "The goal is done.",
+        Status::Cancelled => "The goal is ended.",
+    };
+    Ok(shell::see_other(&person, "/goals", said))
+}
+
+/// What cannot be an id is as unknown as one that is not there.
+fn parse(id: &str) -> Result<GoalId, Trouble> {
+    GoalId::parse(id).map_err(|_| Trouble::not_found())
+}
+
+pub(super) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Active => "Under way",
+        Status::Paused => "Paused",
+        Status::Completed => "Done",
+        Status::Cancelled => "Ended",
+    }
+}
+
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Savings => "Savings",
+        Kind::EmergencyFund => "Emergency fund",
+        Kind::DebtPayoff => "Paying off debt",
+        Kind::Purchase => "A purchase",
+        Kind::Retirement => "Retirement",
+        Kind::NetWorth => "Net worth",
+        Kind::Custom => "Something else",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_monthly_amount_reaches_the_target_in_time() {
+        let day = |text: &str| text.parse().unwrap();
+        // Ten months of 30.44 days.
+        let monthly_amount = monthly(100_000, day("2026-01-01"), day("2026-11-01"));
+        assert!((9_900..=10_100).contains(&monthly_amount), "{monthly_amount}");
+        assert_eq!(monthly(5_000, day("2026-01-01"), day("2026-01-02")), 5_074);
+        assert_eq!(monthly(0, day("2026-01-01"), day("2027-01-01")), 0);
+        assert!(monthly(i64::MAX, day("2026-01-01"), day("2026-02-01")) > 0);
+    }
+}

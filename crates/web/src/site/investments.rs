@@ -1,0 +1,168 @@
+//! Investments: what is held, what it is worth, and what it has gained, as far as that is known.
+
+use axum::extract::RawQuery;
+use base::draft::AssetClass;
+use base::{Currency, Money, Percent};
+use maud::{Markup, html};
+use service::investments::{self, Holding, Investments, View as Order, parse_sort};
+
+use super::address;
+use super::person::Person;
+use super::shell::{Place, Shell};
+use super::show::{self, View};
+use super::trouble::Shown;
+
+/// The columns one can sort by: what the address says, what the table says.
+const COLUMNS: [(&str, &str); 6] = [
+    ("symbol", "Holding"),
+    ("quantity", "Quantity"),
+    ("last_price", "Price"),
+    ("current_value", "Value"),
+    ("day_change", "Today"),
+    ("total_gain_loss", "Gain"),
+];
+
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let asked = Asked::read(query.as_deref());
+    let sort_by = parse_sort(&asked.sort)?;
+    let order = Order { asset_class: None, sort_by, descending: asked.descending };
+    let found = investments::list(person.app(), &person.caller, None, order).await?;
+    let main = html! {
+        h1 { "Investments" }
+        @if found.portfolio.groups.is_empty() { (empty()) } @else { (page(&found, &asked, &person)) }
+    };
+    Ok(Shell::new(Place::Investments, "Investments").page(&person, main))
+}
+
+struct Asked {
+    sort: String,
+    descending: bool,
+}
+
+impl Asked {
+    /// What makes no sense is as good as nothing said.
+    fn read(query: Option<&str>) -> Asked {
+        let pairs = query.and_then(address::pairs).unwrap_or_default();
+        let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, it)| it.as_str());
+        let known = value("sort").filter(|it| COLUMNS.iter().any(|(name, _)| name == it));
+        Asked {
+            sort: known.unwrap_or("current_value").to_owned(),
+            descending: value("order") != Some("asc"),
+        }
+    }
+}
+
+fn empty() -> Markup {
+    html! {
+        div.empty {
+            h2 { "No holdings yet" }
+            p { "When an investment account is linked, what it holds is listed here: value, change \
+                 of the day, and gain where the cost is known." }
+            a href="/accounts" { "Look at your accounts" }
+        }
+    }
+}
+
+fn page(found: &Investments, asked: &Asked, person: &Person) -> Markup {
+    let view = person.view;
+    let total = &found.portfolio.account_total;
+    let money = |minor: Option<i64>| minor.map(|it| Money::new(it, found.base_currency));
+    html! {
+        dl.tiles {
+            div.tile { dt { "Value" } dd { (view.maybe(money(total.current_value_minor))) } }
+            div.tile {
+                dt { "Today" }
+                dd { (change(view, money(total.day_change_minor), total.day_change_percent)) }
+            }
+            div.tile {
+                dt { "Gain" }
+                dd { (change(view, money(total.total_gain_loss_minor), total.total_gain_loss_percent)) }
+            }
+        }
+        p.soft {
+            "Totals count only holdings whose cost or earlier price is known. A missing cost can \
+             hide a gain, and never makes one up."
+        }
+        @for group in &found.portfolio.groups {
+            section.card aria-label=(class_name(group.asset_class)) {
+                h2 { (class_name(group.asset_class)) }
+                div.scroll tabindex="0" role="group"
+                    aria-label={ (class_name(group.asset_class)) ", a table" } {
+                    table.holdings {
+                        thead { tr { @for column in COLUMNS { (head(column, asked)) }
+                            th.figure scope="col" { "Share" } } }
+                        tbody { @for holding in &group.holdings { (row(view, holding)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A column's name is the link that sorts by it, and turns the order round when it already does.
+fn head((name, label): (&str, &str), asked: &Asked) -> Markup {
+    let sorted = asked.sort == name;
+    let next = if sorted && asked.descending { "asc" } else { "desc" };
+    let direction = if asked.descending { "descending" } else { "ascending" };
+    let href = format!("/investments{}", address::query(&[("sort", name), ("order", next)]));
+    let class = if name == "symbol" { "name" } else { "figure" };
+    html! {
+        th.(class) scope="col" aria-sort=[sorted.then_some(direction)] {
+            a href=(href) { (label) }
+            @if sorted { span aria-hidden="true" { (if asked.descending { " ↓" } else { " ↑" }) } }
+        }
+    }
+}
+
+fn row(view: View, holding: &Holding) -> Markup {
+    let money = |minor: Option<i64>| minor.map(|it| Money::new(it, holding.currency));
+    html! {
+        tr {
+            th scope="row" {
+                @if let Some(symbol) = &holding.symbol { strong { (symbol) } " " }
+                (holding.name)
+                @if let Some(at) = holding.last_price_at {
+                    span.soft { "Price of " (at.strftime("%a %-d %b %Y, %H:%M UTC")) }
+                }
+            }
+            td.figure { (holding.quantity) }
+            td.figure { (price(view, holding.last_price, holding.currency)) }
+            td.figure { (view.maybe(money(holding.current_value_minor))) }
+            td.figure { (change(view, money(holding.day_change_minor), holding.day_change_percent)) }
+            td.figure {
+                @if holding.cost_basis_total_minor.is_none() {
+                    span.soft { "no cost known" }
+                } @else {
+                    (change(view, money(holding.total_gain_loss_minor), holding.total_gain_loss_percent))
+                }
+            }
+            td.figure {
+                @if let Some(share) = holding.percent_of_account { (show::percent(share)) }
+            }
+        }
+    }
+}
+
+/// A price may have more decimals than its currency.
+fn price(view: View, price: Option<base::Fixed9>, currency: Currency) -> Markup {
+    match price {
+        None => html! { span.soft { "not known" } },
+        Some(_) if view.hide_amounts => html! { "•••" },
+        Some(price) => html! { (price) " " span.soft.unit { (currency) } },
+    }
+}
+
+fn change(view: View, amount: Option<Money>, percent: Option<Percent>) -> Markup {
+    html! {
+        @match amount {
+            Some(amount) => (view.signed(amount)),
+            None => span.soft { "not known" },
+        }
+        @if let Some(percent) = percent { span.soft { (show::percent(percent)) } }
+    }
+}
+
+fn class_name(class: AssetClass) -> String {
+    let word = class.as_str().replace('_', " ");
+    super::trouble::sentence(&word).trim_end_matches('.').to_owned()
+}
