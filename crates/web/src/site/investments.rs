@@ -88,7 +88,7 @@ fn page(found: &Investments, asked: &Asked, person: &Person) -> Markup {
                 h2 { (class_name(group.asset_class)) }
                 div.scroll tabindex="0" role="group"
                     aria-label={ (class_name(group.asset_class)) ", a table" } {
-                    table.holdings {
+                    table.holdings.labelled {
                         thead { tr { @for column in COLUMNS { (head(column, asked)) }
                             th.figure scope="col" { "Share" } } }
                         tbody { @for holding in &group.holdings { (row(view, holding)) } }
@@ -125,18 +125,18 @@ fn row(view: View, holding: &Holding) -> Markup {
                     span.soft { "Price of " (at.strftime("%a %-d %b %Y, %H:%M UTC")) }
                 }
             }
-            td.figure { (holding.quantity) }
-            td.figure { (price(view, holding.last_price, holding.currency)) }
-            td.figure { (view.maybe(money(holding.current_value_minor))) }
-            td.figure { (change(view, money(holding.day_change_minor), holding.day_change_percent)) }
-            td.figure {
+            td.figure data-label="Quantity" { (holding.quantity) }
+            td.figure data-label="Price" { (price(view, holding.last_price, holding.currency)) }
+            td.figure data-label="Value" { (view.maybe(money(holding.current_value_minor))) }
+            td.figure data-label="Today" { (change(view, money(holding.day_change_minor), holding.day_change_percent)) }
+            td.figure data-label="Gain" {
                 @if holding.cost_basis_total_minor.is_none() {
                     span.soft { "no cost known" }
                 } @else {
                     (change(view, money(holding.total_gain_loss_minor), holding.total_gain_loss_percent))
                 }
             }
-            td.figure {
+            td.figure data-label="Share" {
                 @if let Some(share) = holding.percent_of_account { (show::percent(share)) }
             }
         }
