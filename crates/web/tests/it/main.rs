@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod auth;
+mod browser;
 mod changes;
 mod client;
 mod endpoints;
@@ -10,4 +11,5 @@ mod frame;
 mod insights;
 mod limits;
 mod openapi;
+mod pages;
 mod paging;

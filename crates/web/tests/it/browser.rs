@@ -1,0 +1,115 @@
+//! A browser without a screen: it keeps cookies, and sends forms with the token of the page they are on.
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::body::Body;
+use http::{Method, Request, StatusCode, header};
+use http_body_util::BodyExt as _;
+use service::sessions::{self, Visit};
+use testkit::{Person, World};
+use tower::ServiceExt as _;
+
+use crate::client::PUBLIC_URL;
+
+pub(crate) struct Browser {
+    router: Router,
+    cookies: BTreeMap<String, String>,
+    form_token: String,
+}
+
+/// A page as the browser got it.
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Browser {
+    /// Nobody is signed in.
+    pub(crate) fn new(world: &World) -> Browser {
+        let settings = web::Settings {
+            public_url: PUBLIC_URL.to_owned(),
+            serve_metrics: false,
+            cors_origins: Vec::new(),
+        };
+        let router = web::doors_with(world.app.clone(), settings, web::api::ENDPOINTS).main;
+        Browser { router, cookies: BTreeMap::new(), form_token: String::new() }
+    }
+
+    /// Signed in already, as somebody who just was at the door.
+    pub(crate) async fn of(world: &World, person: &Person) -> Browser {
+        let mut browser = Browser::new(world);
+        let visit = Visit { agent: None, address: None };
+        let token =
+            sessions::create(&world.app, &person.user, sessions::Method::Password, visit).await;
+        let token = token.unwrap();
+        browser.form_token = sessions::form_token(&world.app, &token);
+        browser.cookies.insert("evenkeel_session".to_owned(), token);
+        browser
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> Page {
+        self.send(Method::GET, path, String::new()).await
+    }
+
+    /// Sends a form with the token that belongs to it.
+    pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let token = [("form_token", self.form_token.as_str())];
+        let pairs = token.iter().chain(fields);
+        let written: Vec<String> =
+            pairs.map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        self.send(Method::POST, path, written.join("&")).await
+    }
+
+    /// Sends a form, and goes on to where it leads.
+    pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let sent = self.post(path, fields).await;
+        assert_eq!(sent.status, StatusCode::SEE_OTHER, "{}", sent.text);
+        let next = sent.headers[header::LOCATION].to_str().unwrap().to_owned();
+        self.get(&next).await
+    }
+
+    pub(crate) async fn send(&mut self, method: Method, path: &str, body: String) -> Page {
+        let cookies: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::COOKIE, cookies.join("; "))
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(Body::from(body))
+            .unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        for line in parts.headers.get_all(header::SET_COOKIE) {
+            let line = line.to_str().unwrap();
+            let (name, rest) = line.split_once('=').unwrap();
+            let value = rest.split(';').next().unwrap_or_default();
+            if line.contains("Max-Age=0") {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        Page { status: parts.status, headers: parts.headers, text }
+    }
+}
+
+impl Page {
+    /// The page, once it is known to be one.
+    pub(crate) fn good(self) -> String {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.text);
+        self.text
+    }
+}
+
+/// As forms write values.
+pub(crate) fn encode(text: &str) -> String {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._".contains(&it);
+    text.bytes()
+        .map(|it| if plain(it) { (it as char).to_string() } else { format!("%{it:02X}") })
+        .collect()
+}

@@ -1,0 +1,3 @@
+//! The pages over the real router: what a person sees, sends, and is refused.
+
+mod plans;
