@@ -116,7 +116,7 @@ async fn pages_of_what_is_not_there_yet_say_what_will_be() {
         assert!(browser.get(path).await.good().contains(said), "{path}");
     }
     // What makes no sense in the address is as good as nothing said.
-    for path in ["/investments?sort=evil&order=%zz", "/investments?sort=<script>"] {
+    for path in ["/investments?sort=evil&order=%zz", "/investments?sort=%3Cscript%3E"] {
         assert!(browser.get(path).await.good().contains("No holdings yet"), "{path}");
     }
 }
