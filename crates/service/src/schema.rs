@@ -33,10 +33,14 @@ pub fn statements() -> Vec<String> {
         crate::idempotency::STATEMENTS,
         crate::installation::STATEMENTS,
         crate::investments::STATEMENTS,
+        crate::invitations::STATEMENTS,
         crate::keys::STATEMENTS,
         crate::limits::STATEMENTS,
         crate::outbox::STATEMENTS,
         crate::income::STATEMENTS,
+        crate::passkeys::STATEMENTS,
+        crate::profiles::STATEMENTS,
+        crate::recovery::STATEMENTS,
         crate::rates::STATEMENTS,
         crate::scores::STATEMENTS,
         crate::sessions::STATEMENTS,
@@ -49,6 +53,7 @@ pub fn statements() -> Vec<String> {
         &crate::imports::statements(),
         &crate::insights::statements(),
         &crate::recurring::statements(),
+        &crate::sign_ins::statements(),
     ];
     let fixed = fixed.concat().into_iter().map(str::to_owned);
     fixed.chain(crate::transactions::statement_variants()).collect()

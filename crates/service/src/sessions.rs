@@ -185,6 +185,17 @@ pub async fn prove(app: &App, caller: &Caller) -> Result<()> {
     if touched == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
 }
 
+/// Changes to how one signs in ask that the person showed lately who they are; a session left open does not do.
+pub(crate) async fn require_proof(app: &App, caller: &Caller) -> Result<()> {
+    let Credential::Session { id, .. } = caller.credential else { return Ok(()) };
+    let since = app.clock.now().as_microsecond() - PROOF_MINUTES * MINUTE;
+    let proved_at = |row: &db::Row<'_>| row.get::<i64>(0);
+    match app.db.first(PROVED, params![caller.user, id, since], proved_at).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::invalid("proof", "show once more who you are, then try again")),
+    }
+}
+
 /// Forgets sessions that have ended by themselves; a background step.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
@@ -238,9 +249,11 @@ const LIST: &str = "select user_id, id, method, agent, address, created_at, seen
     order by seen_at desc, id desc limit 200";
 const SEEN: &str = "update sessions set seen_at = $3, address = $4 where user_id = $1 and id = $2";
 const PROVE: &str = "update sessions set proved_at = $3 where user_id = $1 and id = $2";
+const PROVED: &str =
+    "select proved_at from sessions where user_id = $1 and id = $2 and proved_at > $3";
 const DELETE: &str = "delete from sessions where user_id = $1 and id = $2";
 const DELETE_OTHERS: &str = "delete from sessions where user_id = $1 and ($2 is null or id <> $2)";
 const FORGET: &str = "delete from sessions where expires_at <= $1 or seen_at <= $2";
 
 pub(crate) const STATEMENTS: &[&str] =
-    &[INSERT, BY_TOKEN, LIST, SEEN, PROVE, DELETE, DELETE_OTHERS, FORGET];
+    &[INSERT, BY_TOKEN, LIST, SEEN, PROVE, PROVED, DELETE, DELETE_OTHERS, FORGET];

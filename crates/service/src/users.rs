@@ -75,6 +75,12 @@ pub const PASSWORD_LENGTH_MIN: usize = 10;
 const PASSWORD_LENGTH_MAX: usize = 256;
 
 pub async fn create(app: &App, new: NewUser) -> Result<User> {
+    let (user, hash) = prepare(app, new).await?;
+    app.db.write(move |tx| insert(tx, user, hash)).await
+}
+
+/// What is slow about making a person, and so has no place in a transaction.
+pub(crate) async fn prepare(app: &App, new: NewUser) -> Result<(User, Option<String>)> {
     let email = normal_email(&new.email)?;
     let hash = match &new.password {
         Some(password) => Some(hash_password(app, password).await?),
@@ -92,11 +98,12 @@ pub async fn create(app: &App, new: NewUser) -> Result<User> {
         role: Role::Member,
         second_step: false,
     };
-    app.db.write(move |tx| insert(tx, user, hash)).await
+    Ok((user, hash))
 }
 
-/// The first person keeps the installation.
-fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> Result<User> {
+/// The first person keeps the installation. Arrivals wait for one another, so that no two are first.
+pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> Result<User> {
+    tx.execute(LOCK_ARRIVALS, &[])?;
     let first = tx.first(ANYONE, &[], |row| row.get::<i64>(0))?.is_none();
     user.role = if first { Role::Keeper } else { Role::Member };
     let inserted = tx.execute(
@@ -132,7 +139,7 @@ pub(crate) async fn base_currency(app: &App, caller: &Caller) -> Result<Currency
     Ok(by_id(app, caller.user).await?.base_currency)
 }
 
-async fn by_id(app: &App, id: UserId) -> Result<User> {
+pub(crate) async fn by_id(app: &App, id: UserId) -> Result<User> {
     let found = app.db.first(BY_ID, params![id], read).await?;
     found.ok_or(Error::NotFound("user"))
 }
@@ -158,12 +165,44 @@ pub async fn set_password(app: &App, user: UserId, password: &str) -> Result<()>
     if touched == 0 { Err(Error::NotFound("user")) } else { Ok(()) }
 }
 
-/// Removes the person and everything of theirs.
+/// Removes the person and everything of theirs. Where nobody is left to keep the installation, who came first does.
 pub async fn delete(app: &App, user: UserId) -> Result<()> {
-    let touched =
-        app.db.write(move |tx| Ok::<_, Error>(tx.execute(DELETE, params![user])?)).await?;
+    let touched = app
+        .db
+        .write(move |tx| {
+            let touched = tx.execute(DELETE, params![user])?;
+            tx.execute(NEXT_KEEPER, &[])?;
+            Ok::<_, Error>(touched)
+        })
+        .await?;
     app.key_cache.forget_all();
     if touched == 0 { Err(Error::NotFound("user")) } else { Ok(()) }
+}
+
+/// Makes whoever else changes this person wait for the end of the transaction.
+pub(crate) fn lock(tx: &mut Tx<'_>, user: UserId) -> Result<()> {
+    tx.execute(LOCK, params![user])?;
+    Ok(())
+}
+
+/// How somebody can get in, as it is within a transaction.
+pub(crate) struct Standing {
+    pub(crate) has_password: bool,
+    pub(crate) second_step: bool,
+}
+
+pub(crate) fn standing(tx: &mut Tx<'_>, user: UserId) -> Result<Standing> {
+    tx.first(STANDING, params![user], read_standing)?.ok_or(Error::NotFound("user"))
+}
+
+pub async fn has_password(app: &App, user: UserId) -> Result<bool> {
+    let found = app.db.first(STANDING, params![user], read_standing).await?;
+    Ok(found.is_some_and(|it| it.has_password))
+}
+
+fn read_standing(row: &db::Row<'_>) -> db::Result<Standing> {
+    let has = |column| Ok::<_, db::Error>(row.get::<Option<&str>>(column)?.is_some());
+    Ok(Standing { has_password: has(0)?, second_step: has(1)? })
 }
 
 /// Whether the password is the person's. Takes as long for an unknown person as for a wrong password, so that
@@ -191,7 +230,7 @@ pub async fn check_password(app: &App, email: &str, password: &str) -> Result<Op
 const UNKNOWN_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$ZXZlbmtlZWwtbm9ib2R5$\
     3q2+796tvu/erb7v3q2+796tvu/erb7v3q2+796tvu8";
 
-async fn hash_password(app: &App, password: &str) -> Result<String> {
+pub(crate) async fn hash_password(app: &App, password: &str) -> Result<String> {
     let length = password.chars().count();
     if !(PASSWORD_LENGTH_MIN..=PASSWORD_LENGTH_MAX).contains(&length) {
         return Err(Error::invalid(
@@ -209,7 +248,7 @@ async fn hash_password(app: &App, password: &str) -> Result<String> {
 }
 
 /// Lower case and trimmed, so that one person is one row however they type it.
-fn normal_email(email: &str) -> Result<String> {
+pub(crate) fn normal_email(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();
     let looks_right = email.len() <= 254
         && email.split_once('@').is_some_and(|(local, domain)| {
@@ -254,8 +293,28 @@ const PASSWORD: &str =
 const LIST: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
     role, second_step from users order by id limit $1";
-const SET_PASSWORD: &str = "update users set password_hash = $2, updated_at = $3 where id = $1";
+pub(crate) const SET_PASSWORD: &str =
+    "update users set password_hash = $2, updated_at = $3 where id = $1";
+const LOCK: &str = "update users set updated_at = updated_at where id = $1";
+const LOCK_ARRIVALS: &str = "insert into installation (name, value) values ('arrivals', 'locked')
+    on conflict (name) do update set value = excluded.value";
+const NEXT_KEEPER: &str = "update users set role = 'keeper'
+    where id in (select id from users order by created_at, id limit 1)
+    and not exists (select 1 from users where role = 'keeper')";
+const STANDING: &str = "select password_hash, second_step from users where id = $1";
 const DELETE: &str = "delete from users where id = $1";
 
-pub(crate) const STATEMENTS: &[&str] =
-    &[INSERT, ANYONE, BY_ID, BY_EMAIL, PASSWORD, LIST, SET_PASSWORD, DELETE];
+pub(crate) const STATEMENTS: &[&str] = &[
+    INSERT,
+    ANYONE,
+    BY_ID,
+    BY_EMAIL,
+    PASSWORD,
+    LIST,
+    SET_PASSWORD,
+    LOCK,
+    LOCK_ARRIVALS,
+    NEXT_KEEPER,
+    STANDING,
+    DELETE,
+];

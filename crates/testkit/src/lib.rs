@@ -1,11 +1,13 @@
 //! What tests stand on: a world with a fresh database, a frozen clock and a seed; drafts that read like sentences.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod authenticator;
 mod database;
 pub mod draft;
 mod proxy;
 mod world;
 
+pub use authenticator::{Authenticator, Kind};
 pub use database::{Database, postgres_database};
 pub use proxy::Proxy;
 pub use world::{Issued, Person, World, hex, new_key, new_user};

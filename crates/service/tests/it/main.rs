@@ -9,17 +9,25 @@ mod imports;
 mod insights;
 mod installation;
 mod investments;
+mod invitations;
 mod keys;
 mod limits;
 mod listed;
+mod passkeys;
+mod profiles;
+mod recovery;
+mod sign_ins;
 mod statements;
 mod transactions;
 mod users;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
-use service::Error;
-use testkit::World;
+use service::passkeys::Party;
+use service::sessions::{self, Method, Visit};
+use service::users::{NewUser, User};
+use service::{Caller, Error};
+use testkit::{Authenticator, Kind, World, new_user};
 
 /// Checks a law on random cases, all in one world: the cases keep apart by being about different people.
 fn law<S: Strategy>(cases: u32, strategy: S, check: impl AsyncFn(&World, S::Value)) {
@@ -45,4 +53,61 @@ fn param<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
 
 fn is_not_found<T: std::fmt::Debug>(outcome: Result<T, Error>) {
     assert!(matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}");
+}
+
+const PASSWORD: &str = "correct horse battery staple";
+const ORIGIN: &str = "https://money.example.com";
+
+fn party() -> Party {
+    Party::of(ORIGIN).unwrap()
+}
+
+fn with_password(email: &str) -> NewUser {
+    NewUser { password: Some(PASSWORD.to_owned()), ..new_user(email) }
+}
+
+/// Somebody with a password, signed in by it just now.
+async fn signed_in(world: &World, email: &str) -> (User, Caller) {
+    let user = service::users::create(&world.app, with_password(email)).await.unwrap();
+    let caller = session_of(world, &user).await;
+    (user, caller)
+}
+
+/// One more session of somebody's.
+async fn session_of(world: &World, user: &User) -> Caller {
+    let token = sessions::create(&world.app, user, Method::Password, Visit::default());
+    let token = token.await.unwrap();
+    sessions::find(&world.app, &token, None).await.unwrap().unwrap().1
+}
+
+/// Gives somebody a passkey.
+async fn enrol(world: &World, caller: &Caller, kind: Kind, id: &str) -> Authenticator {
+    let mut key = Authenticator::new(kind, ORIGIN, id.as_bytes());
+    let party = party();
+    let asked = service::passkeys::start_registration(&world.app, caller, &party);
+    let asked = asked.await.unwrap();
+    let answer = key.create(&asked).to_string();
+    let made = service::passkeys::finish_registration(&world.app, caller, &party, &answer, id);
+    made.await.unwrap();
+    key
+}
+
+/// The actions of a person's trail, the newest first.
+async fn trail(world: &World, caller: &Caller) -> Vec<String> {
+    let entries = service::audit::list(&world.app, caller, None, 100).await.unwrap();
+    entries.into_iter().map(|it| it.action).collect()
+}
+
+fn is_refused<T: std::fmt::Debug>(outcome: Result<T, Error>) -> &'static str {
+    match outcome {
+        Err(Error::Unauthenticated(reason)) => reason,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn is_conflict<T: std::fmt::Debug>(outcome: Result<T, Error>) -> String {
+    match outcome {
+        Err(Error::Conflict { message, .. }) => message,
+        other => panic!("no conflict: {other:?}"),
+    }
 }

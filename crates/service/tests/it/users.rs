@@ -4,22 +4,20 @@ use base::draft::AccountKind;
 use base::{BenefitId, Currency, UserId};
 use service::benefits::Said;
 use service::enrichment::{NewRule, Word};
-use service::goals::{self, Kind, NewGoal, Status};
+use service::goals::{self, NewGoal, Status};
 use service::idempotency::{self, Answer, Request};
 use service::keys::NewKey;
-use service::users::{self, NewUser};
-use service::{Caller, Error, Result, Scopes, benefits, enrichment, insights, limits, transfers};
+use service::sessions::Visit;
+use service::users::{self, NewUser, Role};
+use service::{
+    Caller, Error, Result, Scopes, benefits, enrichment, insights, invitations, limits, passkeys,
+    profiles, recovery, sign_ins, transfers,
+};
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
-use testkit::{Person, World, hex, new_key, new_user};
+use testkit::{Kind, Person, World, hex, new_key, new_user};
 use wire::v1::{self, Scope};
 
-use crate::{is_not_found, param};
-
-const PASSWORD: &str = "correct horse battery staple";
-
-fn with_password(email: &str) -> NewUser {
-    NewUser { password: Some(PASSWORD.to_owned()), ..new_user(email) }
-}
+use crate::{PASSWORD, enrol, is_not_found, param, party, session_of, with_password};
 
 #[tokio::test]
 async fn one_address_is_one_person_however_it_is_written() {
@@ -132,7 +130,7 @@ async fn someone_with_everything(world: &World) -> Person {
     let key = person.key(NewKey { accounts: Some(accounts.clone()), ..new_key() }).await;
     let goal = NewGoal {
         name: "Boat".to_owned(),
-        kind: Kind::Purchase,
+        kind: goals::Kind::Purchase,
         status: Status::Active,
         target: base::Money::new(1, Currency::USD),
         saved_minor: 0,
@@ -148,8 +146,36 @@ async fn someone_with_everything(world: &World) -> Person {
     idempotency::run(&world.app, &key.caller, request, work, |_| None).await.unwrap();
     limits::take(&world.app, *key.id.as_bytes()).await.unwrap();
     with_insights(world, &person).await;
+    with_ways_in(world, &person).await;
     person
 }
+
+/// All that somebody leaves behind at the door.
+async fn with_ways_in(world: &World, person: &Person) {
+    let (app, email) = (&world.app, &person.user.email);
+    users::set_password(app, person.user.id, PASSWORD).await.unwrap();
+    let caller = session_of(world, &person.user).await;
+    enrol(world, &caller, Kind::Es256, email).await;
+    recovery::create(app, &caller).await.unwrap();
+    passkeys::start_registration(app, &caller, &party()).await.unwrap();
+    profiles::set_second_step(app, &caller, true).await.unwrap();
+    sign_ins::by_password(app, email, PASSWORD, Visit::default()).await.unwrap();
+    if person.user.role == Role::Keeper {
+        invitations::create(app, &caller, None).await.unwrap();
+    }
+}
+
+/// Tables whose rows name nobody, that not everybody has rows in, or that nothing is put into yet.
+const NOBODYS: [&str; 8] = [
+    "installation",
+    "sign_in_failures",
+    "invitations",
+    "oauth_clients",
+    "oauth_grants",
+    "oauth_codes",
+    "oauth_tokens",
+    "user_images",
+];
 
 /// What is worked out and decided.
 async fn with_insights(world: &World, person: &Person) {
@@ -193,11 +219,12 @@ async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
     }
     let before = world.stored().await;
     let (of_robin, of_kim) = (hex(robin.user.id.as_bytes()), hex(kim.user.id.as_bytes()));
-    for (table, rows) in before.iter().filter(|(it, _)| *it != "installation") {
+    for (table, rows) in before.iter().filter(|(it, _)| !NOBODYS.contains(&it.as_str())) {
         assert!(rows.iter().any(|it| it.contains(&of_robin)), "{table} has nothing of Robin's");
     }
     users::delete(&world.app, robin.user.id).await.unwrap();
     let after = world.stored().await;
+    assert!(!before["invitations"].is_empty() && after["invitations"].is_empty());
     for (table, rows) in &after {
         assert!(rows.iter().all(|it| !it.contains(&of_robin)), "{table}: {rows:?}");
         let kims = |it: &&String| it.contains(&of_kim);

@@ -1,0 +1,122 @@
+//! Invitations: a keeper lets one more person in, by a link that works once.
+
+use base::InvitationId;
+use service::invitations;
+use service::sessions::{self, Visit};
+use service::sign_ins;
+use service::users::Role;
+use testkit::World;
+
+use crate::{is_not_found, param, signed_in, trail, with_password};
+
+#[tokio::test]
+async fn an_invitation_lets_one_person_in_once() {
+    let world = World::new().await;
+    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    let (made, token) = invitations::create(app, &keeper, None).await.unwrap();
+    assert_eq!(invitations::find(app, &token).await.unwrap().unwrap().id, made.id);
+    let enter = async |token: &str, email: &str| {
+        let from = Visit { agent: None, address: Some("192.0.2.1".to_owned()) };
+        sign_ins::accept_invitation(app, token, with_password(email), from).await
+    };
+    let session = enter(&token, "Kim@example.com").await.unwrap();
+    let (session, kim) = sessions::find(app, &session, None).await.unwrap().unwrap();
+    assert_eq!(session.method.as_str(), "invitation");
+    let user = service::users::get(app, &kim).await.unwrap();
+    assert_eq!((user.email.as_str(), user.role), ("kim@example.com", Role::Member));
+    assert!(invitations::find(app, &token).await.unwrap().is_none());
+    is_not_found(enter(&token, "alex@example.com").await);
+    assert!(invitations::list(app, &keeper).await.unwrap()[0].used_at.is_some());
+    assert_eq!(trail(&world, &keeper).await[..2], ["invitation.accept", "invitation.create"]);
+    for bad in ["", "eki_", &token.replace("eki_", "eks_"), "x"] {
+        assert!(invitations::find(app, bad).await.unwrap().is_none());
+        is_not_found(enter(bad, "alex@example.com").await);
+    }
+    assert!(!format!("{:?}", world.stored().await).contains(&token));
+}
+
+#[tokio::test]
+async fn two_who_bring_one_link_at_once_are_one_too_many() {
+    let world = World::new().await;
+    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let neighbour = world.neighbour().await;
+    let (_, token) = invitations::create(&world.app, &keeper, None).await.unwrap();
+    let enter = async |app: &service::App, email: &str| {
+        let from = Visit::default();
+        sign_ins::accept_invitation(app, &token, with_password(email), from).await
+    };
+    let (one, two) =
+        tokio::join!(enter(&world.app, "kim@example.com"), enter(&neighbour, "alex@example.com"));
+    assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
+    assert_eq!(service::users::list(&world.app, 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn an_invitation_for_one_address_is_for_that_address_only() {
+    let world = World::new().await;
+    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    let taken = invitations::create(app, &keeper, Some("Robin@example.com")).await;
+    assert_eq!(param(taken), "email");
+    assert_eq!(param(invitations::create(app, &keeper, Some("kim")).await), "email");
+    let (_, token) = invitations::create(app, &keeper, Some(" Kim@Example.com ")).await.unwrap();
+    let enter = async |email: &str| {
+        let from = Visit::default();
+        sign_ins::accept_invitation(app, &token, with_password(email), from).await
+    };
+    assert_eq!(param(enter("alex@example.com").await), "email");
+    assert_eq!(service::users::list(app, 10).await.unwrap().len(), 1);
+    enter("kim@example.com").await.unwrap();
+}
+
+#[tokio::test]
+async fn an_invitation_ends_after_a_week_or_when_it_is_withdrawn() {
+    let world = World::new().await;
+    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    let (first, withdrawn) = invitations::create(app, &keeper, None).await.unwrap();
+    let (_, token) = invitations::create(app, &keeper, None).await.unwrap();
+    invitations::withdraw(app, &keeper, first.id).await.unwrap();
+    is_not_found(invitations::withdraw(app, &keeper, first.id).await);
+    assert!(invitations::find(app, &withdrawn).await.unwrap().is_none());
+    world.advance_seconds(7 * 86_400 - 1);
+    assert!(invitations::find(app, &token).await.unwrap().is_some());
+    world.advance_seconds(1);
+    assert!(invitations::find(app, &token).await.unwrap().is_none());
+    let late = sign_ins::accept_invitation(
+        app,
+        &token,
+        with_password("kim@example.com"),
+        Visit::default(),
+    );
+    is_not_found(late.await);
+    assert_eq!(invitations::list(app, &keeper).await.unwrap().len(), 1);
+    world.advance_seconds(30 * 86_400);
+    assert_eq!(invitations::forget_once(app).await.unwrap(), 1);
+    assert!(invitations::list(app, &keeper).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn to_anyone_but_a_keeper_there_are_no_invitations() {
+    let world = World::new().await;
+    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, kim) = signed_in(&world, "kim@example.com").await;
+    let app = &world.app;
+    let (made, _) = invitations::create(app, &keeper, None).await.unwrap();
+    is_not_found(invitations::create(app, &kim, None).await);
+    is_not_found(invitations::list(app, &kim).await);
+    is_not_found(invitations::withdraw(app, &kim, made.id).await);
+    let none = InvitationId::from_bytes([1; 16]);
+    is_not_found(invitations::withdraw(app, &keeper, none).await);
+}
+
+#[tokio::test]
+async fn open_invitations_have_an_end() {
+    let world = World::new().await;
+    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    for _ in 0..100 {
+        invitations::create(&world.app, &keeper, None).await.unwrap();
+    }
+    assert_eq!(param(invitations::create(&world.app, &keeper, None).await), "email");
+}

@@ -1,0 +1,123 @@
+//! What people change about themselves, and what they are asked for before.
+
+use base::Currency;
+use service::profiles::{self, Profile};
+use service::sessions::{self, Method, Visit};
+use service::users;
+use service::{Error, insights};
+use testkit::{Kind, World};
+
+use crate::{
+    PASSWORD, enrol, is_conflict, is_not_found, param, session_of, signed_in, trail, with_password,
+};
+
+#[tokio::test]
+async fn a_new_password_asks_for_the_old_and_ends_other_sessions() {
+    let world = World::new().await;
+    let (robin, caller) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    let elsewhere = sessions::create(app, &robin, Method::Password, Visit::default());
+    let elsewhere = elsewhere.await.unwrap();
+    let (_, kim) = signed_in(&world, "kim@example.com").await;
+    let new = "another one entirely";
+    let wrong = profiles::change_password(app, &caller, "wrong password", new).await;
+    assert_eq!(param(wrong), "password");
+    let short = profiles::change_password(app, &caller, PASSWORD, "short").await;
+    assert_eq!(param(short), "password");
+    assert!(sessions::find(app, &elsewhere, None).await.unwrap().is_some());
+    profiles::change_password(app, &caller, PASSWORD, new).await.unwrap();
+    assert!(sessions::find(app, &elsewhere, None).await.unwrap().is_none());
+    assert_eq!(sessions::list(app, &caller).await.unwrap().len(), 1, "this one stays");
+    assert_eq!(sessions::list(app, &kim).await.unwrap().len(), 1);
+    assert!(users::check_password(app, &robin.email, new).await.unwrap().is_some());
+    assert!(users::check_password(app, &robin.email, PASSWORD).await.unwrap().is_none());
+    assert_eq!(trail(&world, &caller).await[0], "password.change");
+}
+
+#[tokio::test]
+async fn a_password_at_hand_cannot_be_guessed_on_and_on() {
+    let world = World::new().await;
+    let (_, caller) = signed_in(&world, "robin@example.com").await;
+    for _ in 0..10 {
+        let wrong = profiles::delete(&world.app, &caller, "wrong password").await;
+        assert_eq!(param(wrong), "password");
+    }
+    let closed = profiles::delete(&world.app, &caller, PASSWORD).await;
+    assert!(matches!(closed, Err(Error::Limited { .. })));
+}
+
+#[tokio::test]
+async fn a_new_email_asks_for_the_password_and_must_be_free() {
+    let world = World::new().await;
+    let (robin, caller) = signed_in(&world, "robin@example.com").await;
+    users::create(&world.app, with_password("kim@example.com")).await.unwrap();
+    let change = async |password: &str, email: &str| {
+        profiles::change_email(&world.app, &caller, password, email).await
+    };
+    assert_eq!(param(change("wrong password", "new@example.com").await), "password");
+    assert_eq!(param(change(PASSWORD, "Kim@example.com").await), "email");
+    assert_eq!(param(change(PASSWORD, "new").await), "email");
+    change(PASSWORD, &robin.email).await.unwrap();
+    change(PASSWORD, "New@Example.com").await.unwrap();
+    assert_eq!(users::get(&world.app, &caller).await.unwrap().email, "new@example.com");
+    let actions = trail(&world, &caller).await;
+    assert_eq!(actions.iter().filter(|it| *it == "email.change").count(), 1);
+}
+
+#[tokio::test]
+async fn the_second_step_needs_a_passkey_and_a_fresh_proof() {
+    let world = World::new().await;
+    let (_, caller) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    let is_on = async || users::get(app, &caller).await.unwrap().second_step;
+    is_conflict(profiles::set_second_step(app, &caller, true).await);
+    assert!(!is_on().await);
+    enrol(&world, &caller, Kind::EdDsa, "Phone").await;
+    profiles::set_second_step(app, &caller, true).await.unwrap();
+    assert!(is_on().await);
+    world.advance_seconds(600);
+    assert_eq!(param(profiles::set_second_step(app, &caller, false).await), "proof");
+    assert!(is_on().await);
+    service::sign_ins::prove_by_password(app, &caller, PASSWORD).await.unwrap();
+    profiles::set_second_step(app, &caller, false).await.unwrap();
+    assert!(!is_on().await);
+}
+
+#[tokio::test]
+async fn leaving_asks_for_the_password_or_for_a_fresh_proof_where_there_is_none() {
+    let world = World::new().await;
+    let (_, caller) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    assert_eq!(param(profiles::delete(app, &caller, "").await), "password");
+    profiles::delete(app, &caller, PASSWORD).await.unwrap();
+    is_not_found(users::get(app, &caller).await);
+    let bare = world.person("bare@example.com").await;
+    let caller = session_of(&world, &bare.user).await;
+    world.advance_seconds(600);
+    assert_eq!(param(profiles::delete(app, &caller, "").await), "proof");
+    let fresh = session_of(&world, &bare.user).await;
+    profiles::delete(app, &fresh, "").await.unwrap();
+    assert!(users::list(app, 10).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn another_base_currency_asks_for_everything_to_be_worked_out_again() {
+    let world = World::new().await;
+    let (_, caller) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    insights::run_all(app).await.unwrap();
+    let update = async |name: &str, currency: Currency| {
+        let profile = Profile { preferred_name: Some(name.to_owned()), base_currency: currency };
+        profiles::update(app, &caller, profile).await
+    };
+    update(" Robin ", Currency::USD).await.unwrap();
+    assert!(world.stored().await["insight_work"].is_empty());
+    update("", Currency::EUR).await.unwrap();
+    assert_eq!(world.stored().await["insight_work"].len(), 1);
+    let user = users::get(app, &caller).await.unwrap();
+    assert_eq!((user.preferred_name, user.base_currency), (None, Currency::EUR));
+    for bad in ["a\nb", &"x".repeat(81)] {
+        assert_eq!(param(update(bad, Currency::EUR).await), "preferred_name");
+    }
+    assert_eq!(trail(&world, &caller).await[0], "profile.update");
+}
