@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use service::{App, keys, users};
+use service::{App, keys, sign_ins};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -32,8 +32,9 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
         write_ready_file(file, &bound.web_url, &[])?;
     }
     tracing::info!(url = bound.web_url, "Evenkeel is ready");
-    if users::list(&app, 1).await?.is_empty() {
-        tracing::info!("nobody has an account yet; give yourself one: evenkeel user create EMAIL");
+    if sign_ins::is_first_run(&app).await? {
+        let (url, code) = (format!("{}/setup", bound.web_url), sign_ins::setup_code(&app));
+        tracing::info!(url, code, "nobody has an account yet; open the address and type the code");
     }
     bound.serve(config, app, loops, stop).await
 }
@@ -48,6 +49,8 @@ pub(crate) struct Bound {
     listener: TcpListener,
     metrics: Option<TcpListener>,
     pub(crate) web_url: String,
+    /// What the door tells whoever wants to look at the demo.
+    pub(crate) demo: Option<web::DemoSignIn>,
 }
 
 impl Bound {
@@ -64,7 +67,7 @@ impl Bound {
             Some(url) => url.clone(),
             None => url_of(listener.local_addr()?),
         };
-        Ok(Bound { listener, metrics, web_url })
+        Ok(Bound { listener, metrics, web_url, demo: None })
     }
 
     /// Answers until told to stop, then finishes what is under way.
@@ -79,6 +82,8 @@ impl Bound {
             public_url: self.web_url,
             serve_metrics: self.metrics.is_none(),
             cors_origins: config.cors_origins.clone(),
+            sign_up_open: config.sign_up_open,
+            demo: self.demo,
         };
         let doors = web::doors(app.clone(), settings);
         let main = web::serve(self.listener, doors.main, until(stop.clone()));

@@ -12,7 +12,7 @@ pub(crate) async fn serve(database: &str, listen: &str) -> anyhow::Result<()> {
     let settings = web::Settings {
         public_url: format!("http://{listen}"),
         serve_metrics: true,
-        cors_origins: Vec::new(),
+        ..web::Settings::default()
     };
     let body = bytes::Bytes::from(vec![b'x'; READY_MADE_BYTES]);
     let answer = move || std::future::ready(body.clone());

@@ -23,7 +23,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate as _, SizeA
 pub use server::serve;
 
 /// What the operator decides about the front doors.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Where people and programs reach this installation, without a slash at the end.
     pub public_url: String,
@@ -31,6 +31,17 @@ pub struct Settings {
     pub serve_metrics: bool,
     /// Web origins whose pages may call the API from a browser.
     pub cors_origins: Vec<String>,
+    /// Whether anyone may create an account by themselves.
+    pub sign_up_open: bool,
+    /// What the door tells whoever wants to look at the demo.
+    pub demo: Option<DemoSignIn>,
+}
+
+/// How to get into a demo.
+#[derive(Debug, Clone)]
+pub struct DemoSignIn {
+    pub email: String,
+    pub password: String,
 }
 
 /// What every handler can reach.

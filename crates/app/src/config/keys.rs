@@ -70,6 +70,13 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Answers /metrics on this address only; without it, beside everything else.",
     },
     Key {
+        name: "sign_up.open",
+        kind: Kind::Switch,
+        default: Some("false"),
+        secret: false,
+        about: "Whether anyone who reaches the sign-in page may create an account.",
+    },
+    Key {
         name: "cors.origins",
         kind: Kind::Origins,
         default: Some(""),

@@ -15,6 +15,8 @@ pub(crate) enum Kind {
         to: i64,
     },
     Word(&'static [&'static str]),
+    /// true or false.
+    Switch,
     InstallationKey,
     DatabaseUrl,
 }
@@ -50,6 +52,7 @@ impl Kind {
                 Value::List(texts.collect::<Option<_>>().ok_or_else(|| self.expected())?)
             }
             (Kind::Count { .. } | Kind::Origins, _) => return Err(self.expected()),
+            (Kind::Switch, toml::Value::Boolean(on)) => Value::Text(on.to_string()),
             (_, toml::Value::String(text)) => Value::Text(text.trim().to_owned()),
             _ => return Err(self.expected()),
         };
@@ -75,6 +78,7 @@ impl Kind {
             Kind::Origin => is_origin(text),
             Kind::Path => !text.is_empty(),
             Kind::Word(words) => words.contains(&text),
+            Kind::Switch => ["true", "false"].contains(&text),
             Kind::InstallationKey => service::installation::Key::parse(text).is_some(),
             Kind::DatabaseUrl => is_postgres(text),
             Kind::Origins | Kind::Count { .. } => false,
@@ -92,6 +96,7 @@ impl Kind {
             Kind::Path => "the path of a folder".to_owned(),
             Kind::Count { from, to } => format!("a whole number from {from} to {to}"),
             Kind::Word(words) => format!("one of {}", words.join(", ")),
+            Kind::Switch => "true or false".to_owned(),
             Kind::InstallationKey => "64 hexadecimal digits".to_owned(),
             Kind::DatabaseUrl => {
                 "an address such as postgres://user:password@host:5432/database".to_owned()
@@ -162,6 +167,9 @@ mod tests {
         assert_eq!(read(Kind::Origins, "[\"https://a\", \"http://b\"]"), Ok(both));
         assert!(read(Kind::Origins, "\"https://a\"").is_err());
         assert!(read(Kind::Origins, "[1]").is_err());
+        assert_eq!(read(Kind::Switch, "true"), Ok(Value::Text("true".to_owned())));
+        assert_eq!(read(Kind::Switch, "\"false\""), Ok(Value::Text("false".to_owned())));
+        assert!(read(Kind::Switch, "1").is_err() && read(Kind::Switch, "\"yes\"").is_err());
         assert!(read(Kind::Address, "4680").is_err());
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
     let _lock = serve::lock(config)?;
     let app = open::app(config, Want::Made).await?;
     // An address that is taken is better found out before the data is made.
-    let bound = Bound::new(config).await?;
+    let mut bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
     let access = tokio::select! {
         access = seed(config, args, &app, &mut loops) => access?,
@@ -67,7 +67,17 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
         )?;
     }
     banner::print(config, &access, &bound.web_url, temporary)?;
+    bound.demo = hint(&access, &bound.web_url);
     bound.serve(config, app, loops, stop).await
+}
+
+/// The door of a demo says how to get in, but only to whoever sits at this machine.
+fn hint(access: &Access, web_url: &str) -> Option<web::DemoSignIn> {
+    let is_here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"]
+        .iter()
+        .any(|it| web_url.starts_with(it));
+    let Access { email, password, .. } = access;
+    is_here.then(|| web::DemoSignIn { email: email.clone(), password: password.clone() })
 }
 
 async fn seed(config: &Config, args: &cli::Demo, app: &App, loops: &mut Loops) -> Result<Access> {

@@ -19,6 +19,8 @@ pub(crate) enum Asset {
     App,
     /// What makes charts speak and menus close.
     Pages,
+    /// What asks the browser for a passkey.
+    Passkeys,
 }
 
 struct Served {
@@ -28,7 +30,7 @@ struct Served {
 }
 
 /// In the order of the enumeration.
-static SERVED: LazyLock<[Served; 6]> = LazyLock::new(|| {
+static SERVED: LazyLock<[Served; 7]> = LazyLock::new(|| {
     [
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
         served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
@@ -36,6 +38,7 @@ static SERVED: LazyLock<[Served; 6]> = LazyLock::new(|| {
         served("mark", "svg", "image/svg+xml", include_str!("../../assets/mark.svg")),
         served("pages", "css", "text/css", include_str!("../../assets/pages.css")),
         served("pages", "js", "text/javascript", include_str!("../../assets/pages.js")),
+        served("passkeys", "js", "text/javascript", include_str!("../../assets/passkeys.js")),
     ]
 });
 
@@ -81,6 +84,7 @@ mod tests {
             (Asset::Mark, "/assets/mark."),
             (Asset::App, "/assets/pages."),
             (Asset::Pages, "/assets/pages."),
+            (Asset::Passkeys, "/assets/passkeys."),
         ] {
             assert!(asset.href().starts_with(name), "{}", asset.href());
         }

@@ -19,6 +19,7 @@ mod mark;
 mod overview;
 pub(crate) mod person;
 mod scores;
+mod settings;
 pub(crate) mod shell;
 pub(crate) mod show;
 mod snippet;
@@ -73,8 +74,8 @@ fn pages() -> Router<Door> {
         .route("/scores", get(scores::get))
         .route("/benefits", get(benefits::get))
         .route("/benefits/{id}", post(benefits::mark))
-        .route("/sign-in", get(door::sign_in::get).post(door::sign_in::post))
-        .route("/sign-out", post(door::sign_in::sign_out))
+        .merge(door::router())
+        .merge(settings::router())
 }
 
 /// Nothing from elsewhere is loaded, nothing inline runs, and nobody frames a page.

@@ -74,7 +74,7 @@ fn tag(inner: &str) -> Tag<'_> {
 
 async fn answer(world: &World, method: &str, path: &str) -> Response {
     let settings =
-        Settings { public_url: URL.to_owned(), serve_metrics: true, cors_origins: Vec::new() };
+        Settings { public_url: URL.to_owned(), serve_metrics: true, ..Settings::default() };
     let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
     doors(world.app.clone(), settings).main.oneshot(request).await.unwrap()
 }
@@ -252,7 +252,7 @@ async fn what_was_kept_is_not_sent_again() {
     let world = World::new().await;
     let tag = answer(&world, "GET", "/docs").await.headers()[header::ETAG].clone();
     let settings =
-        Settings { public_url: URL.to_owned(), serve_metrics: true, cors_origins: Vec::new() };
+        Settings { public_url: URL.to_owned(), serve_metrics: true, ..Settings::default() };
     let request = Request::get("/docs").header(header::IF_NONE_MATCH, tag).body(Body::empty());
     let router = doors(world.app.clone(), settings).main;
     let response = router.oneshot(request.unwrap()).await.unwrap();

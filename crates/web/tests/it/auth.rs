@@ -157,7 +157,7 @@ async fn bytes_that_are_no_text_in_the_header_are_refused() {
     let settings = web::Settings {
         public_url: "http://evenkeel.test".to_owned(),
         serve_metrics: false,
-        cors_origins: Vec::new(),
+        ..web::Settings::default()
     };
     let router = web::doors(world.app.clone(), settings).main;
     let value = http::HeaderValue::from_bytes(b"Bearer \xff\xfe").unwrap();

@@ -31,7 +31,7 @@ impl Browser {
         let settings = web::Settings {
             public_url: PUBLIC_URL.to_owned(),
             serve_metrics: false,
-            cors_origins: Vec::new(),
+            ..web::Settings::default()
         };
         let router = web::doors_with(world.app.clone(), settings, web::api::ENDPOINTS).main;
         Browser { router, cookies: BTreeMap::new(), form_token: String::new() }

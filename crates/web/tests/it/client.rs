@@ -47,6 +47,7 @@ impl Client {
             public_url: PUBLIC_URL.to_owned(),
             serve_metrics: true,
             cors_origins: vec!["https://app.example".to_owned()],
+            ..web::Settings::default()
         };
         let router = web::doors_with(app, settings, endpoints).main;
         Client { router, token, headers: Vec::new() }

@@ -5,6 +5,7 @@ mod auth;
 mod browser;
 mod changes;
 mod client;
+mod door;
 mod endpoints;
 mod faults;
 mod frame;

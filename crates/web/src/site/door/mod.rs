@@ -1,3 +1,80 @@
-//! The pages of those who are not signed in.
+//! The door: how people get in, the first and the next ones.
 
-pub(super) mod sign_in;
+mod arrivals;
+mod passkeys;
+mod second;
+mod sign_in;
+
+use axum::Router;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::{get, post};
+use http::header;
+use maud::{Markup, html};
+use service::passkeys::Party;
+
+use super::{address, cookies};
+use crate::Door;
+
+pub(super) fn router() -> Router<Door> {
+    Router::new()
+        .route("/setup", get(arrivals::setup).post(arrivals::set_up))
+        .route("/sign-up", get(arrivals::sign_up_page).post(arrivals::sign_up))
+        .route("/invite/{token}", get(arrivals::invitation).post(arrivals::accept))
+        .route("/sign-in", get(sign_in::get).post(sign_in::post))
+        .route("/sign-in/second", get(second::get).post(second::post))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/passkeys/sign-in/start", post(passkeys::start_sign_in))
+        .route("/passkeys/sign-in/finish", post(passkeys::finish_sign_in))
+        .route("/passkeys/second/start", post(passkeys::start_second))
+        .route("/passkeys/second/finish", post(passkeys::finish_second))
+        .route("/passkeys/prove/start", post(passkeys::start_proof))
+        .route("/passkeys/prove/finish", post(passkeys::finish_proof))
+        .route("/passkeys/register/start", post(passkeys::start_registration))
+        .route("/passkeys/register/finish", post(passkeys::finish_registration))
+}
+
+/// Lets the browser in under a token that it never had before, and forgets what it had at the door.
+fn let_in(door: &Door, session: &str, next: &str) -> Response {
+    with_session(door, session, Redirect::to(address::local(next)).into_response())
+}
+
+fn with_session(door: &Door, session: &str, mut response: Response) -> Response {
+    let secure = cookies::is_secure(&door.settings.public_url);
+    let lines = [
+        cookies::set(cookies::SESSION, session, Some(cookies::YEAR_SECONDS), secure),
+        cookies::set(cookies::SECOND, "", Some(0), secure),
+        cookies::set(cookies::VISIT, "", Some(0), secure),
+    ];
+    for line in lines {
+        response.headers_mut().append(header::SET_COOKIE, line);
+    }
+    response
+}
+
+/// The place in a query to go on to.
+fn next_of(query: Option<String>) -> String {
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let next = pairs.iter().find(|(name, _)| name == "next").map(|(_, next)| next.as_str());
+    address::local(next.unwrap_or("/")).to_owned()
+}
+
+/// A button that asks the browser for a passkey. It shows itself where the browser can, and says where it could.
+pub(super) fn passkey_button(
+    party: &Party,
+    action: &str,
+    label: &str,
+    token: &str,
+    next: &str,
+) -> Markup {
+    let origin = party.origins.first().map_or("", String::as_str);
+    html! {
+        div.passkey data-passkey=(action) data-token=(token) data-next=(next) data-origin=(origin) {
+            button.outlined type="button" hidden { (label) }
+            p.wrong role="alert" hidden {}
+            p.soft data-elsewhere hidden {
+                "To use a passkey, open this page at " a href={ (origin) (next) } { (origin) } "."
+            }
+            noscript { p.soft { "A passkey needs JavaScript, which your browser has off." } }
+        }
+    }
+}

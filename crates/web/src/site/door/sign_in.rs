@@ -4,73 +4,99 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::{StatusCode, header};
 use maud::{Markup, html};
-use service::sessions::{self, Method};
-use service::users;
+use service::passkeys::Party;
+use service::sign_ins::{self, Outcome};
+use service::{Error, sessions};
 
+use super::{let_in, next_of, passkey_button};
 use crate::Door;
+use crate::site::assets::Asset;
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::form::{DoorForm, Form};
 use crate::site::person::Person;
-use crate::site::trouble::Shown;
+use crate::site::trouble::{Shown, Trouble, sentence, waiting};
 use crate::site::visitor::Visitor;
 use crate::site::{address, cookies, shell};
 
-pub(in crate::site) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Shown {
-    if users::list(&visitor.door.app, 1).await?.is_empty() {
+const SECOND_STEP_SECONDS: i64 = 300;
+
+pub(super) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Shown {
+    if sign_ins::is_first_run(&visitor.door.app).await? {
         return Ok(Redirect::to("/setup").into_response());
     }
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
-    let next = pairs.iter().find(|(name, _)| name == "next").map(|(_, next)| next.as_str());
-    let card = card(&visitor, "", next.unwrap_or("/"), &Wrong::default());
-    Ok(shell::door(&visitor, "Sign in", &[], card))
+    let card = card(&visitor, "", &next_of(query), &Wrong::default());
+    Ok(shell::door(&visitor, "Sign in", &[Asset::Passkeys], card))
 }
 
-pub(in crate::site) async fn post(visitor: Visitor, DoorForm(form): DoorForm) -> Shown {
-    let app = &visitor.door.app;
-    let (email, next) = (form.text("email"), address::local(form.text("next")));
-    match users::check_password(app, email, form.raw("password")).await? {
-        Some(user) => {
-            let token =
-                sessions::create(app, &user, Method::Password, visitor.visit.clone()).await?;
-            Ok(signed_in(&visitor.door, &token, next))
-        }
-        None => {
-            let message = "That email and password do not belong together.".to_owned();
-            let card = card(&visitor, email, next, &Wrong { param: None, message });
-            Ok(shell::door_with(StatusCode::BAD_REQUEST, &visitor, "Sign in", &[], card))
+pub(super) async fn post(visitor: Visitor, DoorForm(form): DoorForm) -> Shown {
+    let (door, next) = (&visitor.door, address::local(form.text("next")));
+    let (email, password) = (form.text("email"), form.raw("password"));
+    match sign_ins::by_password(&door.app, email, password, visitor.visit.clone()).await {
+        Ok(Outcome::SignedIn { session }) => Ok(let_in(door, &session, next)),
+        Ok(Outcome::SecondStep { token }) => Ok(to_second_step(door, &token, next)),
+        Err(error) => {
+            let (status, wrong) = refusal(error)?;
+            let card = card(&visitor, email, next, &wrong);
+            Ok(shell::door_with(status, &visitor, "Sign in", &[Asset::Passkeys], card))
         }
     }
+}
+
+/// What somebody at the door may be told, and mend by themselves.
+pub(super) fn refusal(error: Error) -> Result<(StatusCode, Wrong), Trouble> {
+    let plain = |message: String| Wrong { param: None, message };
+    match error {
+        Error::Unauthenticated(reason) => Ok((StatusCode::BAD_REQUEST, plain(sentence(reason)))),
+        Error::Limited { retry_after_seconds } => {
+            let wait = waiting(retry_after_seconds);
+            let message = format!("Too many attempts. Wait {wait}, then try again.");
+            Ok((StatusCode::TOO_MANY_REQUESTS, plain(message)))
+        }
+        other => Ok((StatusCode::BAD_REQUEST, Wrong::from_error(other)?)),
+    }
+}
+
+/// The token waits in a cookie of its own, which opens nothing else.
+fn to_second_step(door: &Door, token: &str, next: &str) -> Response {
+    let secure = cookies::is_secure(&door.settings.public_url);
+    let place = format!("/sign-in/second{}", address::query(&[("next", next)]));
+    let mut response = Redirect::to(&place).into_response();
+    let line = cookies::set(cookies::SECOND, token, Some(SECOND_STEP_SECONDS), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    response
 }
 
 fn card(visitor: &Visitor, email: &str, next: &str, wrong: &Wrong) -> Markup {
+    let settings = &visitor.door.settings;
     let password = Field::text("password", "Password", "");
+    // The second word lets the browser offer passkeys in the same place as passwords.
+    let email = Field::text("email", "Email", email).autocomplete("username webauthn");
     let fields = html! {
-        input type="hidden" name="next" value=(address::local(next));
-        (Field::text("email", "Email", email).kind("email").autocomplete("username").show(wrong))
+        input type="hidden" name="next" value=(next);
+        (email.kind("email").show(wrong))
         (password.kind("password").autocomplete("current-password").show(wrong))
         button.primary type="submit" { "Sign in" }
     };
     html! {
         h1 { "Sign in" }
         (wrong.summary())
+        @if let Some(demo) = &settings.demo {
+            p.notice {
+                "This is a demo. Sign in as " code { (demo.email) } " with the password "
+                code { (demo.password) } "."
+            }
+        }
         (fields::form("/sign-in", &visitor.form_token, fields))
+        @if let Ok(party) = Party::of(&settings.public_url) {
+            (passkey_button(&party, "sign-in", "Sign in with a passkey", &visitor.form_token, next))
+        }
+        @if settings.sign_up_open {
+            p.soft { "New here? " a href="/sign-up" { "Create an account" } "." }
+        }
     }
 }
 
-/// A new session, under a token the browser never had before.
-pub(crate) fn signed_in(door: &Door, token: &str, next: &str) -> Response {
-    let secure = cookies::is_secure(&door.settings.public_url);
-    let mut response = Redirect::to(address::local(next)).into_response();
-    let line = cookies::set(cookies::SESSION, token, Some(cookies::YEAR_SECONDS), secure);
-    response.headers_mut().append(header::SET_COOKIE, line);
-    response
-}
-
-pub(in crate::site) async fn sign_out(
-    person: Person,
-    State(door): State<Door>,
-    _form: Form,
-) -> Shown {
+pub(super) async fn sign_out(person: Person, State(door): State<Door>, _form: Form) -> Shown {
     sessions::revoke(person.app(), &person.caller, person.session.id).await?;
     let secure = cookies::is_secure(&door.settings.public_url);
     let mut response = Redirect::to("/sign-in").into_response();

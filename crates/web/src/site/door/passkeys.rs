@@ -1,0 +1,167 @@
+//! What the script of the passkey buttons asks: JSON both ways, with the token of the page in a header.
+
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, StatusCode, header};
+use serde_json::{Value, json};
+use service::passkeys::{self, Party};
+use service::{Error, sign_ins};
+
+use super::{second, with_session};
+use crate::Door;
+use crate::site::form::is_ours;
+use crate::site::person::Person;
+use crate::site::trouble::{sentence, waiting};
+use crate::site::visitor::Visitor;
+use crate::site::{address, cookies};
+
+const TOKEN_HEADER: &str = "x-form-token";
+const BYTES_MAX: usize = 64 * 1_024;
+
+pub(super) async fn start_sign_in(visitor: Visitor, headers: HeaderMap) -> Response {
+    let door = &visitor.door;
+    answer(async {
+        let party = asked(door, &headers, cookies::VISIT)?;
+        let address = visitor.visit.address.as_deref();
+        Ok(json(&sign_ins::start_passkey(&door.app, &party, address).await?))
+    })
+    .await
+}
+
+pub(super) async fn finish_sign_in(visitor: Visitor, headers: HeaderMap, body: String) -> Response {
+    let door = &visitor.door;
+    answer(async {
+        let party = asked(door, &headers, cookies::VISIT)?;
+        let (given, sent) = credential(&body)?;
+        let from = visitor.visit.clone();
+        let session = sign_ins::by_passkey(&door.app, &party, &given, from).await?;
+        Ok(with_session(door, &session, gone_on(&sent)))
+    })
+    .await
+}
+
+pub(super) async fn start_second(visitor: Visitor, headers: HeaderMap) -> Response {
+    let door = &visitor.door;
+    answer(async {
+        let party = asked(door, &headers, cookies::VISIT)?;
+        let waiting = second::token(&headers, door);
+        Ok(json(&sign_ins::start_second_step(&door.app, &party, waiting).await?))
+    })
+    .await
+}
+
+pub(super) async fn finish_second(visitor: Visitor, headers: HeaderMap, body: String) -> Response {
+    let door = &visitor.door;
+    answer(async {
+        let party = asked(door, &headers, cookies::VISIT)?;
+        let (given, sent) = credential(&body)?;
+        let (waiting, from) = (second::token(&headers, door), visitor.visit.clone());
+        let session = sign_ins::second_by_passkey(&door.app, &party, waiting, &given, from).await?;
+        Ok(with_session(door, &session, gone_on(&sent)))
+    })
+    .await
+}
+
+pub(super) async fn start_proof(person: Person, headers: HeaderMap) -> Response {
+    answer(async {
+        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        Ok(json(&sign_ins::start_proof(person.app(), &person.caller, &party).await?))
+    })
+    .await
+}
+
+pub(super) async fn finish_proof(person: Person, headers: HeaderMap, body: String) -> Response {
+    answer(async {
+        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        let (given, sent) = credential(&body)?;
+        sign_ins::prove_by_passkey(person.app(), &person.caller, &party, &given).await?;
+        Ok(gone_on(&sent))
+    })
+    .await
+}
+
+pub(super) async fn start_registration(person: Person, headers: HeaderMap) -> Response {
+    answer(async {
+        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        Ok(json(&passkeys::start_registration(person.app(), &person.caller, &party).await?))
+    })
+    .await
+}
+
+pub(super) async fn finish_registration(
+    person: Person,
+    headers: HeaderMap,
+    body: String,
+) -> Response {
+    answer(async {
+        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        let (given, sent) = credential(&body)?;
+        let name = sent["name"].as_str().map(str::trim).filter(|it| !it.is_empty());
+        let name = name.unwrap_or("Passkey");
+        passkeys::finish_registration(person.app(), &person.caller, &party, &given, name).await?;
+        Ok(gone_on(&sent))
+    })
+    .await
+}
+
+/// Makes sure that a page of ours asks, for the holder of that cookie, and that passkeys can be had here.
+fn asked(door: &Door, headers: &HeaderMap, cookie: &str) -> Result<Party, Refused> {
+    let given = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    if !is_ours(door, headers, cookie, given) {
+        let said = "The page was open for too long. Load it again, then try once more.";
+        return Err(Refused(StatusCode::FORBIDDEN, said.to_owned()));
+    }
+    Party::of(&door.settings.public_url)
+        .map_err(|reason| Refused(StatusCode::BAD_REQUEST, reason.to_owned()))
+}
+
+/// The browser's answer as it came, and everything that was sent beside it.
+fn credential(body: &str) -> Result<(String, Value), Refused> {
+    let sent: Option<Value> =
+        (body.len() <= BYTES_MAX).then(|| serde_json::from_str(body).ok()).flatten();
+    match sent {
+        Some(sent) if sent["credential"].is_object() => Ok((sent["credential"].to_string(), sent)),
+        _ => {
+            let said = "The browser's answer cannot be read. Try again.";
+            Err(Refused(StatusCode::BAD_REQUEST, said.to_owned()))
+        }
+    }
+}
+
+fn gone_on(sent: &Value) -> Response {
+    json(&json!({ "next": address::local(sent["next"].as_str().unwrap_or("/")) }))
+}
+
+struct Refused(StatusCode, String);
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Refused {
+        let status = match &error {
+            Error::Limited { retry_after_seconds } => {
+                let wait = waiting(*retry_after_seconds);
+                let said = format!("Too many attempts. Wait {wait}, then try again.");
+                return Refused(StatusCode::TOO_MANY_REQUESTS, said);
+            }
+            Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Internal(_) => {
+                tracing::error!(?error, "a passkey could not be looked at");
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Error::NotFound(_) => StatusCode::NOT_FOUND,
+            Error::Conflict { .. } => StatusCode::CONFLICT,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Refused(status, sentence(&error.to_string()))
+    }
+}
+
+async fn answer(work: impl Future<Output = Result<Response, Refused>>) -> Response {
+    match work.await {
+        Ok(response) => response,
+        Err(Refused(status, said)) => (status, json(&json!({ "message": said }))).into_response(),
+    }
+}
+
+fn json(value: &Value) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    (headers, value.to_string()).into_response()
+}

@@ -1,0 +1,82 @@
+//! Settings: who one is, who may see the data, and what was done with it.
+
+mod people;
+mod security;
+mod ways;
+
+use axum::Router;
+use axum::response::Response;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::users::Role;
+
+use super::assets::Asset;
+use super::person::Person;
+use super::shell::{Place, Shell};
+use crate::Door;
+
+pub(super) fn router() -> Router<Door> {
+    Router::new().merge(security::router()).merge(people::router())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Profile,
+    Security,
+    Keys,
+    Apps,
+    Rules,
+    Data,
+    Audit,
+    People,
+}
+
+const TABS: [(Tab, &str, &str); 8] = [
+    (Tab::Profile, "/settings", "Profile"),
+    (Tab::Security, "/settings/security", "Security"),
+    (Tab::Keys, "/settings/keys", "API keys"),
+    (Tab::Apps, "/settings/apps", "Connected apps"),
+    (Tab::Rules, "/settings/rules", "Rules"),
+    (Tab::Data, "/settings/data", "Data"),
+    (Tab::Audit, "/settings/audit", "Audit trail"),
+    (Tab::People, "/settings/people", "People"),
+];
+
+/// One page of the settings within their frame.
+pub(crate) struct Settings {
+    pub(crate) tab: Tab,
+    /// A form that is shown again because something is wrong answers 400.
+    pub(crate) status: StatusCode,
+    pub(crate) scripts: &'static [Asset],
+}
+
+impl Settings {
+    pub(crate) fn new(tab: Tab) -> Settings {
+        Settings { tab, status: StatusCode::OK, scripts: &[] }
+    }
+
+    pub(crate) fn page(&self, person: &Person, main: Markup) -> Response {
+        let name = TABS.iter().find(|it| it.0 == self.tab).map_or("Settings", |it| it.2);
+        let inner = html! {
+            h1 { "Settings" }
+            nav aria-label="Settings" {
+                ul.tabs {
+                    @for (tab, href, name) in tabs_of(person) {
+                        @let current = (tab == self.tab).then_some("page");
+                        li { a href=(href) aria-current=[current] { (name) } }
+                    }
+                }
+            }
+            (main)
+        };
+        let title = format!("{name} · Settings");
+        let shell = Shell { place: Place::Settings, title: &title, scripts: self.scripts };
+        shell.page_with(self.status, person, inner)
+    }
+}
+
+/// Who else has an account here is the business of whoever keeps the installation.
+fn tabs_of(person: &Person) -> impl Iterator<Item = (Tab, &'static str, &'static str)> {
+    let keeps = person.user.role == Role::Keeper;
+    TABS.into_iter().filter(move |it| keeps || it.0 != Tab::People)
+}

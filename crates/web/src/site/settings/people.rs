@@ -1,0 +1,123 @@
+//! Settings, people: whom the keeper of the installation lets in.
+
+use axum::Router;
+use axum::extract::Path;
+use axum::routing::{get, post};
+use base::InvitationId;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::invitations::{self, Invitation};
+
+use super::{Settings, Tab};
+use crate::Door;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::moment;
+use crate::site::snippet;
+use crate::site::trouble::{Shown, Trouble};
+
+const HERE: &str = "/settings/people";
+
+pub(super) fn router() -> Router<Door> {
+    Router::new()
+        .route(HERE, get(show).post(invite))
+        .route("/settings/people/{id}/withdraw", post(withdraw))
+}
+
+async fn show(person: Person) -> Shown {
+    page(&person, None, "", StatusCode::OK, &Wrong::default()).await
+}
+
+async fn invite(person: Person, form: Form) -> Shown {
+    let email = form.text("email");
+    match invitations::create(person.app(), &person.caller, Some(email)).await {
+        Ok((_, token)) => {
+            let link = format!("{}/invite/{token}", person.public_url());
+            page(&person, Some(&link), "", StatusCode::OK, &Wrong::default()).await
+        }
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            page(&person, None, email, StatusCode::BAD_REQUEST, &wrong).await
+        }
+    }
+}
+
+async fn withdraw(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = InvitationId::parse(&id).map_err(|_| Trouble::not_found())?;
+    invitations::withdraw(person.app(), &person.caller, id).await?;
+    Ok(see_other(&person, HERE, "The invitation is withdrawn."))
+}
+
+async fn page(
+    person: &Person,
+    link: Option<&str>,
+    email: &str,
+    status: StatusCode,
+    wrong: &Wrong,
+) -> Shown {
+    let listed = invitations::list(person.app(), &person.caller).await?;
+    let main = html! {
+        @if let Some(link) = link {
+            section.card aria-labelledby="link" {
+                h2 id="link" { "Send this link" }
+                p { "It lets one person in, once, within a week. It is shown only now." }
+                (snippet::text("Link", link))
+            }
+        }
+        (form(person, email, wrong))
+        (list(person, &listed))
+    };
+    let scripts = &[crate::site::assets::Asset::Copying];
+    Ok(Settings { tab: Tab::People, status, scripts }.page(person, main))
+}
+
+fn form(person: &Person, email: &str, wrong: &Wrong) -> Markup {
+    let email = Field::text("email", "Their email", email).kind("email").optional();
+    let fields = html! {
+        (email.hint("Only this address can use the link. Leave it out to let anyone with the \
+            link in.").show(wrong))
+        button.primary type="submit" { "Make an invitation" }
+    };
+    html! {
+        section.card aria-labelledby="invite" {
+            h2 id="invite" { "Invite someone" }
+            p.soft {
+                "Everybody has an account of their own and sees only their own data. You do not see \
+                 theirs."
+            }
+            (wrong.summary())
+            (fields::form(HERE, &person.form_token, fields))
+        }
+    }
+}
+
+fn list(person: &Person, invitations: &[Invitation]) -> Markup {
+    let now = person.app().clock.now();
+    let state = |it: &Invitation| match it.used_at {
+        Some(at) => format!("Used {}", moment(at, now)),
+        None if it.expires_at <= now => "Ran out".to_owned(),
+        None => format!("Open until {}", it.expires_at.strftime("%a %-d %b")),
+    };
+    html! {
+        section.card aria-labelledby="open" {
+            h2 id="open" { "Invitations" }
+            @if invitations.is_empty() { p.soft { "You have invited nobody yet." } }
+            ul.rows {
+                @for it in invitations {
+                    li {
+                        span.what {
+                            (it.email.as_deref().unwrap_or("Anyone with the link"))
+                            span.soft { (state(it)) ", made " (moment(it.created_at, now)) }
+                        }
+                        @if it.used_at.is_none() && it.expires_at > now {
+                            (fields::button(&format!("{HERE}/{}/withdraw", it.id),
+                                &person.form_token, "Withdraw", "danger"))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

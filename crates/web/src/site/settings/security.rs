@@ -1,0 +1,232 @@
+//! Settings, security: how one signs in, where one is signed in, and how one leaves.
+
+use axum::Router;
+use axum::extract::{Path, RawQuery};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::{get, post};
+use base::{PasskeyId, SessionId};
+use http::{StatusCode, header};
+use maud::{Markup, html};
+use service::passkeys::{self, Party};
+use service::{Error, profiles, recovery, sessions, sign_ins, users};
+
+use super::ways::Ways;
+use super::{Settings, Tab};
+use crate::Door;
+use crate::site::assets::Asset;
+use crate::site::door::passkey_button;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::trouble::{Shown, Trouble, sentence, waiting};
+use crate::site::{address, cookies};
+
+const HERE: &str = "/settings/security";
+const CONFIRM: &str = "/settings/security/confirm";
+
+pub(super) fn router() -> Router<Door> {
+    Router::new()
+        .route(HERE, get(show))
+        .route(CONFIRM, get(confirm_page).post(confirm))
+        .route("/settings/security/email", post(change_email))
+        .route("/settings/security/password", post(change_password))
+        .route("/settings/security/second-step", post(set_second_step))
+        .route("/settings/security/recovery-codes", post(make_codes))
+        .route("/settings/security/passkeys/{id}/rename", post(rename_passkey))
+        .route("/settings/security/passkeys/{id}/remove", post(remove_passkey))
+        .route("/settings/security/sessions/{id}/revoke", post(revoke_session))
+        .route("/settings/security/sessions/revoke-others", post(revoke_others))
+        .route("/settings/security/delete", post(delete))
+}
+
+async fn show(person: Person) -> Shown {
+    page(&person, Outcome::default()).await
+}
+
+/// What the page has to say beside what it always shows.
+#[derive(Default)]
+struct Outcome {
+    /// The form that is shown again, and why.
+    wrong: Option<(&'static str, Wrong)>,
+    codes: Vec<String>,
+    status: StatusCode,
+}
+
+async fn page(person: &Person, outcome: Outcome) -> Shown {
+    let (app, caller) = (person.app(), &person.caller);
+    let ways = Ways {
+        person,
+        has_password: users::has_password(app, person.user.id).await?,
+        passkeys: passkeys::list(app, caller).await?,
+        codes_left: recovery::remaining(app, caller).await?,
+        sessions: sessions::list(app, caller).await?,
+        fresh: person.session.proved_lately(app.clock.now()),
+        confirm: format!("{CONFIRM}{}", address::query(&[("next", HERE)])),
+        codes: outcome.codes,
+        wrong: outcome.wrong,
+    };
+    let scripts = &[Asset::Passkeys];
+    let settings = Settings { tab: Tab::Security, status: outcome.status, scripts };
+    Ok(settings.page(person, ways.show()))
+}
+
+/// Shows the page again with what is wrong at the form, or sends somebody who left the session open to confirm first.
+async fn again(person: &Person, form: &'static str, error: Error) -> Shown {
+    let (status, wrong) = match error {
+        Error::Invalid { param: Some(param), .. } if param == "proof" => {
+            let place = format!("{CONFIRM}{}", address::query(&[("next", HERE)]));
+            return Ok(Redirect::to(&place).into_response());
+        }
+        Error::Limited { retry_after_seconds } => {
+            let wait = waiting(retry_after_seconds);
+            let message = format!("Too many attempts. Wait {wait}, then try again.");
+            (StatusCode::TOO_MANY_REQUESTS, Wrong { param: None, message })
+        }
+        other => (StatusCode::BAD_REQUEST, Wrong::from_error(other)?),
+    };
+    page(person, Outcome { wrong: Some((form, wrong)), codes: Vec::new(), status }).await
+}
+
+async fn done(person: &Person, form: &'static str, work: Result<(), Error>, said: &str) -> Shown {
+    match work {
+        Ok(()) => Ok(see_other(person, HERE, said)),
+        Err(error) => again(person, form, error).await,
+    }
+}
+
+async fn change_email(person: Person, form: Form) -> Shown {
+    let (password, email) = (form.raw("password"), form.text("email"));
+    let work = profiles::change_email(person.app(), &person.caller, password, email).await;
+    done(&person, "email", work, "Your email is changed.").await
+}
+
+async fn change_password(person: Person, form: Form) -> Shown {
+    let (present, new) = (form.raw("password"), form.raw("new_password"));
+    let work = profiles::change_password(person.app(), &person.caller, present, new).await;
+    let said = "Your password is changed. You are signed out everywhere else.";
+    done(&person, "password", work, said).await
+}
+
+async fn set_second_step(person: Person, form: Form) -> Shown {
+    let on = form.text("on") == "1";
+    let work = profiles::set_second_step(person.app(), &person.caller, on).await;
+    let said = if on { "The second step is on." } else { "The second step is off." };
+    done(&person, "second-step", work, said).await
+}
+
+/// The codes are on this one page and nowhere else, so it is no redirect.
+async fn make_codes(person: Person, _form: Form) -> Shown {
+    match recovery::create(person.app(), &person.caller).await {
+        Ok(codes) => page(&person, Outcome { codes, ..Outcome::default() }).await,
+        Err(error) => again(&person, "codes", error).await,
+    }
+}
+
+async fn rename_passkey(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let id = PasskeyId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let work = passkeys::rename(person.app(), &person.caller, id, form.text("name")).await;
+    done(&person, "passkeys", work, "The passkey is renamed.").await
+}
+
+async fn remove_passkey(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = PasskeyId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let work = passkeys::remove(person.app(), &person.caller, id).await;
+    done(&person, "passkeys", work, "The passkey is removed.").await
+}
+
+async fn revoke_session(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = SessionId::parse(&id).map_err(|_| Trouble::not_found())?;
+    sessions::revoke(person.app(), &person.caller, id).await?;
+    Ok(see_other(&person, HERE, "That session is ended."))
+}
+
+async fn revoke_others(person: Person, _form: Form) -> Shown {
+    sessions::revoke_others(person.app(), &person.caller).await?;
+    Ok(see_other(&person, HERE, "You are signed out everywhere else."))
+}
+
+async fn delete(person: Person, form: Form) -> Shown {
+    if !form.has("sure") {
+        let message = "tick the box to say that you mean it";
+        return again(&person, "delete", Error::invalid("sure", message)).await;
+    }
+    match profiles::delete(person.app(), &person.caller, form.raw("password")).await {
+        Ok(()) => Ok(signed_out(&person)),
+        Err(error) => again(&person, "delete", error).await,
+    }
+}
+
+fn signed_out(person: &Person) -> Response {
+    let secure = cookies::is_secure(person.public_url());
+    let mut response = Redirect::to("/sign-in").into_response();
+    let line = cookies::set(cookies::SESSION, "", Some(0), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    response
+}
+
+async fn confirm_page(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let next = pairs.iter().find(|(name, _)| name == "next").map_or(HERE, |(_, it)| it.as_str());
+    confirm_card(&person, address::local(next), StatusCode::OK, &Wrong::default()).await
+}
+
+async fn confirm(person: Person, form: Form) -> Shown {
+    let next = address::local(form.text("next"));
+    let password = form.raw("password");
+    match sign_ins::prove_by_password(person.app(), &person.caller, password).await {
+        Ok(()) => Ok(see_other(&person, next, "Thank you. You can go on for ten minutes.")),
+        Err(Error::Limited { retry_after_seconds }) => {
+            let wait = waiting(retry_after_seconds);
+            let message = format!("Too many attempts. Wait {wait}, then try again.");
+            let wrong = Wrong { param: None, message };
+            confirm_card(&person, next, StatusCode::TOO_MANY_REQUESTS, &wrong).await
+        }
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            confirm_card(&person, next, StatusCode::BAD_REQUEST, &wrong).await
+        }
+    }
+}
+
+async fn confirm_card(person: &Person, next: &str, status: StatusCode, wrong: &Wrong) -> Shown {
+    let has_password = users::has_password(person.app(), person.user.id).await?;
+    let has_passkey = !passkeys::list(person.app(), &person.caller).await?.is_empty();
+    let main = confirm_markup(person, next, wrong, (has_password, has_passkey));
+    let settings = Settings { tab: Tab::Security, status, scripts: &[Asset::Passkeys] };
+    Ok(settings.page(person, main))
+}
+
+fn confirm_markup(
+    person: &Person,
+    next: &str,
+    wrong: &Wrong,
+    (has_password, has_passkey): (bool, bool),
+) -> Markup {
+    let password = Field::text("password", "Password", "").autocomplete("current-password");
+    let fields = html! {
+        input type="hidden" name="next" value=(next);
+        (password.kind("password").show(wrong))
+        button.primary type="submit" { "Confirm" }
+    };
+    html! {
+        section.card aria-labelledby="confirm" {
+            h2 id="confirm" { "Confirm that it is you" }
+            p { "What you are about to do changes how your account is opened." }
+            (wrong.summary())
+            @if has_password { (fields::form(CONFIRM, &person.form_token, fields)) }
+            @if has_passkey {
+                @match Party::of(person.public_url()) {
+                    Ok(party) => {
+                        (passkey_button(&party, "prove", "Use a passkey", &person.form_token, next))
+                    }
+                    Err(reason) => p.warning { (sentence(reason)) },
+                }
+            }
+            @if !has_password && !has_passkey {
+                p { "Sign out and in again, then come back." }
+            }
+            p.soft { a href=(HERE) { "Back to security" } }
+        }
+    }
+}

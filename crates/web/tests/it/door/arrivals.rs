@@ -1,0 +1,121 @@
+//! The first person, the invited, and whoever signs up where that is open.
+
+use service::sign_ins;
+use testkit::World;
+
+use super::{Guest, PASSWORD, SITE, enter, robin};
+
+fn newcomer<'a>(email: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let fields = [("email", email), ("password", PASSWORD), ("name", "Robin"), ("currency", "eur")];
+    [&fields, more].concat()
+}
+
+#[tokio::test]
+async fn the_first_person_is_led_to_the_setup_and_in() {
+    let world = World::new().await;
+    let mut guest = Guest::new(&world, SITE);
+    for path in ["/", "/sign-in", "/settings/security"] {
+        assert_eq!(guest.get(path).await.goes_to(), "/setup", "{path}");
+    }
+    let page = guest.get("/setup").await.good();
+    assert!(page.contains("Setup code"));
+    let code = sign_ins::setup_code(&world.app);
+    assert!(!page.contains(&code), "the page must not tell");
+    let wrong = newcomer("robin@example.com", &[("code", "k7wq-3m2x-9d4h")]);
+    let said = guest.post("/setup", &wrong).await.refused(400);
+    assert!(said.contains("not the setup code") && said.contains("value=\"robin@example.com\""));
+    assert!(!said.contains(PASSWORD), "a password is never sent back");
+    let odd = [("email", "r@example.com"), ("password", PASSWORD), ("currency", "XYZ")];
+    let said = guest.post("/setup", &[&odd[..], &[("code", &code)]].concat()).await.refused(400);
+    assert!(said.contains("currency code"), "{said}");
+    let code = code.to_uppercase();
+    let sent = guest.post("/setup", &newcomer("robin@example.com", &[("code", &code)])).await;
+    assert_eq!(sent.goes_to(), "/");
+    let page = guest.get("/settings/security").await.good();
+    assert!(page.contains("robin@example.com") && page.contains("by setup code"));
+    // From here on the setup is over.
+    let mut late = Guest::new(&world, SITE);
+    assert_eq!(late.get("/setup").await.goes_to(), "/sign-in");
+    late.get("/sign-in").await.good();
+    let said = late.post("/setup", &newcomer("kim@example.com", &[("code", &code)])).await;
+    assert!(said.refused(400).contains("set this installation up already"));
+}
+
+#[tokio::test]
+async fn the_keeper_invites_and_the_invited_gets_in_once() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut keeper = enter(&world, "robin@example.com").await;
+    keeper.get("/settings/people").await.good();
+    let made = keeper.post("/settings/people", &[("email", "kim@example.com")]).await.good();
+    let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
+    let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
+    assert!(!keeper.get("/settings/people").await.good().contains(&path), "shown once");
+    let mut kim = Guest::new(&world, SITE);
+    let page = kim.get(&path).await.good();
+    assert!(page.contains("value=\"kim@example.com\""));
+    let other = kim.post(&path, &newcomer("alex@example.com", &[])).await.refused(400);
+    assert!(other.contains("for another email address"));
+    assert_eq!(kim.post(&path, &newcomer("kim@example.com", &[])).await.goes_to(), "/");
+    // A member does not invite, and does not see that somebody could.
+    let page = kim.get("/settings/security").await.good();
+    assert!(!page.contains("/settings/people"));
+    kim.get("/settings/people").await.refused(404);
+    kim.post("/settings/people", &[("email", "")]).await.refused(404);
+    let mut late = Guest::new(&world, SITE);
+    let said = late.get(&path).await.refused(404);
+    assert!(said.contains("This invitation is over"));
+    late.get("/sign-in").await.good();
+    late.post(&path, &newcomer("alex@example.com", &[])).await.refused(404);
+    let made = keeper.post("/settings/people", &[("email", "kim@example.com")]).await.refused(400);
+    assert!(made.contains("already has an account"));
+}
+
+#[tokio::test]
+async fn an_invitation_can_be_withdrawn() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut keeper = enter(&world, "robin@example.com").await;
+    let made = keeper.post("/settings/people", &[("email", "")]).await.good();
+    let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
+    let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
+    let id = made.split("/settings/people/").nth(1).unwrap().split('/').next().unwrap();
+    let withdraw = format!("/settings/people/{id}/withdraw");
+    assert_eq!(keeper.post(&withdraw, &[]).await.goes_to(), "/settings/people");
+    assert!(keeper.get("/settings/people").await.good().contains("The invitation is withdrawn"));
+    Guest::new(&world, SITE).get(&path).await.refused(404);
+    keeper.post("/settings/people/nonsense/withdraw", &[]).await.refused(404);
+}
+
+#[tokio::test]
+async fn signing_up_is_closed_unless_the_operator_opens_it() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = Guest::new(&world, SITE);
+    let page = guest.get("/sign-in").await.good();
+    assert!(!page.contains("/sign-up"));
+    guest.get("/sign-up").await.refused(404);
+    guest.post("/sign-up", &newcomer("kim@example.com", &[])).await.refused(404);
+    let public_url = SITE.to_owned();
+    let open = web::Settings { public_url, sign_up_open: true, ..web::Settings::default() };
+    let mut guest = Guest::with(&world, open);
+    assert!(guest.get("/sign-in").await.good().contains("/sign-up"));
+    guest.get("/sign-up").await.good();
+    let taken = guest.post("/sign-up", &newcomer("robin@example.com", &[])).await.refused(400);
+    assert!(taken.contains("already has an account"));
+    assert_eq!(guest.post("/sign-up", &newcomer("kim@example.com", &[])).await.goes_to(), "/");
+    guest.get("/settings/security").await.good();
+}
+
+#[tokio::test]
+async fn an_open_installation_still_asks_its_first_person_for_the_code() {
+    let world = World::new().await;
+    let public_url = SITE.to_owned();
+    let open = web::Settings { public_url, sign_up_open: true, ..web::Settings::default() };
+    let mut guest = Guest::with(&world, open);
+    assert_eq!(guest.get("/sign-up").await.goes_to(), "/setup");
+    guest.get("/setup").await.good();
+    let sent = guest.post("/sign-up", &newcomer("kim@example.com", &[])).await;
+    assert_eq!(sent.goes_to(), "/setup");
+    assert!(service::users::list(&world.app, 1).await.unwrap().is_empty());
+}

@@ -1,0 +1,188 @@
+//! What somebody who is not wanted tries at the door.
+
+use service::sessions::{self, Method, Visit};
+use testkit::World;
+
+use super::{Guest, PASSWORD, SITE, enter, is_good, robin};
+
+const SESSION: &str = "__Host-evenkeel_session";
+
+#[tokio::test]
+async fn a_session_planted_before_signing_in_is_worth_nothing_afterwards() {
+    let world = World::new().await;
+    let robin = robin(&world).await;
+    // One that was made up, and one that is the attacker's own.
+    let made_up = format!("eks_{}", "A".repeat(38));
+    let kim = world.person("kim@example.com").await;
+    let own = sessions::create(&world.app, &kim.user, Method::Password, Visit::default()).await;
+    let own = own.unwrap();
+    for planted in [made_up, own.clone()] {
+        let mut victim = Guest::new(&world, SITE);
+        victim.cookies.insert(SESSION.to_owned(), planted.clone());
+        victim.get("/sign-in").await.good();
+        let visit = victim.cookie("__Host-evenkeel_visit").to_owned();
+        let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
+        assert_eq!(victim.post("/sign-in", &fields).await.goes_to(), "/");
+        let token = victim.cookie(SESSION).to_owned();
+        assert!(token != planted && token != visit && !token.is_empty());
+        let found = sessions::find(&world.app, &token, None).await.unwrap().unwrap();
+        assert_eq!(found.0.user, robin.id);
+        let before = sessions::find(&world.app, &planted, None).await.unwrap();
+        assert!(before.is_none_or(|it| it.0.user == kim.user.id));
+        // The forms of the door are another's forms after signing in.
+        assert!(victim.cookie("__Host-evenkeel_visit").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn signing_in_leads_to_this_site_and_nowhere_else() {
+    let world = World::new().await;
+    robin(&world).await;
+    for (next, place) in [
+        ("/goals?page=2", "/goals?page=2"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example/", "/"),
+        ("\\\\evil.example", "/"),
+        ("/\t/evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("goals", "/"),
+        ("", "/"),
+    ] {
+        let mut guest = Guest::new(&world, SITE);
+        let query: String = next.bytes().map(|it| format!("%{it:02X}")).collect();
+        let page = guest.get(&format!("/sign-in?next={query}")).await.good();
+        assert!(!page.contains("evil.example"), "{next}");
+        let fields = [("email", "robin@example.com"), ("password", PASSWORD), ("next", next)];
+        assert_eq!(guest.post("/sign-in", &fields).await.goes_to(), place, "{next}");
+    }
+}
+
+/// The page with what differs by design taken out: the address that was typed and the token.
+fn bare(text: &str, email: &str, token: &str) -> String {
+    text.replace(email, "EMAIL").replace(token, "TOKEN")
+}
+
+#[tokio::test]
+async fn nobody_can_find_out_at_the_door_who_has_an_account() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = Guest::new(&world, SITE);
+    guest.get("/sign-in").await.good();
+    let mut answers = Vec::new();
+    for email in ["robin@example.com", "nobody@example.com"] {
+        for number in 0..11 {
+            guest.address = format!("192.0.2.{number}");
+            let marks = world.stored().await["sign_in_failures"].len();
+            let sent = guest.post("/sign-in", &[("email", email), ("password", "wrong")]).await;
+            let (status, headers) = (sent.status.as_u16(), sent.headers.clone());
+            let names: Vec<String> = headers.keys().map(ToString::to_string).collect();
+            let page = bare(&sent.text, email, &guest.token);
+            let left = world.stored().await["sign_in_failures"].len() - marks;
+            answers.push((status, names, page, left));
+        }
+    }
+    let (known, unknown) = answers.split_at(11);
+    assert_eq!(known, unknown);
+    let statuses: Vec<u16> = known.iter().map(|it| it.0).collect();
+    assert_eq!(statuses, [400, 400, 400, 400, 400, 400, 400, 400, 400, 400, 429]);
+}
+
+#[tokio::test]
+async fn guessing_passwords_closes_the_door_also_to_the_right_one() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = Guest::new(&world, SITE);
+    guest.get("/sign-in").await.good();
+    let fields = |password| [("email", "robin@example.com"), ("password", password)];
+    for number in 0..10 {
+        guest.address = format!("192.0.2.{number}");
+        guest.post("/sign-in", &fields("wrong password")).await.refused(400);
+    }
+    guest.address = "198.51.100.7".to_owned();
+    let said = guest.post("/sign-in", &fields(PASSWORD)).await.refused(429);
+    assert!(said.contains("Too many attempts. Wait 15 minutes"), "{said}");
+    assert!(guest.cookie(SESSION).is_empty());
+    world.advance_seconds(900);
+    assert_eq!(guest.post("/sign-in", &fields(PASSWORD)).await.goes_to(), "/");
+}
+
+#[tokio::test]
+async fn cookies_are_kept_from_scripts_other_sites_and_plain_connections() {
+    let world = World::new().await;
+    robin(&world).await;
+    for (site, prefix) in [(SITE, "__Host-"), ("http://localhost:4680", "")] {
+        let mut guest = Guest::new(&world, site);
+        let mut lines = guest.get("/sign-in").await.set_cookies();
+        let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
+        lines.extend(guest.post("/sign-in", &fields).await.set_cookies());
+        for name in ["evenkeel_session", "evenkeel_visit"] {
+            let name = format!("{prefix}{name}=");
+            assert!(lines.iter().any(|it| it.starts_with(&name)), "{name}: {lines:?}");
+        }
+        for line in lines {
+            let flags: Vec<&str> = line.split("; ").skip(1).collect();
+            for flag in ["Path=/", "HttpOnly", "SameSite=Lax"] {
+                assert!(flags.contains(&flag), "{line}");
+            }
+            assert_eq!(flags.contains(&"Secure"), site == SITE, "{line}");
+            assert!(!line.contains("Domain"), "{line}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_of_http_is_none_on_https() {
+    let world = World::new().await;
+    let robin = robin(&world).await;
+    let token = sessions::create(&world.app, &robin, Method::Password, Visit::default()).await;
+    let mut guest = Guest::new(&world, SITE);
+    guest.cookies.insert("evenkeel_session".to_owned(), token.unwrap());
+    assert!(guest.get("/settings/security").await.goes_to().starts_with("/sign-in"));
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session_for_good() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = enter(&world, "robin@example.com").await;
+    let token = guest.cookie(SESSION).to_owned();
+    assert!(is_good(&world, &token).await);
+    assert_eq!(guest.get("/sign-out").await.status.as_u16(), 405, "a link must not do it");
+    assert!(is_good(&world, &token).await);
+    assert_eq!(guest.post("/sign-out", &[]).await.goes_to(), "/sign-in");
+    assert!(!is_good(&world, &token).await && guest.cookie(SESSION).is_empty());
+    // Putting the cookie back helps nobody.
+    guest.cookies.insert(SESSION.to_owned(), token);
+    assert!(guest.get("/settings/security").await.goes_to().starts_with("/sign-in"));
+}
+
+#[tokio::test]
+async fn what_was_typed_comes_back_as_text_and_no_page_is_framed_or_kept() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = Guest::new(&world, SITE);
+    guest.get("/sign-in?next=/%22%3E%3Cscript%3E").await.good();
+    let hostile = "\"><script>alert(1)</script>@example.com";
+    let sent = guest.post("/sign-in", &[("email", hostile), ("password", "x")]).await;
+    let headers = sent.headers.clone();
+    let text = sent.refused(400);
+    assert!(!text.contains("<script>alert") && text.contains("&lt;script&gt;alert(1)"), "{text}");
+    assert_eq!(headers["x-frame-options"], "DENY");
+    let policy = headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"));
+    assert_eq!(headers["cache-control"], "private, no-store");
+}
+
+#[tokio::test]
+async fn the_demo_tells_at_the_door_how_to_get_in_and_nothing_else_does() {
+    let world = World::new().await;
+    robin(&world).await;
+    let demo = web::DemoSignIn { email: "d@example.com".to_owned(), password: "p<4>".to_owned() };
+    let public_url = "http://127.0.0.1:4680".to_owned();
+    let settings = web::Settings { public_url, demo: Some(demo), ..web::Settings::default() };
+    let page = Guest::with(&world, settings).get("/sign-in").await.good();
+    assert!(page.contains("This is a demo") && page.contains("p&lt;4&gt;"));
+    let page = Guest::new(&world, SITE).get("/sign-in").await.good();
+    assert!(!page.contains("demo"));
+}

@@ -1,0 +1,40 @@
+//! The door as browsers and attackers meet it: getting in, staying in, leaving, and being kept out.
+
+mod arrivals;
+mod attacks;
+mod forgery;
+mod guest;
+mod passkeys;
+mod security;
+
+use service::sessions;
+use service::users::{self, NewUser, User};
+use testkit::{World, new_user};
+
+pub(crate) use guest::Guest;
+
+const SITE: &str = "https://money.example.com";
+const PASSWORD: &str = "correct horse battery staple";
+
+fn with_password(email: &str) -> NewUser {
+    NewUser { password: Some(PASSWORD.to_owned()), ..new_user(email) }
+}
+
+async fn robin(world: &World) -> User {
+    users::create(&world.app, with_password("robin@example.com")).await.unwrap()
+}
+
+/// Signs somebody in through the page.
+async fn enter(world: &World, email: &str) -> Guest {
+    let mut guest = Guest::new(world, SITE);
+    guest.get("/sign-in").await.good();
+    let sent = guest.post("/sign-in", &[("email", email), ("password", PASSWORD)]).await;
+    assert_eq!(sent.goes_to(), "/");
+    guest.get("/settings/security").await.good();
+    guest
+}
+
+/// Whether a token opens a session.
+async fn is_good(world: &World, token: &str) -> bool {
+    sessions::find(&world.app, token, None).await.unwrap().is_some()
+}
