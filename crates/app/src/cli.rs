@@ -53,6 +53,9 @@ pub(crate) enum Command {
     /// Card benefits: what is left of them, and what only you can say
     #[command(subcommand)]
     Benefit(Benefit),
+    /// What was done with someone's account, and whether that account of it is whole
+    #[command(subcommand)]
+    Audit(Audit),
     /// Print the settings in effect and where each comes from
     Config(Config),
     /// Print the OpenAPI document of the API
@@ -169,6 +172,27 @@ pub(crate) struct PasswordFrom {
     /// Read the password from standard input instead of making one up
     #[arg(long)]
     pub(crate) password_stdin: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Audit {
+    /// The newest entries first
+    List {
+        #[command(flatten)]
+        whose: Whose,
+        /// How many
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Follow the trail from its first entry to its last; fails where one was changed or taken out
+    Verify {
+        #[command(flatten)]
+        whose: Whose,
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 #[derive(Subcommand)]

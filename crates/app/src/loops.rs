@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::time::Duration;
 
-use service::{App, idempotency, insights, keys, limits, sessions};
+use service::{
+    App, idempotency, insights, invitations, keys, limits, passkeys, sessions, sign_ins,
+};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -51,6 +53,11 @@ impl Loops {
         });
         self.start("forget sessions", 3_600, app, |app| async move {
             sessions::forget_once(&app).await
+        });
+        self.start("forget what was left at the door", 300, app, |app| async move {
+            let at_the_door = sign_ins::forget_once(&app).await?;
+            let unanswered = passkeys::forget_once(&app).await?;
+            Ok(at_the_door + unanswered + invitations::forget_once(&app).await?)
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

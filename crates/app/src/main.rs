@@ -75,6 +75,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::User(command) => commands::user::run(&config, command).await,
         Command::Key(command) => commands::key::run(&config, command).await,
         Command::Benefit(command) => commands::benefit::run(&config, command).await,
+        Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),
         Command::Backup(args) => commands::backup::write(&config, args).await,

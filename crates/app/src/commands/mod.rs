@@ -1,5 +1,6 @@
 //! Commands that do one thing and end.
 
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod benefit;
 pub(crate) mod doctor;

@@ -1,0 +1,72 @@
+//! `evenkeel audit`: what was done with somebody's account, and whether the trail is whole.
+
+use anyhow::{Result, bail};
+use serde_json::json;
+use service::audit::{self, Entry, Verdict};
+use service::{App, Caller};
+
+use super::{named_or_only, print, print_json};
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want};
+
+pub(crate) async fn run(config: &Config, command: &cli::Audit) -> Result<()> {
+    let app = open::app(config, Want::Existing).await?;
+    match command {
+        cli::Audit::List { whose, limit, output } => list(&app, whose, *limit, output.json).await,
+        cli::Audit::Verify { whose, output } => verify(&app, whose, output.json).await,
+    }
+}
+
+async fn list(app: &App, whose: &cli::Whose, limit: u32, as_json: bool) -> Result<()> {
+    let user = named_or_only(app, whose.user.as_deref()).await?;
+    let entries = audit::list(app, &Caller::owner(user.id), None, limit as usize).await?;
+    if as_json {
+        return print_json(&entries.iter().map(json_of).collect());
+    }
+    if entries.is_empty() {
+        return print("Nothing was done yet.\n");
+    }
+    let line = |it: &Entry| {
+        let from = it.actor.address.as_deref().map_or(String::new(), |it| format!(" from {it}"));
+        format!("{:>6}  {}  {}{from}  {}\n", it.number, it.at, it.actor.kind.as_str(), it.details)
+    };
+    print(&entries.iter().map(line).collect::<String>())
+}
+
+async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
+    let user = named_or_only(app, whose.user.as_deref()).await?;
+    let verdict = audit::verify(app, &Caller::owner(user.id)).await?;
+    match verdict {
+        Verdict::Sound { entries } if as_json => {
+            print_json(&json!({ "sound": true, "entries": entries }))
+        }
+        Verdict::Sound { entries } => {
+            print(&format!("The trail of {} is whole: {entries} entries.\n", user.email))
+        }
+        Verdict::Broken { number } => {
+            if as_json {
+                print_json(&json!({ "sound": false, "broken_at": number }))?;
+            }
+            bail!(
+                "the trail of {} is broken at entry {number}; it or one before it was changed or \
+                 taken out",
+                user.email
+            )
+        }
+    }
+}
+
+fn json_of(entry: &Entry) -> serde_json::Value {
+    json!({
+        "number": entry.number,
+        "at": entry.at.to_string(),
+        "actor": entry.actor.kind.as_str(),
+        "actor_id": entry.actor.id,
+        "address": entry.actor.address,
+        "action": entry.action,
+        "subject": entry.subject,
+        "details": entry.details,
+        "method": entry.method,
+    })
+}
