@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use base::{Currency, Fixed9, Money, Timestamp, UserId};
-use calc::income::{Block, Income, Share, analyse};
+use calc::income::analyse;
+pub use calc::income::{Block, Income, Label, Month, Share};
 use calc::ledger::Ledger;
 use db::{Tx, params};
 use serde::Serialize;

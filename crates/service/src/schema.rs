@@ -46,7 +46,6 @@ pub fn statements() -> Vec<String> {
         crate::sessions::STATEMENTS,
         crate::summary::STATEMENTS,
         crate::transfers::STATEMENTS,
-        crate::transactions::STATEMENTS,
         crate::users::STATEMENTS,
         &crate::benefits::statements(),
         &crate::enrichment::statements(),
@@ -54,6 +53,7 @@ pub fn statements() -> Vec<String> {
         &crate::insights::statements(),
         &crate::recurring::statements(),
         &crate::sign_ins::statements(),
+        &crate::transactions::statements(),
     ];
     let fixed = fixed.concat().into_iter().map(str::to_owned);
     fixed.chain(crate::transactions::statement_variants()).collect()

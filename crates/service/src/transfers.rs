@@ -1,10 +1,11 @@
 //! Moves between the person's own accounts: what was found, and what the person says of it.
 
 use base::TransactionId;
-use calc::transfers::Kind;
+pub use calc::transfers::Kind;
 use db::{Tx, params};
 use wire::v1::Scope;
 
+use crate::audit::{self, Note};
 use crate::{App, Caller, Error, Result, insights};
 
 /// Two transactions that belong together, or may.
@@ -43,7 +44,8 @@ pub async fn refuse(
     outflow: TransactionId,
     inflow: TransactionId,
 ) -> Result<()> {
-    decide(app, caller, (outflow, inflow), "refused").await
+    let note = ("transfer.refuse", "Said that two transactions are no transfer");
+    decide(app, caller, (outflow, inflow), ("refused", note)).await
 }
 
 /// The person says that two transactions are one transfer.
@@ -53,17 +55,19 @@ pub async fn confirm(
     outflow: TransactionId,
     inflow: TransactionId,
 ) -> Result<()> {
-    decide(app, caller, (outflow, inflow), "confirmed").await
+    let note = ("transfer.confirm", "Said that two transactions are one transfer");
+    decide(app, caller, (outflow, inflow), ("confirmed", note)).await
 }
 
 async fn decide(
     app: &App,
     caller: &Caller,
     (outflow, inflow): (TransactionId, TransactionId),
-    decision: &'static str,
+    (decision, (action, details)): (&'static str, (&'static str, &'static str)),
 ) -> Result<()> {
     caller.require_owner("transfer")?;
-    let (user, now) = (caller.user, app.clock.now());
+    let (mine, user, now) = (app.clone(), caller.user, app.clock.now());
+    let note = Note::new(caller, action, details).about(outflow);
     let save = move |tx: &mut Tx<'_>| {
         let leg = |tx: &mut Tx<'_>, id: TransactionId| {
             let found = tx.first(LEG, params![user, id], |row| {
@@ -77,6 +81,8 @@ async fn decide(
             return Err(Error::invalid("inflow_id", message));
         }
         tx.execute(DECIDE, params![user, outflow, inflow, decision, now])?;
+        audit::note(tx, user, now, note)?;
+        insights::settle_around(tx, &mine, user, &[outflow, inflow])?;
         insights::touch_everything(tx, user, now)
     };
     app.db.write(save).await

@@ -111,6 +111,19 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// Goes on from a day as if it were a nominal one: all there is to go by once only the next day is known.
+    pub fn going_on(frequency: Frequency, next: Date) -> Schedule {
+        let at = CalendarDay::of(days_from_date(next));
+        let day = at.day_of_month();
+        let phase = match frequency.step() {
+            Step::Days(every) => Phase::Days { every, start: at.day },
+            Step::Months(every) => Phase::Months { every, start: at.month, day },
+            Step::HalfMonths if day <= 15 => Phase::HalfMonths { early: day, late: day + 15 },
+            Step::HalfMonths => Phase::HalfMonths { early: day - 15, late: day },
+        };
+        Schedule { frequency, phase, roll: Roll::Stays }
+    }
+
     /// The nominal dates from `from` to `to`, both included, oldest first.
     pub fn slots(&self, from: Date, to: Date) -> Vec<Date> {
         let (first, last) = (days_from_date(from), days_from_date(to));

@@ -1,26 +1,27 @@
 //! What a transaction is: who is at the other end, of which category, and by whose word. The person's word comes
 //! first, then their rules, then what the accounts, the source and our tables say.
 
+mod rules;
+mod said;
 mod settle;
 
 use std::collections::HashMap;
 
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, RuleId, TransactionId, UserId};
+use base::{AccountId, TransactionId, UserId};
+pub use calc::enrich::Stage;
 use calc::enrich::{Cleaned, Enriched, Facts, Fix, History, Rule, Rules, Sample, clean, enrich};
 use calc::transfers::Kind;
 use db::{Tx, params};
 
-use crate::insights::{self, Run};
-use crate::recurring::Direction;
-use crate::{App, Caller, Error, Result};
+use crate::Result;
+use crate::insights::Run;
 
+pub(crate) use rules::merchant_name;
+pub use rules::{KeptRule, NewRule, create_rule, delete_rule, rules};
+pub use said::{Word, fix, fix_always, unfix};
 pub(crate) use settle::settle;
-
-/// How many transactions one word of the person's may be about.
-const FIXED_MAX: usize = 100;
-const NAME_LENGTH_MAX: usize = 80;
 
 /// What the source says of a transaction. One that is new has no id yet.
 #[derive(Debug, Clone)]
@@ -98,128 +99,6 @@ impl Desk {
     }
 }
 
-/// The person says what transactions are: a name, a category, or both. What is absent stays as it is.
-#[derive(Debug, Clone, Default)]
-pub struct Word {
-    pub counterparty: Option<String>,
-    pub category: Option<Category>,
-}
-
-pub async fn fix(
-    app: &App,
-    caller: &Caller,
-    transactions: Vec<TransactionId>,
-    word: Word,
-) -> Result<()> {
-    caller.require_owner("transaction")?;
-    check(&word)?;
-    if transactions.is_empty() || transactions.len() > FIXED_MAX {
-        let message = format!("transaction_ids must name 1 to {FIXED_MAX} transactions");
-        return Err(Error::invalid("transaction_ids", message));
-    }
-    let (user, now) = (caller.user, app.clock.now());
-    let save = move |tx: &mut Tx<'_>| {
-        for id in &transactions {
-            if tx.first(EXISTS, params![user, *id], |row| row.get::<i64>(0))?.is_none() {
-                return Err(Error::NotFound("transaction"));
-            }
-            let category = word.category.map(Category::detailed);
-            tx.execute(SAVE_FIX, params![user, *id, &word.counterparty, category, now])?;
-        }
-        insights::touch_everything(tx, user, now)
-    };
-    app.db.write(save).await
-}
-
-/// Takes the person's word back; what the rules and tables say holds again.
-pub async fn unfix(app: &App, caller: &Caller, transaction: TransactionId) -> Result<()> {
-    caller.require_owner("transaction")?;
-    let (user, now) = (caller.user, app.clock.now());
-    let forget = move |tx: &mut Tx<'_>| {
-        if tx.execute(FORGET_FIX, params![user, transaction])? == 0 {
-            return Err(Error::NotFound("correction"));
-        }
-        insights::touch_everything(tx, user, now)
-    };
-    app.db.write(forget).await
-}
-
-/// What shall always hold: for a merchant, or for words in the bank's text.
-#[derive(Debug, Clone, Default)]
-pub struct NewRule {
-    /// A description of such a transaction; the rule holds for its merchant.
-    pub like: Option<String>,
-    pub words: Option<String>,
-    pub account_id: Option<AccountId>,
-    pub direction: Option<Direction>,
-    pub word: Word,
-}
-
-pub async fn create_rule(app: &App, caller: &Caller, new: NewRule) -> Result<RuleId> {
-    caller.require_owner("rule")?;
-    check(&new.word)?;
-    let key = new.like.as_deref().map(|it| clean(it).key);
-    let words = new.words.as_deref().map(|it| it.trim().to_uppercase()).filter(|it| !it.is_empty());
-    if key.is_some() == words.is_some() {
-        let message = "a rule must name a merchant or words in the bank's text, and not both";
-        return Err(Error::invalid("words", message));
-    }
-    let (user, now) = (caller.user, app.clock.now());
-    let id: RuleId = app.ids.make();
-    let save = move |tx: &mut Tx<'_>| {
-        let NewRule { account_id, direction, word, .. } = &new;
-        let direction = direction.map(Direction::as_str);
-        let category = word.category.map(Category::detailed);
-        tx.execute(
-            SAVE_RULE,
-            params![
-                user,
-                id,
-                &key,
-                &words,
-                *account_id,
-                direction,
-                &word.counterparty,
-                category,
-                now
-            ],
-        )?;
-        insights::touch_everything(tx, user, now)
-    };
-    app.db.write(save).await?;
-    Ok(id)
-}
-
-/// Forgets a rule; what it said is judged anew.
-pub async fn delete_rule(app: &App, caller: &Caller, rule: RuleId) -> Result<()> {
-    caller.require_owner("rule")?;
-    let (user, now) = (caller.user, app.clock.now());
-    let forget = move |tx: &mut Tx<'_>| {
-        if tx.execute(FORGET_RULE, params![user, rule])? == 0 {
-            return Err(Error::NotFound("rule"));
-        }
-        insights::touch_everything(tx, user, now)
-    };
-    app.db.write(forget).await
-}
-
-fn check(word: &Word) -> Result<()> {
-    if word.counterparty.is_none() && word.category.is_none() {
-        let message = "say a counterparty_name, a category, or both";
-        return Err(Error::invalid("category", message));
-    }
-    let bad = |name: &String| {
-        let length = name.trim().chars().count();
-        length == 0 || length > NAME_LENGTH_MAX || name.contains(char::is_control)
-    };
-    if word.counterparty.as_ref().is_some_and(bad) {
-        let message =
-            format!("counterparty_name must have 1 to {NAME_LENGTH_MAX} characters on one line");
-        return Err(Error::invalid("counterparty_name", message));
-    }
-    Ok(())
-}
-
 /// What the person's corrections teach about transactions they have not looked at.
 fn history(tx: &mut Tx<'_>, user: UserId) -> Result<History> {
     let rows = tx.all(SAMPLES, params![user], |row| {
@@ -267,20 +146,8 @@ const SAMPLES: &str =
 const RULES: &str =
     "select merchant_key, words, account_id, direction, counterparty, category from rules
     where user_id = $1 order by created_at, id";
-const EXISTS: &str =
-    "select amount_minor from transactions where user_id = $1 and id = $2 and state <> 'removed'";
-const SAVE_FIX: &str =
-    "insert into transaction_fixes (user_id, transaction_id, counterparty, category, fixed_at)
-    values ($1, $2, $3, $4, $5) on conflict (user_id, transaction_id) do update set
-    counterparty = coalesce(excluded.counterparty, transaction_fixes.counterparty),
-    category = coalesce(excluded.category, transaction_fixes.category), fixed_at = excluded.fixed_at";
-const FORGET_FIX: &str = "delete from transaction_fixes where user_id = $1 and transaction_id = $2";
-const SAVE_RULE: &str =
-    "insert into rules (user_id, id, merchant_key, words, account_id, direction, counterparty,
-    category, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-const FORGET_RULE: &str = "delete from rules where user_id = $1 and id = $2";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    let own = [FIXES, SAMPLES, RULES, EXISTS, SAVE_FIX, FORGET_FIX, SAVE_RULE, FORGET_RULE];
-    [&own[..], settle::STATEMENTS].concat()
+    let own = [FIXES, SAMPLES, RULES];
+    [&own[..], rules::STATEMENTS, said::STATEMENTS, settle::STATEMENTS].concat()
 }

@@ -16,7 +16,7 @@ use db::{Tx, params};
 use crate::{App, Error, Result};
 
 pub(crate) use ledger::ledger;
-pub(crate) use run::{Household, Run, Scope};
+pub(crate) use run::{Household, Run, Scope, settle_around};
 
 /// Raised whenever a method or a stored shape changes, so that everything is worked out anew.
 const METHOD_VERSION: i64 = 1;

@@ -51,6 +51,33 @@ pub(super) fn bring_up_to_date(tx: &mut Tx<'_>, app: &App, user: UserId) -> Resu
     run.finish(tx, asked, missing.as_deref())
 }
 
+/// Looks again, at once, at what the given transactions are and whom they move money to, so that the person sees what
+/// their word changed. What follows from it comes with the work that is asked for beside.
+pub(crate) fn settle_around(
+    tx: &mut Tx<'_>,
+    app: &App,
+    user: UserId,
+    transactions: &[TransactionId],
+) -> Result<()> {
+    tx.execute(LOCK, params![user])?;
+    let mut touched = BTreeSet::new();
+    for id in transactions {
+        let touch = |row: &db::Row<'_>| {
+            let merchant_key: Option<String> = row.get(1)?;
+            Ok(Touch {
+                account: row.get(0)?,
+                merchant_key: merchant_key.unwrap_or_default(),
+                posted_on_days: row.get(2)?,
+                amount_minor: row.get(3)?,
+            })
+        };
+        touched.extend(tx.first(TOUCHED, params![user, *id], touch)?);
+    }
+    let mut run = Run::new(tx, app, user, Scope::Around(touched))?;
+    enrichment::settle(tx, &mut run)?;
+    run.tell(tx)
+}
+
 /// What there is to do, and how often it was asked for; nothing when another process has just done it.
 fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(Scope, i64)>> {
     let work =
@@ -116,7 +143,8 @@ impl Run {
         self.accounts.iter().find(|it| it.id == id)
     }
 
-    fn finish(mut self, tx: &mut Tx<'_>, asked: i64, scores_missing: Option<&str>) -> Result<()> {
+    /// Puts into the outbox what has changed.
+    fn tell(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         for (account, ids) in std::mem::take(&mut self.updated) {
             for chunk in ids.chunks(Event::IDS_MAX) {
                 self.events.push(Event::TransactionsUpdated {
@@ -127,7 +155,11 @@ impl Run {
                 });
             }
         }
-        outbox::append(&self.app, tx, self.user, &self.events)?;
+        outbox::append(&self.app, tx, self.user, &self.events)
+    }
+
+    fn finish(mut self, tx: &mut Tx<'_>, asked: i64, scores_missing: Option<&str>) -> Result<()> {
+        self.tell(tx)?;
         tx.execute(CLEAR_CHANGES, params![self.user])?;
         tx.execute(CLEAR_WORK, params![self.user, asked])?;
         tx.execute(SAVE_DONE, params![self.user, *METHOD, self.today, self.now, scores_missing])?;
@@ -136,6 +168,8 @@ impl Run {
 }
 
 const LOCK: &str = "update users set updated_at = updated_at where id = $1";
+const TOUCHED: &str = "select account_id, merchant_key, posted_on, amount_minor from transactions
+    where user_id = $1 and id = $2 and state <> 'removed'";
 const WORK: &str = "select everything_at, asked from insight_work where user_id = $1";
 const DONE: &str = "select computed_on from insights where user_id = $1 and method = $2";
 const CHANGES: &str =
@@ -151,4 +185,4 @@ const SAVE_DONE: &str =
     scores_missing = excluded.scores_missing";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[LOCK, WORK, DONE, CHANGES, CURRENCY, CLEAR_CHANGES, CLEAR_WORK, SAVE_DONE];
+    &[LOCK, TOUCHED, WORK, DONE, CHANGES, CURRENCY, CLEAR_CHANGES, CLEAR_WORK, SAVE_DONE];

@@ -1,18 +1,23 @@
 //! Recurring streams: what comes and goes again and again, as it was last worked out.
 
+mod calendar;
 mod find;
+mod one;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, StreamId, Timestamp, TransactionId, date_from_days};
 pub use calc::recurring::Status;
-use calc::recurring::{AmountClass, Confidence, Frequency, PriceChange};
+use calc::recurring::{AmountClass, Confidence};
+pub use calc::recurring::{Frequency, PriceChange};
 use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::{App, Caller, Error, Result, accounts, rates, users};
 
+pub use calendar::{Due, State, month};
 pub(crate) use find::{find, inflows};
+pub use one::{Payment, get};
 
 base::words!(Direction { Inflow => "inflow", Outflow => "outflow" });
 base::words!(Kind {
@@ -123,6 +128,18 @@ pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result
         monthly_outflow_minor: monthly(Direction::Outflow),
         streams,
     })
+}
+
+/// The stream that a transaction of that account and merchant is part of.
+pub(crate) async fn of_transaction(
+    app: &App,
+    caller: &Caller,
+    (account, merchant_key): (AccountId, &str),
+    transaction: TransactionId,
+) -> Result<Option<Stream>> {
+    let of_merchant = params![caller.user, account, merchant_key];
+    let streams = app.db.all(OF_MERCHANT, of_merchant, read).await?;
+    Ok(streams.into_iter().find(|it| it.transactions.contains(&transaction)))
 }
 
 impl From<&Listed> for v1::Recurring {
@@ -243,8 +260,15 @@ const LIST: &str = "select id, account_id, direction, merchant_key, currency, na
     counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
     last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
     price_changes, missed_on, updated_at from streams where user_id = $1";
+const OF_MERCHANT: &str =
+    "select id, account_id, direction, merchant_key, currency, name, counterparty,
+    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
+    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
+    price_changes, missed_on, updated_at from streams
+    where user_id = $1 and account_id = $2 and merchant_key = $3";
 const COMPUTED_AT: &str = "select computed_at from insights where user_id = $1";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[LIST, COMPUTED_AT], find::STATEMENTS].concat()
+    [&[LIST, OF_MERCHANT, COMPUTED_AT], calendar::STATEMENTS, find::STATEMENTS, one::STATEMENTS]
+        .concat()
 }

@@ -63,6 +63,7 @@ async fn list(call: Call) -> Result<Answer> {
         pending: query.bool("pending")?,
         category_tier1: category(query.text("category_tier1")?)?,
         q: query.text("q")?.map(str::to_owned),
+        ..Filter::default()
     };
     let limit = query.whole(&LIMIT)? as usize;
     let page = Page { cursor: query.text("cursor")?, limit };

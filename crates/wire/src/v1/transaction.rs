@@ -67,7 +67,10 @@ pub struct TransactionRow<'a> {
 
 /// The members every transaction of one account shares, written once for a whole page.
 #[derive(Debug, Clone)]
-pub struct AccountPart(Vec<u8>);
+pub struct AccountPart {
+    json: Vec<u8>,
+    name: String,
+}
 
 impl AccountPart {
     pub fn new(account_id: &str, account_name: &str) -> AccountPart {
@@ -75,7 +78,11 @@ impl AccountPart {
         write_str(&mut part, account_id);
         part.extend_from_slice(b",\"account_name\":");
         write_str(&mut part, account_name);
-        AccountPart(part)
+        AccountPart { json: part, name: account_name.to_owned() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 }
 
@@ -90,7 +97,7 @@ impl TransactionRow<'_> {
         out.extend_from_slice(b"{\"id\":\"");
         self.id.write(out);
         out.push(b'"');
-        out.extend_from_slice(&self.account.0);
+        out.extend_from_slice(&self.account.json);
         out.extend_from_slice(b",\"amount\":");
         self.amount.write(out);
         out.extend_from_slice(b",\"amount_absolute\":");

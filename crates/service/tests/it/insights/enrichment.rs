@@ -1,11 +1,12 @@
 //! What a transaction is, by the word that counts most.
 
 use base::category::Category;
+use service::audit;
 use service::enrichment::{self, NewRule, Word};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
-use super::settle;
+use super::{settle, told};
 use crate::listed::{self, Listed};
 use crate::{is_not_found, param};
 
@@ -114,4 +115,73 @@ async fn words_that_say_nothing_or_too_much_are_refused() {
     is_not_found(enrichment::unfix(&world.app, &robin.caller, id).await);
     let rule = NewRule { word: named("A"), ..NewRule::default() };
     assert_eq!(param(enrichment::create_rule(&world.app, &robin.caller, rule).await), "words");
+}
+
+#[tokio::test]
+async fn a_correction_shows_at_once_is_told_and_is_in_the_audit_trail() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin
+        .import(statement([checking("Everyday").with(txn("2026-03-02", -4_210, "KROGER #339"))]))
+        .await;
+    settle(&world).await;
+    let before = told(&world, &robin, "transaction.updated").await;
+    let id = rows(&world, &robin).await[0].id;
+    let vet = of("MEDICAL_VETERINARY_SERVICES");
+    enrichment::fix(&world.app, &robin.caller, vec![id], vet.clone()).await.unwrap();
+    assert_eq!(rows(&world, &robin).await[0].category, vet.category);
+    assert_eq!(told(&world, &robin, "transaction.updated").await, before + 1);
+    settle(&world).await;
+    assert_eq!(told(&world, &robin, "transaction.updated").await, before + 1, "told only once");
+    enrichment::unfix(&world.app, &robin.caller, id).await.unwrap();
+    let groceries = Category::parse("FOOD_AND_DRINK_GROCERIES");
+    assert_eq!(rows(&world, &robin).await[0].category, groceries);
+    let trail = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
+    let done: Vec<&str> = trail.iter().map(|it| it.action.as_str()).collect();
+    assert_eq!(done[..2], ["transaction.undo", "transaction.correct"]);
+    assert_eq!(trail[1].details, "Corrected 1 transaction to Vet");
+    assert_eq!(trail[1].subject, Some(id.to_string()));
+}
+
+#[tokio::test]
+async fn always_makes_one_rule_that_takes_the_place_of_the_one_before() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let bought = |on: &str, id: &str| txn(on, -4_210, "KROGER #339").id(id);
+    let everyday =
+        checking("Everyday").with(bought("2026-03-02", "a")).with(bought("2025-03-02", "b"));
+    robin.import(statement([everyday])).await;
+    settle(&world).await;
+    let all = rows(&world, &robin).await;
+    for code in ["MEDICAL_DENTAL_CARE", "MEDICAL_VETERINARY_SERVICES"] {
+        enrichment::fix_always(&world.app, &robin.caller, all[0].id, of(code)).await.unwrap();
+    }
+    let vet = Category::parse("MEDICAL_VETERINARY_SERVICES");
+    assert_eq!(rows(&world, &robin).await[0].category, vet, "at once");
+    settle(&world).await;
+    assert_eq!(rows(&world, &robin).await[1].category, vet, "and the older one by the rule");
+    let kept = enrichment::rules(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(kept.len(), 1);
+    assert_eq!((kept[0].merchant.as_deref(), kept[0].category), (Some("Kroger"), vet));
+    // A name alone does not take the place of a category.
+    enrichment::fix_always(&world.app, &robin.caller, all[0].id, named("Corner")).await.unwrap();
+    assert_eq!(enrichment::rules(&world.app, &robin.caller).await.unwrap().len(), 2);
+    let kim = world.person("kim@example.com").await;
+    is_not_found(enrichment::delete_rule(&world.app, &kim.caller, kept[0].id).await);
+    assert_eq!(enrichment::rules(&world.app, &kim.caller).await.unwrap(), []);
+    enrichment::delete_rule(&world.app, &robin.caller, kept[0].id).await.unwrap();
+    let trail = audit::list(&world.app, &robin.caller, None, 20).await.unwrap();
+    let made = trail.iter().filter(|it| it.action == "rule.create").count();
+    assert_eq!((trail[0].action.as_str(), made), ("rule.delete", 3));
+}
+
+#[tokio::test]
+async fn a_text_that_names_nobody_makes_no_rule() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    robin.import(statement([checking("Everyday").with(txn("2026-03-02", -4_210, "--"))])).await;
+    let id = rows(&world, &robin).await[0].id;
+    let refused = enrichment::fix_always(&world.app, &robin.caller, id, named("Corner")).await;
+    assert_eq!(param(refused), "always");
+    assert_eq!(rows(&world, &robin).await[0].counterparty, None, "nothing of it was kept");
 }

@@ -2,7 +2,7 @@
 
 use calc::recurring::Confidence;
 use service::keys::NewKey;
-use service::recurring::{self, Direction, Filter, Status, Stream};
+use service::recurring::{self, Direction, Filter, State, Status, Stream};
 use service::{App, Caller, accounts};
 use testkit::draft::{checking, statement, txn};
 use testkit::{World, new_key};
@@ -120,4 +120,52 @@ async fn pending_and_removed_rows_make_no_stream() {
     kim.import(statement([account])).await;
     settle(&world).await;
     assert_eq!(streams(&world.app, &kim.caller, ALL).await, []);
+}
+
+#[tokio::test]
+async fn a_month_holds_what_was_paid_and_what_is_still_to_come_on_its_days() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 12, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    let tv = monthly("2026-02-21", 8, -1_549, "NETFLIX.COM 866-579-7172");
+    let everyday = checking("Everyday").with_all(pay).with_all(tv);
+    robin.import(statement([everyday])).await;
+    settle(&world).await;
+    let month = async |on: &str| -> Vec<(String, State, i64)> {
+        let due = recurring::month(&world.app, &robin.caller, day(on)).await.unwrap();
+        due.iter().map(|it| (it.on.to_string(), it.state, it.amount.minor())).collect()
+    };
+    let at = |on: &str, state, minor| (on.to_owned(), state, minor);
+    assert_eq!(
+        month("2026-03-10").await,
+        [
+            at("2026-03-06", State::Paid, 185_000),
+            at("2026-03-20", State::Expected, 185_000),
+            at("2026-03-21", State::Expected, 1_549),
+        ]
+    );
+    let days: Vec<String> = month("2026-05-31").await.into_iter().map(|it| it.0).collect();
+    assert_eq!(days, ["2026-05-01", "2026-05-15", "2026-05-21", "2026-05-29"]);
+    assert!(month("2024-01-01").await.is_empty());
+    world.advance_seconds(14 * 86_400);
+    assert_eq!(month("2026-03-10").await[1], at("2026-03-20", State::Late, 185_000));
+    let kim = world.person("kim@example.com").await;
+    assert_eq!(recurring::month(&world.app, &kim.caller, day("2026-03-10")).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn one_stream_comes_with_its_payments_and_only_to_its_owner() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let mut tv = monthly("2026-02-21", 8, -1_549, "NETFLIX.COM 866-579-7172");
+    tv.push(txn("2026-02-25", -9_900, "NETFLIX.COM 866-579-7172").id("gift card"));
+    robin.import(statement([checking("Everyday").with_all(tv)])).await;
+    settle(&world).await;
+    let id = streams(&world.app, &robin.caller, ALL).await[0].id;
+    let (stream, account, payments) = recurring::get(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!((stream.id, account.as_str(), payments.len()), (id, "Everyday", 8));
+    assert!(payments.iter().all(|it| it.amount_minor == 1_549), "not the gift card");
+    assert!(payments.is_sorted_by_key(|it| it.on));
+    let kim = world.person("kim@example.com").await;
+    is_not_found(recurring::get(&world.app, &kim.caller, id).await);
 }

@@ -3,8 +3,10 @@
 mod counts;
 mod cursors;
 mod filters;
+mod one;
 mod paging;
 mod search;
+mod totals;
 mod visibility;
 
 use service::transactions::Filter;

@@ -1,11 +1,21 @@
 //! Transactions: the long list, and the hottest read of the product.
 
+mod one;
+mod query;
+mod totals;
+
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId};
-use db::{Param, params};
+use db::params;
 use wire::v1::{AccountPart, Scope, TransactionRow};
 
-use crate::{App, Caller, Credential, Error, Result, cursors};
+use crate::recurring::Direction;
+use crate::{App, Caller, Error, Result, cursors};
+
+pub use one::{Leg, Transaction, get};
+pub(crate) use query::statement_variants;
+use query::{Query, Wanted};
+pub use totals::{Total, totals, totals_by_day};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -18,6 +28,13 @@ pub struct Filter {
     pub category_tier1: Option<String>,
     /// Text in the counterparty's name or the bank's description.
     pub q: Option<String>,
+    /// Exactly this category, and not only its primary.
+    pub category: Option<Category>,
+    /// Only those of which nobody knows what they are.
+    pub uncategorised: bool,
+    pub direction: Option<Direction>,
+    /// Only moves between the person's own accounts, or none of them.
+    pub transfers: Option<bool>,
 }
 
 /// What a page is besides its rows.
@@ -40,12 +57,7 @@ pub async fn list(
     mut visit: impl FnMut(&TransactionRow<'_>) + Send,
 ) -> Result<PageEnd> {
     caller.require(Scope::TransactionsRead)?;
-    if filter.start_on.zip(filter.end_on).is_some_and(|(start, end)| start > end) {
-        return Err(Error::invalid("start_date", "start_date must not be after end_date"));
-    }
-    if filter.q.as_deref().is_some_and(|it| it.contains('\0')) {
-        return Err(Error::invalid("q", "q must not contain a null character"));
-    }
+    check(filter)?;
     let text = format!("{filter:?}");
     let scope = cursors::Scope { user: caller.user, list: "transactions", filter: &text };
     let place = match page.cursor {
@@ -90,6 +102,16 @@ pub async fn list(
         None => None,
     };
     Ok(PageEnd { count, next_cursor, total_count })
+}
+
+fn check(filter: &Filter) -> Result<()> {
+    if filter.start_on.zip(filter.end_on).is_some_and(|(start, end)| start > end) {
+        return Err(Error::invalid("start_date", "start_date must not be after end_date"));
+    }
+    if filter.q.as_deref().is_some_and(|it| it.contains('\0')) {
+        return Err(Error::invalid("q", "q must not contain a null character"));
+    }
+    Ok(())
 }
 
 /// The accounts whose transactions the caller sees here: not the hidden ones, unless asked for by id.
@@ -213,177 +235,9 @@ impl Place {
     }
 }
 
-/// A statement put together from the filters at hand, so that each set of filters gets the plan it deserves.
-struct Query<'a> {
-    sql: String,
-    params: Vec<Param<'a>>,
-}
-
-const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorized_on, state,
-    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
-    from transactions t where user_id = $1 and state <> 'removed'";
-
-impl<'a> Query<'a> {
-    fn page(
-        caller: &Caller,
-        wanted: &'a Wanted<'_>,
-        place: Option<&Place>,
-        limit: usize,
-    ) -> Query<'a> {
-        let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
-        query.narrow(caller, wanted);
-        if let Some(place) = place {
-            let day = query.bind(place.posted_on_days);
-            let id = query.bind(place.id);
-            query.push(format_args!(" and (posted_on, id) < (${day}, ${id})"));
-        }
-        let limit = query.bind(limit as i64 + 1);
-        query.push(format_args!(" order by posted_on desc, id desc limit ${limit}"));
-        query
-    }
-
-    fn count(caller: &Caller, wanted: &'a Wanted<'_>) -> Query<'a> {
-        let sql = "select cast(count(*) as bigint) from (select 1 from transactions t
-            where user_id = $1 and state <> 'removed'";
-        let mut query = Query { sql: sql.to_owned(), params: vec![caller.user.into()] };
-        query.narrow(caller, wanted);
-        let limit = query.bind(COUNT_MAX + 1);
-        query.push(format_args!(" limit ${limit}) counted"));
-        query
-    }
-
-    fn narrow(&mut self, caller: &Caller, wanted: &'a Wanted<'_>) {
-        let filter = wanted.filter;
-        self.when(filter.account_id, "account_id =");
-        self.when(filter.start_on, "posted_on >=");
-        self.when(filter.end_on, "posted_on <=");
-        self.when(filter.updated_since, "updated_at >=");
-        self.when(filter.pending.map(|it| if it { "pending" } else { "posted" }), "state =");
-        self.when(wanted.category_like.as_deref(), "category like");
-        for (index, pattern) in wanted.q_like.iter().enumerate() {
-            let at = self.bind(pattern.as_str());
-            let (open, last) = (if index == 0 { "and (" } else { "or" }, wanted.q_like.len() - 1);
-            let close = if index == last { ")" } else { "" };
-            self.push(format_args!(
-                " {open} lower(description) like ${at} escape '!' or lower(counterparty) like ${at} escape '!'{close}"
-            ));
-        }
-        if wanted.narrowed {
-            self.sql.push_str(NOT_HIDDEN);
-            if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
-                let at = self.bind(*id);
-                self.push(format_args!(
-                    " and exists (select 1 from api_key_accounts k where k.user_id = t.user_id
-                    and k.key_id = ${at} and k.account_id = t.account_id)"
-                ));
-            }
-        }
-    }
-
-    fn when(&mut self, value: Option<impl Into<Param<'a>>>, condition: &str) {
-        if let Some(value) = value {
-            let at = self.bind(value);
-            self.push(format_args!(" and {condition} ${at}"));
-        }
-    }
-
-    fn bind(&mut self, value: impl Into<Param<'a>>) -> usize {
-        self.params.push(value.into());
-        self.params.len()
-    }
-
-    fn push(&mut self, part: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = std::fmt::Write::write_fmt(&mut self.sql, part);
-    }
-}
-
-/// The filters with their search patterns made, for a query to borrow.
-struct Wanted<'f> {
-    filter: &'f Filter,
-    category_like: Option<String>,
-    q_like: Vec<String>,
-    /// Whether rows of accounts that are not to be seen must be left out one by one.
-    narrowed: bool,
-}
-
-impl<'f> Wanted<'f> {
-    fn new(filter: &'f Filter, narrowed: bool) -> Wanted<'f> {
-        Wanted {
-            filter,
-            // The underscores are wildcards here, and match themselves; no two primaries differ only there.
-            category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
-            q_like: filter.q.as_deref().map(patterns).unwrap_or_default(),
-            narrowed: narrowed && filter.account_id.is_none(),
-        }
-    }
-}
-
-/// Only some databases know small letters beyond ASCII, so such a text is looked for in small letters, as it was
-/// written, and in capitals, as banks write.
-fn patterns(text: &str) -> Vec<String> {
-    let small = text.to_ascii_lowercase();
-    if text.is_ascii() {
-        return vec![contains_pattern(&small)];
-    }
-    let mut capitals = String::new();
-    for letter in small.chars() {
-        if letter.is_ascii() {
-            capitals.push(letter);
-        } else {
-            capitals.extend(letter.to_uppercase());
-        }
-    }
-    [text.to_lowercase(), small, capitals].iter().map(|it| contains_pattern(it)).collect()
-}
-
-fn contains_pattern(text: &str) -> String {
-    let mut pattern = "%".to_owned();
-    for letter in text.chars() {
-        if matches!(letter, '%' | '_' | '!') {
-            pattern.push('!');
-        }
-        pattern.push(letter);
-    }
-    pattern.push('%');
-    pattern
-}
-
-const NOT_HIDDEN: &str = " and not exists (select 1 from accounts a where a.user_id = t.user_id
-    and a.id = t.account_id and a.hidden_at is not null)";
 const ACCOUNTS: &str =
     "select id, name, hidden_at, transaction_count, currency from accounts where user_id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[ACCOUNTS];
-
-/// Every statement that filters can make, for the test that prepares them all.
-pub(crate) fn statement_variants() -> Vec<String> {
-    let user = base::UserId::from_bytes([0; 16]);
-    let accounts = Some(std::sync::Arc::from([]));
-    let id = base::KeyId::from_bytes([0; 16]);
-    let credential = Credential::Key { id, scopes: crate::Scopes::all(), accounts };
-    let callers = [Caller::owner(user), Caller { user, credential }];
-    let place =
-        Place { posted_on_days: 0, id: TransactionId::from_bytes([0; 16]), total_count: None };
-    let mut variants = Vec::new();
-    for bits in 0..1024_u32 {
-        let on = |bit: u32| bits & (1 << bit) != 0;
-        let filter = Filter {
-            account_id: on(0).then_some(AccountId::from_bytes([0; 16])),
-            start_on: on(1).then_some(Date::ZERO),
-            end_on: on(2).then_some(Date::ZERO),
-            updated_since: on(3).then_some(Timestamp::UNIX_EPOCH),
-            pending: on(4).then_some(true),
-            category_tier1: on(5).then(|| "TRAVEL".to_owned()),
-            q: on(6).then(|| if on(9) { "é" } else { "e" }.to_owned()),
-        };
-        let wanted = Wanted::new(&filter, on(7));
-        for caller in &callers {
-            variants.push(Query::count(caller, &wanted).sql);
-            variants.push(Query::page(caller, &wanted, on(8).then_some(&place), 1).sql);
-        }
-    }
-    variants.sort();
-    variants.dedup();
-    variants
+pub(crate) fn statements() -> Vec<&'static str> {
+    [&[ACCOUNTS], one::STATEMENTS].concat()
 }

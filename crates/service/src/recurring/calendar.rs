@@ -1,0 +1,94 @@
+//! A month of streams: what was paid on which day, what did not come, and what is still to be expected.
+
+use std::collections::HashMap;
+
+use base::{Date, Money, StreamId, TransactionId};
+use calc::recurring::Schedule;
+use db::params;
+use wire::v1::Scope;
+
+use super::{Direction, Filter, Kind, Status, Stream, listed};
+use crate::{App, Caller, Result};
+
+base::words!(State {
+    Paid => "paid",
+    /// Its day went by, and it is still to be waited for.
+    Late => "late",
+    /// Its day went by, and the next one came without it.
+    Missed => "missed",
+    Expected => "expected",
+});
+
+/// One payment of a stream on its day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    pub on: Date,
+    pub state: State,
+    pub stream: StreamId,
+    pub name: String,
+    pub direction: Direction,
+    pub kind: Kind,
+    /// Without a sign; the direction tells.
+    pub amount: Money,
+    pub transaction: Option<TransactionId>,
+}
+
+/// All of one month, by day; streams of hidden accounts are left out.
+pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
+    caller.require(Scope::RecurringRead)?;
+    let (first, last) = (of.first_of_month(), of.last_of_month());
+    let everything = Filter { status: None, account_id: None, direction: None };
+    let streams = listed(app, caller, everything).await?.streams;
+    let mut paid: HashMap<TransactionId, (Date, i64)> = HashMap::new();
+    app.db
+        .each(POSTED, params![caller.user, first, last], |row| {
+            paid.insert(row.get(0)?, (row.get(1)?, row.get(2)?));
+            Ok(())
+        })
+        .await?;
+    let mut all = Vec::new();
+    for (stream, _) in &streams {
+        let due = |on, state, minor, transaction| Due {
+            on,
+            state,
+            stream: stream.id,
+            name: stream.name.clone(),
+            direction: stream.direction,
+            kind: stream.kind,
+            amount: Money::new(minor, stream.currency),
+            transaction,
+        };
+        for id in &stream.transactions {
+            if let Some((on, minor)) = paid.get(id) {
+                all.push(due(*on, State::Paid, minor.saturating_abs(), Some(*id)));
+            }
+        }
+        let missed = stream.missed_on.iter().filter(|it| (first..=last).contains(*it));
+        all.extend(missed.map(|on| due(*on, State::Missed, stream.average_minor, None)));
+        let today = app.clock.today();
+        for on in expected(stream, first, last) {
+            let state = if on < today { State::Late } else { State::Expected };
+            all.push(due(on, state, usual(stream), None));
+        }
+    }
+    all.sort_by(|a, b| (a.on, &a.name, a.stream).cmp(&(b.on, &b.name, b.stream)));
+    Ok(all)
+}
+
+/// Once it is late, the payment is waited for on its day, and the ones after it come in their time.
+fn expected(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
+    let Some(next) = stream.next_expected_on else { return Vec::new() };
+    if stream.status == Status::Ended || next > last {
+        return Vec::new();
+    }
+    Schedule::going_on(stream.frequency, next).slots(first.max(next), last)
+}
+
+fn usual(stream: &Stream) -> i64 {
+    if stream.amount_class.is_variable() { stream.average_minor } else { stream.last_minor }
+}
+
+const POSTED: &str = "select id, posted_on, amount_minor from transactions
+    where user_id = $1 and posted_on between $2 and $3 and state = 'posted'";
+
+pub(super) const STATEMENTS: &[&str] = &[POSTED];

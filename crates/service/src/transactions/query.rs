@@ -1,0 +1,213 @@
+//! The statements that filters make, each with the plan it deserves.
+
+use base::category::Category;
+use base::{AccountId, Date, Timestamp, TransactionId};
+use db::Param;
+
+use super::{COUNT_MAX, Filter, Place};
+use crate::recurring::Direction;
+use crate::{Caller, Credential};
+
+/// A statement put together from the filters at hand, so that each set of filters gets the plan it deserves.
+pub(super) struct Query<'a> {
+    pub(super) sql: String,
+    pub(super) params: Vec<Param<'a>>,
+}
+
+const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorized_on, state,
+    category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
+    from transactions t where user_id = $1 and state <> 'removed'";
+
+impl<'a> Query<'a> {
+    pub(super) fn page(
+        caller: &Caller,
+        wanted: &'a Wanted<'_>,
+        place: Option<&Place>,
+        limit: usize,
+    ) -> Query<'a> {
+        let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
+        query.narrow(caller, wanted);
+        if let Some(place) = place {
+            let day = query.bind(place.posted_on_days);
+            let id = query.bind(place.id);
+            query.push(format_args!(" and (posted_on, id) < (${day}, ${id})"));
+        }
+        let limit = query.bind(limit as i64 + 1);
+        query.push(format_args!(" order by posted_on desc, id desc limit ${limit}"));
+        query
+    }
+
+    pub(super) fn count(caller: &Caller, wanted: &'a Wanted<'_>) -> Query<'a> {
+        let sql = "select cast(count(*) as bigint) from (select 1 from transactions t
+            where user_id = $1 and state <> 'removed'";
+        let mut query = Query { sql: sql.to_owned(), params: vec![caller.user.into()] };
+        query.narrow(caller, wanted);
+        let limit = query.bind(COUNT_MAX + 1);
+        query.push(format_args!(" limit ${limit}) counted"));
+        query
+    }
+
+    /// What the rows come to: by account, and by day where that is asked for.
+    pub(super) fn totals(caller: &Caller, wanted: &'a Wanted<'_>, by_day: bool) -> Query<'a> {
+        let sql = format!("select account_id, cast(min(posted_on) as bigint), {SUMS}");
+        let mut query = Query { sql, params: vec![caller.user.into()] };
+        query.narrow(caller, wanted);
+        let day = if by_day { "posted_on, " } else { "" };
+        query.push(format_args!(" group by {day}account_id"));
+        query
+    }
+
+    fn narrow(&mut self, caller: &Caller, wanted: &'a Wanted<'_>) {
+        let filter = wanted.filter;
+        self.when(filter.account_id, "account_id =");
+        self.when(filter.start_on, "posted_on >=");
+        self.when(filter.end_on, "posted_on <=");
+        self.when(filter.updated_since, "updated_at >=");
+        self.when(filter.pending.map(|it| if it { "pending" } else { "posted" }), "state =");
+        self.when(wanted.category_like.as_deref(), "category like");
+        self.when(filter.category.map(Category::detailed), "category =");
+        self.sql.push_str(if filter.uncategorised { " and category is null" } else { "" });
+        self.sql.push_str(match filter.direction {
+            Some(Direction::Inflow) => " and amount_minor > 0",
+            Some(Direction::Outflow) => " and amount_minor < 0",
+            None => "",
+        });
+        self.sql.push_str(match filter.transfers {
+            Some(true) => " and transfer_kind is not null",
+            Some(false) => " and transfer_kind is null",
+            None => "",
+        });
+        for (index, pattern) in wanted.q_like.iter().enumerate() {
+            let at = self.bind(pattern.as_str());
+            let (open, last) = (if index == 0 { "and (" } else { "or" }, wanted.q_like.len() - 1);
+            let close = if index == last { ")" } else { "" };
+            self.push(format_args!(
+                " {open} lower(description) like ${at} escape '!' or lower(counterparty) like ${at} escape '!'{close}"
+            ));
+        }
+        if wanted.narrowed {
+            self.sql.push_str(NOT_HIDDEN);
+            if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
+                let at = self.bind(*id);
+                self.push(format_args!(
+                    " and exists (select 1 from api_key_accounts k where k.user_id = t.user_id
+                    and k.key_id = ${at} and k.account_id = t.account_id)"
+                ));
+            }
+        }
+    }
+
+    fn when(&mut self, value: Option<impl Into<Param<'a>>>, condition: &str) {
+        if let Some(value) = value {
+            let at = self.bind(value);
+            self.push(format_args!(" and {condition} ${at}"));
+        }
+    }
+
+    fn bind(&mut self, value: impl Into<Param<'a>>) -> usize {
+        self.params.push(value.into());
+        self.params.len()
+    }
+
+    fn push(&mut self, part: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = std::fmt::Write::write_fmt(&mut self.sql, part);
+    }
+}
+
+/// The filters with their search patterns made, for a query to borrow.
+pub(super) struct Wanted<'f> {
+    pub(super) filter: &'f Filter,
+    category_like: Option<String>,
+    q_like: Vec<String>,
+    /// Whether rows of accounts that are not to be seen must be left out one by one.
+    narrowed: bool,
+}
+
+impl<'f> Wanted<'f> {
+    pub(super) fn new(filter: &'f Filter, narrowed: bool) -> Wanted<'f> {
+        Wanted {
+            filter,
+            // The underscores are wildcards here, and match themselves; no two primaries differ only there.
+            category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
+            q_like: filter.q.as_deref().map(patterns).unwrap_or_default(),
+            narrowed: narrowed && filter.account_id.is_none(),
+        }
+    }
+}
+
+/// Only some databases know small letters beyond ASCII, so such a text is looked for in small letters, as it was
+/// written, and in capitals, as banks write.
+fn patterns(text: &str) -> Vec<String> {
+    let small = text.to_ascii_lowercase();
+    if text.is_ascii() {
+        return vec![contains_pattern(&small)];
+    }
+    let mut capitals = String::new();
+    for letter in small.chars() {
+        if letter.is_ascii() {
+            capitals.push(letter);
+        } else {
+            capitals.extend(letter.to_uppercase());
+        }
+    }
+    [text.to_lowercase(), small, capitals].iter().map(|it| contains_pattern(it)).collect()
+}
+
+fn contains_pattern(text: &str) -> String {
+    let mut pattern = "%".to_owned();
+    for letter in text.chars() {
+        if matches!(letter, '%' | '_' | '!') {
+            pattern.push('!');
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
+// What is moved between own accounts is neither earned nor spent. The columns are those of one index, which answers
+// alone where nothing else is asked.
+const SUMS: &str = "cast(count(*) as bigint),
+    cast(sum(case when amount_minor > 0 and transfer_kind is null then amount_minor else 0 end) as bigint),
+    cast(sum(case when amount_minor < 0 and transfer_kind is null then amount_minor else 0 end) as bigint)
+    from transactions t where user_id = $1 and state <> 'removed'";
+const NOT_HIDDEN: &str = " and not exists (select 1 from accounts a where a.user_id = t.user_id
+    and a.id = t.account_id and a.hidden_at is not null)";
+
+/// Every statement that filters can make, for the test that prepares them all.
+pub(crate) fn statement_variants() -> Vec<String> {
+    let user = base::UserId::from_bytes([0; 16]);
+    let accounts = Some(std::sync::Arc::from([]));
+    let id = base::KeyId::from_bytes([0; 16]);
+    let credential = Credential::Key { id, scopes: crate::Scopes::all(), accounts };
+    let callers = [Caller::owner(user), Caller { user, credential }];
+    let place =
+        Place { posted_on_days: 0, id: TransactionId::from_bytes([0; 16]), total_count: None };
+    let mut variants = Vec::new();
+    for bits in 0..2048_u32 {
+        let on = |bit: u32| bits & (1 << bit) != 0;
+        let filter = Filter {
+            account_id: on(0).then_some(AccountId::from_bytes([0; 16])),
+            start_on: on(1).then_some(Date::ZERO),
+            end_on: on(2).then_some(Date::ZERO),
+            updated_since: on(3).then_some(Timestamp::UNIX_EPOCH),
+            pending: on(4).then_some(true),
+            category_tier1: on(5).then(|| "TRAVEL".to_owned()),
+            q: on(6).then(|| if on(9) { "é" } else { "e" }.to_owned()),
+            category: on(10).then_some(Category::ALL[0]),
+            uncategorised: on(10),
+            direction: on(10).then_some(if on(9) { Direction::Inflow } else { Direction::Outflow }),
+            transfers: on(10).then_some(on(9)),
+        };
+        let wanted = Wanted::new(&filter, on(7));
+        for caller in &callers {
+            variants.push(Query::count(caller, &wanted).sql);
+            variants.push(Query::totals(caller, &wanted, on(8)).sql);
+            variants.push(Query::page(caller, &wanted, on(8).then_some(&place), 1).sql);
+        }
+    }
+    variants.sort();
+    variants.dedup();
+    variants
+}
