@@ -13,11 +13,13 @@ pub(crate) mod form;
 mod goals;
 mod health;
 mod home;
+mod income;
 mod investments;
 mod layout;
 mod mark;
 mod overview;
 pub(crate) mod person;
+mod recurring;
 mod scores;
 mod settings;
 pub(crate) mod shell;
@@ -25,6 +27,7 @@ pub(crate) mod show;
 mod snippet;
 #[cfg(test)]
 mod tests;
+mod transactions;
 pub(crate) mod trouble;
 mod viewing;
 pub(crate) mod visitor;
@@ -76,6 +79,25 @@ fn pages() -> Router<Door> {
         .route("/benefits/{id}", post(benefits::mark))
         .merge(door::router())
         .merge(settings::router())
+        .merge(money())
+}
+
+/// What came in and went out.
+fn money() -> Router<Door> {
+    use settings::rules;
+    use transactions::{change, csv, one};
+    Router::new()
+        .route("/transactions", get(transactions::get))
+        .route("/transactions.csv", get(csv::get))
+        .route("/transactions/recategorise", post(change::several))
+        .route("/transactions/{id}", get(one::get).post(change::correct))
+        .route("/transactions/{id}/undo", post(change::undo))
+        .route("/transactions/{id}/transfer", post(change::transfer))
+        .route("/settings/rules", get(rules::get))
+        .route("/settings/rules/{id}/delete", post(rules::delete))
+        .route("/recurring", get(recurring::get))
+        .route("/recurring/{id}", get(recurring::one::get))
+        .route("/income", get(income::get))
 }
 
 /// Nothing from elsewhere is loaded, nothing inline runs, and nobody frames a page.

@@ -168,9 +168,14 @@ pub(crate) fn moment(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// So many of something.
+/// How many there are, with the word that goes with so many.
 pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(&count.to_string())) }
+    format!("{} {}", counted(count), if count == 1 { one } else { many })
+}
+
+/// A count of things: "12,345".
+pub(crate) fn counted(count: i64) -> String {
+    grouped(&count.to_string())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Settings: who one is, who may see the data, and what was done with it.
 
 mod people;
+pub(super) mod rules;
 mod security;
 mod ways;
 

@@ -1,3 +1,15 @@
 //! The pages over the real router: what a person sees, sends, and is refused.
 
+mod income;
 mod plans;
+mod recurring;
+mod transactions;
+
+/// What a hostile bank would write.
+const HOSTILE: &str = "<script>alert(1)</script>\"'>";
+
+/// Nothing of it may reach the page as it is.
+fn is_harmless(page: &str) {
+    assert!(!page.contains("<script>alert"), "{page}");
+    assert!(!page.contains("\"'>"), "{page}");
+}

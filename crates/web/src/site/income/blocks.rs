@@ -1,0 +1,114 @@
+//! The four blocks that income goes to, and what is left of it.
+
+use maud::{Markup, html};
+use service::income::{Block, Share};
+
+use super::Sheet;
+
+impl Sheet {
+    pub(super) fn allocation(&self) -> Markup {
+        let it = &self.income;
+        let (fund, invested) = (&it.emergency_fund, &it.investments);
+        let covered = fund.months_covered_hundredths.map(months);
+        html! {
+            h2 id="goes" { "Where it goes, each month" }
+            div.columns.blocks {
+                (self.block("Expenses", it.expenses.total, self.parts(&it.expenses)))
+                (self.block("Debt", it.debt.total, self.parts(&it.debt)))
+                (self.block("Emergency fund", fund.net, html! {
+                    (self.part("Put aside", fund.deposits))
+                    (self.part("Taken out", fund.withdrawals))
+                    (self.standing("In savings", fund.balance))
+                    @if let Some(covered) = covered {
+                        tr { th scope="row" { "Pays for" } td {} td.figure colspan="2" { (covered) } }
+                    }
+                }))
+                (self.block("Investments", invested.net, html! {
+                    (self.part("Put in", invested.contributions))
+                    (self.part("Taken out", invested.withdrawals))
+                    (self.standing("Invested", invested.balance))
+                }))
+            }
+            section.card.rest aria-labelledby="rest" {
+                header {
+                    h3 id="rest" { "Left over" }
+                    strong { (self.money(it.unallocated.amount_minor)) }
+                }
+                (bar(it.unallocated))
+                p.soft {
+                    @if it.unallocated.amount_minor < 0 {
+                        "More goes out than comes in: the difference is taken from what was there before."
+                    } @else {
+                        "Income that none of the four took. It stays on your accounts."
+                    }
+                }
+            }
+        }
+    }
+
+    fn block(&self, name: &str, total: Share, rows: Markup) -> Markup {
+        let id = name.to_lowercase().replace(' ', "-");
+        html! {
+            section.card aria-labelledby=(id) {
+                header {
+                    h3 id=(id) { (name) }
+                    span { strong { (self.money(total.amount_minor)) } " " span.soft { (percent(total)) } }
+                }
+                (bar(total))
+                table.shares {
+                    caption.hush { (name) ", in parts" }
+                    thead.hush { tr {
+                        th scope="col" { "Part" } th scope="col" { "Share" }
+                        th scope="col" { "Percent of income" } th scope="col" { "Amount" }
+                    } }
+                    tbody { (rows) }
+                }
+            }
+        }
+    }
+
+    /// The largest first.
+    fn parts(&self, block: &Block) -> Markup {
+        let mut parts: Vec<(&String, &Share)> = block.parts.iter().collect();
+        parts.sort_by_key(|(name, share)| (-share.amount_minor, *name));
+        html! {
+            @for (name, share) in &parts { (self.part(name, **share)) }
+            @if parts.is_empty() { tr { td.soft colspan="4" { "Nothing in these months." } } }
+        }
+    }
+
+    fn part(&self, name: &str, share: Share) -> Markup {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td.gauge { (bar(share)) }
+                td.figure.percent { (percent(share)) }
+                td.figure { (self.money(share.amount_minor)) }
+            }
+        }
+    }
+
+    /// What is there now, which is no part of a month.
+    fn standing(&self, name: &str, share: Share) -> Markup {
+        html! {
+            tr { th scope="row" { (name) } td {} td {} td.figure { (self.money(share.amount_minor)) } }
+        }
+    }
+}
+
+/// The share of the income as a bar; what is negative has none.
+fn bar(share: Share) -> Markup {
+    let filled = share.percent_tenths.clamp(0, 1_000);
+    html! { progress max="1000" value=(filled) aria-hidden="true" {} }
+}
+
+fn percent(share: Share) -> String {
+    let tenths = share.percent_tenths;
+    let sign = if tenths < 0 { "-" } else { "" };
+    format!("{sign}{}.{}\u{a0}%", tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10)
+}
+
+fn months(hundredths: i64) -> String {
+    let tenths = (hundredths + 5) / 10;
+    format!("{}.{} months", tenths / 10, tenths % 10)
+}

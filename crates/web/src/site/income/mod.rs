@@ -1,0 +1,208 @@
+//! Income: what an average month brings, where it goes, and how that is worked out.
+
+mod blocks;
+
+use base::{Currency, Money};
+use maud::{Markup, html};
+use service::income::{self, Income, Label};
+
+use super::chart::{Bars, Group};
+use super::person::Person;
+use super::shell::{Place, Shell};
+use super::show::{View, plural};
+use super::trouble::Shown;
+
+pub(super) async fn get(person: Person) -> Shown {
+    let (income, currency) = income::analysed(person.app(), &person.caller).await?;
+    let sheet = Sheet { income, currency, view: person.view };
+    let main = html! {
+        h1 { "Income" }
+        @if sheet.is_empty() { (nothing()) } @else { (sheet.show()) }
+    };
+    Ok(Shell::new(Place::Income, "Income").page(&person, main))
+}
+
+fn nothing() -> Markup {
+    html! {
+        div.empty {
+            h2 { "No income yet" }
+            p { "What comes in each month and where it goes will be here, once transactions have been \
+                 brought in." }
+            a.button href="/accounts" { "Go to your accounts" }
+        }
+    }
+}
+
+struct Sheet {
+    income: Income,
+    currency: Currency,
+    view: View,
+}
+
+impl Sheet {
+    fn is_empty(&self) -> bool {
+        let it = &self.income;
+        it.monthly_income_minor == 0
+            && it.expenses.total.amount_minor == 0
+            && it.debt.total.amount_minor == 0
+    }
+
+    fn money(&self, minor: i64) -> Markup {
+        self.view.money(Money::new(minor, self.currency))
+    }
+
+    fn show(&self) -> Markup {
+        html! {
+            (self.headline())
+            (self.chart())
+            (self.allocation())
+            div.columns {
+                (self.sources())
+                (self.left_out())
+            }
+            (method())
+        }
+    }
+
+    fn headline(&self) -> Markup {
+        let window = &self.income.window;
+        let (start, end) = (self.view.day(window.start), self.view.day(window.end));
+        let spread = &self.income.variability;
+        html! {
+            div.lead-in {
+                p.big { (self.money(self.income.monthly_income_minor)) span.per { " a month" } }
+                p.soft {
+                    @if window.complete {
+                        "Average of " (plural(window.months, "whole month", "whole months")) ", "
+                        (start) " to " (end) "."
+                    } @else {
+                        "From the last thirty days, " (start) " to " (end) ". There is no whole month yet."
+                    }
+                }
+            }
+            @if window.complete && window.months > 1 {
+                dl.tiles.sums {
+                    div.tile { dt { "Lowest month" } dd { (self.money(spread.min_minor)) } }
+                    div.tile { dt { "Highest month" } dd { (self.money(spread.max_minor)) } }
+                    div.tile { dt { "Between them" } dd { (self.money(spread.range_minor)) } }
+                    @if let Some(word) = self.steadiness() {
+                        div.tile { dt { "How steady" } dd { (word) } }
+                    }
+                }
+            }
+        }
+    }
+
+    /// By how much months differ from their mean.
+    fn steadiness(&self) -> Option<&'static str> {
+        let billionths = self.income.cv?.billionths();
+        Some(match billionths {
+            ..=50_000_000 => "Very steady",
+            ..=150_000_000 => "Steady",
+            ..=350_000_000 => "It varies",
+            _ => "It varies a lot",
+        })
+    }
+
+    fn chart(&self) -> Markup {
+        let month = |it: &income::Month| Group {
+            name: it.start.strftime("%b").to_string(),
+            minor: vec![it.income_minor, it.spent_minor],
+        };
+        let groups: Vec<Group> = self.income.months.iter().map(month).collect();
+        let bars = Bars {
+            title: "Income and spending, month by month",
+            currency: self.currency,
+            series: &["Income", "Spending"],
+            groups: &groups,
+        };
+        html! {
+            @if self.income.window.complete && groups.len() > 1 {
+                section.card aria-labelledby="months" {
+                    h2 id="months" { "Month by month" }
+                    (bars.draw(self.view))
+                }
+            }
+        }
+    }
+
+    fn sources(&self) -> Markup {
+        html! {
+            section.card aria-labelledby="sources" {
+                h2 id="sources" { "Where it comes from" }
+                @if self.income.sources.is_empty() {
+                    p.soft { "Nothing in these months counts as income." }
+                }
+                ul.rows {
+                    @for source in &self.income.sources {
+                        li {
+                            div.what {
+                                (source.payer)
+                                span.soft { (label(source.label)) ", last " (self.view.day(source.last_on)) }
+                            }
+                            (self.money(source.monthly_minor))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Money in that is not income, so that nobody wonders where it went.
+    fn left_out(&self) -> Markup {
+        const SHOWN: usize = 8;
+        html! {
+            @if !self.income.uncounted.is_empty() {
+                section.card aria-labelledby="uncounted" {
+                    h2 id="uncounted" { "Came in, but is no income" }
+                    ul.rows {
+                        @for it in self.income.uncounted.iter().take(SHOWN) {
+                            li {
+                                div.what {
+                                    a href={ "/transactions/" (it.id) "?back=/income" } { (it.payer) }
+                                    span.soft { (label(it.label)) ", " (self.view.day(it.on)) }
+                                }
+                                (self.money(it.amount_minor))
+                            }
+                        }
+                    }
+                    @if self.income.uncounted.len() > SHOWN {
+                        p.soft { "The newest " (SHOWN) " of " (self.income.uncounted.len()) "." }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn label(label: Label) -> &'static str {
+    match label {
+        Label::InternalTransfer => "Between your own accounts",
+        Label::Refund => "Money back for a purchase",
+        Label::LoanProceeds => "Borrowed",
+        Label::TaxRefund => "Tax refund",
+        Label::Passive => "Interest, dividends or rent",
+        Label::Earned => "Pay",
+        Label::Benefits => "Benefits",
+        Label::Gig => "Gig work",
+        Label::OtherIncome => "Other income",
+        Label::Unclassified => "Nothing says what it is",
+    }
+}
+
+fn method() -> Markup {
+    html! {
+        section.card aria-labelledby="how" {
+            h2 id="how" { "How this is worked out" }
+            p {
+                "Each amount that came in is told apart by what it is: pay, benefits, gig work, interest and the \
+                 like count; moves between your own accounts, refunds and loans do not. Pay belongs to the month \
+                 it is for, so that a month with three paydays is no better than one with two. What came in is \
+                 then divided, to the cent, into expenses, debt, savings, investments and what is left. Card \
+                 purchases count when they are made, not when the card is paid. "
+                a href="/docs" { "Read the same figures by the API" }
+                "."
+            }
+        }
+    }
+}

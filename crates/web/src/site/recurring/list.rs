@@ -1,0 +1,173 @@
+//! All streams by their next day, with what they come to in a month and what is odd about some.
+
+use base::{Date, Money, days_from_date};
+use maud::{Markup, html};
+use service::recurring::{self, Direction, Filter, Listed, Status, Stream};
+
+use super::{how_often, is_varying, kind, signed, tabs};
+use crate::site::person::Person;
+use crate::site::shell::{Place, Shell};
+use crate::site::show::{View, plural};
+use crate::site::trouble::Shown;
+
+/// How long a change or a gap is news.
+const NEWS_DAYS: i64 = 92;
+
+pub(super) async fn page(person: &Person, ended: bool) -> Shown {
+    let everything = Filter { status: None, account_id: None, direction: None };
+    let listed = recurring::list(person.app(), &person.caller, everything).await?;
+    let of = |status| listed.streams.iter().filter(move |(it, _)| it.status == status);
+    let gone = of(Status::Ended).count() as i64;
+    let shown: Vec<&(Stream, String)> =
+        of(if ended { Status::Ended } else { Status::Active }).collect();
+    let main = html! {
+        h1 { "Recurring" }
+        (tabs(false))
+        @if listed.streams.is_empty() { (nothing()) } @else {
+            @if ended {
+                p { "These have ended: their next payment did not come." }
+            } @else {
+                (totals(person.view, &listed))
+                (news(person.view, &shown))
+            }
+            @if shown.is_empty() {
+                p.soft { @if ended { "None has ended." } @else { "None is going on at present." } }
+            } @else {
+                (table(person.view, &shown, ended))
+            }
+            p {
+                @if ended { a href="/recurring" { "Show what goes on" } }
+                @else if gone > 0 {
+                    a href="/recurring?show=ended" { "Show " (plural(gone, "that has ended", "that have ended")) }
+                }
+            }
+        }
+    };
+    Ok(Shell::new(Place::Recurring, "Recurring").page(person, main))
+}
+
+fn nothing() -> Markup {
+    html! {
+        div.empty {
+            h2 { "Nothing recurring yet" }
+            p { "Paychecks, bills and subscriptions will be here once a few of their payments have been \
+                 seen." }
+            a.button.outlined href="/transactions" { "Go to your transactions" }
+        }
+    }
+}
+
+fn totals(view: View, listed: &Listed) -> Markup {
+    let (into, out) = (listed.monthly_inflow_minor, listed.monthly_outflow_minor);
+    let money = |minor| view.money(Money::new(minor, listed.currency));
+    html! {
+        dl.tiles.sums {
+            div.tile { dt { "In, per month" } dd { (money(into)) } }
+            div.tile { dt { "Out, per month" } dd { (money(out.saturating_neg())) } }
+            div.tile { dt { "Left, per month" } dd { (money(into.saturating_sub(out))) } }
+        }
+        p.soft { "Weekly and yearly payments are counted by their share of a month." }
+    }
+}
+
+fn is_news(view: View, on: Date) -> bool {
+    days_from_date(view.today) - days_from_date(on) <= NEWS_DAYS
+}
+
+/// Prices that changed and payments that did not come, lately.
+fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
+    let changed: Vec<_> = streams
+        .iter()
+        .filter_map(|(it, _)| Some((it, it.price_changes.last().filter(|c| is_news(view, c.on))?)))
+        .collect();
+    let missed: Vec<_> = streams
+        .iter()
+        .filter_map(|(it, _)| Some((it, it.missed_on.last().filter(|on| is_news(view, **on))?)))
+        .collect();
+    html! {
+        @if !changed.is_empty() || !missed.is_empty() {
+            div.columns {
+                @if !changed.is_empty() {
+                    section.card aria-labelledby="changed" {
+                        h2 id="changed" { "New prices" }
+                        ul.rows {
+                            @for (stream, change) in &changed {
+                                li {
+                                    div.what {
+                                        a href={ "/recurring/" (stream.id) } { (stream.name) }
+                                        span.soft { "since " (view.day(change.on)) }
+                                    }
+                                    span {
+                                        (view.money(Money::new(change.from_minor, stream.currency)))
+                                        " to "
+                                        (view.money(Money::new(change.to_minor, stream.currency)))
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if !missed.is_empty() {
+                    section.card aria-labelledby="missed" {
+                        h2 id="missed" { "Did not come" }
+                        ul.rows {
+                            @for (stream, on) in &missed {
+                                li {
+                                    div.what { a href={ "/recurring/" (stream.id) } { (stream.name) } }
+                                    span.soft { "expected " (view.day(**on)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn table(view: View, streams: &[&(Stream, String)], ended: bool) -> Markup {
+    html! {
+        div.card {
+            table.streams {
+                thead { tr {
+                    th scope="col" { "What" }
+                    th scope="col" { "How often" }
+                    th scope="col" { @if ended { "Last" } @else { "Next" } }
+                    th.figure scope="col" { "Amount" }
+                    th.figure.wide-only scope="col" { "Per month" }
+                } }
+                tbody { @for (stream, account) in streams { (row(view, stream, account)) } }
+            }
+        }
+    }
+}
+
+fn row(view: View, stream: &Stream, account: &str) -> Markup {
+    let money = |minor| Money::new(signed(stream.direction, minor), stream.currency);
+    let usual = if is_varying(stream) { stream.average_minor } else { stream.last_minor };
+    let late = stream.next_expected_on.is_some_and(|it| it < view.today);
+    let into = stream.direction == Direction::Inflow;
+    html! {
+        tr {
+            th.what scope="row" {
+                a href={ "/recurring/" (stream.id) } { (stream.name) }
+                span.soft { (kind(stream.kind)) " · " (account) }
+            }
+            td.often { (how_often(stream.frequency)) }
+            td {
+                @match stream.next_expected_on {
+                    Some(next) => {
+                        (view.near_day(next))
+                        @if late { " " span.badge.warn { "Late" } }
+                    }
+                    None => (view.day(stream.last_on)),
+                }
+            }
+            td.figure {
+                @if is_varying(stream) { span.soft.inline { "about " } }
+                @if into { (view.signed(money(usual))) } @else { (view.money(money(usual))) }
+            }
+            td.figure.wide-only { (view.money(money(stream.monthly_minor))) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What comes and goes again and again: as a list, as a month, and one by one.
+
+mod calendar;
+mod list;
+pub(super) mod one;
+
+use axum::extract::RawQuery;
+use maud::{Markup, html};
+use service::recurring::{Direction, Frequency, Kind, Stream};
+
+use super::address;
+use super::person::Person;
+use super::trouble::Shown;
+
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let given = |name: &str| {
+        let found = pairs.iter().find(|(it, _)| it == name);
+        found.map_or("", |(_, value)| value.as_str())
+    };
+    match given("view") {
+        "calendar" => calendar::page(&person, given("month")).await,
+        _ => list::page(&person, given("show") == "ended").await,
+    }
+}
+
+fn tabs(calendar: bool) -> Markup {
+    let current = |it: bool| it.then_some("page");
+    html! {
+        ul.tabs {
+            li { a href="/recurring" aria-current=[current(!calendar)] { "List" } }
+            li { a href="/recurring?view=calendar" aria-current=[current(calendar)] { "Calendar" } }
+        }
+    }
+}
+
+fn how_often(frequency: Frequency) -> &'static str {
+    match frequency {
+        Frequency::Weekly => "Every week",
+        Frequency::Biweekly => "Every two weeks",
+        Frequency::SemiMonthly => "Twice a month",
+        Frequency::Monthly => "Every month",
+        Frequency::Quarterly => "Every quarter",
+        Frequency::SemiAnnually => "Twice a year",
+        Frequency::Annually => "Every year",
+    }
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Income => "Income",
+        Kind::Subscription => "Subscription",
+        Kind::Bill => "Bill",
+        Kind::Transfer => "Own transfer",
+        Kind::Other => "Other",
+    }
+}
+
+/// With the sign of its direction: streams count what they move without one.
+fn signed(direction: Direction, minor: i64) -> i64 {
+    match direction {
+        Direction::Inflow => minor,
+        Direction::Outflow => minor.saturating_neg(),
+    }
+}
+
+fn is_varying(stream: &Stream) -> bool {
+    stream.amount_class.is_variable()
+}

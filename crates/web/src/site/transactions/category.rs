@@ -1,0 +1,75 @@
+//! Categories to choose from: all of them, under the name of their group.
+
+use base::category::Category;
+use maud::{Markup, html};
+
+/// A group's code as words: FOOD_AND_DRINK is "Food and drink".
+pub(super) fn group_name(primary: &str) -> String {
+    let small = primary.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
+    let mut letters = small.chars();
+    let first = letters.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// The name of a code of a group or of one of its members.
+pub(super) fn name_of(code: &str) -> Option<String> {
+    if let Some(category) = Category::ALL.iter().find(|it| it.primary() == code) {
+        return Some(group_name(category.primary()));
+    }
+    let found = Category::ALL.iter().find(|it| it.detailed() == code);
+    found.map(|it| it.label().to_owned())
+}
+
+/// The options of a choice among categories. With `groups`, a whole group can be chosen too.
+pub(super) fn options(chosen: &str, groups: bool) -> Markup {
+    let mut primaries: Vec<&str> = Category::ALL.iter().map(|it| it.primary()).collect();
+    primaries.dedup();
+    html! {
+        @for primary in primaries {
+            @let name = group_name(primary);
+            optgroup label=(name) {
+                @if groups {
+                    option value=(primary) selected[chosen == primary] { (name) " (all)" }
+                }
+                @for category in members(primary, chosen) {
+                    option value=(category.detailed()) selected[chosen == category.detailed()] {
+                        (category.label())
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Of two codes that mean the same the first is offered, unless the other is what it is now.
+fn members(primary: &str, chosen: &str) -> Vec<Category> {
+    let mut shown: Vec<Category> = Vec::new();
+    for category in Category::ALL.into_iter().filter(|it| it.primary() == primary) {
+        match shown.iter().position(|it| it.label() == category.label()) {
+            Some(place) if category.detailed() == chosen => shown[place] = category,
+            Some(_) => {}
+            None => shown.push(category),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_label_is_offered_once_and_the_present_one_is_among_them() {
+        let page = options("INCOME_WAGES", false).into_string();
+        assert_eq!(page.matches("Paycheck").count(), 1);
+        assert!(page.contains("value=\"INCOME_WAGES\" selected"), "{page}");
+        assert!(page.contains("optgroup label=\"Food and drink\""));
+        for category in Category::ALL {
+            let page = options(category.detailed(), true).into_string();
+            assert_eq!(page.matches(" selected").count(), 1, "{category:?}");
+        }
+        assert_eq!(name_of("TRAVEL_FLIGHTS").as_deref(), Some("Flights"));
+        assert_eq!(name_of("TRAVEL").as_deref(), Some("Travel"));
+        assert_eq!(name_of("NOTHING"), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! What the person says of their transactions, as forms send it.
+
+use axum::extract::Path;
+use base::TransactionId;
+use base::category::Category;
+use service::enrichment::{self, Word};
+use service::transactions::{self, Transaction};
+use service::{Error, transfers};
+
+use super::one;
+use crate::site::address;
+use crate::site::fields::Wrong;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::plural;
+use crate::site::trouble::{Shown, Trouble};
+
+/// Several from the list at once.
+pub(in crate::site) async fn several(person: Person, form: Form) -> Shown {
+    let next = address::local(form.text("next"));
+    let ids: Option<Vec<TransactionId>> =
+        form.all("id").map(|it| TransactionId::parse(it).ok()).collect();
+    let ids = ids.ok_or_else(Trouble::not_found)?;
+    if ids.is_empty() {
+        return Ok(see_other(&person, next, "Tick at least one transaction first."));
+    }
+    let Some(category) = category(form.text("category")) else {
+        return Ok(see_other(&person, next, "Choose a category first."));
+    };
+    let count = ids.len() as i64;
+    let word = Word { counterparty: None, category: Some(category) };
+    enrichment::fix(person.app(), &person.caller, ids, word).await?;
+    let many = plural(count, "transaction is", "transactions are");
+    let said = format!("{many} now {}.", category.label());
+    Ok(see_other(&person, next, &said))
+}
+
+/// One: its name, its category, and whether that holds for all of its merchant.
+pub(in crate::site) async fn correct(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let (app, caller) = (person.app(), &person.caller);
+    let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let transaction = transactions::get(app, caller, id).await?;
+    let here = one::address_of(id, form.text("back"));
+    let always = form.has("always");
+    let word = said(&transaction, form.text("name"), form.text("category"), always);
+    if word.counterparty.is_none() && word.category.is_none() {
+        return Ok(see_other(&person, &here, "Nothing was changed."));
+    }
+    let outcome = match always {
+        true => enrichment::fix_always(app, caller, id, word).await.map(|_| ()),
+        false => enrichment::fix(app, caller, vec![id], word).await,
+    };
+    match outcome.map_err(Wrong::from_error) {
+        Ok(()) if always => {
+            let said = "Saved. The rule holds from now on; earlier ones follow in a moment.";
+            Ok(see_other(&person, &here, said))
+        }
+        Ok(()) => Ok(see_other(&person, &here, "Saved.")),
+        Err(Ok(wrong)) => Ok(one::page(&person, &transaction, form.text("back"), &wrong)),
+        Err(Err(error)) => Err(Trouble::from(error)),
+    }
+}
+
+/// What differs from what is known. A rule says the category also where it is the present one.
+fn said(transaction: &Transaction, name: &str, code: &str, always: bool) -> Word {
+    let known = transaction.counterparty.as_deref().unwrap_or_default();
+    let counterparty = (!name.is_empty() && name != known).then(|| name.to_owned());
+    let chosen = category(code).filter(|it| always || transaction.category != Some(*it));
+    Word { counterparty, category: chosen }
+}
+
+/// Only what is offered: a code of a whole group is no answer.
+fn category(code: &str) -> Option<Category> {
+    Category::ALL.into_iter().find(|it| it.detailed() == code)
+}
+
+/// Takes the person's own word back.
+pub(in crate::site) async fn undo(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let here = one::address_of(id, form.text("back"));
+    match enrichment::unfix(person.app(), &person.caller, id).await {
+        Ok(()) => Ok(see_other(&person, &here, "Your correction was taken back.")),
+        // Sent twice, and done already; whether the transaction is there shows the page.
+        Err(Error::NotFound("correction")) => Ok(see_other(&person, &here, "")),
+        Err(error) => Err(Trouble::from(error)),
+    }
+}
+
+/// Whether this one and another are one move between own accounts.
+pub(in crate::site) async fn transfer(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let (app, caller) = (person.app(), &person.caller);
+    let read = |text: &str| TransactionId::parse(text).map_err(|_| Trouble::not_found());
+    let (id, other) = (read(&id)?, read(form.text("other"))?);
+    let transaction = transactions::get(app, caller, id).await?;
+    let leaves = transaction.amount.minor() < 0;
+    let (outflow, inflow) = if leaves { (id, other) } else { (other, id) };
+    let here = one::address_of(id, form.text("back"));
+    if form.text("is") == "transfer" {
+        transfers::confirm(app, caller, outflow, inflow).await?;
+        Ok(see_other(&person, &here, "Both are now one transfer between your accounts."))
+    } else {
+        transfers::refuse(app, caller, outflow, inflow).await?;
+        Ok(see_other(&person, &here, "They are no longer taken for one transfer."))
+    }
+}

@@ -1,0 +1,267 @@
+//! The list itself: filters, what they come to, and the rows by day.
+
+use std::collections::BTreeMap;
+
+use base::{Date, Money};
+use maud::{Markup, html};
+use service::accounts::Account;
+use service::transactions::Total;
+
+use super::search::Search;
+use super::{Row, category};
+use crate::site::address;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::person::Person;
+use crate::site::show::counted;
+
+pub(super) struct List<'a> {
+    pub(super) person: &'a Person,
+    pub(super) accounts: Vec<Account>,
+    pub(super) search: Search,
+    pub(super) rows: Vec<Row>,
+    pub(super) totals: Vec<Total>,
+    pub(super) days: BTreeMap<Date, Vec<Total>>,
+    pub(super) next_cursor: Option<String>,
+}
+
+impl List<'_> {
+    pub(super) fn show(&self) -> Markup {
+        let csv = self.search.href("/transactions.csv", None);
+        html! {
+            div.heading {
+                h1 { "Transactions" }
+                @if !self.rows.is_empty() { a href=(csv) download { "Download as CSV" } }
+            }
+            @for problem in &self.search.problems { p.warning role="alert" { (problem) } }
+            (self.finder())
+            (self.chips())
+            @if self.rows.is_empty() { (self.nothing()) } @else {
+                (self.sums())
+                (self.table())
+                (self.pages())
+            }
+        }
+    }
+
+    fn finder(&self) -> Markup {
+        let search = &self.search;
+        let text = Field::text("q", "Search", search.value("q")).kind("search").optional();
+        let from = Field::text("from", "From", search.value("from")).kind("date").optional();
+        let to = Field::text("to", "Until", search.value("to")).kind("date").optional();
+        let ids: Vec<String> = self.accounts.iter().map(|it| it.id.to_string()).collect();
+        let mut accounts = vec![("", "All accounts")];
+        accounts.extend(ids.iter().map(String::as_str).zip(self.accounts.iter().map(named)));
+        let directions = [("", "In and out"), ("in", "Money in"), ("out", "Money out")];
+        let states = [("", "All"), ("pending", "Pending"), ("posted", "Posted")];
+        let transfers = [("", "Shown"), ("hide", "Left out"), ("only", "Only these")];
+        let nothing_wrong = Wrong::default();
+        html! {
+            form.finder method="get" action="/transactions" role="search" {
+                div.ask {
+                    (text.show(&nothing_wrong))
+                    button.primary type="submit" { "Search" }
+                }
+                details open[search.has_details()] {
+                    summary { "Filters" }
+                    div.filters {
+                        (fields::select("account", "Account", &accounts, search.value("account")))
+                        (from.show(&nothing_wrong))
+                        (to.show(&nothing_wrong))
+                        (self.categories())
+                        (fields::select("direction", "Direction", &directions, search.value("direction")))
+                        (fields::select("status", "Status", &states, search.value("status")))
+                        (fields::select(
+                            "transfers", "Own transfers", &transfers, search.value("transfers")
+                        ))
+                        button type="submit" { "Apply" }
+                    }
+                }
+            }
+        }
+    }
+
+    fn categories(&self) -> Markup {
+        let chosen = self.search.value("category");
+        html! {
+            div.field {
+                label for="f-category" { "Category" }
+                select id="f-category" name="category" {
+                    option value="" { "All categories" }
+                    option value="none" selected[chosen == "none"] { "No category" }
+                    (category::options(chosen, true))
+                }
+            }
+        }
+    }
+
+    fn chips(&self) -> Markup {
+        let chips = self.search.chips(&self.accounts, self.person.view);
+        html! {
+            @if !chips.is_empty() {
+                ul.chips aria-label="Filters in use" {
+                    @for (words, without) in &chips {
+                        li { a href=(without) { span.hush { "Remove " } (words) span.cross aria-hidden="true" { "×" } } }
+                    }
+                    @if chips.len() > 1 { li { a href="/transactions" { "Clear all" } } }
+                }
+            }
+        }
+    }
+
+    fn nothing(&self) -> Markup {
+        html! {
+            div.empty {
+                @if self.search.is_narrowed() {
+                    h2 { "Nothing fits" }
+                    p { "None of your transactions fits all of these filters." }
+                    a.button.outlined href="/transactions" { "Show all transactions" }
+                } @else {
+                    h2 { "No transactions yet" }
+                    p { "What comes in and goes out will be here, day by day, once an account has been \
+                         brought in." }
+                    a.button href="/accounts" { "Go to your accounts" }
+                }
+            }
+        }
+    }
+
+    /// Of everything that fits, not only of this page.
+    fn sums(&self) -> Markup {
+        let view = self.person.view;
+        html! {
+            @match self.totals.as_slice() {
+                [total] => {
+                    dl.tiles.sums {
+                        div.tile { dt { "Transactions" } dd { (counted(total.count)) } }
+                        @for (name, minor) in parts(total) {
+                            div.tile { dt { (name) } dd { (view.money(Money::new(minor, total.currency))) } }
+                        }
+                    }
+                }
+                totals => {
+                    div.card.scroll {
+                        table {
+                            thead { tr {
+                                th scope="col" { "Currency" }
+                                th.figure scope="col" { "Transactions" }
+                                @for name in ["Money in", "Money out", "Net"] { th.figure scope="col" { (name) } }
+                            } }
+                            tbody {
+                                @for total in totals {
+                                    tr {
+                                        th scope="row" { (total.currency.code()) }
+                                        td.figure { (counted(total.count)) }
+                                        @for (_, minor) in parts(total) {
+                                            td.figure { (view.money(Money::new(minor, total.currency))) }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.soft { "Moves between your own accounts are left out of money in and out." }
+        }
+    }
+
+    fn table(&self) -> Markup {
+        let here = address::encode(&self.person.here);
+        let body = html! {
+            input type="hidden" name="next" value=(self.person.here);
+            table.ledger {
+                thead { tr {
+                    th.tick scope="col" { span.hush { "Tick" } }
+                    th scope="col" { "What" }
+                    th scope="col" { "Category" }
+                    th scope="col" { "Account" }
+                    th.figure scope="col" { "Amount" }
+                } }
+                @for day in self.rows.chunk_by(|a, b| a.posted_on == b.posted_on) {
+                    tbody {
+                        (self.day(day[0].posted_on))
+                        @for row in day { (self.row(row, &here)) }
+                    }
+                }
+            }
+            div.bulk {
+                div.field {
+                    label for="f-bulk" { "Category for the ticked" }
+                    select id="f-bulk" name="category" required {
+                        option value="" { "Choose a category" }
+                        (category::options("", false))
+                    }
+                }
+                button.primary type="submit" { "Change" }
+            }
+        };
+        fields::form("/transactions/recategorise", &self.person.form_token, body)
+    }
+
+    fn day(&self, on: Date) -> Markup {
+        let totals = self.days.get(&on).map(Vec::as_slice).unwrap_or_default();
+        html! {
+            tr.day {
+                th scope="rowgroup" colspan="4" { (self.person.view.day(on)) }
+                td.figure {
+                    @for total in totals {
+                        (self.person.view.signed(Money::new(total.net_minor(), total.currency))) " "
+                    }
+                }
+            }
+        }
+    }
+
+    fn row(&self, row: &Row, here: &str) -> Markup {
+        let name = row.counterparty.as_deref().unwrap_or(&row.description);
+        let class = match (row.pending, row.is_transfer) {
+            (true, _) => "pending",
+            (false, true) => "transfer",
+            (false, false) => "",
+        };
+        html! {
+            tr class=(class) {
+                td.tick {
+                    input type="checkbox" name="id" value=(row.id) aria-label={ "Tick " (name) };
+                }
+                td.what {
+                    a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
+                    @if row.pending { " " span.badge.dotted { "Pending" } }
+                    span.soft.text { (row.description) }
+                    span.soft.narrow { (kind(row)) " · " (row.account_name) }
+                }
+                td.kind { (kind(row)) }
+                td.kind { (row.account_name) }
+                td.figure { (self.person.view.signed(row.amount)) }
+            }
+        }
+    }
+
+    fn pages(&self) -> Markup {
+        let newest = self.search.href("/transactions", None);
+        html! {
+            nav.pages aria-label="Pages of the list" {
+                @if self.search.cursor().is_some() { a href=(newest) { "Newest" } } @else { span {} }
+                @if let Some(next) = &self.next_cursor {
+                    a href=(self.search.href("/transactions", Some(next))) rel="next" { "Older" }
+                }
+            }
+        }
+    }
+}
+
+fn named(account: &Account) -> &str {
+    &account.name
+}
+
+fn parts(total: &Total) -> [(&'static str, i64); 3] {
+    [("Money in", total.in_minor), ("Money out", total.out_minor), ("Net", total.net_minor())]
+}
+
+fn kind(row: &Row) -> &'static str {
+    match (row.is_transfer, row.category) {
+        (true, _) => "Own transfer",
+        (false, Some(category)) => category.label(),
+        (false, None) => "No category",
+    }
+}

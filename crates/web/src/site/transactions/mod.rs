@@ -1,0 +1,100 @@
+//! Transactions: found, added up, corrected, and taken along as a file.
+
+mod category;
+pub(super) mod change;
+pub(super) mod csv;
+mod list;
+pub(super) mod one;
+mod search;
+
+use axum::extract::RawQuery;
+use base::category::Category;
+use base::{Date, Money, TransactionId, date_from_days};
+use http::StatusCode;
+use service::accounts::{self, Account, Status};
+use service::cursors::Page;
+use service::transactions::{self, Filter, PageEnd};
+
+use super::person::Person;
+use super::shell::{Place, Shell};
+use super::trouble::Shown;
+use list::List;
+use search::Search;
+
+const ROWS: usize = 50;
+
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let (app, caller) = (person.app(), &person.caller);
+    let accounts = all_accounts(&person).await?;
+    let mut search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
+    let (rows, end) = match rows(&person, &search.filter, search.cursor(), ROWS).await {
+        // Cursors end after a day; the list is still there.
+        Err(service::Error::Invalid { param: Some(param), .. }) if param == "cursor" => {
+            search.forget_cursor();
+            rows(&person, &search.filter, None, ROWS).await?
+        }
+        other => other?,
+    };
+    let totals = transactions::totals(app, caller, &search.filter).await?;
+    let days = match (rows.first(), rows.last()) {
+        (Some(newest), Some(oldest)) => {
+            let (start_on, end_on) = (Some(oldest.posted_on), Some(newest.posted_on));
+            let shown = Filter { start_on, end_on, ..search.filter.clone() };
+            transactions::totals_by_day(app, caller, &shown).await?
+        }
+        _ => Default::default(),
+    };
+    let status = match search.problems.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    let next_cursor = end.next_cursor;
+    let list = List { person: &person, accounts, search, rows, totals, days, next_cursor };
+    Ok(Shell::new(Place::Transactions, "Transactions").page_with(status, &person, list.show()))
+}
+
+/// Hidden ones too: their transactions can be asked for.
+async fn all_accounts(person: &Person) -> service::Result<Vec<Account>> {
+    let filter = accounts::Filter { status: Status::All, include_hidden: true };
+    accounts::list(person.app(), &person.caller, filter).await
+}
+
+/// A transaction as lists show it.
+struct Row {
+    id: TransactionId,
+    account_name: String,
+    amount: Money,
+    posted_on: Date,
+    authorized_on: Option<Date>,
+    pending: bool,
+    category: Option<Category>,
+    counterparty: Option<String>,
+    description: String,
+    is_transfer: bool,
+}
+
+async fn rows(
+    person: &Person,
+    filter: &Filter,
+    cursor: Option<&str>,
+    limit: usize,
+) -> service::Result<(Vec<Row>, PageEnd)> {
+    let mut rows = Vec::with_capacity(limit);
+    let page = Page { cursor, limit };
+    let end = transactions::list(person.app(), &person.caller, filter, page, |row| {
+        rows.push(Row {
+            id: row.id,
+            account_name: row.account.name().to_owned(),
+            amount: row.amount,
+            posted_on: date_from_days(row.posted_on_days),
+            authorized_on: row.authorized_on_days.map(date_from_days),
+            pending: row.pending,
+            category: row.category,
+            counterparty: row.counterparty.map(str::to_owned),
+            description: row.description.to_owned(),
+            is_transfer: row.is_internal_transfer,
+        });
+    });
+    let end = end.await?;
+    Ok((rows, end))
+}

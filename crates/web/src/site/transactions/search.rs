@@ -1,0 +1,186 @@
+//! What a list of transactions is narrowed to, as the address says it.
+
+use base::category::Category;
+use base::{AccountId, Date};
+use service::accounts::Account;
+use service::recurring::Direction;
+use service::transactions::Filter;
+
+use super::category;
+use crate::site::address;
+use crate::site::show::View;
+
+const TEXT_MAX: usize = 100;
+/// The filters in the order of the address; the cursor comes behind them.
+const NAMES: [&str; 8] =
+    ["q", "account", "from", "to", "category", "direction", "status", "transfers"];
+
+pub(super) struct Search {
+    /// As given, the good ones only.
+    given: Vec<(&'static str, String)>,
+    cursor: Option<String>,
+    pub(super) filter: Filter,
+    /// What of the address makes no sense, as sentences.
+    pub(super) problems: Vec<String>,
+}
+
+impl Search {
+    pub(super) fn read(query: &str, accounts: &[Account]) -> Search {
+        let mut search = Search {
+            given: Vec::new(),
+            cursor: None,
+            filter: Filter::default(),
+            problems: Vec::new(),
+        };
+        let Some(pairs) = address::pairs(query) else {
+            search.problems.push("The address cannot be read, so nothing is filtered.".to_owned());
+            return search;
+        };
+        for (name, value) in pairs {
+            let value = value.trim();
+            if name == "cursor" && !value.is_empty() {
+                search.cursor = Some(value.to_owned());
+            }
+            let Some(name) = NAMES.into_iter().find(|it| *it == name) else { continue };
+            if value.is_empty() || search.value(name) != "" {
+                continue;
+            }
+            match search.take(name, value, accounts) {
+                Ok(()) => search.given.push((name, value.to_owned())),
+                Err(problem) => search.problems.push(format!("{problem} It was left out.")),
+            }
+        }
+        let Filter { start_on, end_on, .. } = search.filter;
+        if start_on.zip(end_on).is_some_and(|(start, end)| start > end) {
+            search.problems.push("The first day is after the last. Both were left out.".to_owned());
+            search.filter = Filter { start_on: None, end_on: None, ..search.filter };
+            search.given.retain(|(name, _)| *name != "from" && *name != "to");
+        }
+        search
+    }
+
+    fn take(&mut self, name: &str, value: &str, accounts: &[Account]) -> Result<(), String> {
+        let filter = &mut self.filter;
+        match name {
+            "q" => filter.q = Some(text(value)?),
+            "account" => filter.account_id = Some(account(value, accounts)?),
+            "from" => filter.start_on = Some(date(value)?),
+            "to" => filter.end_on = Some(date(value)?),
+            "category" if value == "none" => filter.uncategorised = true,
+            "category" if Category::ALL.iter().any(|it| it.primary() == value) => {
+                filter.category_tier1 = Some(value.to_owned());
+            }
+            "category" => {
+                let found = Category::ALL.into_iter().find(|it| it.detailed() == value);
+                filter.category = Some(found.ok_or("There is no such category.")?);
+            }
+            "direction" => filter.direction = Some(direction(value)?),
+            "status" => filter.pending = Some(one_of(value, "pending", "posted")?),
+            _ => filter.transfers = Some(one_of(value, "only", "hide")?),
+        }
+        Ok(())
+    }
+
+    pub(super) fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    pub(super) fn forget_cursor(&mut self) {
+        self.cursor = None;
+        let said = "That place in the list is no longer known. Here are the newest.";
+        self.problems.push(said.to_owned());
+    }
+
+    /// What was given for a filter, or nothing.
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.given.iter().find(|(it, _)| *it == name).map_or("", |(_, value)| value)
+    }
+
+    pub(super) fn is_narrowed(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// Whether more than the text is asked for.
+    pub(super) fn has_details(&self) -> bool {
+        self.given.iter().any(|(name, _)| *name != "q")
+    }
+
+    /// The same view, in another form or at another place.
+    pub(super) fn href(&self, path: &str, cursor: Option<&str>) -> String {
+        self.address(path, |_| true, cursor)
+    }
+
+    fn address(&self, path: &str, keep: impl Fn(&str) -> bool, cursor: Option<&str>) -> String {
+        let given = self.given.iter().filter(|(name, _)| keep(name));
+        let mut pairs: Vec<(&str, &str)> = given.map(|(name, it)| (*name, it.as_str())).collect();
+        pairs.extend(cursor.map(|it| ("cursor", it)));
+        format!("{path}{}", address::query(&pairs))
+    }
+
+    /// Each filter as words, with the address of the view without it.
+    pub(super) fn chips(&self, accounts: &[Account], view: View) -> Vec<(String, String)> {
+        let chip = |(name, value): &(&'static str, String)| {
+            let without = self.address("/transactions", |it| it != *name, None);
+            (self.words(name, value, accounts, view), without)
+        };
+        self.given.iter().map(chip).collect()
+    }
+
+    fn words(&self, name: &str, value: &str, accounts: &[Account], view: View) -> String {
+        let day = |on: Option<Date>| on.map(|it| view.day(it)).unwrap_or_default();
+        match (name, value) {
+            ("q", text) => format!("“{text}”"),
+            ("account", _) => {
+                let named = accounts.iter().find(|it| Some(it.id) == self.filter.account_id);
+                named.map(|it| it.name.clone()).unwrap_or_default()
+            }
+            ("from", _) => format!("From {}", day(self.filter.start_on)),
+            ("to", _) => format!("Until {}", day(self.filter.end_on)),
+            ("category", "none") => "No category".to_owned(),
+            ("category", code) => category::name_of(code).unwrap_or_default(),
+            ("direction", "in") => "Money in".to_owned(),
+            ("direction", _) => "Money out".to_owned(),
+            ("status", "pending") => "Pending".to_owned(),
+            ("status", _) => "Posted".to_owned(),
+            (_, "only") => "Only transfers".to_owned(),
+            (_, _) => "Without transfers".to_owned(),
+        }
+    }
+}
+
+fn text(value: &str) -> Result<String, String> {
+    if value.chars().count() > TEXT_MAX {
+        return Err(format!("The text to look for has more than {TEXT_MAX} characters."));
+    }
+    if value.contains(char::is_control) {
+        return Err("The text to look for holds characters that no text has.".to_owned());
+    }
+    Ok(value.to_owned())
+}
+
+fn account(value: &str, accounts: &[Account]) -> Result<AccountId, String> {
+    let id = AccountId::parse(value).ok();
+    let found = id.filter(|id| accounts.iter().any(|it| it.id == *id));
+    found.ok_or_else(|| "There is no such account among yours.".to_owned())
+}
+
+fn date(value: &str) -> Result<Date, String> {
+    let plain = value.len() == 10 && value.is_ascii();
+    let parsed = if plain { value.parse().ok() } else { None };
+    parsed.ok_or_else(|| format!("“{}” is no day. Write it as 2026-11-03.", shortened(value)))
+}
+
+fn direction(value: &str) -> Result<Direction, String> {
+    let into = one_of(value, "in", "out")?;
+    Ok(if into { Direction::Inflow } else { Direction::Outflow })
+}
+
+fn one_of(value: &str, yes: &str, no: &str) -> Result<bool, String> {
+    let known = value == yes || value == no;
+    let unknown = || format!("“{}” is not among the choices.", shortened(value));
+    known.then_some(value == yes).ok_or_else(unknown)
+}
+
+fn shortened(value: &str) -> String {
+    value.chars().filter(|it| !it.is_control()).take(40).collect()
+}

@@ -1,0 +1,45 @@
+//! Income: the four blocks and the rest, in the same figures as the API has.
+
+use service::insights;
+use testkit::World;
+use testkit::draft::{Txn, checking, statement, txn};
+
+use crate::browser::Browser;
+
+fn monthly(minor: i64, description: &str) -> Vec<Txn> {
+    let months = ["2025-10", "2025-11", "2025-12", "2026-01", "2026-02"];
+    months.iter().map(|it| txn(&format!("{it}-01"), minor, description)).collect()
+}
+
+#[tokio::test]
+async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/income").await.good();
+    assert!(page.contains("No income yet"), "{page}");
+    let everyday = checking("Everyday")
+        .with_all(monthly(250_000, "ACME CORP PAYROLL PPD ID: 9111111101"))
+        .with_all(monthly(-100_000, "OAK STREET APARTMENTS RENT"));
+    robin.import(statement([everyday])).await;
+    insights::run_all(&world.app).await.unwrap();
+    let page = browser.get("/income").await.good();
+    for part in [
+        "$2,500.00",
+        "5 whole months",
+        "Wed 1 Oct 2025",
+        "Expenses",
+        "Debt",
+        "Emergency fund",
+        "Investments",
+        "40.0\u{a0}%",
+        "Left over",
+        "$1,500.00",
+        "How this is worked out",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    browser.submit("/view", &[("hide", "1"), ("next", "/income")]).await.good();
+    let page = browser.get("/income").await.good();
+    assert!(!page.contains("2,500") && page.contains("$•••"), "{page}");
+}

@@ -1,0 +1,99 @@
+//! Recurring: the list, the month, and one stream with its payments.
+
+use http::StatusCode;
+use service::insights;
+use service::recurring::{self, Filter};
+use testkit::draft::{Txn, checking, statement, txn};
+use testkit::{Person, World};
+
+use super::{HOSTILE, is_harmless};
+use crate::browser::Browser;
+
+fn monthly(minor: i64, description: &str) -> Vec<Txn> {
+    let months = ["2025-09", "2025-10", "2025-11", "2025-12", "2026-01", "2026-02"];
+    months.iter().map(|it| txn(&format!("{it}-21"), minor, description)).collect()
+}
+
+async fn household(world: &World) -> Person {
+    let robin = world.someone().await;
+    let everyday = checking("Everyday")
+        .with_all(monthly(-1_549, "NETFLIX.COM 866-579-7172"))
+        .with_all(monthly(250_000, "ACME CORP PAYROLL PPD ID: 9111111101"));
+    robin.import(statement([everyday])).await;
+    insights::run_all(&world.app).await.unwrap();
+    robin
+}
+
+#[tokio::test]
+async fn the_list_has_the_next_days_and_what_it_comes_to() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/recurring").await.good();
+    for part in ["Netflix", "Every month", "-$15.49", "+$2,500.00", "$2,484.51", "Sat 21 Mar"] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    world.advance_seconds(90 * 86_400);
+    insights::wake_once(&world.app).await.unwrap();
+    insights::run_all(&world.app).await.unwrap();
+    let page = browser.get("/recurring").await.good();
+    assert!(page.contains("Show 2 that have ended") && !page.contains("Netflix"), "{page}");
+    let page = browser.get("/recurring?show=ended").await.good();
+    assert!(page.contains("Netflix"), "{page}");
+}
+
+#[tokio::test]
+async fn the_month_is_a_table_with_a_way_on_and_back() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/recurring?view=calendar").await.good();
+    assert!(page.contains("March 2026") && page.contains("class=\"expected\""), "{page}");
+    assert_eq!(page.matches("<time").count(), 31);
+    assert_eq!(page.matches("<td").count() % 7, 0);
+    for to in ["2026-02", "2026-04"] {
+        assert!(page.contains(&format!("view=calendar&amp;month={to}")), "{page}");
+    }
+    let page = browser.get("/recurring?view=calendar&month=2026-02").await.good();
+    assert!(page.contains("class=\"paid\"") && !page.contains("class=\"expected\""), "{page}");
+    for wrong in ["2026-13", "never", "0000-01", "9999-12", "2026-1"] {
+        let page = browser.get(&format!("/recurring?view=calendar&month={wrong}")).await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");
+        assert!(page.text.contains("That is no month") && page.text.contains("March 2026"));
+    }
+}
+
+#[tokio::test]
+async fn one_stream_has_a_chart_and_its_payments_and_only_for_its_owner() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let all = Filter { status: None, account_id: None, direction: None };
+    let listed = recurring::list(&world.app, &robin.caller, all).await.unwrap();
+    let netflix = listed.streams.iter().find(|(it, _)| it.name.contains("Netflix")).unwrap();
+    let path = format!("/recurring/{}", netflix.0.id);
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("Amounts over time") && page.contains("6 payments"), "{page}");
+    let kim = household(&world).await;
+    let mut other = Browser::of(&world, &kim).await;
+    assert_eq!(other.get(&path).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(browser.get("/recurring/nonsense").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn names_of_streams_are_text_and_an_empty_page_says_what_will_be_there() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/recurring").await.good();
+    assert!(page.contains("Nothing recurring yet"), "{page}");
+    let months = monthly(-1_549, "NETFLIX.COM 866-579-7172");
+    let hostile = months.into_iter().map(|it| it.from(HOSTILE));
+    robin.import(statement([checking(HOSTILE).with_all(hostile)])).await;
+    insights::run_all(&world.app).await.unwrap();
+    for path in ["/recurring", "/recurring?view=calendar", "/income"] {
+        is_harmless(&browser.get(path).await.good());
+    }
+    let page = browser.get("/recurring").await.good();
+    assert!(page.contains("&lt;script&gt;"), "{page}");
+}

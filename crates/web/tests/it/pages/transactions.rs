@@ -1,0 +1,282 @@
+//! Transactions: found, added up, corrected and taken along; with other people's out of reach.
+
+use base::TransactionId;
+use http::{Method, StatusCode};
+use service::cursors::Page;
+use service::transactions::Filter;
+use service::{audit, enrichment, insights, transactions};
+use testkit::draft::{account, checking, statement, txn};
+use testkit::{Person, World};
+
+use super::{HOSTILE, is_harmless};
+use crate::browser::{Browser, encode};
+
+async fn household(world: &World) -> Person {
+    let robin = world.someone().await;
+    let everyday = checking("Everyday")
+        .with(txn("2026-03-01", 250_000, "ACME PAYROLL"))
+        .with(txn("2026-03-02", -50_000, "ONLINE TRANSFER TO SAVINGS 0042"))
+        .with(txn("2026-03-03", -4_210, "KROGER #339"))
+        .with(txn("2026-03-04", -900, "CORNER CAFE").pending());
+    let savings = account("Rainy day", base::draft::AccountKind::Depository, "savings").with(txn(
+        "2026-03-03",
+        50_000,
+        "TRANSFER FROM CHECKING",
+    ));
+    robin.import(statement([everyday, savings])).await;
+    insights::run_all(&world.app).await.unwrap();
+    robin
+}
+
+async fn id_of(world: &World, person: &Person, text: &str) -> TransactionId {
+    let filter = Filter { q: Some(text.to_owned()), ..Filter::default() };
+    let mut found = Vec::new();
+    let page = Page { cursor: None, limit: 100 };
+    transactions::list(&world.app, &person.caller, &filter, page, |row| found.push(row.id))
+        .await
+        .unwrap();
+    assert_eq!(found.len(), 1, "{text}");
+    found[0]
+}
+
+#[tokio::test]
+async fn rows_stand_by_day_under_the_totals_of_all_that_fits() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/transactions").await.good();
+    for part in ["Tue 3 Mar", "+$2,500.00", "-$51.10", "$2,448.90", "Pending", "Own transfer"] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(page.contains("class=\"pending\"") && page.contains("class=\"transfer\""), "{page}");
+    let page = browser.get("/transactions?direction=out&transfers=hide&q=kroger").await.good();
+    assert!(page.contains("KROGER") && !page.contains("PAYROLL") && !page.contains("CORNER"));
+    // Each filter goes by itself, and the others stay.
+    assert!(page.contains("href=\"/transactions?direction=out&amp;transfers=hide\""), "{page}");
+    assert!(page.contains("href=\"/transactions?q=kroger&amp;transfers=hide\""), "{page}");
+    assert!(
+        page.contains("href=\"/transactions.csv?q=kroger&amp;direction=out&amp;transfers=hide\"")
+    );
+    let page = browser.get("/transactions?q=nowhere").await.good();
+    assert!(page.contains("Nothing fits"), "{page}");
+}
+
+#[tokio::test]
+async fn older_pages_follow_by_cursor_and_a_broken_one_says_so() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let many = (0..120).map(|it| txn("2026-03-01", -100 - it, &format!("SHOP {it:03}")));
+    robin.import(statement([checking("Everyday").with_all(many)])).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let (mut path, mut seen, mut pages) = ("/transactions?q=shop".to_owned(), 0, 0);
+    loop {
+        let page = browser.get(&path).await.good();
+        seen += page.matches("name=\"id\"").count();
+        pages += 1;
+        // The day is cut by pages, and its sum is still that of the day.
+        assert!(page.contains("-$191.40"), "{page}");
+        let Some((before, _)) = page.split_once("\" rel=\"next\"") else { break };
+        let next = before.rsplit_once("href=\"").unwrap().1;
+        path = next.replace("&amp;", "&");
+    }
+    assert_eq!((seen, pages), (120, 3));
+    let page = browser.get("/transactions?cursor=broken").await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    assert!(page.text.contains("no longer known") && page.text.contains("SHOP 119"));
+}
+
+#[tokio::test]
+async fn filters_that_make_no_sense_are_told_and_left_out() {
+    let world = World::new().await;
+    let (robin, kim) = (household(&world).await, household(&world).await);
+    let mut browser = Browser::of(&world, &robin).await;
+    let others = kim.account("Everyday").await.to_string();
+    for (query, said) in [
+        ("from=2026-13-40", "is no day"),
+        ("to=yesterday", "is no day"),
+        ("from=2026-03-02&to=2026-03-01", "after the last"),
+        ("account=nonsense", "no such account"),
+        (&format!("account={others}"), "no such account"),
+        ("category=FUN", "no such category"),
+        ("direction=sideways", "not among the choices"),
+        ("status=%3Cb%3E", "not among the choices"),
+        ("transfers=1", "not among the choices"),
+        ("q=%00", "no text has"),
+        (&format!("q={}", "x".repeat(101)), "more than 100"),
+        ("q=%zz", "cannot be read"),
+    ] {
+        let page = browser.get(&format!("/transactions?{query}")).await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{query}");
+        assert!(page.text.contains(said) && page.text.contains("KROGER"), "{query}\n{}", page.text);
+        let file = browser.get(&format!("/transactions.csv?{query}")).await;
+        assert_eq!(file.status, StatusCode::BAD_REQUEST, "{query}");
+        assert!(!file.text.contains("KROGER"), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn the_file_is_the_view_with_every_row_and_no_formula() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let many = (0..1_234).map(|it| txn("2026-03-01", -100 - it, &format!("SHOP {it:04}")));
+    let odd = ["=HYPERLINK(\"x\")", "@SUM(A1)", HOSTILE].map(|it| txn("2026-03-02", -5, it));
+    robin.import(statement([checking("=Everyday").with_all(many).with_all(odd)])).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let file = browser.get("/transactions.csv?q=shop&from=2026-01-01&to=2026-03-05").await;
+    assert_eq!(file.headers["content-type"], "text/csv; charset=utf-8; header=present");
+    let name = "attachment; filename=\"transactions-2026-01-01-to-2026-03-05.csv\"";
+    assert_eq!(file.headers["content-disposition"], name);
+    let text = file.good();
+    assert_eq!(text.lines().count(), 1_235);
+    assert!(text.starts_with("Date,Authorized,Account,Name,Bank text,"), "{text}");
+    assert!(text.contains(",SHOP 0000,") && text.contains(",-1.00,USD,posted,no,txn_"));
+    let text = browser.get("/transactions.csv").await.good();
+    for part in [
+        "\"'=HYPERLINK(\"\"x\"\")\"",
+        "'@SUM(A1)",
+        "'=Everyday",
+        "\"<script>alert(1)</script>\"\"'>\"",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(!text.lines().any(|it| it.split(',').any(|it| it.starts_with(['=', '@']))));
+}
+
+#[tokio::test]
+async fn text_of_banks_is_text_wherever_it_stands() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let hostile = txn("2026-03-02", -500, HOSTILE).from(HOSTILE);
+    robin.import(statement([checking(HOSTILE).with(hostile)])).await;
+    insights::run_all(&world.app).await.unwrap();
+    let mut browser = Browser::of(&world, &robin).await;
+    let id = id_of(&world, &robin, "alert").await;
+    let escaped = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;'&gt;";
+    let query = format!("/transactions?q={}", encode(HOSTILE));
+    for path in ["/transactions", &query, &format!("/transactions/{id}?back={}", encode(HOSTILE))] {
+        let page = browser.get(path).await.good();
+        is_harmless(&page);
+        assert!(page.contains(escaped), "{path}\n{page}");
+    }
+    let page = browser.get(&format!("/transactions/{id}")).await.good();
+    assert!(page.contains(&format!("<title>{escaped}")), "{page}");
+}
+
+#[tokio::test]
+async fn a_correction_changes_the_row_at_once_and_can_be_taken_back() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let id = id_of(&world, &robin, "kroger").await;
+    let path = format!("/transactions/{id}");
+    let page = browser.get(&format!("{path}?back=/transactions%3Fq%3Dkroger")).await.good();
+    assert!(page.contains("Our table of merchants"), "{page}");
+    assert!(page.contains("href=\"/transactions?q=kroger\""), "{page}");
+    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("name", "Happy Paws"), ("back", "")];
+    let page = browser.submit(&path, &said).await.good();
+    assert!(page.contains("Saved.") && page.contains("You said so"), "{page}");
+    assert!(page.contains("Happy Paws"));
+    let list = browser.get("/transactions?category=MEDICAL_VETERINARY_SERVICES").await.good();
+    assert!(list.contains("Happy Paws"), "{list}");
+    let page = browser.submit(&format!("{path}/undo"), &[]).await.good();
+    assert!(page.contains("taken back") && page.contains("Our table of merchants"), "{page}");
+    let page = browser.post(&path, &[("name", "a\nb")]).await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    assert!(page.text.contains("on one line"), "{}", page.text);
+    let page = browser.submit(&path, &[("category", ""), ("name", "")]).await.good();
+    assert!(page.contains("Nothing was changed."), "{page}");
+}
+
+#[tokio::test]
+async fn always_makes_a_rule_that_is_listed_in_words_and_can_be_deleted() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let page = browser.get("/settings/rules").await.good();
+    assert!(page.contains("No rules yet"), "{page}");
+    let id = id_of(&world, &robin, "kroger").await;
+    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
+    browser.submit(&format!("/transactions/{id}"), &said).await.good();
+    let page = browser.get("/settings/rules").await.good();
+    let words = "Every transaction of <strong>Kroger</strong> is <strong>Vet</strong>.";
+    assert!(page.contains(words), "{page}");
+    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let kim = household(&world).await;
+    let mut other = Browser::of(&world, &kim).await;
+    let refused = other.post(&format!("/settings/rules/{rule}/delete"), &[]).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND);
+    let page = browser.submit(&format!("/settings/rules/{rule}/delete"), &[]).await.good();
+    assert!(page.contains("The rule is gone") && page.contains("No rules yet"), "{page}");
+}
+
+#[tokio::test]
+async fn several_ticked_rows_change_together() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let ids = [
+        id_of(&world, &robin, "kroger").await.to_string(),
+        id_of(&world, &robin, "corner").await.to_string(),
+    ];
+    let next = ("next", "/transactions?q=r");
+    let category = ("category", "TRAVEL_FLIGHTS");
+    let ticked = [next, category, ("id", ids[0].as_str()), ("id", ids[1].as_str())];
+    let page = browser.submit("/transactions/recategorise", &ticked).await.good();
+    assert!(page.contains("2 transactions are now Flights."), "{page}");
+    assert_eq!(page.matches("<td class=\"kind\">Flights</td>").count(), 2, "{page}");
+    let trail = audit::list(&world.app, &robin.caller, None, 1).await.unwrap();
+    assert_eq!(trail[0].details, "Corrected 2 transactions to Flights");
+    let page = browser.submit("/transactions/recategorise", &[next, category]).await.good();
+    assert!(page.contains("Tick at least one"), "{page}");
+    let page = browser.submit("/transactions/recategorise", &[next, ("id", &ids[0])]).await.good();
+    assert!(page.contains("Choose a category first."), "{page}");
+}
+
+#[tokio::test]
+async fn two_legs_are_parted_and_joined_by_the_persons_word() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let id = id_of(&world, &robin, "to savings").await;
+    let other = id_of(&world, &robin, "from checking").await.to_string();
+    let path = format!("/transactions/{id}");
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("These are not one transfer") && page.contains("Rainy day"), "{page}");
+    let refused = [("other", other.as_str()), ("is", "refuse")];
+    let page = browser.submit(&format!("{path}/transfer"), &refused).await.good();
+    assert!(page.contains("This is a transfer"), "{page}");
+    assert!(!page.contains("These are not one transfer"), "{page}");
+    let confirmed = [("other", other.as_str()), ("is", "transfer")];
+    let page = browser.submit(&format!("{path}/transfer"), &confirmed).await.good();
+    assert!(page.contains("These are not one transfer"), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_somebody_elses_is_not_there_and_a_form_without_its_token_changes_nothing() {
+    let world = World::new().await;
+    let (robin, kim) = (household(&world).await, household(&world).await);
+    let id = id_of(&world, &kim, "kroger").await;
+    let mut browser = Browser::of(&world, &robin).await;
+    for path in [format!("/transactions/{id}"), "/transactions/nonsense".to_owned()] {
+        assert_eq!(browser.get(&path).await.status, StatusCode::NOT_FOUND);
+    }
+    let id = id.to_string();
+    let said = [("category", "TRAVEL_FLIGHTS"), ("other", id.as_str()), ("id", id.as_str())];
+    for path in ["", "/undo", "/transfer"] {
+        let page = browser.post(&format!("/transactions/{id}{path}"), &said).await;
+        assert!(page.status == StatusCode::NOT_FOUND || path == "/undo", "{path} {}", page.status);
+    }
+    let page = browser.post("/transactions/recategorise", &said).await;
+    assert_eq!(page.status, StatusCode::NOT_FOUND);
+    let mut owner = Browser::of(&world, &kim).await;
+    let body = format!("category=TRAVEL_FLIGHTS&id={id}");
+    let page = owner.send(Method::POST, "/transactions/recategorise", body).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    let page = owner.get(&format!("/transactions/{id}")).await.good();
+    assert!(page.contains("Our table of merchants"), "{page}");
+    for path in ["/transactions", "/transactions.csv", "/recurring", "/income", "/settings/rules"] {
+        let page = Browser::new(&world).get(path).await;
+        let to = page.headers["location"].to_str().unwrap();
+        assert_eq!((page.status, to), (StatusCode::SEE_OTHER, &*format!("/sign-in?next={path}")));
+    }
+}
