@@ -70,18 +70,24 @@ pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Re
     Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
 }
 
-/// The end-of-day balances of one account, inside a transaction; only what bears on these days is read.
+/// The end-of-day balances of one account, inside a transaction; only what bears on these days is read. Whoever has
+/// read the account's posted amounts since some day, all of them, hands them in.
 pub(crate) fn daily_in(
     tx: &mut db::Tx<'_>,
     user: UserId,
     account: &Account,
     (start_on, end_on): (Date, Date),
+    (posted_from, mut posted): (Date, Vec<(Date, i64)>),
 ) -> Result<Vec<DayOf>> {
     let known = tx.first(KNOWN_FROM, params![user, account.id, start_on], read_known_from)?;
     let from = known.flatten().unwrap_or(start_on);
     let snapshots = tx.all(SNAPSHOTS_SINCE, params![user, account.id, from], read_snapshot)?;
-    let nets = tx.all(NETS_SINCE, params![user, account.id, from], read_net)?;
-    Ok(daily(&history(account, snapshots, nets), start_on, end_on))
+    if from < posted_from {
+        posted = tx.all(NETS_SINCE, params![user, account.id, from], read_net)?;
+    } else {
+        posted.retain(|(on, _)| *on >= from);
+    }
+    Ok(daily(&history(account, snapshots, posted), start_on, end_on))
 }
 
 /// What an account held at the end of a day; none before its first known one.

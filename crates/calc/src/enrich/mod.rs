@@ -130,7 +130,7 @@ impl Row<'_> {
         // What a shop pays its people is no purchase, and the words say so.
         let is_income = |it: &Category| it.primary() == "INCOME";
         let sold = || traded().is_some_and(|it| self.facts.inflow && !is_income(&it));
-        let wages = || self.keyword().filter(|it| is_income(it) && sold());
+        let wages = || if sold() { self.keyword().filter(is_income) } else { None };
         let by = |stage: Stage| move |category: Category| (category, stage);
         fixed
             .map(by(Stage::User))

@@ -47,10 +47,6 @@ pub(super) struct Labels {
     pub(super) refunded: BTreeMap<usize, Outlay>,
 }
 
-pub fn labels(ledger: &Ledger) -> Vec<Option<Label>> {
-    Labels::of(ledger).labels
-}
-
 impl Labels {
     pub(super) fn of(ledger: &Ledger) -> Labels {
         let purchases = matched_purchases(ledger);
@@ -140,13 +136,21 @@ fn on_card(entry: &Entry, has_purchase: bool) -> Label {
 fn matched_purchases(ledger: &Ledger) -> BTreeMap<usize, usize> {
     let mut by_key: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut payers: BTreeSet<&str> = BTreeSet::new();
-    for (place, entry) in ledger.seen() {
-        let spends = ledger.account(entry).is_spent_from();
-        if spends && !entry.key.is_empty() && entry.transfer.is_none() {
-            by_key.entry(&entry.key).or_default().push(place);
-            if entry.amount_minor > 0 && is_payer(ledger, entry) {
-                payers.insert(&entry.key);
-            }
+    let (inflows, others): (Vec<_>, Vec<_>) = ledger
+        .seen()
+        .filter(|(_, it)| ledger.account(it).is_spent_from() && it.transfer.is_none())
+        .filter(|(_, it)| !it.key.is_empty())
+        .partition(|(_, it)| it.amount_minor > 0);
+    for (place, entry) in inflows {
+        by_key.entry(&entry.key).or_default().push(place);
+        if is_payer(ledger, entry) {
+            payers.insert(&entry.key);
+        }
+    }
+    // Most keys never pay anything back.
+    for (place, entry) in others {
+        if let Some(places) = by_key.get_mut(entry.key.as_str()) {
+            places.push(place);
         }
     }
     let mut matched = BTreeMap::new();

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use base::draft::AccountKind;
 use base::{Date, Fixed9, TransactionId};
 
-pub use label::{Label, labels};
+pub use label::Label;
 pub use outlay::DebtLabel;
 pub use share::Share;
 pub use window::Window;
@@ -49,6 +49,8 @@ pub struct Income {
     pub sources: Vec<Source>,
     /// Money in that did not count as income, newest first.
     pub uncounted: Vec<Uncounted>,
+    /// What each inflow is that the day has seen.
+    pub labels: BTreeMap<TransactionId, Label>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +161,7 @@ pub fn analyse(ledger: &Ledger) -> Income {
         rent_minor: by_month(&[flows.rent], window.months).0,
         sources: sources(payers, values),
         uncounted: uncounted(ledger, &labels.labels, &window),
+        labels: by_id(ledger, &labels.labels),
         monthly_income_minor: income,
         expenses,
         debt,
@@ -208,6 +211,11 @@ fn sources(payers: Vec<pay::Payer>, values: Vec<i64>) -> Vec<Source> {
         value.then_with(|| a.payer.cmp(&b.payer)).then_with(|| a.payments.cmp(&b.payments))
     });
     sources
+}
+
+fn by_id(ledger: &Ledger, labels: &[Option<Label>]) -> BTreeMap<TransactionId, Label> {
+    let labelled = ledger.entries.iter().zip(labels);
+    labelled.filter_map(|(entry, label)| Some((entry.id, (*label)?))).collect()
 }
 
 fn uncounted(ledger: &Ledger, labels: &[Option<Label>], window: &Window) -> Vec<Uncounted> {

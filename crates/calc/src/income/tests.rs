@@ -219,7 +219,7 @@ fn labelled(category: &str, change: impl FnOnce(&mut Entry)) -> &'static str {
         slots: Vec::new(),
     });
     change(enter(&mut ledger, CHECKING, date("2025-03-03"), 10_000, category));
-    labels(&ledger)[0].unwrap().as_str()
+    analyse(&ledger).labels[&ledger.entries[0].id].as_str()
 }
 
 fn signed(signs: Signs) -> impl FnOnce(&mut Entry) {
@@ -297,7 +297,7 @@ fn returned(days: i64, spent_minor: i64, change: impl FnOnce(&mut Ledger)) -> &'
         enter(&mut ledger, CHECKING, on, minor, "").key = "SHOP".to_owned();
     }
     change(&mut ledger);
-    labels(&ledger)[1].unwrap().as_str()
+    analyse(&ledger).labels[&ledger.entries[1].id].as_str()
 }
 
 #[test]
@@ -340,8 +340,8 @@ fn what_comes_in_on_a_card_is_never_income() {
     let on_card = |category: &str, change: fn(&mut Entry)| {
         let mut ledger = worked();
         change(enter(&mut ledger, CARD, date("2025-03-03"), 10_000, category));
-        let label = labels(&ledger).pop().unwrap().unwrap();
-        (label.as_str(), analyse(&ledger).monthly_income_minor)
+        let (income, entry) = (analyse(&ledger), ledger.entries.last().unwrap());
+        (income.labels[&entry.id].as_str(), income.monthly_income_minor)
     };
     let none: fn(&mut Entry) = |_| {};
     for (category, change, label) in [

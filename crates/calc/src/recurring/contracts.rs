@@ -105,18 +105,18 @@ fn count(verdicts: &[Verdict]) -> usize {
 /// Cuts the sorted amounts where they leap, and keeps the parts that are not too short, each in the
 /// order of time.
 fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Vec<Point>> {
-    let mut sorted = points.to_vec();
-    sorted.sort_unstable_by_key(|it| (it.amount_minor, it.order()));
-    let leaps = |a: &Point, b: &Point| {
-        b.amount_minor - a.amount_minor > minor
-            && i128::from(b.amount_minor) * 100 > i128::from(a.amount_minor) * (100 + percent)
-    };
-    let in_time = |part: &[Point]| {
+    // Points are large, so what is sorted are amounts with the places of their points.
+    let mut sorted: Vec<(i64, usize)> =
+        points.iter().zip(0..).map(|(it, place)| (it.amount_minor, place)).collect();
+    sorted.sort_unstable();
+    let leaps =
+        |a: i64, b: i64| b - a > minor && i128::from(b) * 100 > i128::from(a) * (100 + percent);
+    let in_time = |part: &[(i64, usize)]| -> Vec<Point> {
         let mut part = part.to_vec();
-        part.sort_unstable_by_key(Point::order);
-        part
+        part.sort_unstable_by_key(|it| points[it.1].order());
+        part.into_iter().map(|it| points[it.1]).collect()
     };
-    let parts = sorted.chunk_by(|a, b| !leaps(a, b));
+    let parts = sorted.chunk_by(|a, b| !leaps(a.0, b.0));
     parts.filter(|it| it.len() >= least).map(in_time).collect()
 }
 

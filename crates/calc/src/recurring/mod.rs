@@ -128,10 +128,12 @@ fn points(occurrences: &[Occurrence], as_of: Date) -> Vec<Point> {
     known.sort_unstable_by_key(|it| (it.id, it.on, it.amount_minor));
     known.dedup_by_key(|it| it.id);
     known.sort_unstable_by_key(|it| (it.on, it.id));
-    let point = |it: &Occurrence| Point {
-        id: it.id,
-        amount_minor: it.amount_minor,
-        at: CalendarDay::of(days_from_date(it.on)),
-    };
-    known.into_iter().map(point).collect()
+    let mut points: Vec<Point> = Vec::with_capacity(known.len());
+    for Occurrence { id, on, amount_minor } in known.into_iter().copied() {
+        let day = days_from_date(on);
+        let before = points.last().and_then(|it| it.at.in_same_month(day));
+        let at = before.unwrap_or_else(|| CalendarDay::of(day));
+        points.push(Point { id, amount_minor, at });
+    }
+    points
 }

@@ -237,6 +237,12 @@ impl CalendarDay {
         CalendarDay { day, month, starts: [-1, 0, 1, 2].map(|it| month_start(month + it)) }
     }
 
+    /// The same for another day of this month, at no cost.
+    pub(super) fn in_same_month(&self, day: i64) -> Option<CalendarDay> {
+        let is_same = (self.starts[1]..self.starts[2]).contains(&day);
+        is_same.then_some(CalendarDay { day, ..*self })
+    }
+
     pub(super) fn day_of_month(&self) -> i64 {
         self.day - self.starts[1] + 1
     }

@@ -5,11 +5,11 @@ use std::fmt;
 
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{Fixed9, date_from_days, days_from_date};
+use base::{Fixed9, TransactionId, date_from_days, days_from_date};
 
 use super::method::{DISTRESS_MONTHS, HISTORY_DAYS_MIN, LIQUID_DAYS, LOW_DAYS, PURCHASE_DAYS};
 use crate::income::window::month_of;
-use crate::income::{Income, Label, labels, narrow};
+use crate::income::{Income, Label, narrow};
 use crate::ledger::{Account, Ledger};
 
 /// Amounts by the month where they flow, none of them negative.
@@ -108,7 +108,7 @@ pub fn inputs(ledger: &Ledger, income: &Income) -> Result<Inputs, Vec<Missing>> 
         rent_minor: income.rent_minor.clamp(0, expenses_minor),
         liquid_minor: median(&totals[totals.len().saturating_sub(LIQUID_DAYS)..]),
         card_balance_minor: owed(ledger, |_| true),
-        card_purchases_minor: purchases(ledger),
+        card_purchases_minor: purchases(ledger, income),
         credit: credit(ledger),
         low_days: low_days(&totals[totals.len().saturating_sub(LOW_DAYS)..], need),
         distress_months: distress_months(ledger),
@@ -120,15 +120,16 @@ pub fn inputs(ledger: &Ledger, income: &Income) -> Result<Inputs, Vec<Missing>> 
 
 pub fn coverage(ledger: &Ledger, income: &Income) -> Coverage {
     let (mut explained, mut all, mut unseen) = (0_i128, 0_i128, 0_i128);
-    let labels = labels(ledger);
-    for (place, entry) in ledger.seen().filter(|(_, it)| income.window.contains(it.on)) {
+    for (_, entry) in ledger.seen().filter(|(_, it)| income.window.contains(it.on)) {
         let amount = i128::from(entry.amount_minor);
         if ledger.account(entry).kind != AccountKind::Depository {
             continue;
         }
-        if let Some(label) = labels[place] {
+        if amount > 0
+            && let Some(label) = income.labels.get(&entry.id)
+        {
             all += amount;
-            explained += if label == Label::Unclassified { 0 } else { amount };
+            explained += if *label == Label::Unclassified { 0 } else { amount };
         }
         let pays_card = |it: Category| it.detailed() == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT";
         if amount < 0 && entry.transfer.is_none() && entry.category.is_some_and(pays_card) {
@@ -197,16 +198,15 @@ fn credit(ledger: &Ledger) -> Option<Credit> {
 }
 
 /// Purchases on cards less what was taken back.
-fn purchases(ledger: &Ledger) -> i64 {
-    let labels = labels(ledger);
+fn purchases(ledger: &Ledger, income: &Income) -> i64 {
     let since = date_from_days(days_from_date(ledger.as_of) - PURCHASE_DAYS);
-    let bought = |place: usize| match labels[place] {
+    let bought = |id: TransactionId| match income.labels.get(&id) {
         None => true,
-        Some(label) => label == Label::Refund,
+        Some(label) => *label == Label::Refund,
     };
     let recent = ledger.seen().filter(|(_, it)| it.on > since && it.transfer.is_none());
     let on_cards = recent.filter(|(_, it)| ledger.account(it).kind == AccountKind::Credit);
-    let amounts = on_cards.filter(|(place, _)| bought(*place));
+    let amounts = on_cards.filter(|(_, it)| bought(it.id));
     narrow(amounts.map(|(_, it)| -i128::from(it.amount_minor)).sum()).max(0)
 }
 

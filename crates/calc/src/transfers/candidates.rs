@@ -9,7 +9,7 @@ use base::{AccountId, Currency, Money, TransactionId, days_from_date};
 use super::evidence::{Evidence, NAMING_HALVES, Naming, REPEATED_HALVES, Side, of_leg};
 use super::naming::{AccountWords, Text};
 use super::{Account, Convert, Decided, EARLIEST_LAG, Kind, LATEST_LAG, Leg};
-use super::{RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES};
+use super::{RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES, Said, Say};
 
 /// Moves closer together than this are rather one that could be paired in two ways.
 const REPEAT_DAYS_LEAST: i64 = 6;
@@ -57,10 +57,11 @@ impl Candidate {
 pub(super) fn candidates(
     accounts: &[Account],
     legs: &[Leg],
+    say: &Say,
     decided: &Decided,
     convert: &Convert,
 ) -> Vec<Candidate> {
-    let mut search = Search::new(accounts, legs, decided);
+    let mut search = Search::new(accounts, legs, say, decided);
     search.confirmed();
     search.exact();
     search.repeated();
@@ -86,14 +87,21 @@ pub(super) struct Search<'a> {
     /// or the person decided.
     pub(super) owners: Vec<Option<usize>>,
     pub(super) days: Vec<i64>,
-    /// Read only where a candidate needs it.
+    say: &'a Say<'a>,
+    /// Asked for and read only where a candidate needs it.
+    said: Vec<OnceCell<Said>>,
     texts: Vec<OnceCell<Text>>,
     decided: &'a Decided,
     found: Vec<Candidate>,
 }
 
 impl<'a> Search<'a> {
-    fn new(accounts: &'a [Account], legs: &'a [Leg], decided: &'a Decided) -> Search<'a> {
+    fn new(
+        accounts: &'a [Account],
+        legs: &'a [Leg],
+        say: &'a Say<'a>,
+        decided: &'a Decided,
+    ) -> Search<'a> {
         let places: HashMap<AccountId, usize> =
             accounts.iter().enumerate().map(|(at, it)| (it.id, at)).collect();
         let owner = |leg: &Leg| {
@@ -106,6 +114,8 @@ impl<'a> Search<'a> {
             legs,
             owners: legs.iter().map(owner).collect(),
             days: legs.iter().map(|it| days_from_date(it.on)).collect(),
+            say,
+            said: legs.iter().map(|_| OnceCell::new()).collect(),
             texts: legs.iter().map(|_| OnceCell::new()).collect(),
             decided,
             found: Vec::new(),
@@ -178,8 +188,8 @@ impl<'a> Search<'a> {
         let reaches = self.accounts[to].kind;
         let rare = is_rare().then_some(Evidence::RareAmount);
         let told = [Some(Evidence::Lag(lag)), rare].into_iter().flatten();
-        let told = told.chain(of_leg(&self.legs[outflow], Side::Outflow, reaches));
-        let told = told.chain(of_leg(&self.legs[inflow], Side::Inflow, reaches));
+        let told = told.chain(of_leg(self.said(outflow), Side::Outflow, reaches));
+        let told = told.chain(of_leg(self.said(inflow), Side::Inflow, reaches));
         let least = match basis {
             // What is repeated may still join.
             Basis::Exact => SUGGEST_HALVES - REPEATED_HALVES,
@@ -273,8 +283,12 @@ impl<'a> Search<'a> {
         (!means_another).then_some(Evidence::NamesOther(side, by))
     }
 
+    pub(super) fn said(&self, leg: usize) -> &Said {
+        self.said[leg].get_or_init(|| (self.say)(leg))
+    }
+
     fn text(&self, leg: usize) -> &Text {
-        self.texts[leg].get_or_init(|| Text::of(&self.legs[leg].description))
+        self.texts[leg].get_or_init(|| Text::of(&self.said(leg).description))
     }
 
     fn add(&mut self, outflow: usize, inflow: usize, basis: Basis, mut evidence: Vec<Evidence>) {

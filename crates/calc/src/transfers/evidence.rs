@@ -4,7 +4,7 @@ use base::Money;
 use base::category::Category;
 use base::draft::AccountKind;
 
-use super::{ACCEPT_HALVES, Leg, Words};
+use super::{ACCEPT_HALVES, Said, Words};
 
 /// The most that a text can bring beyond its words.
 pub(super) const NAMING_HALVES: i32 = 6;
@@ -123,13 +123,13 @@ impl Evidence {
 
 /// What one leg says by itself, given what kind of account the money reaches.
 pub(super) fn of_leg(
-    leg: &Leg,
+    said: &Said,
     side: Side,
     reaches: AccountKind,
 ) -> impl Iterator<Item = Evidence> + Clone {
-    let Words { transfer, refund, person } = leg.words;
-    let meaning = leg.category.map_or(Meaning::Nothing, |it| Meaning::of(it, reaches));
-    let outside = leg.merchant || meaning == Meaning::Outside;
+    let Words { transfer, refund, person } = said.words;
+    let meaning = said.category.map_or(Meaning::Nothing, |it| Meaning::of(it, reaches));
+    let outside = said.merchant || meaning == Meaning::Outside;
     let is_silent = !(transfer || refund || person || outside) && meaning == Meaning::Nothing;
     let pays_debt = side == Side::Inflow && reaches.is_debt() && is_silent;
     [

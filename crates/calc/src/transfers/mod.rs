@@ -59,6 +59,11 @@ pub struct Leg {
     /// Positive is money into the account.
     pub amount_minor: i64,
     pub currency: Currency,
+}
+
+/// What is written on a leg, and what is read from that.
+#[derive(Debug, Clone)]
+pub struct Said {
     pub description: String,
     /// What the provider or our tables say, before any transfer is known.
     pub category: Option<Category>,
@@ -85,6 +90,10 @@ pub struct Decided {
     /// Their legs may lie any number of days apart, so whoever loads one loads the other.
     pub confirmed: BTreeSet<(TransactionId, TransactionId)>,
 }
+
+/// Says what the leg of a place in the list says. Reading texts costs most, so it is asked once at most, and only of legs
+/// whose amounts and days make them half of a move.
+pub type Say<'a> = dyn Fn(usize) -> Said + 'a;
 
 /// Turns minor units of one currency into another's at the rate of a day, if there is one.
 pub type Convert<'a> = dyn Fn(i64, Currency, Currency, Date) -> Option<i64> + 'a;
@@ -140,8 +149,14 @@ impl Kind {
 
 /// Pairs the legs of one person. Accounts have distinct ids; legs of unknown accounts are only
 /// counted. The order of accounts and legs does not matter.
-pub fn pair(accounts: &[Account], legs: &[Leg], decided: &Decided, convert: &Convert) -> Found {
-    choose(candidates(accounts, legs, decided, convert), legs)
+pub fn pair(
+    accounts: &[Account],
+    legs: &[Leg],
+    say: &Say,
+    decided: &Decided,
+    convert: &Convert,
+) -> Found {
+    choose(candidates(accounts, legs, say, decided, convert), legs)
 }
 
 /// The legs that any candidate pair joins, directly or through others, as places in `legs`: each
@@ -154,20 +169,22 @@ pub fn pair(accounts: &[Account], legs: &[Leg], decided: &Decided, convert: &Con
 pub fn components(
     accounts: &[Account],
     legs: &[Leg],
+    say: &Say,
     decided: &Decided,
     convert: &Convert,
 ) -> Vec<Vec<usize>> {
-    joined(&candidates(accounts, legs, decided, convert), legs.len())
+    joined(&candidates(accounts, legs, say, decided, convert), legs.len())
 }
 
 /// Both of these at the cost of one search.
 pub fn pair_in_components(
     accounts: &[Account],
     legs: &[Leg],
+    say: &Say,
     decided: &Decided,
     convert: &Convert,
 ) -> (Found, Vec<Vec<usize>>) {
-    let edges = candidates(accounts, legs, decided, convert);
+    let edges = candidates(accounts, legs, say, decided, convert);
     let groups = joined(&edges, legs.len());
     (choose(edges, legs), groups)
 }

@@ -26,13 +26,19 @@ impl Search<'_> {
     pub(super) fn unequal(&mut self, convert: &Convert) {
         let arrivals = self.arrivals();
         let currencies: BTreeSet<Currency> = arrivals.iter().map(|it| it.currency).collect();
+        let amounts: BTreeSet<(Currency, u64)> =
+            arrivals.iter().map(|it| (it.currency, it.magnitude)).collect();
         let legs = self.legs;
         for (outflow, sent) in legs.iter().enumerate() {
-            if sent.amount_minor >= 0 || !self.is_worded(outflow) {
+            if sent.amount_minor >= 0 {
                 continue;
             }
             for currency in &currencies {
                 let Some((least, most)) = arriving(sent, *currency, convert) else { continue };
+                // Most purchases come near nothing that ever arrived.
+                if amounts.range((*currency, least)..=(*currency, most)).next().is_none() {
+                    continue;
+                }
                 let is_same = *currency == sent.currency;
                 let basis = if is_same { Basis::Fee } else { Basis::Exchange };
                 for lag in EARLIEST_LAG..=LATEST_LAG {
@@ -40,7 +46,9 @@ impl Search<'_> {
                     let key = |it: &Arrival| (it.currency, it.day, it.magnitude);
                     let start = arrivals.partition_point(|it| key(it) < (*currency, day, least));
                     let end = arrivals.partition_point(|it| key(it) <= (*currency, day, most));
-                    if (start..end).len() <= CROWD {
+                    // The text is read last, and mostly not at all.
+                    let is_few = (1..=CROWD).contains(&(start..end).len());
+                    if is_few && self.is_worded(outflow) {
                         for arrival in &arrivals[start..end] {
                             self.consider(outflow, arrival.leg, basis, || false);
                         }
@@ -63,7 +71,7 @@ impl Search<'_> {
     }
 
     fn is_worded(&self, leg: usize) -> bool {
-        self.legs[leg].words.transfer && self.owners[leg].is_some()
+        self.owners[leg].is_some() && self.said(leg).words.transfer
     }
 }
 

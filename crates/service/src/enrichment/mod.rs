@@ -23,13 +23,12 @@ pub use rules::{KeptRule, NewRule, create_rule, delete_rule, rules};
 pub use said::{Word, fix, fix_always, unfix};
 pub(crate) use settle::settle;
 
-/// What the source says of a transaction. One that is new has no id yet.
+/// What the source says of a transaction beside its text. One that is new has no id yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
     pub(crate) id: Option<TransactionId>,
     pub(crate) account: AccountId,
     pub(crate) amount_minor: i64,
-    pub(crate) description: String,
     pub(crate) counterparty: Option<String>,
     pub(crate) category: Option<Category>,
 }

@@ -1,12 +1,14 @@
 //! Settling what transactions are: all of a person's, or those that a touched row could influence.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days, days_from_date};
 use calc::enrich::{self, Cleaned, Enriched, Stage};
 use calc::transfers::{
-    self, Decided, EARLIEST_LAG, Found, LATEST_LAG, Leg, Pair, REACH_DAYS, Words,
+    self, Decided, EARLIEST_LAG, Found, LATEST_LAG, Leg, Pair, REACH_DAYS, Said, Words,
     pair_in_components,
 };
 use db::{Param, Tx, params};
@@ -27,13 +29,23 @@ struct Row {
     amount_minor: i64,
     currency: Currency,
     authorized_on: Option<Date>,
+    /// A place in the texts of the view.
+    text: usize,
     told: Told,
     counterparty: Option<String>,
     category: Option<Category>,
-    stage: Option<String>,
+    stage: Option<Stage>,
     merchant_key: Option<String>,
     transfer: Option<TransactionId>,
     transfer_kind: Option<String>,
+}
+
+impl Row {
+    /// Whether it is stored as half of just this move, or of none.
+    fn is_settled(&self, pair: Option<&Pair>) -> bool {
+        self.transfer == pair.map(|it| it.outflow)
+            && self.transfer_kind.as_deref() == pair.map(|it| it.kind.as_str())
+    }
 }
 
 pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
@@ -51,11 +63,11 @@ pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
     let mut view = View::load(tx, run, days, REACH_DAYS + MARGIN_DAYS)?;
     let mut margin = REACH_DAYS + MARGIN_DAYS;
     loop {
-        view.judge(&desk, run);
-        let legs = view.legs();
+        let (legs, rows) = view.legs();
+        let say = |leg: usize| view.said(rows[leg], &desk, run);
         let convert =
             |minor: i64, from: Currency, to: Currency, _: Date| run.rates.convert(minor, from, to);
-        let (found, groups) = pair_in_components(&accounts, &legs, &decided, &convert);
+        let (found, groups) = pair_in_components(&accounts, &legs, &say, &decided, &convert);
         let Some(days) = days else {
             let ids = view.rows.iter().map(|it| it.id).collect();
             let concerned = Concerned { ids, first_days: i64::MIN, last_days: i64::MAX };
@@ -104,10 +116,19 @@ fn concerned(legs: &[Leg], groups: Vec<Vec<usize>>, (first, last): (i64, i64)) -
     Concerned { ids, first_days, last_days }
 }
 
-/// The rows that were read and matter, and what they are when no move between accounts is known.
+/// A bank's text, read once at most, however many rows have it: banks repeat themselves, and reading costs most.
+struct Text {
+    description: Arc<str>,
+    cleaned: OnceCell<Cleaned>,
+}
+
+/// The rows that were read and matter, and what they are when no move between accounts is known, as far as anyone asks.
+#[derive(Default)]
 struct View {
     rows: Vec<Row>,
-    judged: Vec<(Cleaned, Enriched)>,
+    plain: Vec<OnceCell<Enriched>>,
+    texts: Vec<Text>,
+    text_places: HashMap<Arc<str>, usize>,
 }
 
 impl View {
@@ -120,40 +141,71 @@ impl View {
         let (from, to) = days.map_or((i64::MIN, i64::MAX), |(first, last)| {
             (first - margin_days, last + margin_days)
         });
-        let mut rows = tx.all(ROWS, params![run.user, from, to], read)?;
+        let mut view = View::default();
+        tx.each(ROWS, params![run.user, from, to], |row| view.add(row))?;
         if days.is_some() {
             // A pair that the person confirmed may lie far apart.
-            let there: BTreeSet<TransactionId> = rows.iter().map(|it| it.id).collect();
+            let there: BTreeSet<TransactionId> = view.rows.iter().map(|it| it.id).collect();
             for (outflow, inflow) in confirmed(tx, run)? {
                 for (id, other) in [(outflow, inflow), (inflow, outflow)] {
                     if there.contains(&other) && !there.contains(&id) {
-                        rows.extend(tx.first(ROW, params![run.user, id], read)?);
+                        tx.each(ROW, params![run.user, id], |row| view.add(row))?;
                     }
                 }
             }
         }
-        Ok(View { rows, judged: Vec::new() })
+        Ok(view)
     }
 
-    fn judge(&mut self, desk: &Desk, run: &Run) {
-        let judge = |row: &Row| {
-            let cleaned = enrich::clean(&row.told.description);
-            let enriched = desk.judge(run, &row.told, &cleaned, None);
-            (cleaned, enriched)
+    fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
+        let description: &str = row.get(7)?;
+        let text = match self.text_places.get(description) {
+            Some(place) => *place,
+            None => {
+                let description: Arc<str> = description.into();
+                self.text_places.insert(Arc::clone(&description), self.texts.len());
+                self.texts.push(Text { description, cleaned: OnceCell::new() });
+                self.texts.len() - 1
+            }
         };
-        self.judged = self.rows.iter().map(judge).collect();
+        self.rows.push(read(row, text)?);
+        self.plain.push(OnceCell::new());
+        Ok(())
     }
 
-    fn legs(&self) -> Vec<Leg> {
-        let rows = self.rows.iter().zip(&self.judged).filter(|(row, _)| row.posted);
-        let leg = |(row, (cleaned, enriched)): (&Row, &(Cleaned, Enriched))| Leg {
-            id: row.id,
-            account: row.account,
-            on: date_from_days(row.on_days),
-            authorized_on: row.authorized_on,
-            amount_minor: row.amount_minor,
-            currency: row.currency,
-            description: row.told.description.clone(),
+    fn cleaned(&self, row: &Row) -> &Cleaned {
+        let text = &self.texts[row.text];
+        text.cleaned.get_or_init(|| enrich::clean(&text.description))
+    }
+
+    /// What the row of that place is when it is half of no move.
+    fn plain(&self, place: usize, desk: &Desk, run: &Run) -> &Enriched {
+        let row = &self.rows[place];
+        self.plain[place].get_or_init(|| desk.judge(run, &row.told, self.cleaned(row), None))
+    }
+
+    /// What is posted, each with the place of its row.
+    fn legs(&self) -> (Vec<Leg>, Vec<usize>) {
+        let posted = self.rows.iter().enumerate().filter(|(_, row)| row.posted);
+        let leg = |(place, row): (usize, &Row)| {
+            let leg = Leg {
+                id: row.id,
+                account: row.account,
+                on: date_from_days(row.on_days),
+                authorized_on: row.authorized_on,
+                amount_minor: row.amount_minor,
+                currency: row.currency,
+            };
+            (leg, place)
+        };
+        posted.map(leg).unzip()
+    }
+
+    fn said(&self, place: usize, desk: &Desk, run: &Run) -> Said {
+        let row = &self.rows[place];
+        let (cleaned, enriched) = (self.cleaned(row), self.plain(place, desk, run));
+        Said {
+            description: self.texts[row.text].description.to_string(),
             category: enriched.category.filter(|_| !is_echo(enriched)),
             merchant: enrich::merchant(&cleaned.key).is_some_and(sells),
             words: Words {
@@ -161,8 +213,7 @@ impl View {
                 refund: cleaned.refund_words,
                 person: cleaned.person,
             },
-        };
-        rows.map(leg).collect()
+        }
     }
 }
 
@@ -193,18 +244,23 @@ fn write(
         of_leg.insert(pair.outflow, pair);
         of_leg.insert(pair.inflow, pair);
     }
+    let is_everything = matches!(run.scope, Scope::Everything);
     let mut touched = BTreeSet::new();
-    for (row, (cleaned, plain)) in view.rows.iter().zip(&view.judged) {
+    for (place, row) in view.rows.iter().enumerate() {
         if row.posted && !concerned.ids.contains(&row.id) {
             continue;
         }
-        let pair = of_leg.get(&row.id);
-        let kind = pair.map(|it| it.kind);
-        let enriched = match kind {
-            Some(kind) => &desk.judge(run, &row.told, cleaned, Some(kind)),
-            None => plain,
+        let pair = of_leg.get(&row.id).copied();
+        // Around what was touched only moves can be other ones: what else a row is was judged as it came in, and what
+        // bears on that (a word of the person's, an account's name, our tables) asks for everything.
+        if !is_everything && row.is_settled(pair) {
+            continue;
+        }
+        let enriched = match pair {
+            Some(pair) => &desk.judge(run, &row.told, view.cleaned(row), Some(pair.kind)),
+            None => view.plain(place, desk, run),
         };
-        if save(tx, run, row, enriched, pair.copied())? {
+        if save(tx, run, row, enriched, pair)? {
             touched.insert(Touch {
                 account: row.account,
                 merchant_key: enriched.key.clone(),
@@ -230,14 +286,12 @@ fn save(
     pair: Option<&Pair>,
 ) -> Result<bool> {
     let (transfer, kind) = (pair.map(|it| it.outflow), pair.map(|it| it.kind.as_str()));
-    let stage = enriched.stage.as_str();
     let reads_alike = row.counterparty == enriched.counterparty
         && row.category == enriched.category
         && row.transfer.is_some() == transfer.is_some();
     let same = reads_alike
-        && row.transfer == transfer
-        && row.transfer_kind.as_deref() == kind
-        && row.stage.as_deref() == Some(stage)
+        && row.is_settled(pair)
+        && row.stage == Some(enriched.stage)
         && row.merchant_key.as_deref() == Some(&enriched.key);
     if same {
         return Ok(false);
@@ -250,7 +304,7 @@ fn save(
             row.id.into(),
             (&enriched.counterparty).into(),
             enriched.category.map(Category::detailed).into(),
-            stage.into(),
+            enriched.stage.as_str().into(),
             (&enriched.key).into(),
             transfer.into(),
             Param::Text(kind),
@@ -348,10 +402,10 @@ fn decisions(tx: &mut Tx<'_>, run: &Run, decision: &str) -> Result<Pairs> {
     Ok(tx.all(DECISIONS, params![run.user, decision], read)?.into_iter().collect())
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Row> {
+fn read(row: &db::Row<'_>, text: usize) -> db::Result<Row> {
     let word = |text: Option<&str>| text.and_then(Category::parse);
     let (state, amount_minor): (&str, i64) = (row.get(3)?, row.get(4)?);
-    let id = row.get(0)?;
+    let (id, stage): (_, Option<&str>) = (row.get(0)?, row.get(12)?);
     Ok(Row {
         id,
         account: row.get(1)?,
@@ -360,17 +414,17 @@ fn read(row: &db::Row<'_>) -> db::Result<Row> {
         amount_minor,
         currency: row.get(5)?,
         authorized_on: row.get(6)?,
+        text,
         told: Told {
             id: Some(id),
             account: row.get(1)?,
             amount_minor,
-            description: row.get(7)?,
             counterparty: row.get(8)?,
             category: word(row.get(9)?),
         },
         counterparty: row.get(10)?,
         category: word(row.get(11)?),
-        stage: row.get(12)?,
+        stage: stage.and_then(Stage::parse),
         merchant_key: row.get(13)?,
         transfer: row.get(14)?,
         transfer_kind: row.get(15)?,

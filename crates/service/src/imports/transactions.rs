@@ -119,7 +119,6 @@ fn judged(
         id,
         account: account.id,
         amount_minor: draft.amount.minor(),
-        description: draft.description.clone(),
         counterparty: draft.counterparty.clone(),
         category: draft.category,
     };
@@ -321,10 +320,13 @@ const AROUND: &str =
     "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
     counterparty_logo_url, told_category, external_id, posted_on from transactions
     where user_id = $1 and account_id = $2 and state <> 'removed' and posted_on between $3 and $4";
+// Found by its index first: SQLite would otherwise walk through all that the person has.
 const BY_EXTERNAL_ID: &str =
-    "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
-    counterparty_logo_url, told_category, external_id, posted_on from transactions
-    where user_id = $1 and account_id = $2 and external_id = $3 and state <> 'removed'";
+    "select t.id, t.state, t.amount_minor, t.currency, t.authorized_on, t.description,
+    t.told_counterparty, t.counterparty_logo_url, t.told_category, t.external_id, t.posted_on
+    from transactions m join transactions t
+    on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
+    where m.user_id = $1 and m.account_id = $2 and m.external_id = $3 and t.state <> 'removed'";
 // Whether it is still half of a transfer is looked at anew.
 const CHANGE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
     description = $7, told_counterparty = $8, counterparty_logo_url = $9, told_category = $10, external_id = $11,

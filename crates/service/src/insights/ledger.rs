@@ -22,20 +22,22 @@ const SHOCK_FLOOR_MINOR: i64 = 200_000;
 pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledger> {
     let open: Vec<&Known> =
         household.accounts.iter().copied().filter(|it| it.closed_on.is_none()).collect();
-    let mut accounts = Vec::with_capacity(open.len());
-    for account in &open {
-        accounts.push(filled(tx, household, account)?);
-    }
     let places: BTreeMap<AccountId, usize> =
         open.iter().enumerate().map(|(place, it)| (it.id, place)).collect();
     let (pays, slots) = pays(tx, household, &open)?;
     let from = date_from_days(days_from_date(household.today) - WINDOW_DAYS);
     let mut entries = Vec::new();
-    tx.each(ENTRIES, params![household.user, from, household.today], |row| {
+    let mut posted: Vec<Vec<(Date, i64)>> = vec![Vec::new(); open.len()];
+    tx.each(ENTRIES, params![household.user, from], |row| {
         let account: AccountId = row.get(1)?;
         let Some(place) = places.get(&account).copied() else { return Ok(()) };
         let known = open[place];
-        let Some(amount_minor) = household.rates.to_base(row.get(3)?, known.currency) else {
+        let (on, minor): (Date, i64) = (row.get(2)?, row.get(3)?);
+        if known.kind == AccountKind::Depository {
+            posted[place].push((on, minor));
+        }
+        let in_base = household.rates.to_base(minor, known.currency);
+        let Some(amount_minor) = in_base.filter(|_| on <= household.today) else {
             return Ok(());
         };
         let id: TransactionId = row.get(0)?;
@@ -44,17 +46,21 @@ pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledge
         entries.push(Entry {
             id,
             account: place,
-            on: row.get(2)?,
+            on,
             amount_minor,
             category: category.and_then(Category::parse),
             key: row.get::<Option<String>>(5)?.unwrap_or_default(),
             // Only what comes in is judged by its text, so only that text is read.
             signs: if inflow { signs(row.get(7)?) } else { Signs::default() },
             transfer: kind.and_then(TransferKind::parse),
-            pay: slots.get(&id).copied(),
+            pay: if minor > 0 { slots.get(&id).copied() } else { None },
         });
         Ok(())
     })?;
+    let mut accounts = Vec::with_capacity(open.len());
+    for (account, posted) in open.iter().zip(posted) {
+        accounts.push(filled(tx, household, account, (from, posted))?);
+    }
     let floor = household.rates.convert(SHOCK_FLOOR_MINOR, base::Currency::USD, household.currency);
     Ok(Ledger {
         as_of: household.today,
@@ -65,11 +71,16 @@ pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledge
     })
 }
 
-fn filled(tx: &mut Tx<'_>, household: &Household<'_>, known: &Known) -> Result<Account> {
+fn filled(
+    tx: &mut Tx<'_>,
+    household: &Household<'_>,
+    known: &Known,
+    posted: (Date, Vec<(Date, i64)>),
+) -> Result<Account> {
     let to_base = |minor: i64| household.rates.to_base(minor, known.currency);
     let daily = if known.kind == AccountKind::Depository {
         let first = date_from_days(days_from_date(household.today) - DAILY_DAYS + 1);
-        balances::daily_in(tx, household.user, known, (first, household.today))?
+        balances::daily_in(tx, household.user, known, (first, household.today), posted)?
     } else {
         Vec::new()
     };
@@ -132,6 +143,6 @@ fn pays(
 const ENTRIES: &str =
     "select id, account_id, posted_on, amount_minor, category, merchant_key, transfer_kind,
     description from transactions
-    where user_id = $1 and posted_on between $2 and $3 and state = 'posted'";
+    where user_id = $1 and posted_on >= $2 and state = 'posted'";
 
 pub(super) const STATEMENTS: &[&str] = &[ENTRIES];

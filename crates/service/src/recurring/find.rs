@@ -43,13 +43,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
                 let place = (stream.account_id, stream.merchant_key.clone());
                 stored.entry(place).or_default().push(stream);
             }
-            tx.each(ENTRIES, params![run.user], |row| {
-                let (place, entry) = read_entry(row)?;
-                if repeats(run, place.0, &entry) {
-                    places.entry(place).or_default().push(entry);
-                }
-                Ok(())
-            })?;
+            places = all_entries(tx, run)?;
         }
         Scope::Around(touched) => {
             let touched: BTreeSet<Place> =
@@ -57,8 +51,8 @@ pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
             for place in touched {
                 let at = params![run.user, place.0, &place.1];
                 let streams = tx.all(STREAMS_OF, at, read)?;
-                let entries = tx.all(ENTRIES_OF, at, read_entry)?.into_iter().map(|it| it.1);
-                let entries = entries.filter(|it| repeats(run, place.0, it)).collect();
+                let mut entries = tx.all(ENTRIES_OF, at, read_entry)?;
+                entries.retain(|it| repeats(run, place.0, it));
                 places.insert(place.clone(), entries);
                 stored.insert(place, streams);
             }
@@ -84,6 +78,29 @@ pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
+fn all_entries(tx: &mut Tx<'_>, run: &Run) -> Result<BTreeMap<Place, Vec<Entry>>> {
+    let mut places: BTreeMap<Place, Vec<Entry>> = BTreeMap::new();
+    // Read from the index, the entries of a place mostly follow each other, so that it is looked up once for all of them.
+    let (mut place, mut entries): (Option<Place>, Vec<Entry>) = (None, Vec::new());
+    tx.each(ENTRIES, params![run.user], |row| {
+        let (account, merchant_key): (AccountId, &str) = (row.get(3)?, row.get(4)?);
+        if place.as_ref().is_none_or(|it| it.0 != account || it.1 != merchant_key)
+            && let Some(before) = place.replace((account, merchant_key.to_owned()))
+        {
+            places.entry(before).or_default().append(&mut entries);
+        }
+        let entry = read_entry(row)?;
+        if repeats(run, account, &entry) {
+            entries.push(entry);
+        }
+        Ok(())
+    })?;
+    if let Some(last) = place {
+        places.entry(last).or_default().append(&mut entries);
+    }
+    Ok(places)
+}
+
 /// A payer's stream with what it is drawn from.
 pub(crate) struct Inflow {
     pub(crate) payer: String,
@@ -103,9 +120,8 @@ pub(crate) fn inflows(
     for key in keys {
         let place: Place = (account, key);
         let at = params![household.user, account, &place.1];
-        let entries = tx.all(ENTRIES_OF, at, read_entry)?;
-        let entries: Vec<Entry> =
-            entries.into_iter().map(|it| it.1).filter(|it| it.amount_minor > 0).collect();
+        let mut entries = tx.all(ENTRIES_OF, at, read_entry)?;
+        entries.retain(|it| it.amount_minor > 0);
         let group = group(tx, household.user, &place, true, &entries)?;
         for stream in streams(&group, household.today) {
             let named = named(tx, household.user, stream.members.last().map(|it| it.id))?;
@@ -331,17 +347,16 @@ fn save(tx: &mut Tx<'_>, run: &Run, stream: &Stream) -> Result<()> {
     Ok(())
 }
 
-fn read_entry(row: &db::Row<'_>) -> db::Result<(Place, Entry)> {
-    let entry = Entry { id: row.get(2)?, on: row.get(3)?, amount_minor: row.get(4)? };
-    Ok(((row.get(0)?, row.get(1)?), entry))
+fn read_entry(row: &db::Row<'_>) -> db::Result<Entry> {
+    Ok(Entry { id: row.get(0)?, on: row.get(1)?, amount_minor: row.get(2)? })
 }
 
 // A payment on one's own loan is a move between accounts and a bill all the same.
 const ENTRIES: &str =
-    "select account_id, merchant_key, id, posted_on, amount_minor from transactions
+    "select id, posted_on, amount_minor, account_id, merchant_key from transactions
     where user_id = $1 and state = 'posted' and merchant_key is not null and amount_minor <> 0
     and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
-const ENTRIES_OF: &str = "select account_id, merchant_key, id, posted_on, amount_minor from transactions
+const ENTRIES_OF: &str = "select id, posted_on, amount_minor from transactions
     where user_id = $1 and account_id = $2 and merchant_key = $3 and state = 'posted' and amount_minor <> 0
     and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
 const INFLOW_KEYS: &str = "select distinct merchant_key from streams

@@ -261,6 +261,31 @@ proptest! {
     }
 }
 
+#[test]
+fn texts_are_read_once_and_only_where_amounts_and_days_agree() {
+    let legs = [
+        worded(1, CHECKING, 0, -50_000, "TRANSFER TO SAVINGS"),
+        worded(2, SAVINGS, 1, 49_700, "TRANSFER"),
+        worded(3, SAVINGS, 1, 50_000, "TRANSFER"),
+        // As much as arrived, but long after.
+        worded(4, CHECKING, 30, -50_000, "TRANSFER TO SAVINGS"),
+        // Near what arrived, but less.
+        worded(5, CHECKING, 1, -49_000, "TRANSFER TO SAVINGS"),
+        leg(6, AMEX, 1, -1_234, "SHOP"),
+        worded(7, VACATION, 2, -80_000, "TRANSFER"),
+    ];
+    let asked = std::cell::RefCell::new(Vec::new());
+    let (bare, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
+    let say = |leg: usize| {
+        asked.borrow_mut().push(leg);
+        said[leg].clone()
+    };
+    let found = super::super::pair(&accounts(), &bare, &say, &Decided::default(), &convert);
+    assert_eq!(shown(&found), "1>3:19");
+    asked.borrow_mut().sort_unstable();
+    assert_eq!(asked.into_inner(), [0, 1, 2]);
+}
+
 /// 4 makes the amount of 1 and 2 common, and so decides whether 2 has a better partner than 3.
 #[test]
 fn a_leg_can_make_an_amount_common_a_month_away() {

@@ -57,6 +57,45 @@ fn id(number: u64) -> TransactionId {
     TransactionId::from_bytes(u128::from(number).to_be_bytes())
 }
 
+/// A leg together with what it says.
+#[derive(Debug, Clone)]
+struct Leg {
+    id: TransactionId,
+    account: AccountId,
+    on: Date,
+    authorized_on: Option<Date>,
+    amount_minor: i64,
+    currency: Currency,
+    description: String,
+    category: Option<Category>,
+    merchant: bool,
+    words: Words,
+}
+
+impl Leg {
+    fn parts(&self) -> (super::Leg, Said) {
+        let Leg { id, account, on, authorized_on, amount_minor, currency, .. } = *self;
+        let leg = super::Leg { id, account, on, authorized_on, amount_minor, currency };
+        let Leg { description, category, merchant, words, .. } = self.clone();
+        (leg, Said { description, category, merchant, words })
+    }
+}
+
+fn pair(accounts: &[Account], legs: &[Leg], decided: &Decided, convert: &Convert) -> Found {
+    let (legs, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
+    super::pair(accounts, &legs, &|leg| said[leg].clone(), decided, convert)
+}
+
+fn components(
+    accounts: &[Account],
+    legs: &[Leg],
+    decided: &Decided,
+    convert: &Convert,
+) -> Vec<Vec<usize>> {
+    let (legs, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
+    super::components(accounts, &legs, &|leg| said[leg].clone(), decided, convert)
+}
+
 /// A bland leg; tests say what is special about theirs.
 fn leg(number: u64, account: u8, day: i64, amount_minor: i64, description: &str) -> Leg {
     Leg {

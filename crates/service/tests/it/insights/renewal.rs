@@ -41,8 +41,15 @@ const TEXTS: [&str; 8] = [
 ];
 
 fn row() -> impl Strategy<Value = Row> {
-    let minor =
-        prop_oneof![Just(5_000), Just(-5_000), Just(-1_549), Just(200_000), -9_000..9_000_i64];
+    let minor = prop_oneof![
+        Just(5_000),
+        Just(-5_000),
+        // A transfer of which a fee was kept.
+        Just(-5_300),
+        Just(-1_549),
+        Just(200_000),
+        -9_000..9_000_i64
+    ];
     (0..3_usize, 20_300..20_520_i64, minor, 0..TEXTS.len(), prop::bool::weighted(0.1))
         .prop_map(|(account, on, minor, text, pending)| Row { account, on, minor, text, pending })
 }
