@@ -142,6 +142,9 @@ pub(crate) enum User {
         email: String,
         #[command(flatten)]
         password: PasswordFrom,
+        /// Ask for no passkey behind the new password; for someone who lost theirs
+        #[arg(long)]
+        drop_second_step: bool,
     },
     /// Remove someone and everything of theirs
     Delete {

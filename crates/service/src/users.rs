@@ -7,7 +7,8 @@ use db::params;
 use wire::json::Moment;
 use wire::v1::{self, Scope};
 
-use crate::{App, Caller, Error, Result, Tx};
+use crate::audit::{self, Note};
+use crate::{App, Caller, Error, Result, Tx, sessions};
 
 #[derive(Debug, Clone)]
 pub struct User {
@@ -154,15 +155,20 @@ pub async fn list(app: &App, limit: usize) -> Result<Vec<User>> {
     Ok(app.db.all(LIST, params![limit as i64], read).await?)
 }
 
-/// Replaces the password.
+/// Replaces the password on the operator's word, and ends all sessions: whoever had the old one is out.
 pub async fn set_password(app: &App, user: UserId, password: &str) -> Result<()> {
     let hash = hash_password(app, password).await?;
-    let now = app.clock.now();
-    let touched = app
-        .db
-        .write(move |tx| Ok::<_, Error>(tx.execute(SET_PASSWORD, params![user, &hash, now])?))
-        .await?;
-    if touched == 0 { Err(Error::NotFound("user")) } else { Ok(()) }
+    let (now, operator) = (app.clock.now(), Caller::owner(user));
+    app.db
+        .write(move |tx| {
+            if tx.execute(SET_PASSWORD, params![user, &hash, now])? == 0 {
+                return Err(Error::NotFound("user"));
+            }
+            sessions::end_others(tx, &operator)?;
+            let details = "Replaced the password and ended all sessions";
+            audit::note(tx, user, now, Note::new(&operator, "password.reset", details))
+        })
+        .await
 }
 
 /// Removes the person and everything of theirs. Where nobody is left to keep the installation, who came first does.

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use base::Currency;
 use serde_json::json;
 use service::users::{self, NewUser};
-use service::{App, Error};
+use service::{App, Caller, Error, profiles};
 
 use super::{make_password, person, print, print_json};
 use crate::cli;
@@ -25,7 +25,9 @@ pub(crate) async fn run(config: &Config, command: &cli::User) -> Result<()> {
     match command {
         cli::User::Create(new) => create(&app, new).await,
         cli::User::List { output } => list(&app, output.json).await,
-        cli::User::Password { email, password } => set_password(&app, email, password).await,
+        cli::User::Password { email, password, drop_second_step } => {
+            set_password(&app, email, password, *drop_second_step).await
+        }
         cli::User::Delete { email, yes } => delete(&app, email, *yes).await,
     }
 }
@@ -75,11 +77,20 @@ async fn list(app: &App, as_json: bool) -> Result<()> {
     print(&text)
 }
 
-async fn set_password(app: &App, email: &str, password: &cli::PasswordFrom) -> Result<()> {
+async fn set_password(
+    app: &App,
+    email: &str,
+    password: &cli::PasswordFrom,
+    drop_second_step: bool,
+) -> Result<()> {
     let user = person(app, email).await?;
     let (password, made) = choose_password(app, password)?;
     users::set_password(app, user.id, &password).await?;
     print(&format!("The password of {} is replaced.\n", user.email))?;
+    if drop_second_step {
+        profiles::set_second_step(app, &Caller::owner(user.id), false).await?;
+        print(&format!("The second step of {} is off.\n", user.email))?;
+    }
     if made { print(&password_note(&password)) } else { Ok(()) }
 }
 

@@ -107,3 +107,61 @@ async fn whose_key_it_is_must_be_said_once_there_are_several_people() {
     let scope = it.run(&[&args[..], &["--scopes", "accounts:reed"]].concat()).failed();
     assert_eq!(scope, "accounts:reed is not a scope");
 }
+
+#[tokio::test]
+async fn a_fresh_server_says_where_to_begin_and_with_which_code() {
+    let it = Installation::new().await;
+    let server = it.start(&["serve"]);
+    let line = |log: &str| -> serde_json::Value {
+        let line = log.lines().find(|it| it.contains("nobody has an account yet"));
+        serde_json::from_str(line.unwrap_or_else(|| panic!("{log}"))).unwrap()
+    };
+    let said = line(&server.errors());
+    assert_eq!(said["url"], format!("{}/setup", server.fact("web_url")));
+    let code = said["code"].as_str().unwrap().to_owned();
+    assert_eq!((code.len(), code.matches('-').count()), (14, 2));
+    server.stop();
+    // The same after a restart, and no word of it once somebody has an account.
+    let server = it.start(&["serve"]);
+    assert_eq!(line(&server.errors())["code"], code.as_str());
+    server.stop();
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let server = it.start(&["serve"]);
+    assert!(!server.errors().contains(&code));
+    server.stop();
+}
+
+#[tokio::test]
+async fn the_audit_trail_is_shown_and_a_change_in_it_is_noticed() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    it.run(&["user", "password", "robin@example.com"]).succeeded();
+    it.run(&["user", "password", "robin@example.com"]).succeeded();
+    let listed = it.run(&["audit", "list", "--json"]).json();
+    let actions: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|it| it["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["password.reset", "password.reset"]);
+    assert_eq!(listed[0]["actor"], "operator");
+    let text = it.run(&["audit", "list", "--limit", "1"]).succeeded();
+    assert_eq!(text.lines().count(), 1);
+    let sound = it.run(&["audit", "verify"]).succeeded();
+    assert_eq!(sound, "The trail of robin@example.com is whole: 2 entries.\n");
+    assert_eq!(it.run(&["audit", "verify", "--json"]).json()["entries"], 2);
+    let db = it.db().await;
+    let change = "update audit set details = 'Nothing happened' where number = 1";
+    db.write(move |tx| tx.execute(change, &[])).await.unwrap();
+    drop(db);
+    let broken = it.run(&["audit", "verify"]).failed();
+    assert!(broken.contains("is broken at entry 1"), "{broken}");
+}
+
+#[tokio::test]
+async fn the_operator_helps_somebody_who_lost_their_second_step() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let args = ["user", "password", "robin@example.com", "--drop-second-step"];
+    let said = it.run(&args).succeeded();
+    assert!(said.contains("The second step of robin@example.com is off."), "{said}");
+    let listed = it.run(&["audit", "list", "--json"]).json();
+    assert_eq!(listed[0]["action"], "second_step.change");
+}

@@ -18,6 +18,8 @@ impl Party {
             Some((host, port)) if port.bytes().all(|it| it.is_ascii_digit()) => (host, Some(port)),
             _ => (authority, None),
         };
+        // Browsers leave out the port that goes without saying.
+        let port = port.filter(|it| !matches!((scheme, *it), ("https", "443") | ("http", "80")));
         let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         let origin = |host: &str| match port {
             Some(port) => format!("{scheme}://{host}:{port}"),
@@ -51,7 +53,8 @@ mod tests {
             ("https://Money.example:8443", "money.example", "https://money.example:8443"),
             ("http://localhost:4680", "localhost", "http://localhost:4680"),
             ("http://127.0.0.1:4680", "localhost", "http://localhost:4680"),
-            ("http://[::1]:80", "localhost", "http://localhost:80"),
+            ("http://[::1]:80", "localhost", "http://localhost"),
+            ("https://money.example:443", "money.example", "https://money.example"),
         ] {
             let party = Party::of(url).unwrap();
             assert_eq!((party.id.as_str(), party.origins), (id, vec![origin.to_owned()]), "{url}");

@@ -82,7 +82,8 @@ pub(crate) async fn attempt(app: &App, subjects: &[Subject<'_>]) -> Result<Attem
         if count > subject.most() {
             made.withdraw(app).await?;
             let until = oldest.unwrap_or(now).as_microsecond() - since;
-            return Err(Error::Limited { retry_after_seconds: (until / 1_000_000).max(1) });
+            // Rounded up: whoever waits exactly this long is let in.
+            return Err(Error::Limited { retry_after_seconds: (until + 999_999) / 1_000_000 });
         }
     }
     Ok(made)
