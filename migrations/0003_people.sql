@@ -9,6 +9,15 @@ update users set role = 'keeper' where id in (select id from users order by crea
 alter table api_keys add column used_on {int};
 alter table api_keys add column used_on_count {int};
 
+-- What the person says of an account: its name to them, and since when they have it no more. A bank never speaks over it.
+alter table accounts add column own_name text;
+alter table accounts add column own_closed_on {int};
+
+-- Holds what balances are worked back with, so that years of an account cost one walk over it.
+drop index transactions_by_account;
+create index transactions_by_account on transactions
+    (user_id, account_id, posted_on, id, amount_minor, state);
+
 create table user_images (
     user_id {bytes} primary key references users (id) on delete cascade,
     address text not null unique,

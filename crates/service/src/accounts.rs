@@ -4,14 +4,18 @@ use base::draft::AccountKind;
 use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp, UserId};
 use db::params;
 use wire::json::{Day, Moment, Number};
-use wire::v1::{self, Scope};
+use wire::v1::{self, Code, Scope};
 
+use crate::audit::{self, Note};
 use crate::{App, Caller, Error, Result, insights};
 
 #[derive(Debug, Clone)]
 pub struct Account {
     pub id: AccountId,
+    /// The person's own for it, or else the bank's.
     pub name: String,
+    /// What the bank calls it, and so what its texts say.
+    pub bank_name: String,
     pub mask: Option<String>,
     pub kind: AccountKind,
     pub subtype: Option<String>,
@@ -25,7 +29,10 @@ pub struct Account {
     pub interest_rate: Option<Fixed9>,
     pub apy_display: Option<String>,
     pub next_payment_due_on: Option<Date>,
+    /// Since the bank, or the person, says that it is no more.
     pub closed_on: Option<Date>,
+    /// Whether only the person says so, and can take it back.
+    pub closed_by_person: bool,
     pub hidden_at: Option<Timestamp>,
     pub updated_at: Timestamp,
     pub source: String,
@@ -105,29 +112,115 @@ pub(crate) fn all_in(tx: &mut db::Tx<'_>, user: UserId) -> Result<Vec<Account>> 
     Ok(accounts)
 }
 
-pub(crate) async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
+/// One account, whatever its state.
+pub async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
+    caller.require(Scope::AccountsRead)?;
+    known(app, caller, id).await
+}
+
+/// The same for parts of the product that ask for another right.
+pub(crate) async fn known(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
     let found = app.db.first(GET, params![caller.user, id], read).await?;
     found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))
 }
 
 /// Hides an account from lists and totals, or shows it again. Nothing is lost by it.
 pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool) -> Result<()> {
-    caller.require_owner("account")?;
-    let (user, now) = (caller.user, app.clock.now());
-    let at = hidden.then_some(now);
-    let hide = move |tx: &mut db::Tx<'_>| {
-        if tx.execute(SET_HIDDEN, params![user, id, at, now])? == 0 {
-            return Err(Error::NotFound("account"));
+    let (action, said) = match hidden {
+        true => ("account.hide", "Hid"),
+        false => ("account.show", "Shows again"),
+    };
+    change(app, caller, id, move |tx, change| {
+        let at = hidden.then_some(change.now);
+        tx.execute(SET_HIDDEN, params![change.user, id, at, change.now])?;
+        Ok((action, format!("{said} the account {}", change.account.name)))
+    })
+    .await
+}
+
+/// Gives an account the person's own name, or the bank's again.
+pub async fn rename(app: &App, caller: &Caller, id: AccountId, name: Option<&str>) -> Result<()> {
+    let name = name.map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
+    if name.as_deref().is_some_and(|it| it.chars().count() > 80 || it.contains(char::is_control)) {
+        return Err(Error::invalid("name", "name must have at most 80 characters on one line"));
+    }
+    change(app, caller, id, move |tx, change| {
+        tx.execute(RENAME, params![change.user, id, &name, change.now])?;
+        let Account { name: before, bank_name, .. } = &change.account;
+        let now = name.as_ref().unwrap_or(bank_name);
+        Ok(("account.rename", format!("Renamed the account {before} to {now}")))
+    })
+    .await
+}
+
+/// The person has the account no more. It keeps its history, and holds nothing from that day on.
+pub async fn close(app: &App, caller: &Caller, id: AccountId, on: Date) -> Result<()> {
+    if on > app.clock.today() {
+        return Err(Error::invalid("closed_on", "closed_on must not be after today"));
+    }
+    change(app, caller, id, move |tx, change| {
+        if change.account.closed_on.is_some() {
+            return Err(conflict("this account is closed already"));
         }
-        // Every figure over all accounts changes with it.
+        tx.execute(SET_CLOSED, params![change.user, id, Some(on), change.now])?;
+        Ok(("account.close", format!("Closed the account {} as of {on}", change.account.name)))
+    })
+    .await
+}
+
+/// Takes back what `close` said. What the bank closed stays closed.
+pub async fn reopen(app: &App, caller: &Caller, id: AccountId) -> Result<()> {
+    change(app, caller, id, move |tx, change| {
+        match (change.account.closed_on, change.account.closed_by_person) {
+            (None, _) => return Err(conflict("this account is open")),
+            (Some(_), false) => {
+                let message = "the bank says that this account is closed; only it can reopen it";
+                return Err(conflict(message));
+            }
+            (Some(_), true) => {}
+        }
+        tx.execute(SET_CLOSED, params![change.user, id, None::<Date>, change.now])?;
+        Ok(("account.reopen", format!("Reopened the account {}", change.account.name)))
+    })
+    .await
+}
+
+fn conflict(message: &str) -> Error {
+    Error::Conflict { code: Code::Conflict, message: message.to_owned() }
+}
+
+/// An account about to be changed, as it is before.
+struct Change {
+    user: UserId,
+    now: Timestamp,
+    account: Account,
+}
+
+/// What every change of an account by its person has in common: it is theirs, it is written down, and every figure
+/// over all accounts may follow.
+async fn change(
+    app: &App,
+    caller: &Caller,
+    id: AccountId,
+    make: impl FnOnce(&mut db::Tx<'_>, &Change) -> Result<(&'static str, String)> + Send + 'static,
+) -> Result<()> {
+    caller.require_owner("account")?;
+    let (caller, now) = (caller.clone(), app.clock.now());
+    let work = move |tx: &mut db::Tx<'_>| {
+        let user = caller.user;
+        let found = tx.first(GET, params![user, id], read)?;
+        let account = found.ok_or(Error::NotFound("account"))?;
+        let (action, details) = make(tx, &Change { user, now, account })?;
+        audit::note(tx, user, now, Note::new(&caller, action, details).about(id))?;
         insights::touch_everything(tx, user, now)
     };
-    app.db.write(hide).await
+    app.db.write(work).await
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Account> {
     let kind: &str = row.get(3)?;
     let rate: Option<&str> = row.get(12)?;
+    let closed_on: Option<Date> = row.get(15)?;
     let bad = |column, reason: String| db::Error::Decode { column, reason };
     Ok(Account {
         id: row.get(0)?,
@@ -148,27 +241,33 @@ fn read(row: &db::Row<'_>) -> db::Result<Account> {
         },
         apy_display: row.get(13)?,
         next_payment_due_on: row.get(14)?,
-        closed_on: row.get(15)?,
+        closed_on,
+        closed_by_person: closed_on.is_some() && row.get::<Option<Date>>(21)?.is_none(),
         hidden_at: row.get(16)?,
         updated_at: row.get(17)?,
         source: row.get(18)?,
         connection_status: row.get(19)?,
+        bank_name: row.get(20)?,
     })
 }
 
-const ALL: &str = "select a.id, a.name, a.mask, a.kind, a.subtype, a.currency, a.institution_name,
-    a.institution_logo, a.balance_current_minor, a.balance_available_minor, a.balance_limit_minor,
-    a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on, a.closed_on, a.hidden_at,
-    a.updated_at, c.source, c.status
+const ALL: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
+    a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
+    a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
+    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source, c.status, a.name, a.closed_on
     from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
     where a.user_id = $1";
-const GET: &str = "select a.id, a.name, a.mask, a.kind, a.subtype, a.currency, a.institution_name,
-    a.institution_logo, a.balance_current_minor, a.balance_available_minor, a.balance_limit_minor,
-    a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on, a.closed_on, a.hidden_at,
-    a.updated_at, c.source, c.status
+const GET: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
+    a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
+    a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
+    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source, c.status, a.name, a.closed_on
     from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
     where a.user_id = $1 and a.id = $2";
 const SET_HIDDEN: &str =
     "update accounts set hidden_at = $3, updated_at = $4 where user_id = $1 and id = $2";
+const RENAME: &str =
+    "update accounts set own_name = $3, updated_at = $4 where user_id = $1 and id = $2";
+const SET_CLOSED: &str =
+    "update accounts set own_closed_on = $3, updated_at = $4 where user_id = $1 and id = $2";
 
-pub(crate) const STATEMENTS: &[&str] = &[ALL, GET, SET_HIDDEN];
+pub(crate) const STATEMENTS: &[&str] = &[ALL, GET, SET_HIDDEN, RENAME, SET_CLOSED];

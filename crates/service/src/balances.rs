@@ -1,12 +1,15 @@
 //! The daily balances of an account: what its institution reported, and what follows from the transactions between.
 
+use std::collections::BTreeSet;
+
 use base::{AccountId, Currency, Date, Money, UserId, days_from_date};
-use calc::balances::{Day as DayOf, Gap, History, Snapshot, Source, daily};
+use calc::balances::{Day as DayOf, Gap, History, Snapshot, Source, daily, opening};
 use db::params;
 use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
 use crate::accounts::{self, Account};
+use crate::spans::{Span, sampled};
 use crate::{App, Caller, Error, Result};
 
 pub const DAYS_DEFAULT: i64 = 30;
@@ -61,13 +64,57 @@ pub struct Range {
 pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Result<Series> {
     caller.require(Scope::AccountsRead)?;
     let (start_on, end_on) = bounds(range, app.clock.today())?;
-    let account = accounts::get(app, caller, id).await?;
-    let ever = params![caller.user, id, i64::MIN];
-    let snapshots = app.db.all(SNAPSHOTS_SINCE, ever, read_snapshot).await?;
-    let nets = app.db.all(NETS_SINCE, ever, read_net).await?;
-    let history = history(&account, snapshots, nets);
+    let account = accounts::known(app, caller, id).await?;
+    let history = known_history(app, caller, &account, None).await?;
     let days = daily(&history, start_on, end_on.min(app.clock.today()));
     Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
+}
+
+/// A balance over time, thinned out to what a picture can show, and every change in it that nothing explains.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    pub days: Vec<DayOf>,
+    /// Newest first.
+    pub unexplained: Vec<DayOf>,
+}
+
+pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) -> Result<Chart> {
+    caller.require(Scope::AccountsRead)?;
+    let today = app.clock.today();
+    let history = known_history(app, caller, account, span.start(today)).await?;
+    let Some(opening) = opening(&history) else {
+        return Ok(Chart { days: Vec::new(), unexplained: Vec::new() });
+    };
+    let start = span.start(today).map_or(opening, |it| it.max(opening));
+    let mut days = daily(&history, start, today);
+    let is_unexplained = |it: &&DayOf| matches!(it.gap, Some(Gap::Unexplained(_)));
+    let unexplained = days.iter().rev().filter(is_unexplained).copied().collect();
+    let wanted: BTreeSet<Date> = sampled(start, today).into_iter().collect();
+    days.retain(|it| wanted.contains(&it.on));
+    Ok(Chart { days, unexplained })
+}
+
+/// All that bears on an account's balances from a day on, or ever.
+pub(crate) async fn known_history(
+    app: &App,
+    caller: &Caller,
+    account: &Account,
+    since: Option<Date>,
+) -> Result<History> {
+    let (user, id) = (caller.user, account.id);
+    let from = match since {
+        Some(on) => {
+            let known = app.db.first(KNOWN_FROM, params![user, id, on], read_known_from).await?;
+            days_from_date(known.flatten().unwrap_or(on))
+        }
+        None => i64::MIN,
+    };
+    let key = params![user, id, from];
+    let (snapshots, nets) = tokio::try_join!(
+        app.db.all(SNAPSHOTS_SINCE, key, read_snapshot),
+        app.db.all(NETS_SINCE, key, read_net),
+    )?;
+    Ok(history(account, snapshots, nets))
 }
 
 /// The end-of-day balances of one account, inside a transaction; only what bears on these days is read. Whoever has
@@ -88,21 +135,6 @@ pub(crate) fn daily_in(
         posted.retain(|(on, _)| *on >= from);
     }
     Ok(daily(&history(account, snapshots, posted), start_on, end_on))
-}
-
-/// What an account held at the end of a day; none before its first known one.
-pub(crate) async fn on_day(
-    app: &App,
-    caller: &Caller,
-    account: &Account,
-    on: Date,
-) -> Result<Option<i64>> {
-    let (user, id) = (caller.user, account.id);
-    let known = app.db.first(KNOWN_FROM, params![user, id, on], read_known_from).await?;
-    let from = known.flatten().unwrap_or(on);
-    let snapshots = app.db.all(SNAPSHOTS_SINCE, params![user, id, from], read_snapshot).await?;
-    let nets = app.db.all(NETS_SINCE, params![user, id, from], read_net).await?;
-    Ok(daily(&history(account, snapshots, nets), on, on).first().map(|it| it.current_minor))
 }
 
 fn history(account: &Account, snapshots: Vec<Snapshot>, net_by_day: Vec<(Date, i64)>) -> History {

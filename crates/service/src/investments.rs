@@ -91,7 +91,7 @@ pub async fn list(
     caller.require(Scope::InvestmentsRead)?;
     let base_currency = users::base_currency(app, caller).await?;
     let in_scope: Vec<accounts::Account> = match account {
-        Some(id) => vec![accounts::get(app, caller, id).await?],
+        Some(id) => vec![accounts::known(app, caller, id).await?],
         None => {
             let mut all = accounts::all(app, caller).await?;
             all.retain(|it| {

@@ -71,26 +71,37 @@ impl Gap {
     }
 }
 
-/// One row for each day from `start` to `end`, oldest first. Days before the opening have none:
-/// that is the day before the first transaction, or the first snapshot if it is earlier; without
-/// any snapshot nothing is known.
+/// The first day of which something is known: the day before the first transaction, or the first
+/// snapshot if it is earlier. Without any snapshot nothing is known.
+pub fn opening(history: &History) -> Option<Date> {
+    Series::new(history).map(|it| date_from_days(it.opening))
+}
+
+/// One row for each day from `start` to `end`, oldest first. Days before the opening have none.
 ///
 /// Transactions explain deposits and debts: between two snapshots the later one is worked back, and
 /// what then misses the earlier one becomes the gap of the day after it, never smeared over days.
 /// They do not explain what investments are worth, so those only repeat their last snapshot and
 /// have no gaps.
 pub fn daily(history: &History, start: Date, end: Date) -> Vec<Day> {
+    on_days(history, (days_from_date(start)..=days_from_date(end)).map(date_from_days))
+}
+
+/// The same for some days only, which come in their order.
+pub fn on_days(history: &History, days: impl IntoIterator<Item = Date>) -> Vec<Day> {
     let Some(mut series) = Series::new(history) else { return Vec::new() };
-    let first = days_from_date(start).max(series.opening);
-    let last = days_from_date(end);
-    let mut previous = (first > series.opening).then(|| series.advance(first - 1));
-    let mut days = Vec::new();
-    for day in first..=last {
+    let (opening, mut rows) = (series.opening, Vec::new());
+    let mut last: Option<(i64, Point)> = None;
+    for day in days.into_iter().map(days_from_date).filter(|it| *it >= opening) {
+        let previous = match last {
+            Some((before, point)) if before == day - 1 => Some(point),
+            _ => (day > opening).then(|| series.advance(day - 1)),
+        };
         let point = series.advance(day);
-        days.push(series.row(day, point, previous));
-        previous = Some(point);
+        rows.push(series.row(day, point, previous));
+        last = Some((day, point));
     }
-    days
+    rows
 }
 
 /// Two fingers moving over sorted snapshots and sorted movements, so that a series costs one pass.

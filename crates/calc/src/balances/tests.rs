@@ -250,4 +250,16 @@ proptest! {
         let days = daily(&history, on(-30), on(75));
         prop_assert!(days.first().is_none_or(|it| Some(it.on) >= opening));
     }
+
+    #[test]
+    fn some_days_read_as_they_do_among_all(
+        history in any_history(), picked in prop::collection::btree_set(-5..120_i64, 0..12),
+    ) {
+        let whole = daily(&history, on(-5), on(120));
+        let picked: Vec<Date> = picked.into_iter().map(on).collect();
+        let wanted: Vec<Day> = whole.iter().filter(|it| picked.contains(&it.on)).copied().collect();
+        prop_assert_eq!(on_days(&history, picked), wanted);
+        let first = opening(&history).filter(|it| *it >= on(-5));
+        prop_assert!(first.is_none() || first == whole.first().map(|it| it.on));
+    }
 }

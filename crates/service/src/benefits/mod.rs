@@ -14,6 +14,7 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::accounts::Account;
+use crate::audit::{self, Note};
 use crate::{App, Caller, Error, Result, accounts, insights, rates, users};
 
 pub(crate) use work::save;
@@ -287,13 +288,17 @@ pub async fn set_card(
         let message = format!("product {product} is not in the catalogue{near}");
         return Err(Error::invalid("product", message));
     }
-    let found = accounts::get(app, caller, account).await?;
+    let found = accounts::known(app, caller, account).await?;
     if found.kind != base::draft::AccountKind::Credit {
         return Err(Error::invalid("account_id", "account_id must be a card"));
     }
     let (user, now, product) = (caller.user, app.clock.now(), product.map(str::to_owned));
+    let named = product.as_deref().and_then(find_card).map_or("none we know".to_owned(), card_name);
+    let note =
+        Note::new(caller, "account.set_card", format!("Said that {} is {named}", found.name));
     let save = move |tx: &mut Tx<'_>| {
         tx.execute(SET_CARD, params![user, account, &product, opened_on, now])?;
+        audit::note(tx, user, now, note.about(account))?;
         insights::touch_everything(tx, user, now)
     };
     app.db.write(save).await
@@ -301,10 +306,35 @@ pub async fn set_card(
 
 /// The products we know: id, name, and the day their facts were last checked.
 pub fn catalogue() -> impl Iterator<Item = (&'static str, String, Date)> {
-    calc::benefits::cards().iter().map(|card| {
-        let name = card.names.first().map(String::as_str).unwrap_or_default();
-        (card.id.as_str(), format!("{} {name}", card.issuer), card.verified_on)
-    })
+    calc::benefits::cards().iter().map(|card| (card.id.as_str(), card_name(card), card.verified_on))
+}
+
+fn card_name(card: &Card) -> String {
+    let name = card.names.first().map(String::as_str).unwrap_or_default();
+    format!("{} {name}", card.issuer)
+}
+
+/// Which product a card is taken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Product {
+    /// Its id in the catalogue; none where it is none we know, or could be several.
+    pub product: Option<String>,
+    pub opened_on: Option<Date>,
+    /// Whether the person said so, rather than the card's name.
+    pub decided: bool,
+}
+
+pub async fn product(app: &App, caller: &Caller, account: AccountId) -> Result<Product> {
+    caller.require(Scope::BenefitsRead)?;
+    accounts::known(app, caller, account).await?;
+    let key = params![caller.user, account];
+    let read = |row: &db::Row<'_>| {
+        let decided_at: Option<Timestamp> = row.get(3)?;
+        let (found, said): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
+        let product = if decided_at.is_some() { said } else { found };
+        Ok(Product { product, opened_on: row.get(2)?, decided: decided_at.is_some() })
+    };
+    app.db.first(PRODUCT, key, read).await?.ok_or(Error::NotFound("account"))
 }
 
 fn read_product(row: &db::Row<'_>) -> db::Result<(AccountId, String, i64, i64)> {
@@ -349,6 +379,11 @@ const SET_CARD: &str = "insert into cards (user_id, account_id, product, opened_
     values ($1, $2, $3, $4, $5) on conflict (user_id, account_id) do update
     set product = excluded.product, opened_on = excluded.opened_on, decided_at = excluded.decided_at";
 
+const PRODUCT: &str = "select p.product, c.product, c.opened_on, c.decided_at from accounts a
+    left join card_products p on p.user_id = a.user_id and p.account_id = a.id
+    left join cards c on c.user_id = a.user_id and c.account_id = a.id
+    where a.user_id = $1 and a.id = $2";
+
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[PRODUCTS, PRESENT, BY_ID, MARK, UNMARK, SET_CARD], work::STATEMENTS].concat()
+    [&[PRODUCTS, PRODUCT, PRESENT, BY_ID, MARK, UNMARK, SET_CARD], work::STATEMENTS].concat()
 }

@@ -57,7 +57,7 @@ fn product(
     }
     let institution = account.institution_name.as_deref().unwrap_or_default();
     let subtype = account.subtype.as_deref().unwrap_or_default();
-    match match_card(&account.name, subtype, institution) {
+    match match_card(&account.bank_name, subtype, institution) {
         Match::One(card) => Ok(Some((card, None))),
         // Which of several it is, only the person can say.
         Match::Unsure(_) | Match::None => Ok(None),

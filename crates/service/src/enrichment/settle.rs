@@ -379,7 +379,7 @@ fn pairing_account(account: &crate::accounts::Account) -> transfers::Account {
         kind: account.kind,
         subtype: account.subtype.clone(),
         institution: account.institution_name.clone(),
-        name: account.name.clone(),
+        name: account.bank_name.clone(),
         mask: account.mask.clone(),
         manual: account.source == "manual",
     }

@@ -236,7 +236,8 @@ impl Place {
 }
 
 const ACCOUNTS: &str =
-    "select id, name, hidden_at, transaction_count, currency from accounts where user_id = $1";
+    "select id, coalesce(own_name, name), hidden_at, transaction_count, currency from accounts
+    where user_id = $1";
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [&[ACCOUNTS], one::STATEMENTS].concat()

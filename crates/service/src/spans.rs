@@ -1,0 +1,83 @@
+//! How far back a chart looks, and on which days it looks.
+
+use base::{Date, date_from_days, days_from_date};
+use jiff::ToSpan as _;
+
+base::words!(Span {
+    Month => "1m",
+    Quarter => "3m",
+    HalfYear => "6m",
+    Year => "1y",
+    All => "all",
+});
+
+/// Beyond these many days, a day or a week more or less is not seen.
+const DAILY_MAX: i64 = 93;
+const WEEKLY_MAX: i64 = 366;
+
+impl Span {
+    /// Its first day; none where it asks for all there is.
+    pub fn start(self, today: Date) -> Option<Date> {
+        let months = match self {
+            Span::Month => 1,
+            Span::Quarter => 3,
+            Span::HalfYear => 6,
+            Span::Year => 12,
+            Span::All => return None,
+        };
+        Some(today.saturating_sub(months.months()))
+    }
+}
+
+/// Every day, week or month end from the first day to the last, both among them.
+pub(crate) fn sampled(first: Date, last: Date) -> Vec<Date> {
+    let (from, to) = (days_from_date(first), days_from_date(last));
+    let length = to - from;
+    let days = (from..=to).map(date_from_days);
+    let kept = |on: &Date| {
+        let day = days_from_date(*on);
+        day == from
+            || match length {
+                ..=DAILY_MAX => true,
+                // Counted back from the last one, so that it ends a whole week.
+                ..=WEEKLY_MAX => (to - day) % 7 == 0,
+                _ => day == to || *on == on.last_of_month(),
+            }
+    };
+    days.filter(kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn days(first: &str, last: &str) -> Vec<Date> {
+        sampled(first.parse().unwrap(), last.parse().unwrap())
+    }
+
+    #[test]
+    fn a_chart_has_enough_points_and_not_too_many() {
+        for (first, last, count) in [
+            ("2026-03-10", "2026-03-10", 1),
+            ("2026-02-10", "2026-03-10", 29),
+            ("2025-12-10", "2026-03-10", 91),
+            ("2025-09-10", "2026-03-10", 27),
+            ("2025-03-10", "2026-03-10", 54),
+            ("2016-03-10", "2026-03-10", 122),
+        ] {
+            let found = days(first, last);
+            assert_eq!(found.len(), count, "{first}");
+            assert!(found.is_sorted(), "{found:?}");
+            assert_eq!(found.first().unwrap().to_string(), first);
+            assert_eq!(found.last().unwrap().to_string(), last);
+        }
+        assert_eq!(days("2026-03-11", "2026-03-10"), []);
+    }
+
+    #[test]
+    fn months_are_those_of_the_calendar() {
+        let today: Date = "2026-03-31".parse().unwrap();
+        assert_eq!(Span::Month.start(today), "2026-02-28".parse().ok());
+        assert_eq!(Span::All.start(today), None);
+    }
+}
