@@ -70,12 +70,22 @@ pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Re
     Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
 }
 
+/// What something was worth at the end of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    pub on: Date,
+    pub minor: i64,
+    /// Whether it is as it was last reported, and nothing was worked out from transactions.
+    pub reported: bool,
+}
+
 /// A balance over time, thinned out to what a picture can show, and every change in it that nothing explains.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    pub days: Vec<DayOf>,
-    /// Newest first.
-    pub unexplained: Vec<DayOf>,
+    /// Oldest first.
+    pub points: Vec<Point>,
+    /// Newest first, in the sign of the balance.
+    pub unexplained: Vec<(Date, i64)>,
 }
 
 pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) -> Result<Chart> {
@@ -83,15 +93,22 @@ pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) ->
     let today = app.clock.today();
     let history = known_history(app, caller, account, span.start(today)).await?;
     let Some(opening) = opening(&history) else {
-        return Ok(Chart { days: Vec::new(), unexplained: Vec::new() });
+        return Ok(Chart { points: Vec::new(), unexplained: Vec::new() });
     };
     let start = span.start(today).map_or(opening, |it| it.max(opening));
-    let mut days = daily(&history, start, today);
-    let is_unexplained = |it: &&DayOf| matches!(it.gap, Some(Gap::Unexplained(_)));
-    let unexplained = days.iter().rev().filter(is_unexplained).copied().collect();
+    let days = daily(&history, start, today);
+    let unexplained = days.iter().rev().filter_map(|it| match it.gap {
+        Some(Gap::Unexplained(minor)) => Some((it.on, minor)),
+        Some(Gap::Drift(_)) | None => None,
+    });
     let wanted: BTreeSet<Date> = sampled(start, today).into_iter().collect();
-    days.retain(|it| wanted.contains(&it.on));
-    Ok(Chart { days, unexplained })
+    let shown = days.iter().filter(|it| wanted.contains(&it.on));
+    let point = |it: &DayOf| Point {
+        on: it.on,
+        minor: it.current_minor,
+        reported: it.source != Source::Inferred,
+    };
+    Ok(Chart { points: shown.map(point).collect(), unexplained: unexplained.collect() })
 }
 
 /// All that bears on an account's balances from a day on, or ever.

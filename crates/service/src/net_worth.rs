@@ -10,6 +10,7 @@ use futures_util::future::try_join_all;
 use wire::v1::Scope;
 
 use crate::accounts::Account;
+use crate::balances::Point;
 use crate::spans::{Span, sampled};
 use crate::{App, Caller, Result, accounts, balances, rates, users};
 
@@ -48,15 +49,6 @@ pub struct Change {
     /// Of the size it had: going from a debt of 100 to one of 50 is half the way up.
     pub percent: Option<Percent>,
     pub since: Date,
-}
-
-/// Net worth at the end of a day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Point {
-    pub on: Date,
-    pub minor: i64,
-    /// Whether every part of it is as it was last reported, and nothing was worked out from transactions.
-    pub reported: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

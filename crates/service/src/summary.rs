@@ -55,9 +55,13 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
         goals,
         recurring,
         scores: scores.ok().map(|it| v1::Scores::from(&it)),
-        // Nothing can be proposed yet.
-        pending_actions: 0,
+        pending_actions: pending_actions(app, caller).await?,
     })
+}
+
+/// How many proposals wait for the person. Nothing can be proposed yet.
+pub async fn pending_actions(_: &App, _: &Caller) -> Result<i64> {
+    Ok(0)
 }
 
 /// What every part of the summary is reckoned with.

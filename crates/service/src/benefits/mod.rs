@@ -311,7 +311,7 @@ pub fn catalogue() -> impl Iterator<Item = (&'static str, String, Date)> {
 
 fn card_name(card: &Card) -> String {
     let name = card.names.first().map(String::as_str).unwrap_or_default();
-    format!("{} {name}", card.issuer)
+    if name.starts_with(&card.issuer) { name.to_owned() } else { format!("{} {name}", card.issuer) }
 }
 
 /// Which product a card is taken for.

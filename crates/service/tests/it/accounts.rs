@@ -1,14 +1,16 @@
 //! Linked accounts: which are shown, in what order, and to whom.
 
+use base::AccountId;
 use base::draft::AccountKind;
 use service::accounts::{self, Account, Filter, Status};
+use service::balances::{self, Range};
 use service::keys::NewKey;
-use service::{Error, Scopes};
-use testkit::draft::{account, brokerage, card, checking, statement};
-use testkit::{Person, World, new_key};
+use service::{Error, Scopes, audit, transactions};
+use testkit::draft::{account, brokerage, card, checking, statement, txn};
+use testkit::{Person, World, day, new_key};
 use wire::v1::{self, Scope};
 
-use crate::is_not_found;
+use crate::{is_not_found, param};
 
 const OPEN: Filter = Filter { status: Status::Open, include_hidden: false };
 
@@ -125,4 +127,134 @@ async fn one_without_accounts_has_an_empty_list() {
     household(&world).await;
     let kim = world.someone().await;
     assert!(accounts::list(&world.app, &kim.caller, OPEN).await.unwrap().is_empty());
+}
+
+/// What the trail says was done, oldest first.
+async fn trail(world: &World, person: &Person) -> Vec<(String, String)> {
+    let mut entries = audit::list(&world.app, &person.caller, None, 100).await.unwrap();
+    entries.reverse();
+    entries.into_iter().map(|it| (it.action, it.details)).collect()
+}
+
+async fn get(world: &World, person: &Person, id: AccountId) -> Account {
+    accounts::get(&world.app, &person.caller, id).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_persons_own_name_stays_whatever_the_bank_calls_it() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([checking("TOTAL CHKG 4821")])).await;
+    let id = robin.account("TOTAL CHKG 4821").await;
+    accounts::rename(&world.app, &robin.caller, id, Some("  Everyday ")).await.unwrap();
+    let mut renamed = checking("TOTAL CHKG 4821").with(txn("2026-03-01", -5, "SHOP").id("a"));
+    renamed.name = "CHECKING PLUS".to_owned();
+    robin.import(statement([renamed])).await;
+    let found = get(&world, &robin, id).await;
+    assert_eq!((found.name.as_str(), found.bank_name.as_str()), ("Everyday", "CHECKING PLUS"));
+    assert_eq!(v1::Account::from(&found).name, "Everyday");
+    let mut names = Vec::new();
+    let page = service::cursors::Page { cursor: None, limit: 10 };
+    transactions::list(&world.app, &robin.caller, &Default::default(), page, |it| {
+        let mut json = Vec::new();
+        it.write(&mut json);
+        names.push(String::from_utf8(json).unwrap());
+    })
+    .await
+    .unwrap();
+    assert!(names[0].contains("\"account_name\":\"Everyday\""), "{names:?}");
+    accounts::rename(&world.app, &robin.caller, id, Some(" ")).await.unwrap();
+    assert_eq!(get(&world, &robin, id).await.name, "CHECKING PLUS");
+    let wanted = [
+        "Renamed the account TOTAL CHKG 4821 to Everyday",
+        "Renamed the account Everyday to CHECKING PLUS",
+    ];
+    let trail = trail(&world, &robin).await;
+    assert!(trail.iter().map(|(_, details)| details.as_str()).eq(wanted), "{trail:?}");
+}
+
+#[tokio::test]
+async fn a_name_fits_on_one_line() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let id = robin.account("Visa").await;
+    for bad in ["x".repeat(81), "a\nb".to_owned()] {
+        let refused = accounts::rename(&world.app, &robin.caller, id, Some(&bad)).await;
+        assert_eq!(param(refused), "name");
+    }
+    accounts::rename(&world.app, &robin.caller, id, Some(&"é".repeat(80))).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_person_closed_stays_closed_and_keeps_its_history() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let draft = || {
+        checking("Everyday")
+            .past_balance("2026-01-01", 900)
+            .with(txn("2026-01-05", -400, "SHOP").id("a"))
+            .balance("2026-02-01T08:00:00Z", 500)
+    };
+    robin.import(statement([draft()])).await;
+    let id = robin.account("Everyday").await;
+    let future = accounts::close(&world.app, &robin.caller, id, day("2026-03-11")).await;
+    assert_eq!(param(future), "closed_on");
+    is_conflict(accounts::reopen(&world.app, &robin.caller, id).await);
+    accounts::close(&world.app, &robin.caller, id, day("2026-02-15")).await.unwrap();
+    is_conflict(accounts::close(&world.app, &robin.caller, id, day("2026-02-16")).await);
+    // The bank knows nothing of it.
+    robin.import(statement([draft()])).await;
+    let found = get(&world, &robin, id).await;
+    assert_eq!((found.closed_on, found.closed_by_person), (Some(day("2026-02-15")), true));
+    let closed = Filter { status: Status::Closed, include_hidden: false };
+    let listed = accounts::list(&world.app, &robin.caller, closed).await.unwrap();
+    assert_eq!(
+        (names(&listed), v1::Account::from(&listed[0]).status),
+        (vec!["Everyday"], "closed")
+    );
+    let range = Range { start_on: Some(day("2026-01-01")), end_on: Some(day("2026-02-20")) };
+    let series = balances::list(&world.app, &robin.caller, id, range).await.unwrap();
+    let on = |text: &str| series.days.iter().find(|it| it.on == day(text)).unwrap().current_minor;
+    assert_eq!((on("2026-01-04"), on("2026-02-14"), on("2026-02-15")), (900, 500, 0));
+    accounts::reopen(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(get(&world, &robin, id).await.closed_on, None);
+    let actions: Vec<String> = trail(&world, &robin).await.into_iter().map(|it| it.0).collect();
+    assert_eq!(actions, ["account.close", "account.reopen"]);
+}
+
+#[tokio::test]
+async fn what_the_bank_closed_only_the_bank_reopens() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let old = robin.account("Old").await;
+    is_conflict(accounts::reopen(&world.app, &robin.caller, old).await);
+    is_conflict(accounts::close(&world.app, &robin.caller, old, day("2026-01-01")).await);
+    let found = get(&world, &robin, old).await;
+    assert_eq!((found.closed_on, found.closed_by_person), (Some(day("2025-06-30")), false));
+    // What both say is what the bank says, until it says otherwise.
+    let visa = robin.account("Visa").await;
+    accounts::close(&world.app, &robin.caller, visa, day("2026-02-01")).await.unwrap();
+    robin.import(statement([card("Visa").closed_on("2026-01-15")])).await;
+    assert_eq!(get(&world, &robin, visa).await.closed_on, Some(day("2026-01-15")));
+    is_conflict(accounts::reopen(&world.app, &robin.caller, visa).await);
+}
+
+#[tokio::test]
+async fn only_the_person_names_and_closes_their_accounts() {
+    let world = World::new().await;
+    let (robin, kim) = (household(&world).await, household(&world).await);
+    let visa = robin.account("Visa").await;
+    let key = robin.key(new_key()).await;
+    let before = world.stored().await;
+    for caller in [&kim.caller, &key.caller] {
+        is_not_found(accounts::rename(&world.app, caller, visa, Some("Mine")).await);
+        is_not_found(accounts::close(&world.app, caller, visa, day("2026-03-01")).await);
+        is_not_found(accounts::reopen(&world.app, caller, visa).await);
+    }
+    is_not_found(accounts::get(&world.app, &kim.caller, visa).await);
+    assert_eq!(world.stored().await, before);
+}
+
+fn is_conflict<T: std::fmt::Debug>(outcome: Result<T, Error>) {
+    assert!(matches!(outcome, Err(Error::Conflict { .. })), "{outcome:?}");
 }

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod balances;
+mod cash_flow;
 mod goals;
 mod idempotency;
 mod imports;
@@ -13,6 +14,7 @@ mod invitations;
 mod keys;
 mod limits;
 mod listed;
+mod net_worth;
 mod passkeys;
 mod profiles;
 mod recovery;

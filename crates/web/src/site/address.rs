@@ -29,6 +29,12 @@ pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     text.split('&').filter(|it| !it.is_empty()).map(pair).collect()
 }
 
+/// The first value of that name in a query.
+pub(crate) fn asked(query: &str, name: &str) -> Option<String> {
+    let found = pairs(query)?.into_iter().find(|(it, _)| it == name);
+    found.map(|(_, value)| value)
+}
+
 /// A query of those pairs that have a value, with its question mark; nothing when there is none.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let given = pairs.iter().filter(|(_, value)| !value.is_empty());

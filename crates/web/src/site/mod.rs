@@ -1,5 +1,6 @@
 //! Pages and plain answers outside the API.
 
+mod accounts;
 mod address;
 mod assets;
 mod astray;
@@ -69,6 +70,13 @@ fn pages() -> Router<Door> {
     Router::new()
         .route("/", get(overview::get))
         .route("/view", post(viewing::post))
+        .route("/accounts", get(accounts::list))
+        .route("/accounts/{id}", get(accounts::one))
+        .route("/accounts/{id}/name", post(accounts::rename))
+        .route("/accounts/{id}/hide", post(accounts::hide))
+        .route("/accounts/{id}/close", post(accounts::close))
+        .route("/accounts/{id}/reopen", post(accounts::reopen))
+        .route("/accounts/{id}/card", post(accounts::card))
         .route("/investments", get(investments::get))
         .route("/goals", get(goals::list))
         .route("/goals/new", get(goals::new).post(goals::create))

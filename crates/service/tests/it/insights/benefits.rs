@@ -2,7 +2,7 @@
 
 use base::BenefitId;
 use service::benefits::{self, Said};
-use service::insights;
+use service::{accounts, audit, insights};
 use testkit::draft::{Account, card, checking, statement, txn};
 use testkit::{Person, World, new_key};
 use wire::v1::{Benefit, BenefitSummary};
@@ -131,4 +131,28 @@ async fn a_closed_card_gives_nothing() {
     settle(&world).await;
     let found = summary(&world, &robin).await;
     assert_eq!((found.cards.len(), found.totals.expiring_count), (0, 0));
+}
+
+#[tokio::test]
+async fn which_card_it_is_taken_for_and_who_said_so() {
+    let world = World::new().await;
+    let (robin, kim) = (world.someone().await, world.someone().await);
+    robin.import(statement([gold(), checking("Everyday")])).await;
+    settle(&world).await;
+    let id = robin.account("American Express Gold Card").await;
+    let found = benefits::product(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!((found.product.as_deref(), found.decided), (Some("amex-gold"), false));
+    // A name of the person's own does not make it another card.
+    accounts::rename(&world.app, &robin.caller, id, Some("Dinners")).await.unwrap();
+    settle(&world).await;
+    assert_eq!(summary(&world, &robin).await.cards[0].account_name, "Dinners");
+    let opened = Some(day("2024-05-01"));
+    benefits::set_card(&world.app, &robin.caller, id, None, opened).await.unwrap();
+    let found = benefits::product(&world.app, &robin.caller, id).await.unwrap();
+    let wanted = benefits::Product { product: None, opened_on: opened, decided: true };
+    assert_eq!(found, wanted);
+    is_not_found(benefits::product(&world.app, &kim.caller, id).await);
+    let entry = audit::list(&world.app, &robin.caller, None, 1).await.unwrap().remove(0);
+    assert_eq!(entry.action, "account.set_card");
+    assert_eq!(entry.details, "Said that Dinners is none we know");
 }

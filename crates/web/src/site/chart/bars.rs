@@ -4,7 +4,7 @@ use base::{Currency, Money};
 use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
-use super::{HEIGHT, WIDTH, figure};
+use super::{HEIGHT, WIDTH, figure, series};
 use crate::site::show::View;
 
 pub(crate) struct Group {
@@ -88,7 +88,3 @@ impl Bars<'_> {
 }
 
 const LEFT: i64 = 72;
-
-fn series(index: usize) -> &'static str {
-    ["first", "second", "third"][index % 3]
-}

@@ -14,6 +14,12 @@ pub(crate) struct Point {
     pub(crate) reported: bool,
 }
 
+impl From<&service::balances::Point> for Point {
+    fn from(it: &service::balances::Point) -> Point {
+        Point { on: it.on, minor: it.minor, reported: it.reported }
+    }
+}
+
 pub(crate) struct Line<'a> {
     pub(crate) title: &'a str,
     pub(crate) currency: Currency,

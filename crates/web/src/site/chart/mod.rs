@@ -2,10 +2,14 @@
 
 mod bars;
 mod line;
+pub(crate) mod ranges;
 mod scale;
+mod shares;
 
 pub(crate) use bars::{Bars, Group};
 pub(crate) use line::{Line, Marks, Point};
+pub(crate) use shares::Shares;
+
 use maud::{Markup, html};
 
 /// The picture's own units; the browser scales them to the width there is.
@@ -48,4 +52,9 @@ fn figure(
             }
         }
     }
+}
+
+/// The class of the colour that a series has.
+fn series(index: usize) -> &'static str {
+    ["first", "second", "third"][index % 3]
 }

@@ -1,6 +1,7 @@
 //! The pages over the real router: what a person sees, sends, and is refused.
 
 mod income;
+mod money;
 mod plans;
 mod recurring;
 mod transactions;

@@ -1,0 +1,41 @@
+//! What came in and what was spent, month by month.
+
+use service::accounts;
+use service::cash_flow::{self, Flow, Months};
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World, day};
+
+async fn months(world: &World, person: &Person) -> Months {
+    cash_flow::months(&world.app, &person.caller, 6).await.unwrap()
+}
+
+#[tokio::test]
+async fn whole_months_make_the_usual_and_this_one_stands_apart() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let nothing = months(&world, &robin).await;
+    assert_eq!((nothing.past.len(), nothing.usual()), (0, None));
+    let pay = |on: &str, minor| txn(on, minor, "ACME PAYROLL").category("INCOME_WAGES").id(on);
+    let shop = |on: &str, minor| {
+        let food = "FOOD_AND_DRINK_GROCERIES";
+        txn(on, minor, "KROGER").category(food).id(&format!("shop {on}"))
+    };
+    let everyday = checking("Everyday").with_all([
+        pay("2026-01-31", 100_000),
+        shop("2026-01-02", -30_001),
+        shop("2026-02-14", -10_000),
+        pay("2026-03-01", 7),
+        shop("2026-03-10", -9),
+    ]);
+    robin.import(statement([everyday])).await;
+    let found = months(&world, &robin).await;
+    // It begins with the first month in which anything moved.
+    let starts: Vec<_> = found.past.iter().map(|it| it.start).collect();
+    assert_eq!(starts, [day("2026-01-01"), day("2026-02-01")]);
+    assert_eq!(found.this.flow, Flow { income_minor: 7, spent_minor: 9 });
+    let usual = Flow { income_minor: 50_000, spent_minor: 20_000 };
+    assert_eq!(found.usual(), Some(usual));
+    let id = robin.account("Everyday").await;
+    accounts::set_hidden(&world.app, &robin.caller, id, true).await.unwrap();
+    assert_eq!(months(&world, &robin).await.past, []);
+}

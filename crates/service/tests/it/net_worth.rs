@@ -1,0 +1,142 @@
+//! Net worth over time: on every day the sum of what the accounts held.
+
+use std::collections::BTreeMap;
+
+use base::draft::AccountKind;
+use base::{Date, date_from_days, days_from_date};
+use proptest::prelude::*;
+use service::accounts::{self, Filter, Status};
+use service::balances::{self, Point, Range};
+use service::keys::NewKey;
+use service::net_worth::{self, Series};
+use service::spans::Span;
+use testkit::draft::{Account, account, brokerage, card, checking, rate, statement, txn};
+use testkit::{Person, World, day, new_key};
+
+use crate::law;
+
+async fn series(world: &World, person: &Person, span: Span) -> Series {
+    net_worth::series(&world.app, &person.caller, span).await.unwrap()
+}
+
+/// What each day came to, by the list of balances of every account in sight. A euro is worth two dollars.
+async fn summed(world: &World, person: &Person, days: &[Date]) -> BTreeMap<Date, i64> {
+    let filter = Filter { status: Status::All, include_hidden: false };
+    let accounts = accounts::list(&world.app, &person.caller, filter).await.unwrap();
+    let mut sums = BTreeMap::new();
+    for account in accounts {
+        for on in days {
+            let range = Range { start_on: Some(*on), end_on: Some(*on) };
+            let found = balances::list(&world.app, &person.caller, account.id, range).await;
+            for it in found.unwrap().days {
+                let rate = if account.currency.code() == "EUR" { 2 } else { 1 };
+                let sign = if account.kind.is_debt() { -1 } else { 1 };
+                *sums.entry(it.on).or_insert(0) += it.current_minor * rate * sign;
+            }
+        }
+    }
+    sums
+}
+
+/// What is known of an account: its kind, whether it is hidden, reports and movements by days before today, and when it
+/// was closed.
+type Known = (usize, bool, Vec<(i64, i64)>, Vec<(i64, i64)>, Option<i64>);
+
+fn known() -> impl Strategy<Value = Vec<Known>> {
+    let by_day = |most| prop::collection::vec((0..900_i64, -50_000..50_000_i64), 0..most);
+    let closed = prop::option::weighted(0.2, 0..900_i64);
+    let one = (0..5_usize, prop::bool::weighted(0.2), by_day(6), by_day(25), closed);
+    prop::collection::vec(one, 1..5)
+}
+
+fn drafted(place: usize, known: &Known) -> Account {
+    let (kind, _, reports, moves, closed) = known;
+    let name = format!("Account {place}");
+    let mut draft = match kind {
+        0 => checking(&name),
+        1 => card(&name),
+        2 => brokerage(&name),
+        3 => account(&name, AccountKind::Loan, "mortgage"),
+        _ => checking(&name).in_currency("EUR"),
+    };
+    let on = |ago: i64| date_from_days(days_from_date(day("2026-03-10")) - ago).to_string();
+    for (ago, minor) in reports {
+        draft = draft.past_balance(&on(*ago), *minor);
+    }
+    for (index, (ago, minor)) in moves.iter().enumerate() {
+        draft = draft.with(txn(&on(*ago), *minor, "SHOP").id(&index.to_string()));
+    }
+    match closed {
+        Some(ago) => draft.closed_on(&on(*ago)),
+        None => draft,
+    }
+}
+
+#[test]
+fn every_point_is_the_sum_of_the_balances_of_that_day() {
+    law(24, (known(), 0..Span::ALL.len()), async |world, (known, span)| {
+        let robin = world.someone().await;
+        let drafts = known.iter().enumerate().map(|(place, it)| drafted(place, it));
+        let mut said = statement(drafts);
+        said.rates.push(rate("EUR", "USD", "2026-03-01", "2"));
+        robin.import(said).await;
+        for (place, it) in known.iter().enumerate().filter(|(_, it)| it.1) {
+            let id = robin.account(&format!("Account {place}")).await;
+            accounts::set_hidden(&world.app, &robin.caller, id, it.1).await.unwrap();
+        }
+        let found = series(world, &robin, Span::ALL[span]).await;
+        let days: Vec<Date> = found.points.iter().map(|it| it.on).collect();
+        let shown: BTreeMap<Date, i64> = found.points.iter().map(|it| (it.on, it.minor)).collect();
+        assert_eq!(shown, summed(world, &robin, &days).await);
+        assert!(days.is_sorted() && days.len() <= 130, "{days:?}");
+        assert!(days.last().is_none_or(|it| *it == day("2026-03-10")), "{days:?}");
+    });
+}
+
+#[tokio::test]
+async fn a_span_begins_where_something_is_known_and_all_of_it_where_it_began() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    assert_eq!(series(&world, &robin, Span::All).await.points, []);
+    let old = checking("Old").past_balance("2019-05-20", 100).balance("2026-03-10T08:00:00Z", 300);
+    robin.import(statement([old])).await;
+    let first = async |span| series(&world, &robin, span).await.points[0].on;
+    assert_eq!(first(Span::All).await, day("2019-05-20"));
+    assert_eq!(first(Span::Year).await, day("2025-03-10"));
+    assert_eq!(first(Span::Month).await, day("2026-02-10"));
+    let kim = world.someone().await;
+    let new = checking("New").past_balance("2026-03-01", 1).balance("2026-03-10T08:00:00Z", 3);
+    kim.import(statement([new])).await;
+    let found = series(&world, &kim, Span::Year).await;
+    assert_eq!((found.points.len(), found.points[0].on), (10, day("2026-03-01")));
+}
+
+#[tokio::test]
+async fn what_was_worked_out_is_told_from_what_was_reported() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let everyday = checking("A")
+        .past_balance("2026-03-05", 1_000)
+        .with(txn("2026-03-08", -300, "SHOP").id("a"))
+        .balance("2026-03-09T08:00:00Z", 700);
+    robin.import(statement([everyday])).await;
+    let points = series(&world, &robin, Span::Month).await.points;
+    let shown: Vec<(i64, bool)> = points.iter().map(|it| (it.minor, it.reported)).collect();
+    let wanted =
+        [(1_000, true), (1_000, false), (1_000, false), (700, false), (700, true), (700, true)];
+    assert_eq!(shown, wanted);
+}
+
+#[tokio::test]
+async fn a_key_learns_of_its_accounts_only() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let at = "2026-03-10T08:00:00Z";
+    robin.import(statement([checking("A").balance(at, 5), checking("B").balance(at, 70)])).await;
+    let accounts = Some(vec![robin.account("A").await]);
+    let key = robin.key(NewKey { accounts, ..new_key() }).await;
+    let found = net_worth::series(&world.app, &key.caller, Span::All).await.unwrap();
+    let wanted = Point { on: day("2026-03-10"), minor: 5, reported: true };
+    assert_eq!(found.points, [wanted]);
+    assert_eq!(net_worth::get(&world.app, &key.caller).await.unwrap().minor(), 5);
+}

@@ -1,0 +1,83 @@
+//! What is done with an account by forms.
+
+use axum::extract::Path;
+use base::{AccountId, Date};
+use service::{Error, accounts, benefits, insights};
+
+use super::{one, parse};
+use crate::site::fields::Wrong;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell;
+use crate::site::trouble::Shown;
+
+pub(in crate::site) async fn rename(person: Person, id: Path<String>, form: Form) -> Shown {
+    let id = parse(id)?;
+    let done = accounts::rename(person.app(), &person.caller, id, Some(form.text("name"))).await;
+    answer(&person, id, &form, done, "The name is saved.").await
+}
+
+pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) -> Shown {
+    let (id, hidden) = (parse(id)?, form.text("hidden") == "1");
+    let done = accounts::set_hidden(person.app(), &person.caller, id, hidden).await;
+    let said = match hidden {
+        true => "The account is hidden. You find it under hidden and closed accounts.",
+        false => "The account is in sight again.",
+    };
+    answer(&person, id, &form, done, said).await
+}
+
+pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form) -> Shown {
+    let id = parse(id)?;
+    let done = match day(&form, "closed_on") {
+        Ok(Some(on)) => accounts::close(person.app(), &person.caller, id, on).await,
+        Ok(None) => Err(Error::invalid("closed_on", "say which day was its last")),
+        Err(error) => Err(error),
+    };
+    answer(&person, id, &form, done, "The account is closed. Its history stays.").await
+}
+
+pub(in crate::site) async fn reopen(person: Person, id: Path<String>, form: Form) -> Shown {
+    let id = parse(id)?;
+    let done = accounts::reopen(person.app(), &person.caller, id).await;
+    answer(&person, id, &form, done, "The account is open again.").await
+}
+
+pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) -> Shown {
+    let id = parse(id)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let product = Some(form.text("product")).filter(|it| !it.is_empty());
+    let done = match day(&form, "opened_on") {
+        Ok(opened_on) => benefits::set_card(app, caller, id, product, opened_on).await,
+        Err(error) => Err(error),
+    };
+    if done.is_ok() {
+        // Worked out at once, so that the benefits page shows what was just said.
+        insights::run_for(app, caller.user).await?;
+    }
+    answer(&person, id, &form, done, "The card is saved.").await
+}
+
+/// A day as a form gives it; none where nothing is given.
+fn day(form: &Form, name: &str) -> service::Result<Option<Date>> {
+    let text = form.text(name);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |_| Error::invalid(name, "give the day as a date such as 2026-03-10");
+    text.parse().map(Some).map_err(wrong)
+}
+
+/// Back to the account with what was done, or with what is wrong.
+async fn answer(
+    person: &Person,
+    id: AccountId,
+    form: &Form,
+    done: service::Result<()>,
+    said: &str,
+) -> Shown {
+    match done {
+        Ok(()) => Ok(shell::see_other(person, &format!("/accounts/{id}"), said)),
+        Err(error) => one::again(person, id, form, Wrong::from_error(error)?).await,
+    }
+}

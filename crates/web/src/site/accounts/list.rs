@@ -1,0 +1,123 @@
+//! All accounts by type, with what each type comes to.
+
+use axum::extract::RawQuery;
+use base::Money;
+use base::draft::AccountKind;
+use maud::{Markup, html};
+use service::accounts::{self, Account, Filter, Status};
+use service::net_worth::{self, NetWorth};
+
+use super::{Doubt, day_of, kind_name, place, worth};
+use crate::site::address;
+use crate::site::person::Person;
+use crate::site::shell::{Place, Shell};
+use crate::site::show::plural;
+use crate::site::trouble::Shown;
+
+pub(in crate::site) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let show_all = query.and_then(|it| address::asked(&it, "show")).as_deref() == Some("all");
+    let (app, caller) = (person.app(), &person.caller);
+    let filter = Filter { status: Status::All, include_hidden: true };
+    let (accounts, worth) =
+        tokio::try_join!(accounts::list(app, caller, filter), net_worth::get(app, caller))?;
+    let main =
+        if accounts.is_empty() { empty() } else { page(&person, &accounts, &worth, show_all) };
+    Ok(Shell::new(Place::Accounts, "Accounts").page(&person, main))
+}
+
+fn empty() -> Markup {
+    html! {
+        h1 { "Accounts" }
+        div.empty {
+            h2 { "No accounts yet" }
+            p { "Every account you bring in shows here, by type, with its balance and how fresh it \
+                 is." }
+            a href="/" { "See what you can do now" }
+        }
+    }
+}
+
+fn is_out_of_sight(account: &Account) -> bool {
+    account.hidden_at.is_some() || account.closed_on.is_some()
+}
+
+fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool) -> Markup {
+    let view = person.view;
+    let away = accounts.iter().filter(|it| is_out_of_sight(it)).count();
+    let open = accounts.len() - away;
+    let total = Money::new(worth.minor(), worth.currency);
+    html! {
+        h1 { "Accounts" }
+        p {
+            (plural(open as i64, "open account", "open accounts")) ", together worth "
+            a href="/" { strong { (view.money(total)) } } "."
+        }
+        @for kind in AccountKind::ALL { (section(person, accounts, worth, (*kind, show_all))) }
+        @if away > 0 {
+            p {
+                @if show_all {
+                    a href="/accounts" { "Show only open accounts that are not hidden" }
+                } @else {
+                    a href="/accounts?show=all" {
+                        "Show " (plural(away as i64, "hidden or closed account", "hidden or closed accounts"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn section(
+    person: &Person,
+    accounts: &[Account],
+    worth: &NetWorth,
+    (kind, show_all): (AccountKind, bool),
+) -> Markup {
+    let shown = |it: &&Account| it.kind == kind && (show_all || !is_out_of_sight(it));
+    let shown: Vec<&Account> = accounts.iter().filter(shown).collect();
+    let part = worth.parts.iter().find(|it| it.kind == kind);
+    html! {
+        @if !shown.is_empty() {
+            section.card id=(kind.as_str()) aria-label=(kind_name(kind)) {
+                header {
+                    h2 { (kind_name(kind)) }
+                    @if let Some(part) = part {
+                        strong { (person.view.money(Money::new(part.minor, worth.currency))) }
+                    }
+                }
+                ul.rows { @for account in shown { (row(person, account)) } }
+            }
+        }
+    }
+}
+
+fn row(person: &Person, account: &Account) -> Markup {
+    let view = person.view;
+    html! {
+        li {
+            span.what {
+                a href={ "/accounts/" (account.id) } { (account.name) } " " (badge(person, account))
+                span.soft { (place(account)) }
+            }
+            span {
+                (view.maybe(worth(account)))
+                span.soft {
+                    @if let Some(at) = account.balance_as_of { (view.near_day(day_of(at))) }
+                }
+            }
+        }
+    }
+}
+
+/// The one thing to know of an account before its figures.
+pub(super) fn badge(person: &Person, account: &Account) -> Markup {
+    let now = person.app().clock.now();
+    html! {
+        @if account.closed_on.is_some() {
+            span.badge { "Closed" }
+        } @else if let Some(doubt) = Doubt::of(account, now) {
+            span.badge.warn { (doubt.name()) }
+        }
+        @if account.hidden_at.is_some() { " " span.badge { "Hidden" } }
+    }
+}

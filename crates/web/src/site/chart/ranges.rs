@@ -1,0 +1,38 @@
+//! How far back a chart looks, as links that keep it in the address.
+
+use maud::{Markup, html};
+use service::spans::Span;
+
+use crate::site::address;
+
+/// What the address asks for, or a year.
+pub(crate) fn chosen(query: Option<&str>) -> Span {
+    let asked = query.and_then(|it| address::asked(it, "range"));
+    asked.as_deref().and_then(Span::parse).unwrap_or(Span::Year)
+}
+
+pub(crate) fn links(path: &str, chosen: Span) -> Markup {
+    html! {
+        nav aria-label="How far back" {
+            ul.chips {
+                @for span in Span::ALL {
+                    @let current = (*span == chosen).then_some("true");
+                    li {
+                        a href={ (path) (address::query(&[("range", span.as_str())])) }
+                            aria-current=[current] { (name(*span)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn name(span: Span) -> &'static str {
+    match span {
+        Span::Month => "1M",
+        Span::Quarter => "3M",
+        Span::HalfYear => "6M",
+        Span::Year => "1Y",
+        Span::All => "All",
+    }
+}

@@ -1,0 +1,59 @@
+//! One thin bar whose pieces are parts of a whole.
+
+use maud::{Markup, html};
+
+use super::{WIDTH, series};
+
+/// The sizes of the parts; what is below zero takes no room.
+pub(crate) struct Shares<'a>(pub(crate) &'a [i64]);
+
+impl Shares<'_> {
+    /// The figures stand beside it in words, so that it is for the eye only.
+    pub(crate) fn draw(&self) -> Markup {
+        html! {
+            svg.pieces viewBox={ "0 0 " (WIDTH) " 8" } preserveAspectRatio="none" aria-hidden="true" {
+                @for (place, (x, width)) in self.pieces().into_iter().enumerate() {
+                    rect.bar.(series(place)) x=(x) y="0" width=(width) height="8" {}
+                }
+            }
+        }
+    }
+
+    /// What tells which piece a row speaks of.
+    pub(crate) fn key(place: usize) -> Markup {
+        html! { span.key.(series(place)) {} }
+    }
+
+    /// Where each piece begins, and how wide it is; a hair between two of them.
+    fn pieces(&self) -> Vec<(i64, i64)> {
+        // The parts of one side have one sign, but for a debt that was overpaid.
+        let sign: i128 =
+            if self.0.iter().map(|it| i128::from(*it)).sum::<i128>() < 0 { -1 } else { 1 };
+        let size = |it: &i64| (i128::from(*it) * sign).max(0);
+        let whole = self.0.iter().map(size).sum::<i128>().max(1);
+        let mut before = 0;
+        let mut pieces = Vec::new();
+        for it in self.0 {
+            let start = before * i128::from(WIDTH) / whole;
+            before += size(it);
+            let end = before * i128::from(WIDTH) / whole;
+            let hair = if before < whole { 2 } else { 0 };
+            pieces.push((start as i64, (end - start - hair).max(0) as i64));
+        }
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_fill_the_bar_in_proportion() {
+        assert_eq!(Shares(&[300, 100]).pieces(), [(0, 538), (540, 180)]);
+        assert_eq!(Shares(&[-100, -300]).pieces(), [(0, 178), (180, 540)]);
+        assert_eq!(Shares(&[0, 0]).pieces(), [(0, 0), (0, 0)]);
+        assert_eq!(Shares(&[i64::MAX, i64::MAX]).pieces(), [(0, 358), (360, 360)]);
+        assert_eq!(Shares(&[500, -100]).pieces(), [(0, 720), (720, 0)]);
+    }
+}
