@@ -114,22 +114,25 @@ create table audit (
     primary key (user_id, number)
 ) {clustered};
 
--- A client belongs to nobody: anyone may register one, and it can do nothing until a person allows it.
+-- A client belongs to nobody: anyone may register one, and it can do nothing until a person allows it. `seen_at` is
+-- when it was last registered or allowed.
 create table oauth_clients (
-    id text primary key,
+    id {bytes} primary key,
     secret_hash {bytes},
     name text not null,
-    client_uri text,
     redirect_uris text not null,
     auth_method text not null,
     fingerprint {bytes} not null unique,
-    registered_at {int} not null
+    registered_at {int} not null,
+    seen_at {int} not null
 ) {table};
 
+-- `host` is where the person sent the first code to, in words for them.
 create table oauth_grants (
     user_id {bytes} not null references users (id) on delete cascade,
     id {bytes} not null,
-    client_id text not null references oauth_clients (id) on delete cascade,
+    client_id {bytes} not null references oauth_clients (id) on delete cascade,
+    host text not null,
     scopes text not null,
     resource text,
     created_at {int} not null,
@@ -139,11 +142,13 @@ create table oauth_grants (
     primary key (user_id, id)
 ) {table};
 
+create index oauth_grants_by_client on oauth_grants (client_id);
+
 -- `grant_id` is what the code was turned into; a second use ends that.
 create table oauth_codes (
     code_hash {bytes} primary key,
     user_id {bytes} not null references users (id) on delete cascade,
-    client_id text not null references oauth_clients (id) on delete cascade,
+    client_id {bytes} not null references oauth_clients (id) on delete cascade,
     redirect_uri text not null,
     challenge text not null,
     scopes text not null,
@@ -154,16 +159,22 @@ create table oauth_codes (
 
 create index oauth_codes_by_age on oauth_codes (expires_at);
 
--- `refreshed_at` is when the refresh token was turned in; a second time ends the grant.
+-- A pair of tokens. `scopes` are the access token's, which may be fewer than the grant's. `refreshed_at` is when the
+-- refresh token was turned in for the pair that `follows` it; a second time ends the grant. `used_at` is when the access
+-- token was first used; `replaced_at` is set where the pair was lost on its way and another was made in its place.
 create table oauth_tokens (
     user_id {bytes} not null,
     grant_id {bytes} not null,
     id {bytes} not null,
+    follows {bytes},
+    scopes text not null,
     access_hash {bytes} not null unique,
     access_expires_at {int} not null,
     refresh_hash {bytes} not null unique,
     refresh_expires_at {int} not null,
+    used_at {int},
     refreshed_at {int},
+    replaced_at {int},
     primary key (user_id, grant_id, id),
     foreign key (user_id, grant_id) references oauth_grants (user_id, id) on delete cascade
 ) {table};

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use service::{
-    App, idempotency, insights, invitations, keys, limits, passkeys, sessions, sign_ins,
+    App, idempotency, insights, invitations, keys, limits, oauth, passkeys, sessions, sign_ins,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -58,6 +58,9 @@ impl Loops {
             let at_the_door = sign_ins::forget_once(&app).await?;
             let unanswered = passkeys::forget_once(&app).await?;
             Ok(at_the_door + unanswered + invitations::forget_once(&app).await?)
+        });
+        self.start("forget what apps no longer hold", 3_600, app, |app| async move {
+            oauth::forget_once(&app).await
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

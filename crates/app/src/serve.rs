@@ -84,6 +84,7 @@ impl Bound {
             cors_origins: config.cors_origins.clone(),
             sign_up_open: config.sign_up_open,
             demo: self.demo,
+            oauth_registration: config.oauth_registration,
         };
         let doors = web::doors(app.clone(), settings);
         let main = web::serve(self.listener, doors.main, until(stop.clone()));

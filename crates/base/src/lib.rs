@@ -13,8 +13,8 @@ mod words;
 pub use entropy::Entropy;
 pub use fixed::{DecimalError, Fixed9, Percent, divide_half_even, parse_scaled, write_scaled};
 pub use id::{
-    AccountId, BenefitId, ConnectionId, EventId, GoalId, GrantId, HoldingId, ImportId,
-    InvitationId, KeyId, PasskeyId, SessionId,
+    AccountId, BenefitId, ClientId, ConnectionId, EventId, GoalId, GrantId, HoldingId, ImportId,
+    InvitationId, KeyId, PairId, PasskeyId, SessionId,
 };
 pub use id::{Id, IdError, IdMaker, Kind, kinds};
 pub use id::{RequestId, RuleId, SecurityId, StreamId, TransactionId, UserId};

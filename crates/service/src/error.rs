@@ -18,6 +18,8 @@ pub enum Error {
     Unauthenticated(&'static str),
     #[error("this token lacks the scope {0}")]
     Forbidden(Scope),
+    #[error("this takes an API key; an app's token cannot do it, whatever its scopes")]
+    KeyRequired,
     /// The present state does not allow it; the code says which way.
     #[error("{message}")]
     Conflict { code: Code, message: String },

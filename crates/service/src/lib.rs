@@ -23,6 +23,7 @@ pub mod invitations;
 pub mod keys;
 pub mod limits;
 pub mod net_worth;
+pub mod oauth;
 pub mod outbox;
 pub mod passkeys;
 pub mod profiles;
@@ -62,6 +63,7 @@ pub struct Parts {
     pub cursors: cursors::Seal,
     pub limits: limits::Limiter,
     pub key_cache: keys::Cache,
+    pub(crate) access_cache: oauth::access::Cache,
     pub(crate) hashing: users::Hashing,
     pub(crate) installation_key: installation::Key,
 }
@@ -91,6 +93,7 @@ impl App {
             cursors: cursors::Seal::new(&installation_key),
             limits: limits::Limiter::new(rate_limit),
             key_cache: keys::Cache::default(),
+            access_cache: oauth::access::Cache::default(),
             hashing: users::Hashing::default(),
             installation_key,
             db,
@@ -128,6 +131,8 @@ impl Caller {
     pub fn require(&self, scope: Scope) -> Result<()> {
         match &self.credential {
             Credential::Owner | Credential::Session { .. } => Ok(()),
+            // An endpoint belongs to the key that made it, and outlives no grant.
+            Credential::Grant { .. } if scope == Scope::WebhooksManage => Err(Error::KeyRequired),
             Credential::Key { scopes, .. } | Credential::Grant { scopes, .. } => {
                 if scopes.has(scope) { Ok(()) } else { Err(Error::Forbidden(scope)) }
             }

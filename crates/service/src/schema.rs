@@ -51,6 +51,7 @@ pub fn statements() -> Vec<String> {
         &crate::enrichment::statements(),
         &crate::imports::statements(),
         &crate::insights::statements(),
+        &crate::oauth::statements(),
         &crate::recurring::statements(),
         &crate::sign_ins::statements(),
         &crate::transactions::statements(),

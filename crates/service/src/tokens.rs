@@ -33,6 +33,13 @@ pub(crate) fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
+/// Whether two secrets are the same, in a time that does not tell how far they are.
+pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+    let differences =
+        one.iter().zip(other).fold(0, |sum, (a, b)| std::hint::black_box(sum | a ^ b));
+    one.len() == other.len() && differences == 0
+}
+
 /// CRC32 in base 62, so that a scanner, or a reader of a cut-off key, can tell a real one without asking us.
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes()) as usize;
@@ -63,6 +70,14 @@ mod tests {
                     assert!(!is_well_formed(prefix, &String::from_utf8(broken).unwrap()));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn secrets_are_the_same_only_to_the_last_byte() {
+        assert!(same(b"", b"") && same(b"abc", b"abc"));
+        for other in [&b"abd"[..], b"xbc", b"ab", b"abcd", b""] {
+            assert!(!same(b"abc", other));
         }
     }
 

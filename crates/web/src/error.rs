@@ -50,6 +50,7 @@ impl From<Error> for Refusal {
                 Refusal { param, ..Refusal::new(Code::ValidationError, message) }
             }
             Error::Unauthenticated(_) => Refusal::new(Code::Unauthenticated, message),
+            Error::KeyRequired => Refusal::new(Code::ApiKeyRequired, message),
             Error::Forbidden(_) => Refusal::new(Code::InsufficientScope, message),
             Error::Conflict { code: Code::IdempotencyInProgress, .. } => {
                 Refusal::new(Code::IdempotencyInProgress, message).with_header("retry-after", "1")

@@ -10,13 +10,14 @@ use axum::response::Response;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use service::limits::{self, Standing};
-use service::{Caller, Error, keys};
+use service::{Caller, Error, keys, oauth};
 use wire::v1::Code;
 
 use crate::answer::Answer;
 use crate::api::{Call, Endpoint, Found, find};
 use crate::error::Refusal;
 use crate::query::Query;
+use crate::site::trouble::causes;
 use crate::{Door, body};
 
 /// What is known of a request while it is answered, whatever becomes of it.
@@ -108,12 +109,7 @@ impl Failure {
         let Failure::Own(error @ (Error::Internal(_) | Error::Unavailable(_))) = self else {
             return;
         };
-        let mut chain = error.to_string();
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            chain = format!("{chain}: {cause}");
-            source = cause.source();
-        }
+        let chain = causes(error);
         tracing::error!(request_id, route, error = chain, "a request failed");
     }
 }
@@ -192,7 +188,12 @@ async fn authenticate(
             return Err(refusal.with_header("www-authenticate", challenge(door, "")).into());
         }
     };
-    match keys::authenticate(&door.app, token, address).await {
+    let found = if oauth::access::is_access_token(token) {
+        oauth::authenticate(&door.app, &door.settings.public_url, token, address).await
+    } else {
+        keys::authenticate(&door.app, token, address).await
+    };
+    match found {
         Ok(caller) => Ok(caller),
         Err(Error::Unauthenticated(reason)) => {
             limits::note_failure(&door.app, address.unwrap_or("unknown"))?;
@@ -295,7 +296,7 @@ fn put_standing(headers: &mut HeaderMap, standing: &Standing, now_seconds: i64) 
     }
 }
 
-fn put_cors(headers: &mut HeaderMap, allowed: &[String], origin: Option<&HeaderValue>) {
+pub(crate) fn put_cors(headers: &mut HeaderMap, allowed: &[String], origin: Option<&HeaderValue>) {
     let Some(origin) = origin.filter(|it| allowed.iter().any(|known| known == *it)) else {
         return;
     };

@@ -7,6 +7,7 @@ mod error;
 mod frame;
 mod members;
 mod metrics;
+mod oauth;
 pub mod openapi;
 mod query;
 mod server;
@@ -35,6 +36,8 @@ pub struct Settings {
     pub sign_up_open: bool,
     /// What the door tells whoever wants to look at the demo.
     pub demo: Option<DemoSignIn>,
+    /// Whether apps may register themselves to be let in by a person.
+    pub oauth_registration: bool,
 }
 
 /// How to get into a demo.
@@ -88,6 +91,7 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
         .route("/v1", v1.clone())
         .route("/v1/", v1.clone())
         .route("/v1/{*path}", v1)
+        .merge(oauth::router(&door))
         .merge(site::router())
         .with_state(door);
     if serve_metrics {

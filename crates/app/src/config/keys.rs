@@ -84,6 +84,13 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Web origins whose pages may call the API from a browser.",
     },
     Key {
+        name: "oauth.registration",
+        kind: Kind::Switch,
+        default: Some("true"),
+        secret: false,
+        about: "Whether apps may register themselves; what they may do, each person decides.",
+    },
+    Key {
         name: "log.level",
         kind: Kind::Word(&["off", "error", "warn", "info", "debug", "trace"]),
         default: Some("info"),

@@ -41,6 +41,8 @@ pub struct Standing {
 
 /// Failed sign-ins and bad tokens from one address, counted apart so that guessing is slow and starves nobody.
 const FAILURES: Policy = Policy { requests: 60, window_seconds: 60 };
+/// Apps that one address may register: more than anyone needs, fewer than would fill a disk.
+const REGISTRATIONS: Policy = Policy { requests: 30, window_seconds: 3_600 };
 /// A credential unseen for a whole window costs nothing; this many are looked through at a time.
 const SWEEP_AT: usize = 4_096;
 
@@ -48,6 +50,7 @@ pub struct Limiter {
     policy: Policy,
     accepted: Mutex<Windows<[u8; 16]>>,
     failed: Mutex<Windows<String>>,
+    registered: Mutex<Windows<String>>,
     queue: queue::Queue,
 }
 
@@ -59,6 +62,7 @@ impl Limiter {
             policy,
             accepted: Mutex::default(),
             failed: Mutex::default(),
+            registered: Mutex::default(),
             queue: queue::Queue::default(),
         }
     }
@@ -82,8 +86,17 @@ pub async fn take(app: &App, credential: [u8; 16]) -> Result<Standing> {
 
 /// Notes a failed authentication from an address, and refuses the address when it has too many.
 pub fn note_failure(app: &App, address: &str) -> Result<()> {
-    let mut windows = app.limits.failed.lock().unwrap_or_else(PoisonError::into_inner);
-    let standing = slide(&mut windows, address.to_owned(), FAILURES, app.clock.now());
+    note(app, &app.limits.failed, FAILURES, address)
+}
+
+/// Notes that an address registers an app, and refuses it when it has registered too many.
+pub fn note_registration(app: &App, address: &str) -> Result<()> {
+    note(app, &app.limits.registered, REGISTRATIONS, address)
+}
+
+fn note(app: &App, of: &Mutex<Windows<String>>, policy: Policy, address: &str) -> Result<()> {
+    let mut windows = of.lock().unwrap_or_else(PoisonError::into_inner);
+    let standing = slide(&mut windows, address.to_owned(), policy, app.clock.now());
     if standing.accepted {
         Ok(())
     } else {

@@ -15,6 +15,7 @@ mod keys;
 mod limits;
 mod listed;
 mod net_worth;
+mod oauth;
 mod passkeys;
 mod profiles;
 mod recovery;

@@ -59,6 +59,7 @@ fn domain_refusal(error: &Error, public_url: &str) -> Option<idempotency::Answer
         Error::Invalid { .. }
         | Error::Unauthenticated(_)
         | Error::Forbidden(_)
+        | Error::KeyRequired
         | Error::Limited { .. }
         | Error::Unavailable(_)
         | Error::Internal(_) => None,

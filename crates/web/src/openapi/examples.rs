@@ -138,6 +138,9 @@ fn said(code: Code) -> (&'static str, Option<&'static str>) {
         Code::ValidationError => ("limit must be a whole number from 1 to 100", Some("limit")),
         Code::Unauthenticated => ("send a token as Authorization: Bearer <token>", None),
         Code::InsufficientScope => ("this token lacks the scope transactions:read", None),
+        Code::ApiKeyRequired => {
+            ("this takes an API key; an app's token cannot do it, whatever its scopes", None)
+        }
         Code::NotFound => ("there is no such account", None),
         Code::ScoresNotReady => ("scores need at least 60 days of history; there are 12", None),
         Code::MethodNotAllowed => ("POST is not allowed here; use GET, HEAD, OPTIONS", None),

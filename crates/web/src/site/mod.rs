@@ -1,7 +1,7 @@
 //! Pages and plain answers outside the API.
 
 mod accounts;
-mod address;
+pub(crate) mod address;
 mod assets;
 mod astray;
 mod benefits;
@@ -39,12 +39,12 @@ use axum::middleware::map_response;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use http::{HeaderValue, Method, header};
-use serde_json::json;
-use wire::v1::{Code, Scope};
+use wire::v1::Code;
 
 use crate::Door;
 use crate::answer::Answer;
 use crate::error::Refusal;
+use crate::oauth::authorize;
 
 pub(crate) fn router() -> Router<Door> {
     Router::new()
@@ -59,7 +59,6 @@ pub(crate) fn router() -> Router<Door> {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/v1/openapi.json", get(openapi).fallback(openapi_otherwise))
-        .route("/.well-known/oauth-protected-resource", get(protected_resource))
         .method_not_allowed_fallback(astray::method_not_allowed)
         .fallback(astray::not_found)
         .layer(map_response(guard))
@@ -87,6 +86,7 @@ fn pages() -> Router<Door> {
         .route("/benefits/{id}", post(benefits::mark))
         .merge(door::router())
         .merge(settings::router())
+        .route("/oauth/authorize", get(authorize::get).post(authorize::post))
         .merge(money())
 }
 
@@ -109,13 +109,14 @@ fn money() -> Router<Door> {
 }
 
 /// Nothing from elsewhere is loaded, nothing inline runs, and nobody frames a page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' \
-    data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 async fn guard(mut response: Response) -> Response {
     let headers = response.headers_mut();
+    // A page may have brought a policy of its own.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -147,18 +148,4 @@ async fn openapi_otherwise(State(door): State<Door>, method: Method) -> Response
         (http::HeaderName::from_static("x-request-id"), request_id),
     ];
     (http::StatusCode::METHOD_NOT_ALLOWED, headers, body).into_response()
-}
-
-/// RFC 9728: what the API is to a client that has only its address.
-async fn protected_resource(State(door): State<Door>) -> Response {
-    let url = &door.settings.public_url;
-    let scopes: Vec<&str> = Scope::ALL.iter().map(|it| it.as_str()).collect();
-    let document = json!({
-        "resource": format!("{url}/v1"),
-        "resource_name": "Evenkeel",
-        "resource_documentation": format!("{url}/docs"),
-        "bearer_methods_supported": ["header"],
-        "scopes_supported": scopes,
-    });
-    ([(header::CONTENT_TYPE, "application/json")], document.to_string()).into_response()
 }

@@ -145,6 +145,11 @@ fn top(person: &Person) -> Markup {
     }
 }
 
+/// A page with one thing to decide, and nothing else to press.
+pub(crate) fn decision(status: StatusCode, person: &Person, title: &str, card: Markup) -> Response {
+    send(status, document(person.view, title, &[], &lone(card)))
+}
+
 /// A page at the door: the mark and one card.
 pub(crate) fn door(visitor: &Visitor, title: &str, scripts: &[Asset], card: Markup) -> Response {
     door_with(StatusCode::OK, visitor, title, scripts, card)
@@ -157,15 +162,18 @@ pub(crate) fn door_with(
     scripts: &[Asset],
     card: Markup,
 ) -> Response {
-    let body = html! {
+    visitor.remember(send(status, document(visitor.view, title, scripts, &lone(card))))
+}
+
+fn lone(card: Markup) -> Markup {
+    html! {
         body.door {
             main id="main" {
                 p.brand { (mark::svg()) span { "Evenkeel" } }
                 div.card { (card) }
             }
         }
-    };
-    visitor.remember(send(status, document(visitor.view, title, scripts, &body)))
+    }
 }
 
 pub(super) fn document(view: View, title: &str, scripts: &[Asset], body: &Markup) -> Markup {

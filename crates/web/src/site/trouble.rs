@@ -43,7 +43,7 @@ impl From<Error> for Trouble {
             Error::Invalid { .. } => {
                 Trouble::new(StatusCode::BAD_REQUEST, "This cannot be done", &sentence(&message))
             }
-            Error::Unauthenticated(_) | Error::Forbidden(_) => {
+            Error::Unauthenticated(_) | Error::Forbidden(_) | Error::KeyRequired => {
                 Trouble::new(StatusCode::FORBIDDEN, "This is not yours to do", &sentence(&message))
             }
             Error::Conflict { .. } => {
@@ -91,7 +91,7 @@ impl IntoResponse for Trouble {
     }
 }
 
-fn causes(error: &Error) -> String {
+pub(crate) fn causes(error: &Error) -> String {
     let mut chain = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

@@ -43,14 +43,18 @@ impl Client {
         endpoints: &'static [Endpoint],
         token: Option<String>,
     ) -> Client {
-        let settings = web::Settings {
-            public_url: PUBLIC_URL.to_owned(),
-            serve_metrics: true,
-            cors_origins: vec!["https://app.example".to_owned()],
-            ..web::Settings::default()
-        };
-        let router = web::doors_with(app, settings, endpoints).main;
+        let router = web::doors_with(app, settings(), endpoints).main;
         Client { router, token, headers: Vec::new() }
+    }
+
+    /// Nobody, at doors that the operator set up otherwise.
+    pub(crate) fn with_settings(
+        app: service::App,
+        change: impl FnOnce(&mut web::Settings),
+    ) -> Client {
+        let mut settings = settings();
+        change(&mut settings);
+        Client { router: web::doors(app, settings).main, token: None, headers: Vec::new() }
     }
 
     pub(crate) fn header(&self, name: &'static str, value: &str) -> Client {
@@ -76,6 +80,16 @@ impl Client {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes().to_vec();
         Answer { status: parts.status, headers: parts.headers, bytes }
+    }
+}
+
+fn settings() -> web::Settings {
+    web::Settings {
+        public_url: PUBLIC_URL.to_owned(),
+        serve_metrics: true,
+        cors_origins: vec!["https://app.example".to_owned()],
+        oauth_registration: true,
+        ..web::Settings::default()
     }
 }
 

@@ -11,6 +11,7 @@ mod faults;
 mod frame;
 mod insights;
 mod limits;
+mod oauth;
 mod openapi;
 mod pages;
 mod paging;

@@ -4,6 +4,7 @@ pub enum Code {
     ValidationError,
     Unauthenticated,
     InsufficientScope,
+    ApiKeyRequired,
     NotFound,
     ScoresNotReady,
     MethodNotAllowed,
@@ -25,10 +26,11 @@ struct Facts {
 }
 
 impl Code {
-    pub const ALL: [Code; 14] = [
+    pub const ALL: [Code; 15] = [
         Code::ValidationError,
         Code::Unauthenticated,
         Code::InsufficientScope,
+        Code::ApiKeyRequired,
         Code::NotFound,
         Code::ScoresNotReady,
         Code::MethodNotAllowed,
@@ -71,7 +73,7 @@ impl Code {
 }
 
 /// In the order of the enumeration, which a test checks.
-const FACTS: [Facts; 14] = [
+const FACTS: [Facts; 15] = [
     Facts {
         status: 400,
         name: "VALIDATION_ERROR",
@@ -93,6 +95,12 @@ const FACTS: [Facts; 14] = [
         name: "INSUFFICIENT_SCOPE",
         meaning: "The token is good, but may not do this. The message names the scope that is missing.",
         recovery: "Make a key with that scope, or ask the person to grant it.",
+    },
+    Facts {
+        status: 403,
+        name: "API_KEY_REQUIRED",
+        meaning: "Webhook endpoints are managed with an API key. The token belongs to a connected app, which cannot.",
+        recovery: "Make an API key with the scope `webhooks:manage` and use it here.",
     },
     Facts {
         status: 404,

@@ -1,5 +1,6 @@
 //! Settings: who one is, who may see the data, and what was done with it.
 
+mod apps;
 mod people;
 pub(super) mod rules;
 mod security;
@@ -17,7 +18,7 @@ use super::shell::{Place, Shell};
 use crate::Door;
 
 pub(super) fn router() -> Router<Door> {
-    Router::new().merge(security::router()).merge(people::router())
+    Router::new().merge(apps::router()).merge(security::router()).merge(people::router())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,182 @@
+use service::oauth::clients::{self, NewClient};
+use service::oauth::pairs::{self, Renewal};
+use service::oauth::{facts, grants};
+
+use super::{ISSUER, Scene, new_client, refusal, register, renewal, scopes};
+
+#[tokio::test]
+async fn each_refresh_gives_a_new_pair_and_the_old_access_runs_out_by_itself() {
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    scene.world.advance_seconds(600);
+    let second = scene.refresh(&first.refresh).await.unwrap();
+    scene.enter(&first.access).await.unwrap();
+    scene.enter(&second.access).await.unwrap();
+    scene.world.advance_seconds(300);
+    assert!(scene.enter(&first.access).await.is_err());
+    scene.enter(&second.access).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_used_up_refresh_token_that_comes_back_ends_the_whole_family() {
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    let second = scene.refresh(&first.refresh).await.unwrap();
+    scene.enter(&second.access).await.unwrap();
+    let again = refusal(scene.refresh(&first.refresh).await);
+    assert_eq!(again, "invalid_grant: the refresh token was used before; ask the person again");
+    for token in [&first.access, &second.access] {
+        assert!(scene.enter(token).await.is_err());
+    }
+    let ended = "invalid_grant: the access that this token stood for was ended";
+    assert_eq!(refusal(scene.refresh(&second.refresh).await), ended);
+    assert!(scene.trail().await[0].starts_with("app.reuse Ledger Lens lost its access. A refresh"));
+}
+
+#[tokio::test]
+async fn an_answer_that_was_lost_can_be_had_anew_within_a_minute() {
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    let lost = scene.refresh(&first.refresh).await.unwrap();
+    scene.world.advance_seconds(59);
+    let second = scene.refresh(&first.refresh).await.unwrap();
+    assert!(scene.enter(&lost.access).await.is_err(), "what was replaced is worth nothing");
+    scene.enter(&second.access).await.unwrap();
+    let third = scene.refresh(&second.refresh).await.unwrap();
+    scene.enter(&third.access).await.unwrap();
+    // Whoever comes with the lost one after all is a second holder.
+    refusal(scene.refresh(&lost.refresh).await);
+    assert!(scene.enter(&third.access).await.is_err());
+}
+
+#[tokio::test]
+async fn after_a_minute_or_once_its_successor_was_used_nothing_is_taken_for_lost() {
+    for used in ["late", "access", "refresh"] {
+        let scene = Scene::new().await;
+        let first = scene.pair().await;
+        let second = scene.refresh(&first.refresh).await.unwrap();
+        match used {
+            "late" => scene.world.advance_seconds(60),
+            "access" => drop(scene.enter(&second.access).await.unwrap()),
+            _ => drop(scene.refresh(&second.refresh).await.unwrap()),
+        }
+        refusal(scene.refresh(&first.refresh).await);
+        assert!(scene.enter(&second.access).await.is_err(), "{used}");
+        let listed = grants::list(&scene.world.app, &scene.person.caller).await.unwrap();
+        assert!(listed.is_empty(), "{used}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_refreshes_at_once_one_wins() {
+    let scene = Scene::new().await;
+    let neighbour = scene.world.neighbour().await;
+    for _ in 0..5 {
+        let first = scene.pair().await;
+        let elsewhere = pairs::refresh(&neighbour, ISSUER, &scene.client, renewal(&first.refresh));
+        let (one, two) = tokio::join!(scene.refresh(&first.refresh), elsewhere);
+        let pairs = [one.unwrap(), two.unwrap()];
+        let mut live = 0;
+        for pair in &pairs {
+            live += usize::from(scene.enter(&pair.access).await.is_ok());
+        }
+        assert_eq!(live, 1, "one pair is good, and the other was replaced by it");
+    }
+}
+
+#[tokio::test]
+async fn a_refresh_token_idle_for_thirty_days_has_expired() {
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    scene.world.advance_seconds(30 * 86_400 - 1);
+    let second = scene.refresh(&first.refresh).await.unwrap();
+    scene.world.advance_seconds(30 * 86_400);
+    let late = refusal(scene.refresh(&second.refresh).await);
+    assert_eq!(late, "invalid_grant: the refresh token has expired");
+    assert!(grants::list(&scene.world.app, &scene.person.caller).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn scopes_can_shrink_at_a_refresh_and_come_back_but_never_grow() {
+    let scene = Scene::new().await;
+    let app = &scene.world.app;
+    let granted = scene.pair().await;
+    let asking =
+        |token: &str, words: &str| Renewal { scope: Some(words.to_owned()), ..renewal(token) };
+    for more in ["accounts:read paper:trade", "actions:write", "webhooks:manage", "nonsense"] {
+        let outcome =
+            pairs::refresh(app, ISSUER, &scene.client, asking(&granted.refresh, more)).await;
+        assert!(refusal(outcome).starts_with("invalid_scope: "), "{more}");
+    }
+    let few = asking(&granted.refresh, "goals:read");
+    let few = pairs::refresh(app, ISSUER, &scene.client, few).await.unwrap();
+    assert_eq!(few.scopes, scopes("goals:read"));
+    let caller = scene.enter(&few.access).await.unwrap();
+    assert!(caller.require(wire::v1::Scope::AccountsRead).is_err());
+    let all = scene.refresh(&few.refresh).await.unwrap();
+    assert_eq!(all.scopes, granted.scopes, "what the person granted is still there");
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_worth_nothing_to_another_client_or_as_something_else() {
+    let scene = Scene::new().await;
+    let app = &scene.world.app;
+    let other = register(app, "Other").await;
+    let pair = scene.pair().await;
+    let stolen = pairs::refresh(app, ISSUER, &other, renewal(&pair.refresh)).await;
+    assert_eq!(refusal(stolen), "invalid_grant: the refresh token is unknown");
+    for wrong in [pair.access.as_str(), "", "ekr_", &pair.refresh[..41]] {
+        let said = refusal(scene.refresh(wrong).await);
+        assert_eq!(said, "invalid_grant: the refresh token is malformed");
+    }
+    assert!(scene.enter(&pair.refresh).await.is_err());
+    let elsewhere =
+        Renewal { resource: Some("https://x.example".to_owned()), ..renewal(&pair.refresh) };
+    let target = pairs::refresh(app, ISSUER, &scene.client, elsewhere).await;
+    assert!(refusal(target).starts_with("invalid_target: "));
+    scene.refresh(&pair.refresh).await.unwrap();
+}
+
+#[tokio::test]
+async fn either_token_ends_the_grant_and_only_in_the_hands_of_its_client() {
+    let scene = Scene::new().await;
+    let app = &scene.world.app;
+    let other = register(app, "Other").await;
+    for give_access in [true, false] {
+        let pair = scene.pair().await;
+        let token = if give_access { &pair.access } else { &pair.refresh };
+        facts::revoke(app, &other, token).await.unwrap();
+        scene.enter(&pair.access).await.unwrap();
+        facts::revoke(app, &scene.client, token).await.unwrap();
+        facts::revoke(app, &scene.client, token).await.unwrap();
+        assert!(scene.enter(&pair.access).await.is_err());
+        refusal(scene.refresh(&pair.refresh).await);
+        assert_eq!(scene.trail().await[0], "app.leave Ledger Lens ended its own access");
+    }
+    facts::revoke(app, &scene.client, "nonsense").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_token_is_told_about_to_its_own_client_while_it_is_good() {
+    let scene = Scene::new().await;
+    let app = &scene.world.app;
+    let other = NewClient { auth_method: None, ..new_client("Other") };
+    let (other, _) = clients::register(app, other).await.unwrap();
+    let pair = scene.pair().await;
+    for (token, seconds) in [(&pair.access, 900), (&pair.refresh, 30 * 86_400)] {
+        let found = facts::introspect(app, &scene.client, token).await.unwrap().unwrap();
+        let now = scene.world.clock.now();
+        assert_eq!(found.issued_at, now);
+        assert_eq!(found.expires_at.as_second() - now.as_second(), seconds);
+        assert_eq!((found.user, found.scopes), (scene.person.user.id, pair.scopes));
+        assert!(facts::introspect(app, &other, token).await.unwrap().is_none());
+    }
+    let second = scene.refresh(&pair.refresh).await.unwrap();
+    assert!(facts::introspect(app, &scene.client, &pair.refresh).await.unwrap().is_none());
+    scene.world.advance_seconds(900);
+    assert!(facts::introspect(app, &scene.client, &second.access).await.unwrap().is_none());
+    assert!(facts::introspect(app, &scene.client, &second.refresh).await.unwrap().is_some());
+    facts::revoke(app, &scene.client, &second.refresh).await.unwrap();
+    assert!(facts::introspect(app, &scene.client, &second.refresh).await.unwrap().is_none());
+    assert!(facts::introspect(app, &scene.client, "nonsense").await.unwrap().is_none());
+}

@@ -1,0 +1,110 @@
+//! Where an app sends a person to be let in: checked, shown, decided, answered.
+
+use axum::extract::{FromRequestParts as _, Request, State};
+use axum::response::{IntoResponse as _, Redirect as To, Response};
+use http::{HeaderValue, StatusCode, header};
+use service::oauth::redirects::Redirect;
+use service::oauth::requests::{self, Asked, Problem};
+use service::oauth::{Fault, Refusal, codes};
+use service::{Error, Scopes};
+
+use super::{consent, fields, plain};
+use crate::Door;
+use crate::site::address;
+use crate::site::fields::Wrong;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::trouble::{Shown, Trouble};
+
+/// The request is checked before the person is asked to sign in: a bad one is answered at once.
+pub(crate) async fn get(State(door): State<Door>, request: Request) -> Shown {
+    let (mut parts, _) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let asked = match check(&door, &query).await? {
+        Ok(asked) => asked,
+        Err(answer) => return Ok(answer),
+    };
+    match Person::from_request_parts(&mut parts, &door).await {
+        Ok(person) => Ok(consent::page(&person, &asked, &query, &Wrong::default())),
+        Err(to_the_door) => Ok(to_the_door),
+    }
+}
+
+/// What the person decided. The form carries what was asked, and it is checked again as if it came anew.
+pub(crate) async fn post(person: Person, form: Form) -> Shown {
+    let query = form.raw("asked");
+    let asked = match check(&person.door, query).await? {
+        Ok(asked) => asked,
+        Err(answer) => return Ok(answer),
+    };
+    let state = asked.state.as_deref();
+    if form.raw("decision") != "allow" {
+        let refusal = Refusal::new(Fault::AccessDenied, "the person said no");
+        return Ok(refused(&person.door, &asked.redirect, state, &refusal));
+    }
+    let chosen: Vec<&str> = form.all("scope").collect();
+    let scopes = Scopes::parse(&chosen.join(" "))?;
+    match codes::allow(person.app(), &person.caller, &asked, scopes).await {
+        Ok(code) => Ok(back(&person.door, &asked.redirect, state, &[("code", &code)])),
+        Err(error @ Error::Invalid { .. }) => {
+            let wrong = Wrong::from_error(error)?;
+            Ok(consent::page(&person, &asked, query, &wrong))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is asked for, or the answer to a request that is none.
+async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Response>, Trouble> {
+    let Some(pairs) = address::pairs(query) else {
+        return Err(unknown("The address that the app sent you to is malformed."));
+    };
+    match requests::check(&door.app, &door.settings.public_url, read(&pairs)).await {
+        Ok(asked) => Ok(Ok(asked)),
+        Err(Problem::Unknown(why)) => Err(unknown(why)),
+        Err(Problem::Answered { redirect, state, refusal }) => {
+            Ok(Err(refused(door, &redirect, state.as_deref(), &refusal)))
+        }
+        Err(Problem::Own(error)) => Err(error.into()),
+    }
+}
+
+fn read(pairs: &[(String, String)]) -> Asked {
+    let find = |name: &str| {
+        let found = pairs.iter().find(|(it, _)| it == name);
+        found.map(|(_, value)| value.clone()).filter(|it| !it.is_empty())
+    };
+    Asked {
+        client_id: find("client_id"),
+        redirect_uri: find("redirect_uri"),
+        response_type: find("response_type"),
+        code_challenge: find("code_challenge"),
+        code_challenge_method: find("code_challenge_method"),
+        scope: find("scope"),
+        resource: find("resource"),
+        state: find("state"),
+        repeated: fields::repeated(pairs).map(str::to_owned),
+    }
+}
+
+/// Nothing is sent to an address that nobody vouched for.
+fn unknown(why: &str) -> Trouble {
+    let said = format!("{why} Nothing was allowed. Go back to the app and start again from there.");
+    Trouble::new(StatusCode::BAD_REQUEST, "This app cannot be let in", &said)
+}
+
+fn refused(door: &Door, to: &Redirect, state: Option<&str>, refusal: &Refusal) -> Response {
+    let message = plain(&refusal.message);
+    let answer = [("error", refusal.fault.as_str()), ("error_description", message.as_str())];
+    back(door, to, state, &answer)
+}
+
+/// Sends the person back to the app with an answer, the app's own word for this request, and our name (RFC 9207).
+fn back(door: &Door, to: &Redirect, state: Option<&str>, answer: &[(&str, &str)]) -> Response {
+    let mut answer = answer.to_vec();
+    answer.extend(state.map(|it| ("state", it)));
+    answer.push(("iss", &door.settings.public_url));
+    let mut response = To::to(&to.with(&answer)).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,71 @@
+//! The page that names the app, where it is, and what it asks for; each part can be left out.
+
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use maud::{Markup, html};
+use service::oauth::redirects::Redirect;
+use service::oauth::requests::Request;
+
+use crate::site::fields::{self, Wrong};
+use crate::site::person::Person;
+use crate::site::{POLICY, shell};
+
+/// `query` is what was asked, to the letter, and comes back with the answer.
+pub(super) fn page(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Response {
+    let good = wrong.message.is_empty();
+    let status = if good { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let title = format!("Allow {}?", asked.client.name);
+    let mut response = shell::decision(status, person, &title, card(person, asked, query, wrong));
+    if let Ok(policy) = HeaderValue::from_str(&policy(&asked.redirect)) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+fn card(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Markup {
+    let name = &asked.client.name;
+    let inner = html! {
+        input type="hidden" name="asked" value=(query);
+        fieldset {
+            legend { "It will be able to" }
+            @for scope in asked.scopes.iter() {
+                (fields::check("scope", scope.as_str(), scope.describe(), true))
+            }
+        }
+        p.soft { "Take away what it does not need." }
+        div.choices {
+            button.primary type="submit" name="decision" value="allow" { "Allow" }
+            button.outlined type="submit" name="decision" value="deny" { "Deny" }
+        }
+    };
+    html! {
+        h1 { "Allow " (name) "?" }
+        (wrong.summary())
+        p { (name) " asks for access to the finances of " strong { (person.user.email) } "." }
+        dl.facts {
+            div { dt { "App" } dd { (name) } }
+            div { dt { "Your answer goes to" } dd { (place(&asked.redirect)) } }
+        }
+        (fields::form("/oauth/authorize", &person.form_token, inner))
+        p.soft {
+            "The name is what the app says of itself. Allow it only if you just came from it and \
+             know the address above. You can end its access at any time under Settings, \
+             Connected apps."
+        }
+    }
+}
+
+fn place(redirect: &Redirect) -> Markup {
+    html! {
+        strong { (redirect.host()) }
+        @if redirect.is_on_this_machine() { ", a program on your own computer" }
+    }
+}
+
+/// A browser holds the answer to a form, and every redirect behind it, against this policy. The app may send the
+/// person on to another of its pages, so that its own host alone would not do.
+fn policy(redirect: &Redirect) -> String {
+    let own = "form-action 'self'";
+    let also = redirect.source().map_or(String::new(), |it| format!(" {it}"));
+    POLICY.replace(own, &format!("{own} https:{also}"))
+}

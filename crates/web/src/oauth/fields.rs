@@ -1,0 +1,128 @@
+//! What an app sends in a body, and how it says who it is.
+
+use std::net::SocketAddr;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, header};
+use http_body_util::{BodyExt as _, Limited};
+use service::oauth::clients::{self, Claim, Client};
+use service::oauth::{Failure, Fault, Outcome, Refusal};
+use service::{App, limits};
+
+use crate::site::address;
+
+const BYTES_MAX: usize = 64 * 1_024;
+
+/// The fields of a form, each at most once.
+pub(super) struct Fields {
+    pairs: Vec<(String, String)>,
+    claim: Claim,
+    address: String,
+}
+
+impl Fields {
+    pub(super) async fn read(request: Request) -> Outcome<Fields> {
+        let (parts, body) = request.into_parts();
+        let address = address_of(&parts);
+        let bytes = body_of(&parts, body, "application/x-www-form-urlencoded").await?;
+        let text = std::str::from_utf8(&bytes).ok();
+        let pairs = text.and_then(address::pairs);
+        let pairs = pairs.ok_or_else(|| wrong("the body is no form that can be read"))?;
+        if let Some(name) = repeated(&pairs) {
+            return Err(wrong(&format!("{name} is given more than once")));
+        }
+        let mut fields = Fields { pairs, claim: Claim::default(), address };
+        fields.claim = fields.claim_of(&parts.headers)?;
+        Ok(fields)
+    }
+
+    /// A field that is there but empty counts as left out.
+    pub(super) fn find(&self, name: &str) -> Option<&str> {
+        let found = self.pairs.iter().find(|(it, _)| it == name);
+        found.map(|(_, value)| value.as_str()).filter(|it| !it.is_empty())
+    }
+
+    pub(super) fn owned(&self, name: &str) -> Option<String> {
+        self.find(name).map(str::to_owned)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Outcome<&str> {
+        self.find(name).ok_or_else(|| wrong(&format!("{name} is missing")))
+    }
+
+    pub(super) fn has_secret(&self) -> bool {
+        self.claim.secret.is_some()
+    }
+
+    /// The client that these fields come from.
+    pub(super) async fn client(&self, app: &App) -> Outcome<Client> {
+        let found = clients::authenticate(app, &self.claim).await;
+        self.counted(app, found)
+    }
+
+    /// Guessing is slow: what fails counts against the address it comes from.
+    pub(super) fn counted<T>(&self, app: &App, outcome: Outcome<T>) -> Outcome<T> {
+        if let Err(Failure::Refused(Refusal { fault, .. })) = &outcome
+            && matches!(fault, Fault::InvalidClient | Fault::InvalidGrant)
+        {
+            limits::note_failure(app, &self.address)?;
+        }
+        outcome
+    }
+
+    fn claim_of(&self, headers: &HeaderMap) -> Outcome<Claim> {
+        let (id, secret) = (self.owned("client_id"), self.owned("client_secret"));
+        let Some(value) = headers.get(header::AUTHORIZATION) else {
+            return Ok(Claim { id, secret });
+        };
+        let unreadable = || Refusal::new(Fault::InvalidClient, "send Basic client authentication");
+        let (name, word) = basic(value.to_str().unwrap_or_default()).ok_or_else(unreadable)?;
+        if secret.is_some() || id.is_some_and(|it| it != name) {
+            return Err(wrong("say who the client is in one way only"));
+        }
+        Ok(Claim { id: Some(name), secret: Some(word).filter(|it| !it.is_empty()) })
+    }
+}
+
+/// RFC 6749 section 2.3.1: both parts are form-encoded before they are joined.
+fn basic(value: &str) -> Option<(String, String)> {
+    let (scheme, encoded) = value.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let joined = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (id, secret) = joined.split_once(':')?;
+    Some((address::decode(id)?, address::decode(secret)?))
+}
+
+/// The first name that comes a second time.
+pub(super) fn repeated(pairs: &[(String, String)]) -> Option<&str> {
+    let before = |at: usize| pairs[..at].iter().any(|(name, _)| *name == pairs[at].0);
+    (0..pairs.len()).find(|at| before(*at)).map(|at| pairs[at].0.as_str())
+}
+
+pub(super) fn address_of(parts: &Parts) -> String {
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    address.map_or_else(|| "unknown".to_owned(), |it| it.0.ip().to_string())
+}
+
+pub(super) async fn body_of(parts: &Parts, body: Body, media: &str) -> Outcome<Bytes> {
+    let declared = parts.headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let declared = declared.and_then(|it| it.split(';').next()).unwrap_or_default();
+    if !declared.trim().eq_ignore_ascii_case(media) {
+        return Err(wrong(&format!("the body must be sent as Content-Type: {media}")));
+    }
+    match Limited::new(body, BYTES_MAX).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(_) => Err(wrong("the body must be at most 64 KiB")),
+    }
+}
+
+fn wrong(message: &str) -> Failure {
+    Refusal::new(Fault::InvalidRequest, message).into()
+}

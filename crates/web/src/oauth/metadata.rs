@@ -1,0 +1,102 @@
+//! The documents by which an app finds everything from the address alone (RFC 8414 and RFC 9728).
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use http::{StatusCode, header};
+use serde_json::{Value, json};
+use service::oauth::clients::AuthMethod;
+use service::oauth::offered;
+use wire::v1::Scope;
+
+use super::{answer, error_body};
+use crate::Door;
+
+pub(super) async fn server(State(door): State<Door>) -> Response {
+    document(&server_document(&door))
+}
+
+/// Where the installation's own address has a path, it is put behind the well-known one.
+pub(super) async fn server_at(State(door): State<Door>, Path(path): Path<String>) -> Response {
+    if path == own_path(&door.settings.public_url) && !path.is_empty() {
+        document(&server_document(&door))
+    } else {
+        nothing()
+    }
+}
+
+pub(super) async fn resource(State(door): State<Door>) -> Response {
+    document(&resource_document(&door))
+}
+
+/// The same under the path of the API.
+pub(super) async fn resource_at(State(door): State<Door>, Path(path): Path<String>) -> Response {
+    let api = format!("{}/v1", own_path(&door.settings.public_url));
+    if path == api.trim_start_matches('/') {
+        document(&resource_document(&door))
+    } else {
+        nothing()
+    }
+}
+
+/// What stands behind the host, without a slash in front.
+fn own_path(public_url: &str) -> &str {
+    let behind = public_url.split_once("://").map_or("", |(_, it)| it);
+    behind.split_once('/').map_or("", |(_, path)| path)
+}
+
+fn server_document(door: &Door) -> Value {
+    let url = &door.settings.public_url;
+    let methods: Vec<&str> = AuthMethod::ALL.iter().map(|it| it.as_str()).collect();
+    let mut document = json!({
+        "issuer": url,
+        "authorization_endpoint": format!("{url}/oauth/authorize"),
+        "token_endpoint": format!("{url}/oauth/token"),
+        "revocation_endpoint": format!("{url}/oauth/revoke"),
+        "introspection_endpoint": format!("{url}/oauth/introspect"),
+        "scopes_supported": scopes(),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_methods_supported": methods,
+        "introspection_endpoint_auth_methods_supported":
+            ["client_secret_basic", "client_secret_post"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": true,
+        "service_documentation": format!("{url}/docs"),
+    });
+    if door.settings.oauth_registration {
+        document["registration_endpoint"] = json!(format!("{url}/oauth/register"));
+    }
+    document
+}
+
+fn resource_document(door: &Door) -> Value {
+    let url = &door.settings.public_url;
+    json!({
+        "resource": format!("{url}/v1"),
+        "resource_name": "Evenkeel",
+        "resource_documentation": format!("{url}/docs"),
+        "authorization_servers": [url],
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": scopes(),
+    })
+}
+
+/// What an app can ask for. Clients ask for all that is listed, so that what is refused must not be.
+fn scopes() -> Vec<&'static str> {
+    offered().iter().map(Scope::as_str).collect()
+}
+
+fn document(document: &Value) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, document.to_string()).into_response()
+}
+
+fn nothing() -> Response {
+    answer(StatusCode::NOT_FOUND, &error_body("not_found", "there is nothing at this address"))
+}

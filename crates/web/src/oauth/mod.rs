@@ -1,0 +1,128 @@
+//! The doors for apps: registering, asking, tokens, and the documents that say where all of it is.
+
+pub(crate) mod authorize;
+mod consent;
+mod fields;
+mod metadata;
+mod register;
+mod token;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodRouter, get, post};
+use http::{HeaderValue, Method, StatusCode, header};
+use serde_json::{Value, json};
+use service::Error;
+use service::oauth::{Failure, Fault, Outcome, Refusal};
+
+use crate::Door;
+use crate::frame::put_cors;
+use crate::site::trouble::causes;
+
+/// Everything that programs ask; the page that a person sees is among the pages.
+pub(crate) fn router(door: &Door) -> Router<Door> {
+    let server = "/.well-known/oauth-authorization-server";
+    let resource = "/.well-known/oauth-protected-resource";
+    Router::new()
+        .route("/oauth/register", only(post(register::post), "POST, OPTIONS"))
+        .route("/oauth/token", only(post(token::token), "POST, OPTIONS"))
+        .route("/oauth/revoke", only(post(token::revoke), "POST, OPTIONS"))
+        .route("/oauth/introspect", only(post(token::introspect), "POST, OPTIONS"))
+        .route(server, only(get(metadata::server), "GET, HEAD, OPTIONS"))
+        .route(&format!("{server}/{{*path}}"), only(get(metadata::server_at), "GET, HEAD, OPTIONS"))
+        .route(resource, only(get(metadata::resource), "GET, HEAD, OPTIONS"))
+        .route(
+            &format!("{resource}/{{*path}}"),
+            only(get(metadata::resource_at), "GET, HEAD, OPTIONS"),
+        )
+        .layer(from_fn_with_state(door.clone(), share))
+}
+
+/// Other methods are told in JSON what there is.
+fn only(methods: MethodRouter<Door>, allowed: &'static str) -> MethodRouter<Door> {
+    methods.fallback(async move |method: Method| {
+        let allow = [(header::ALLOW, allowed)];
+        if method == Method::OPTIONS {
+            return (StatusCode::NO_CONTENT, allow).into_response();
+        }
+        let message = format!("{method} is not allowed here; use {allowed}");
+        let body = error_body("invalid_request", &message);
+        (allow, answer(StatusCode::METHOD_NOT_ALLOWED, &body)).into_response()
+    })
+}
+
+/// Pages of other origins may read these answers where the operator lets them call the API.
+async fn share(State(door): State<Door>, request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut response = next.run(request).await;
+    put_cors(response.headers_mut(), &door.settings.cors_origins, origin.as_ref());
+    response
+}
+
+/// JSON that nobody may keep: most of it is secret.
+fn answer(status: StatusCode, body: &Value) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::PRAGMA, "no-cache"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (status, headers, body.to_string()).into_response()
+}
+
+fn error_body(error: &str, description: &str) -> Value {
+    json!({ "error": error, "error_description": description })
+}
+
+fn close(outcome: Outcome<Response>) -> Response {
+    outcome.unwrap_or_else(refusal)
+}
+
+/// RFC 6749 section 5.2.
+fn refusal(failure: Failure) -> Response {
+    let error = match failure {
+        Failure::Refused(Refusal { fault, message }) => {
+            let body = error_body(fault.as_str(), &plain(&message));
+            return match fault {
+                Fault::InvalidClient => {
+                    let challenge = [(header::WWW_AUTHENTICATE, "Basic realm=\"evenkeel\"")];
+                    (challenge, answer(StatusCode::UNAUTHORIZED, &body)).into_response()
+                }
+                Fault::AccessDenied => answer(StatusCode::FORBIDDEN, &body),
+                _ => answer(StatusCode::BAD_REQUEST, &body),
+            };
+        }
+        Failure::Own(error) => error,
+    };
+    let (status, word, message, retry_after) = match &error {
+        Error::Limited { retry_after_seconds } => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "temporarily_unavailable",
+            error.to_string(),
+            Some((*retry_after_seconds).max(1)),
+        ),
+        Error::Unavailable(_) => {
+            tracing::error!(error = %causes(&error), "an app could not be answered");
+            let message = "the service cannot reach its data right now".to_owned();
+            (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", message, Some(5))
+        }
+        _ => {
+            tracing::error!(error = %causes(&error), "an app could not be answered");
+            let message = "something went wrong on our side; it was logged".to_owned();
+            (StatusCode::INTERNAL_SERVER_ERROR, "server_error", message, None)
+        }
+    };
+    let mut response = answer(status, &error_body(word, &message));
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// The few characters that OAuth lets stand in a description; what an app sent may be repeated in it.
+fn plain(message: &str) -> String {
+    let fits = |it: char| (' '..='~').contains(&it) && it != '"' && it != '\\';
+    message.chars().take(200).map(|it| if fits(it) { it } else { '?' }).collect()
+}

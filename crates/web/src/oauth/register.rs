@@ -1,0 +1,93 @@
+//! Registering an app by itself (RFC 7591).
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use service::limits;
+use service::oauth::clients::{self, AuthMethod, NewClient};
+use service::oauth::redirects::Redirect;
+use service::oauth::{Fault, Outcome, Refusal};
+
+use super::fields::{address_of, body_of};
+use super::{answer, close};
+use crate::Door;
+
+pub(super) async fn post(State(door): State<Door>, request: Request) -> Response {
+    close(register(&door, request).await)
+}
+
+async fn register(door: &Door, request: Request) -> Outcome<Response> {
+    if !door.settings.oauth_registration {
+        let message = "apps cannot register themselves here; ask who runs this installation";
+        return Err(Refusal::new(Fault::AccessDenied, message).into());
+    }
+    let (parts, body) = request.into_parts();
+    limits::note_registration(&door.app, &address_of(&parts))?;
+    let bytes = body_of(&parts, body, "application/json").await?;
+    let said = read(&bytes)?;
+    let (client, secret) = clients::register(&door.app, said).await?;
+    let redirects: Vec<&str> = client.redirects.iter().map(Redirect::as_str).collect();
+    let mut body = json!({
+        "client_id": client.id.to_string(),
+        "client_id_issued_at": client.registered_at.as_second(),
+        "client_name": client.name,
+        "redirect_uris": redirects,
+        "token_endpoint_auth_method": client.auth_method.as_str(),
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+    });
+    if let Some(secret) = secret {
+        body["client_secret"] = json!(secret);
+        body["client_secret_expires_at"] = json!(0);
+    }
+    Ok(answer(StatusCode::CREATED, &body))
+}
+
+/// What an app says of itself. Members that we do not know are left aside, as the standard asks.
+fn read(bytes: &[u8]) -> Result<NewClient, Refusal> {
+    let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else {
+        return Err(wrong("the body must be a JSON object"));
+    };
+    let auth_method = match text(&members, "token_endpoint_auth_method")? {
+        None => None,
+        Some(word) => Some(AuthMethod::parse(word).ok_or_else(|| {
+            wrong("token_endpoint_auth_method must be none, client_secret_basic or client_secret_post")
+        })?),
+    };
+    for (name, wanted) in [("grant_types", "authorization_code"), ("response_types", "code")] {
+        let given = texts(&members, name)?;
+        if given.is_some_and(|it| !it.iter().any(|word| word == wanted)) {
+            return Err(wrong(&format!("{name} must have {wanted} in it")));
+        }
+    }
+    Ok(NewClient {
+        name: text(&members, "client_name")?.map(str::to_owned),
+        redirect_uris: texts(&members, "redirect_uris")?.unwrap_or_default(),
+        auth_method,
+    })
+}
+
+fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, Refusal> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(wrong(&format!("{name} must be text"))),
+    }
+}
+
+fn texts(members: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, Refusal> {
+    let wrong = || wrong(&format!("{name} must be a list of texts"));
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(items)) => {
+            let texts = items.iter().map(|it| it.as_str().map(str::to_owned));
+            texts.collect::<Option<_>>().map(Some).ok_or_else(wrong)
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+fn wrong(message: &str) -> Refusal {
+    Refusal::new(Fault::InvalidClientMetadata, message)
+}

@@ -1,0 +1,98 @@
+//! Tokens: given for a code or for the token before, told about, and given back.
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::json;
+use service::oauth::codes::{self, Redemption};
+use service::oauth::pairs::{self, ACCESS_SECONDS, Issued, Renewal};
+use service::oauth::{Fault, Outcome, Refusal, facts};
+
+use super::fields::Fields;
+use super::{answer, close};
+use crate::Door;
+
+pub(super) async fn token(State(door): State<Door>, request: Request) -> Response {
+    close(issue(&door, request).await)
+}
+
+pub(super) async fn revoke(State(door): State<Door>, request: Request) -> Response {
+    close(give_back(&door, request).await)
+}
+
+pub(super) async fn introspect(State(door): State<Door>, request: Request) -> Response {
+    close(tell(&door, request).await)
+}
+
+async fn issue(door: &Door, request: Request) -> Outcome<Response> {
+    let (app, issuer) = (&door.app, &door.settings.public_url);
+    let fields = Fields::read(request).await?;
+    let client = fields.client(app).await?;
+    let issued = match fields.get("grant_type")? {
+        "authorization_code" => {
+            let redemption = Redemption {
+                code: fields.get("code")?.to_owned(),
+                verifier: fields.get("code_verifier")?.to_owned(),
+                redirect_uri: fields.owned("redirect_uri"),
+                resource: fields.owned("resource"),
+            };
+            codes::redeem(app, issuer, &client, redemption).await
+        }
+        "refresh_token" => {
+            let renewal = Renewal {
+                token: fields.get("refresh_token")?.to_owned(),
+                scope: fields.owned("scope"),
+                resource: fields.owned("resource"),
+            };
+            pairs::refresh(app, issuer, &client, renewal).await
+        }
+        _ => {
+            let message = "grant_type must be authorization_code or refresh_token";
+            return Err(Refusal::new(Fault::UnsupportedGrantType, message).into());
+        }
+    };
+    let Issued { access, refresh, scopes } = fields.counted(app, issued)?;
+    let body = json!({
+        "access_token": access,
+        "token_type": "Bearer",
+        "expires_in": ACCESS_SECONDS,
+        "refresh_token": refresh,
+        "scope": scopes.to_words(),
+    });
+    Ok(answer(StatusCode::OK, &body))
+}
+
+/// RFC 7009: whatever the token was, it is worth nothing afterwards.
+async fn give_back(door: &Door, request: Request) -> Outcome<Response> {
+    let fields = Fields::read(request).await?;
+    let client = fields.client(&door.app).await?;
+    facts::revoke(&door.app, &client, fields.get("token")?).await?;
+    Ok(answer(StatusCode::OK, &json!({})))
+}
+
+/// RFC 7662, for clients that can show who they are, about their own tokens.
+async fn tell(door: &Door, request: Request) -> Outcome<Response> {
+    let fields = Fields::read(request).await?;
+    let client = fields.client(&door.app).await?;
+    if !fields.has_secret() {
+        let message = "only a client with a secret may ask about tokens";
+        return Err(Refusal::new(Fault::InvalidClient, message).into());
+    }
+    let found = facts::introspect(&door.app, &client, fields.get("token")?).await?;
+    let Some(facts) = found else {
+        return Ok(answer(StatusCode::OK, &json!({ "active": false })));
+    };
+    let url = &door.settings.public_url;
+    let body = json!({
+        "active": true,
+        "scope": facts.scopes.to_words(),
+        "client_id": client.id.to_string(),
+        "token_type": "Bearer",
+        "exp": facts.expires_at.as_second(),
+        "iat": facts.issued_at.as_second(),
+        "sub": facts.user.to_string(),
+        "aud": facts.resource.unwrap_or_else(|| url.clone()),
+        "iss": url,
+    });
+    Ok(answer(StatusCode::OK, &body))
+}

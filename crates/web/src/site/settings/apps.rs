@@ -1,0 +1,83 @@
+//! Connected apps: whom the person let in, what they may do, and the way out.
+
+use axum::Router;
+use axum::extract::Path;
+use axum::routing::{get, post};
+use base::{GrantId, Timestamp};
+use maud::{Markup, html};
+use service::oauth::grants::{self, Grant};
+
+use super::{Settings, Tab};
+use crate::Door;
+use crate::site::fields;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::moment;
+use crate::site::trouble::{Shown, Trouble};
+
+pub(super) fn router() -> Router<Door> {
+    Router::new()
+        .route("/settings/apps", get(list))
+        .route("/settings/apps/{id}/revoke", post(revoke))
+}
+
+async fn list(person: Person) -> Shown {
+    let apps = grants::list(person.app(), &person.caller).await?;
+    let main = html! {
+        section.card aria-labelledby="apps" {
+            h2 id="apps" { "Connected apps" }
+            p.soft {
+                "Apps that you let in read your data through the API until you end their access. \
+                 They may propose changes; only you decide."
+            }
+            @if apps.is_empty() {
+                p {
+                    "No app has access. When one asks for it, you are shown here, what it wants, \
+                     and you say yes or no. Most apps need only this address: "
+                    code { (person.public_url()) }
+                }
+            } @else {
+                ul.key-list { @for app in &apps { (row(&person, app)) } }
+            }
+        }
+    };
+    Ok(Settings::new(Tab::Apps).page(&person, main))
+}
+
+async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = GrantId::parse(&id).map_err(|_| Trouble::not_found())?;
+    grants::revoke(person.app(), &person.caller, id).await?;
+    Ok(see_other(&person, "/settings/apps", "The app is out. It gets nothing any more."))
+}
+
+fn row(person: &Person, app: &Grant) -> Markup {
+    let now = person.app().clock.now();
+    let day = |at: Timestamp| person.view.day(at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    let used = match (app.last_used_at, &app.last_used_address) {
+        (Some(at), Some(address)) => format!("{} from {address}", moment(at, now)),
+        (Some(at), None) => moment(at, now),
+        (None, _) => "Never".to_owned(),
+    };
+    let action = format!("/settings/apps/{}/revoke", app.id);
+    html! {
+        li {
+            h3 { (app.client_name) " " span.soft { (app.host) } }
+            dl.key-facts {
+                div {
+                    dt { "May do" }
+                    dd {
+                        ul { @for scope in app.scopes.iter() { li { (scope.describe()) } } }
+                    }
+                }
+                div { dt { "Since" } dd { (day(app.created_at)) } }
+                div { dt { "Last used" } dd { (used) } }
+            }
+            details.confirm {
+                summary { "End access of " (app.client_name) }
+                p { "It loses its access at once. To come back it has to ask you again." }
+                (fields::button(&action, &person.form_token, "End access", "danger"))
+            }
+        }
+    }
+}
