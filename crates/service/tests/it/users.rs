@@ -170,13 +170,8 @@ async fn with_ways_in(world: &World, person: &Person) {
 }
 
 /// Tables whose rows name nobody, that not everybody has rows in, or that nothing is put into yet.
-const NOBODYS: [&str; 5] = [
-    "installation",
-    "sign_in_failures",
-    "invitations",
-    "oauth_clients",
-    "user_images",
-];
+const NOBODYS: [&str; 5] =
+    ["installation", "sign_in_failures", "invitations", "oauth_clients", "user_images"];
 
 /// What is worked out and decided.
 async fn with_insights(world: &World, person: &Person) {
