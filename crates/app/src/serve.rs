@@ -28,13 +28,14 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     let bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
     loops.start_all(&app);
-    if let Some(file) = &serving.ready_file {
-        write_ready_file(file, &bound.web_url, &[])?;
-    }
     tracing::info!(url = bound.web_url, "Evenkeel is ready");
     if sign_ins::is_first_run(&app).await? {
         let (url, code) = (format!("{}/setup", bound.web_url), sign_ins::setup_code(&app));
         tracing::info!(url, code, "nobody has an account yet; open the address and type the code");
+    }
+    // Last, so that a script that waited for it finds all of the above said.
+    if let Some(file) = &serving.ready_file {
+        write_ready_file(file, &bound.web_url, &[])?;
     }
     bound.serve(config, app, loops, stop).await
 }

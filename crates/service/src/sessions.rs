@@ -252,7 +252,7 @@ const PROVE: &str = "update sessions set proved_at = $3 where user_id = $1 and i
 const PROVED: &str =
     "select proved_at from sessions where user_id = $1 and id = $2 and proved_at > $3";
 const DELETE: &str = "delete from sessions where user_id = $1 and id = $2";
-const DELETE_OTHERS: &str = "delete from sessions where user_id = $1 and ($2 is null or id <> $2)";
+const DELETE_OTHERS: &str = "delete from sessions where user_id = $1 and id <> $2";
 const FORGET: &str = "delete from sessions where expires_at <= $1 or seen_at <= $2";
 
 pub(crate) const STATEMENTS: &[&str] =
