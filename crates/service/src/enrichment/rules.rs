@@ -136,7 +136,7 @@ const SAVE: &str =
     category, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const FORGET: &str = "delete from rules where user_id = $1 and id = $2";
 const LIST: &str =
-    "select r.id, r.merchant_key, r.words, a.name, r.direction, r.counterparty, r.category,
+    "select r.id, r.merchant_key, r.words, coalesce(a.own_name, a.name), r.direction, r.counterparty, r.category,
     r.created_at from rules r left join accounts a on a.user_id = r.user_id and a.id = r.account_id
     where r.user_id = $1 order by r.created_at desc, r.id desc limit $2";
 

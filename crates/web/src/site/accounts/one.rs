@@ -210,7 +210,7 @@ async fn last_transactions(person: &Person, id: AccountId) -> service::Result<Ve
             }
             tr.(class) {
                 th scope="row" {
-                    (it.counterparty.unwrap_or(it.description))
+                    a href={ "/transactions/" (it.id) } { (it.counterparty.unwrap_or(it.description)) }
                     @if it.pending { " " span.badge { "Pending" } }
                     @if let Some(category) = it.category { span.soft { (category.label()) } }
                 }
@@ -232,7 +232,7 @@ fn happened(account: &Account, rows: &[Markup]) -> Markup {
             @if rows.is_empty() {
                 p.soft { "None yet." }
             } @else {
-                table {
+                table.happened {
                     thead {
                         tr {
                             th scope="col" { "What" }

@@ -113,7 +113,7 @@ fn missed(view: View, glance: &Glance) -> Vec<Markup> {
         html! {
             li {
                 span.what {
-                    a href="/recurring" { (stream.name) }
+                    a href={ "/recurring/" (stream.id) } { (stream.name) }
                     span.soft {
                         "Expected " (view.near_day(on)) " from " (account)
                         " and not seen. Check whether it was paid."
@@ -137,7 +137,7 @@ fn rises(view: View, glance: &Glance) -> Vec<Markup> {
         html! {
             li {
                 span.what {
-                    a href="/recurring" { (stream.name) }
+                    a href={ "/recurring/" (stream.id) } { (stream.name) }
                     span.soft {
                         "Costs more since " (view.near_day(change.on)) ": "
                         (view.money(money(change.from_minor))) " before."
@@ -211,7 +211,7 @@ fn bill(view: View, on: Date, stream: &Stream, account: &str) -> Markup {
     html! {
         li {
             span.what {
-                a href="/recurring" { (stream.name) }
+                a href={ "/recurring/" (stream.id) } { (stream.name) }
                 span.soft { (view.near_day(on)) ", from " (account) }
             }
             span {

@@ -8,9 +8,8 @@ use service::insights;
 use testkit::draft::{Account, brokerage, card, checking, statement, txn};
 use testkit::{Person, World};
 
+use super::HOSTILE;
 use crate::browser::Browser;
-
-const HOSTILE: &str = "<script>alert(1)</script>\"'>";
 
 /// Rent, power and pay over two years, a card with benefits, and shares.
 fn household() -> Vec<Account> {
