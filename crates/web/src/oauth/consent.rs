@@ -42,7 +42,7 @@ fn card(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Markup 
         h1 { "Allow " (name) "?" }
         (wrong.summary())
         p { (name) " asks for access to the finances of " strong { (person.user.email) } "." }
-        dl.facts {
+        dl.asked {
             div { dt { "App" } dd { (name) } }
             div { dt { "Your answer goes to" } dd { (place(&asked.redirect)) } }
         }

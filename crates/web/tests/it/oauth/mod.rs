@@ -3,6 +3,7 @@
 mod authorizing;
 mod documents;
 mod registering;
+mod stranger;
 mod tokens;
 
 use base64::Engine as _;
