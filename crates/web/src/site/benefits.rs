@@ -118,7 +118,7 @@ fn row(person: &Person, benefit: &Benefit) -> Markup {
                     (mark_form(person, benefit))
                 }
             }
-            span { (view.number(&benefit.remaining_amount, currency)) span.soft { "left" } }
+            span { (view.number(&benefit.remaining_amount, currency)) " " span.soft { "left" } }
         }
     }
 }

@@ -158,7 +158,7 @@ fn change(view: View, amount: Option<Money>, percent: Option<Percent>) -> Markup
             Some(amount) => (view.signed(amount)),
             None => span.soft { "not known" },
         }
-        @if let Some(percent) = percent { span.soft { (show::percent(percent)) } }
+        @if let Some(percent) = percent { " " span.soft { (show::percent(percent)) } }
     }
 }
 
