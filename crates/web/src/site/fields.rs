@@ -66,11 +66,22 @@ pub(crate) struct Field<'a> {
     /// What the browser may fill in, such as `current-password`.
     pub(crate) autocomplete: &'a str,
     pub(crate) required: bool,
+    /// Tells fields of one name apart where several forms are on one page.
+    pub(crate) form: &'a str,
 }
 
 impl<'a> Field<'a> {
     pub(crate) fn text(name: &'a str, label: &'a str, value: &'a str) -> Field<'a> {
-        Field { name, label, kind: "text", value, hint: "", autocomplete: "off", required: true }
+        Field {
+            name,
+            label,
+            kind: "text",
+            value,
+            hint: "",
+            autocomplete: "off",
+            required: true,
+            form: "",
+        }
     }
 
     pub(crate) fn kind(self, kind: &'a str) -> Field<'a> {
@@ -85,12 +96,17 @@ impl<'a> Field<'a> {
         Field { autocomplete, ..self }
     }
 
+    pub(crate) fn of_form(self, form: &'a str) -> Field<'a> {
+        Field { form, ..self }
+    }
+
     pub(crate) fn optional(self) -> Field<'a> {
         Field { required: false, ..self }
     }
 
     pub(crate) fn show(&self, wrong: &Wrong) -> Markup {
-        let (id, hint_id) = (format!("f-{}", self.name), format!("h-{}", self.name));
+        let (id, hint_id) =
+            (format!("f-{}{}", self.form, self.name), format!("h-{}{}", self.form, self.name));
         let error = wrong.at(self.name);
         let described = (error.is_some() || !self.hint.is_empty()).then_some(hint_id.as_str());
         html! {

@@ -49,8 +49,9 @@ impl Ways<'_> {
         fields::form(action, &self.person.form_token, body)
     }
 
-    fn password_field(&self, label: &str) -> Markup {
+    fn password_field(&self, label: &str, form: &str) -> Markup {
         let field = Field::text("password", label, "").autocomplete("current-password");
+        let field = field.of_form(form);
         html! {
             @if self.has_password { (field.kind("password").show(&Wrong::default())) }
         }
@@ -180,7 +181,7 @@ impl Ways<'_> {
         let hint = format!("At least {PASSWORD_LENGTH_MIN} characters; longer is better.");
         let new = Field::text("new_password", "New password", "").autocomplete("new-password");
         let body = html! {
-            (self.password_field("Present password"))
+            (self.password_field("Present password", "change-"))
             (new.kind("password").hint(&hint).show(&Wrong::default()))
             button type="submit" { "Change the password" }
         };
@@ -197,7 +198,7 @@ impl Ways<'_> {
         let email = Field::text("email", "Email", &self.person.user.email).autocomplete("email");
         let body = html! {
             (email.kind("email").show(&Wrong::default()))
-            (self.password_field("Password"))
+            (self.password_field("Password", "email-"))
             button type="submit" { "Change the email" }
         };
         html! {
@@ -244,7 +245,7 @@ impl Ways<'_> {
 
     fn leaving_section(&self) -> Markup {
         let body = html! {
-            (self.password_field("Password"))
+            (self.password_field("Password", "leave-"))
             (fields::check("sure", "1", "I want everything of mine to be gone for good", false))
             button.danger type="submit" { "Delete my account" }
         };

@@ -139,7 +139,7 @@ impl List<'_> {
                     }
                 }
                 totals => {
-                    div.card.scroll {
+                    div.card.scroll tabindex="0" role="group" aria-label="Totals, a table" {
                         table {
                             thead { tr {
                                 th scope="col" { "Currency" }
