@@ -33,6 +33,32 @@ pub(crate) fn postgres() -> Result<()> {
     as_root(APT_POSTGRES).context("PostgreSQL could not be installed")
 }
 
+/// Chromium without a single font would draw empty boxes, and judge their size.
+const APT_BROWSER: &str = "
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+apt-get update --quiet
+apt-get install --quiet --yes --no-install-recommends chromium chromium-driver fonts-liberation
+";
+
+/// The browser and its driver. They must be of one version, so they come from one place.
+pub(crate) fn browser() -> Result<()> {
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let is_there = browsers.iter().any(|it| on_path(it).is_some());
+    if is_there && on_path("chromedriver").is_some() {
+        return Ok(());
+    }
+    ensure!(
+        on_path("apt-get").is_some(),
+        "Chromium or its chromedriver is missing: install both with this system's packages \
+         (macOS: `brew install --cask chromium chromedriver`; Fedora: `dnf install chromium \
+         chromedriver`; Arch: `pacman -S chromium`; Alpine: `apk add chromium \
+         chromium-chromedriver`), and have them on the PATH"
+    );
+    println!("installing Chromium with apt-get");
+    as_root(APT_BROWSER).context("Chromium could not be installed")
+}
+
 /// A program that measuring needs and testing does not.
 pub(crate) fn wrk() -> Result<()> {
     ensure!(
@@ -49,8 +75,8 @@ fn as_root(script: &str) -> Result<()> {
     } else {
         ensure!(
             on_path("sudo").is_some(),
-            "there is no sudo to install it with: run as root, or install postgresql (to test) and wrk (to \
-             measure) first"
+            "there is no sudo to install it with: run as root, or install postgresql, chromium and \
+             chromium-driver (to test) and wrk (to measure) first"
         );
         let mut sudo = Command::new("sudo");
         sudo.arg("sh");

@@ -19,7 +19,7 @@ compile_error!("the chores need a Unix: on Windows, run them inside WSL");
 const HELP: &str = "\
 usage: cargo xtask <chore>
 
-  test              check everything, from formatting to both databases
+  test              check everything, from formatting to the pages in a browser
   test --list       name the steps
   test --only STEP  run one step; may be given several times
   generate          write the generated files anew

@@ -30,7 +30,7 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step { name: "format", what: "every file is formatted", run: format },
     Step { name: "lint", what: "clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
@@ -41,6 +41,7 @@ const STEPS: [Step; 7] = [
         what: "the integration tests, on PostgreSQL",
         run: tests_on_postgres,
     },
+    Step { name: "browser", what: "the pages, in a real browser", run: browser },
     Step {
         name: "generated",
         what: "the generated files are up to date",
@@ -118,8 +119,10 @@ fn postgres(shared: &mut Shared) -> Result<()> {
     Ok(())
 }
 
+/// Without those that need a browser, which have a step of their own.
 fn tests(_: &mut Shared) -> Result<()> {
-    run_command(cargo(&["test", "--workspace"]).env_remove(POSTGRES_VARIABLE))
+    let mut command = cargo(&["test", "--workspace", "--exclude", "e2e"]);
+    run_command(command.env_remove(POSTGRES_VARIABLE))
 }
 
 fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
@@ -131,6 +134,13 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
         }
     }
     run_command(command.env(POSTGRES_VARIABLE, shared.cluster()?.url()))
+}
+
+/// They meet the program as it is built, so it is built first.
+fn browser(_: &mut Shared) -> Result<()> {
+    install::browser()?;
+    run_command(&mut cargo(&["build", "--package", "evenkeel"]))?;
+    run_command(&mut cargo(&["test", "--package", "e2e"]))
 }
 
 #[cfg(test)]

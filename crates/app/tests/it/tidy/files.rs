@@ -58,7 +58,8 @@ fn unreachable(all: &[File]) -> Vec<String> {
 /// Where cargo starts to read. One integration binary per crate, because each is linked anew.
 fn is_root(path: &str) -> bool {
     let inside = path.strip_prefix("crates/").and_then(|it| it.split_once('/'));
-    let inside = inside.map_or_else(|| path.trim_start_matches("xtask/"), |(_, it)| it);
+    let beside = path.trim_start_matches("xtask/").trim_start_matches("e2e/");
+    let inside = inside.map_or(beside, |(_, it)| it);
     let alone = ["src/bin/", "benches/", "examples/"]
         .iter()
         .any(|it| inside.strip_prefix(it).is_some_and(|name| !name.contains('/')));

@@ -50,6 +50,7 @@ fn walk(root: &Path, folder: &str, paths: &mut Vec<String>) {
 /// Every Rust file that we wrote.
 fn rust_files() -> Vec<File> {
     let mut found = files("crates", ".rs");
+    found.extend(files("e2e", ".rs"));
     found.extend(files("xtask", ".rs"));
     assert!(found.len() > 10, "the tree is not where the rules look for it: {:?}", root());
     found

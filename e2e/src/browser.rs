@@ -1,0 +1,248 @@
+//! A person's hands and eyes: opens addresses, finds controls by what they are called, types, clicks.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+
+use crate::session::Session;
+use crate::watch::Watch;
+use crate::{PATIENCE, pause, until};
+
+/// The member under which WebDriver hands out an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Controls of a kind that somehow say these words. Which of them is called so, the browser decides.
+const CANDIDATES: &str = r#"
+const [kinds, words] = arguments;
+const plain = text => (text ?? "").replace(/\s+/g, " ");
+const labels = it => (it.getAttribute("aria-labelledby") ?? "").split(" ")
+    .map(id => document.getElementById(id)).concat([...(it.labels ?? [])]);
+const said = it => [it.textContent, it.value, it.getAttribute("aria-label")]
+    .concat(labels(it).map(label => label?.textContent));
+return [...document.querySelectorAll(kinds)]
+    .filter(it => it.checkVisibility({ visibilityProperty: true }))
+    .filter(it => said(it).some(text => plain(text).includes(words)));
+"#;
+
+const FIELDS: &str = "input:not([type=hidden]), select, textarea";
+const BUTTONS: &str = "button, input[type=submit], [role=button], summary";
+
+pub struct Browser {
+    pub session: Session,
+    /// Such as `http://127.0.0.1:8080`: where the program is that we look at.
+    pub origin: String,
+    pub(crate) watch: RefCell<Watch>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Element(String);
+
+impl Browser {
+    pub fn start(origin: &str) -> Browser {
+        let (session, watch) = (Session::start(), RefCell::default());
+        let browser = Browser { session, origin: origin.to_owned(), watch };
+        browser.look(crate::look::DESK);
+        // What the browser's own first page asks for is not ours to judge.
+        browser.go("about:blank");
+        browser.troubles();
+        browser
+    }
+
+    /// Opens a path of the program, or an address elsewhere.
+    #[track_caller]
+    pub fn go(&self, to: &str) {
+        let url = if to.starts_with('/') { format!("{}{to}", self.origin) } else { to.to_owned() };
+        self.must("/url", json!({"url": url}));
+    }
+
+    #[track_caller]
+    pub fn url(&self) -> String {
+        let url = self.session.get("/url").unwrap_or_else(|error| panic!("{error}"));
+        url.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The path and what follows it, as long as we are at the program.
+    #[track_caller]
+    pub fn path(&self) -> String {
+        let url = self.url();
+        url.strip_prefix(&self.origin).unwrap_or(&url).to_owned()
+    }
+
+    /// Waits until the path, without its query, is this one.
+    #[track_caller]
+    pub fn arrive(&self, path: &str) {
+        until(&format!("the page is {path}, not {}", self.path()), || {
+            let now = self.path();
+            (now.split(['?', '#']).next() == Some(path)).then_some(())
+        });
+    }
+
+    #[track_caller]
+    pub fn field(&self, name: &str) -> Element {
+        self.named(FIELDS, name)
+    }
+
+    #[track_caller]
+    pub fn button(&self, name: &str) -> Element {
+        self.named(BUTTONS, name)
+    }
+
+    #[track_caller]
+    pub fn link(&self, name: &str) -> Element {
+        self.named("a[href]", name)
+    }
+
+    /// Waits for the control whose accessible name, as the browser works it out, is this.
+    #[track_caller]
+    fn named(&self, kinds: &str, name: &str) -> Element {
+        let what = format!("there is {name:?} ({kinds}) at {}", self.path());
+        until(&what, || self.find(kinds, name))
+    }
+
+    fn find(&self, kinds: &str, name: &str) -> Option<Element> {
+        let found = self.try_script(CANDIDATES, json!([kinds, name])).ok()?;
+        let elements = found.as_array()?.iter().filter_map(|it| it[ELEMENT].as_str());
+        let mut elements = elements.map(|it| Element(it.to_owned()));
+        elements.find(|it| self.name_of(it).as_deref() == Some(name))
+    }
+
+    pub fn has_button(&self, name: &str) -> bool {
+        self.find(BUTTONS, name).is_some()
+    }
+
+    pub fn has_link(&self, name: &str) -> bool {
+        self.find("a[href]", name).is_some()
+    }
+
+    /// What assistive technology calls it.
+    fn name_of(&self, element: &Element) -> Option<String> {
+        let name = self.session.get(&format!("/element/{}/computedlabel", element.0)).ok()?;
+        name.as_str().map(|it| it.trim().to_owned())
+    }
+
+    #[track_caller]
+    pub fn click(&self, element: &Element) {
+        self.must(&format!("/element/{}/click", element.0), json!({}));
+    }
+
+    #[track_caller]
+    pub fn press(&self, button: &str) {
+        self.click(&self.button(button));
+    }
+
+    #[track_caller]
+    pub fn follow(&self, link: &str) {
+        self.click(&self.link(link));
+    }
+
+    /// Replaces what is in a field.
+    #[track_caller]
+    pub fn fill(&self, field: &str, text: &str) {
+        let element = self.field(field);
+        self.must(&format!("/element/{}/clear", element.0), json!({}));
+        self.must(&format!("/element/{}/value", element.0), json!({"text": text}));
+    }
+
+    /// Presses keys wherever the focus is, as on a keyboard. WebDriver has letters for those that
+    /// have none, such as U+E004 for Tab and U+E007 for Enter.
+    #[track_caller]
+    pub fn keys(&self, text: &str) {
+        let strokes: Vec<Value> = text
+            .chars()
+            .flat_map(|it| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": it})))
+            .collect();
+        let actions = json!({"actions": [{"type": "key", "id": "keys", "actions": strokes}]});
+        self.must("/actions", actions);
+    }
+
+    /// Goes from control to control, as with the Tab key, until one of that name has the focus.
+    #[track_caller]
+    pub fn focus_by_keyboard(&self, name: &str) {
+        let active = "return document.activeElement";
+        for _ in 0..100 {
+            self.keys("\u{e004}");
+            let element = self.script(active, json!([]));
+            let element = element[ELEMENT].as_str().map(|it| Element(it.to_owned()));
+            if element.and_then(|it| self.name_of(&it)).as_deref() == Some(name) {
+                return;
+            }
+        }
+        panic!("the keyboard does not reach {name:?} at {}", self.path());
+    }
+
+    /// What can be read on the page.
+    #[track_caller]
+    pub fn text(&self) -> String {
+        let text = self.script("return document.body.innerText", json!([]));
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until this can be read.
+    #[track_caller]
+    pub fn sees(&self, text: &str) {
+        let start = Instant::now();
+        while !self.text().contains(text) {
+            let late = start.elapsed() > PATIENCE;
+            assert!(!late, "no {text:?} at {}, but:\n{}", self.path(), self.text());
+            pause();
+        }
+    }
+
+    #[track_caller]
+    pub fn script(&self, script: &str, arguments: Value) -> Value {
+        self.try_script(script, arguments).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_script(&self, script: &str, arguments: Value) -> Result<Value, String> {
+        self.session.post("/execute/sync", json!({"script": script, "args": arguments}))
+    }
+
+    /// From here on, pages run no script of theirs.
+    #[track_caller]
+    pub fn without_script(&self) {
+        self.session.command("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+    }
+
+    /// From here on, this runs in every page before any script of its own.
+    #[track_caller]
+    pub fn before_pages(&self, script: &str) {
+        let name = "Page.addScriptToEvaluateOnNewDocument";
+        self.session.command(name, json!({"source": script}));
+    }
+
+    /// From here on, whoever sits here has a passkey device that always agrees.
+    #[track_caller]
+    pub fn with_passkey_device(&self) {
+        let device = json!({
+            "protocol": "ctap2",
+            "transport": "internal",
+            "hasResidentKey": true,
+            "hasUserVerification": true,
+            "isUserConsenting": true,
+            "isUserVerified": true,
+        });
+        self.must("/webauthn/authenticator", device);
+    }
+
+    /// Forgets who is signed in, as a new day at another desk would.
+    #[track_caller]
+    pub fn forget_cookies(&self) {
+        self.session.command("Network.clearBrowserCookies", json!({}));
+    }
+
+    /// What is seen as PNG.
+    #[track_caller]
+    pub fn picture(&self) -> Vec<u8> {
+        let shot = self.session.command("Page.captureScreenshot", json!({"format": "png"}));
+        let data = shot["data"].as_str().unwrap_or_default();
+        BASE64_STANDARD.decode(data).expect("a picture is base64")
+    }
+
+    #[track_caller]
+    fn must(&self, what: &str, body: Value) -> Value {
+        self.session.post(what, body).unwrap_or_else(|error| panic!("at {}: {error}", self.path()))
+    }
+}

@@ -1,0 +1,99 @@
+//! Runs the built program in a folder of its own, at an address that passkeys accept.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::http::{self, Answer};
+use crate::until;
+
+pub struct Program {
+    child: Child,
+    folder: TempDir,
+    facts: Value,
+    origin: String,
+}
+
+impl Program {
+    /// An example household, and nothing that changes while one looks.
+    pub fn demo() -> Program {
+        Program::start("demo")
+    }
+
+    /// The real thing, with nobody in it.
+    pub fn serve() -> Program {
+        Program::start("serve")
+    }
+
+    fn start(command: &str) -> Program {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let ready = folder.path().join("ready.json");
+        // Passkeys belong to a name, and the address must be known before they are made.
+        let listener = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+        let port = listener.expect("a free port").port();
+        let origin = format!("http://localhost:{port}");
+        let mut program = Command::new(binary());
+        program.env_clear().env("TMPDIR", folder.path()).env("EVENKEEL_DEMO__FEED_SECONDS", "0");
+        program.current_dir(folder.path()).stdin(Stdio::null());
+        program.args([command, "--listen", &format!("127.0.0.1:{port}"), "--public-url", &origin]);
+        program.arg("--ready-file").arg(&ready).arg("--data-dir").arg(folder.path().join("data"));
+        let log = |name: &str| File::create(folder.path().join(name)).expect("a log");
+        program.stdout(log("output.txt")).stderr(log("errors.txt"));
+        let child = program.spawn().expect("the program starts");
+        let mut program = Program { child, folder, facts: Value::Null, origin };
+        program.facts = until("the program is ready", || {
+            let ended = program.child.try_wait().expect("it can be asked");
+            assert!(ended.is_none(), "it ended: {}", program.log());
+            serde_json::from_str(&fs::read_to_string(&ready).ok()?).ok()
+        });
+        program
+    }
+
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// A member of the ready file.
+    #[track_caller]
+    pub fn fact(&self, name: &str) -> &str {
+        let fact = self.facts[name].as_str();
+        fact.unwrap_or_else(|| panic!("no {name} in {}", self.facts))
+    }
+
+    /// All it said so far, on both outputs.
+    pub fn log(&self) -> String {
+        let read = |name: &str| fs::read_to_string(self.folder.path().join(name));
+        read("output.txt").unwrap_or_default() + &read("errors.txt").unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn get(&self, path: &str, token: &str) -> Answer {
+        let authorization = format!("Bearer {token}");
+        self.send("GET", path, &[("Authorization", &authorization)], "")
+    }
+
+    #[track_caller]
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        http::send(&self.origin, method, path, headers, body)
+            .unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Cargo puts it beside what it built of us, or one folder above.
+fn binary() -> PathBuf {
+    let own = std::env::current_exe().expect("a program knows where it is");
+    let places = own.ancestors().skip(1).take(2).map(|it: &Path| it.join("evenkeel"));
+    let mut found = places.filter(|it| it.is_file());
+    found.next().expect("the program is not built: run `cargo build` first")
+}

@@ -1,0 +1,112 @@
+//! A chromedriver of its own, and one session with the browser that it starts.
+
+use std::fs::{self, File};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{http, until};
+
+/// A browser that does nothing by itself: every request that is seen was made by a page.
+const ARGUMENTS: [&str; 11] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--hide-scrollbars",
+];
+
+pub struct Session {
+    driver: Child,
+    origin: String,
+    path: String,
+    folder: TempDir,
+}
+
+impl Session {
+    pub fn start() -> Session {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = folder.path().join("driver.txt");
+        let output = File::create(&log).expect("a log for the driver");
+        let errors = output.try_clone().expect("a log for the driver");
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").env("HOME", folder.path()).env("TMPDIR", folder.path());
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let driver = command.spawn().unwrap_or_else(|error| {
+            panic!("chromedriver does not start ({error}): run `cargo xtask test --only browser`")
+        });
+        let mut session =
+            Session { driver, origin: String::new(), path: "/session".to_owned(), folder };
+        let port = until("chromedriver says its port", || {
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            let (_, rest) = said.split_once("started successfully on port ")?;
+            rest.split_once('.').map(|(port, _)| port.to_owned())
+        });
+        session.origin = format!("http://127.0.0.1:{port}");
+        let made = session.post("", session.wishes()).unwrap_or_else(|error| panic!("{error}"));
+        let id = made["sessionId"].as_str().expect("a session has an id");
+        session.path = format!("/session/{id}");
+        session
+    }
+
+    fn wishes(&self) -> Value {
+        let profile = format!("--user-data-dir={}", self.folder.path().join("profile").display());
+        let arguments: Vec<&str> =
+            ARGUMENTS.into_iter().chain(std::iter::once(profile.as_str())).collect();
+        // Without a manager of passwords, none is offered to be kept, and no page is covered by it.
+        let preferences = json!({"credentials_enable_service": false});
+        json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": arguments, "prefs": preferences},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }}})
+    }
+
+    pub fn get(&self, what: &str) -> Result<Value, String> {
+        self.ask("GET", what, None)
+    }
+
+    pub fn post(&self, what: &str, body: Value) -> Result<Value, String> {
+        self.ask("POST", what, Some(body))
+    }
+
+    /// A command of the browser's own protocol, for what WebDriver has no word for.
+    #[track_caller]
+    pub fn command(&self, name: &str, parameters: Value) -> Value {
+        self.post("/goog/cdp/execute", json!({"cmd": name, "params": parameters}))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The answer's value, or what the driver complains of.
+    fn ask(&self, method: &str, what: &str, body: Option<Value>) -> Result<Value, String> {
+        let path = format!("{}{what}", self.path);
+        let body = body.map(|it| it.to_string()).unwrap_or_default();
+        let kind = [("Content-Type", "application/json")];
+        let answer = http::send(&self.origin, method, &path, &kind, &body)
+            .map_err(|error| format!("the driver does not answer {method} {what}: {error}"))?;
+        let mut answered = answer.json();
+        let value = answered["value"].take();
+        match value["error"].as_str() {
+            Some(error) if answer.status != 200 => {
+                let message = value["message"].as_str().unwrap_or_default();
+                Err(format!("{error}: {}", message.lines().next().unwrap_or_default()))
+            }
+            _ => Ok(value),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Ending the session closes the browser; the driver alone would leave it behind.
+        let _ = self.ask("DELETE", "", None);
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}

@@ -1,0 +1,135 @@
+//! The check itself: it is silent about a sound page, and sees each kind of fault.
+
+use e2e::{Browser, look};
+use serde_json::json;
+
+const SOUND: &str = r##"<!doctype html>
+<html lang="en">
+<head>
+<title>Sound</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body { background: #fff; color: #222; }
+input, select { border: 1px solid #555; background: #fff; color: #222; min-height: 24px; }
+p a { color: #00539f; text-decoration: underline; }
+.box { width: 200px; overflow: auto; }
+.tight a { display: inline-block; font-size: 13px; line-height: 28px; width: 90px; }
+:focus-visible { outline: 2px solid #00539f; }
+</style>
+</head>
+<body>
+<nav aria-label="Pages"><ul class="tight"><li><a href="#one">One</a></li><li><a href="#two">Two</a></li></ul></nav>
+<nav aria-label="More pages"><ul><li>Nothing</li></ul></nav>
+<main>
+<h1 id="one">Sound</h1>
+<h2 id="two">Words</h2>
+<p id="words">Some words with <a href="/elsewhere">a link</a> among them.</p>
+<svg role="img" aria-label="A line" width="9" height="9"><path d="M0 0h9"/></svg>
+<svg aria-hidden="true" width="9" height="9"><path d="M0 0h9"/></svg>
+<img alt="A dot" src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">
+<table><tr><th scope="col">Day</th></tr><tr><td>Monday</td></tr></table>
+<form>
+<label for="email">Email</label><input id="email" type="email" autocomplete="username" placeholder="">
+<fieldset><legend>How</legend><label><input type="radio" name="how"> So</label></fieldset>
+<button type="button" aria-describedby="words">Go on</button>
+</form>
+<div class="box" tabindex="0" role="region" aria-label="Wide"><pre>a very long line that is wider than its box</pre></div>
+<div aria-hidden="true"><span>decoration</span></div>
+</main>
+</body>
+</html>"##;
+
+/// Each makes one thing wrong: the rule that must see it, what is replaced, and by what.
+const FAULTS: &[(&str, &str, &str)] = &[
+    ("language", r#" lang="en""#, ""),
+    ("title", "<title>Sound</title>", ""),
+    ("zoom", "initial-scale=1", "user-scalable=no"),
+    ("refresh", "<title>", r#"<meta http-equiv="refresh" content="999"><title>"#),
+    ("main", "<h1", "<main></main><h1"),
+    ("nav", r#"nav aria-label="Pages""#, "nav"),
+    ("nav", r#"aria-label="More pages""#, r#"aria-label="Pages""#),
+    ("headings", "<h1", "<h1>Another</h1><h1"),
+    ("headings", "h2", "h3"),
+    ("name", ">Words</h2>", "></h2>"),
+    ("ids", r#"id="two""#, r#"id="one""#),
+    ("references", r##"href="#two""##, r##"href="#three""##),
+    ("references", r#"for="email""#, r#"for="mail""#),
+    ("references", r#"aria-describedby="words""#, r#"aria-describedby="nothing""#),
+    ("aria", "aria-describedby", "aria-describe"),
+    ("aria", r#"role="region""#, r#"role="area""#),
+    ("picture", r#"role="img" aria-label="A line""#, ""),
+    ("name", r#"alt="A dot""#, ""),
+    ("name", ">Go on</button>", "></button>"),
+    ("name", "<label for=\"email\">Email</label>", ""),
+    ("order", r#"tabindex="0""#, r#"tabindex="1""#),
+    ("table", r#"<th scope="col">Day</th>"#, "<td>Day</td>"),
+    ("list", "<li>Nothing</li>", "<p>Nothing</p>"),
+    ("hidden", "<span>decoration</span>", "<button>decoration</button>"),
+    ("nested", ">Go on</button>", r#">Go <a href="/on">on</a></button>"#),
+    ("choice", "<legend>How</legend>", ""),
+    ("autocomplete", r#"autocomplete="username""#, ""),
+    ("link", "text-decoration: underline", "text-decoration: none"),
+    ("touching", "Some words with", "<b>10</b><small>left</small>"),
+    ("contrast", "p a { color: #00539f", "p a { color: #999"),
+    ("contrast", "color: #222; }", "color: #222; opacity: 0.4; }"),
+    ("contrast", r#"placeholder="""#, r#"placeholder="you" style="color: #bbb""#),
+    ("edge", "border: 1px solid #555", "border: 1px solid #ddd"),
+    ("width", ".box { width: 200px; overflow: auto; }", ".box { width: 2000px; }"),
+    ("scroll", r#" tabindex="0""#, r#" tabindex="-1""#),
+    ("target", "line-height: 28px; width: 90px", "line-height: 14px; width: 90px"),
+    ("focus", ":focus-visible { outline: 2px solid #00539f; }", "* { outline: none; }"),
+    ("focus", ".tight a {", ".tight { clip-path: inset(50%); } .tight a {"),
+    ("focus", "outline: 2px solid #00539f", "outline: 2px solid #ddd"),
+];
+
+fn audit(browser: &Browser, page: &str) -> Vec<String> {
+    browser.go("about:blank");
+    let write = "document.open(); document.write(arguments[0]); document.close()";
+    browser.script(write, json!([page]));
+    browser.keys("\u{e004}");
+    browser.audit(look::PHONE)
+}
+
+#[test]
+fn a_sound_page_is_left_alone_and_every_kind_of_fault_is_seen() {
+    let browser = Browser::start("about:blank");
+    browser.look(look::PHONE);
+    assert_eq!(audit(&browser, SOUND), [""; 0]);
+    let mut unseen = Vec::new();
+    for (rule, from, to) in FAULTS {
+        assert!(SOUND.contains(from), "{from} is not in the page");
+        let found = audit(&browser, &SOUND.replacen(from, to, 1));
+        if !found.iter().any(|it| it.starts_with(&format!("{rule}: "))) {
+            unseen.push(format!("{rule}, {from} -> {to}: {found:?}"));
+        }
+    }
+    assert!(unseen.is_empty(), "not seen:\n{}", unseen.join("\n"));
+}
+
+#[test]
+fn requests_elsewhere_and_errors_of_scripts_are_noticed() {
+    let browser = Browser::start("http://localhost:1");
+    browser.go("about:blank");
+    let picture = "document.body.append(Object.assign(new Image(), {src: arguments[0]}))";
+    browser.script(picture, json!(["http://127.0.0.1:1/elsewhere.png"]));
+    let fail = "setTimeout(() => { throw new Error('a script of ours fails') })";
+    browser.script(fail, json!([]));
+    let mut seen = String::new();
+    e2e::until("both are noticed", || {
+        seen.push_str(&browser.troubles().join("\n"));
+        let elsewhere = seen.contains("another origin: http://127.0.0.1:1/elsewhere.png");
+        (elsewhere && seen.contains("a script of ours fails")).then_some(())
+    });
+}
+
+#[test]
+fn pages_without_script_run_none() {
+    let browser = Browser::start("about:blank");
+    let page = "data:text/html,<title>still</title><script>document.title = 'moved'</script>";
+    let title = || browser.script("return document.title", json!([]));
+    browser.go(page);
+    assert_eq!(title(), "moved");
+    browser.without_script();
+    browser.go(page);
+    assert_eq!(title(), "still");
+}
