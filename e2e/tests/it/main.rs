@@ -1,5 +1,10 @@
 //! The pages as a person meets them: in a browser, with the program as it is shipped.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 mod audits;
+mod consent;
+mod first_run;
+mod keys;
 mod looks;
+mod passkeys;
 mod sign_in;

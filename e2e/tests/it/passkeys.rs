@@ -1,0 +1,28 @@
+//! Coming in by a passkey, kept by a device that the browser plays.
+
+use e2e::{Browser, Program};
+
+#[test]
+fn a_passkey_made_in_the_settings_opens_the_door() {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.with_passkey_device();
+    browser.sign_in(&program);
+    browser.go("/settings/security");
+    browser.fill("Name of the new passkey", "This laptop");
+    browser.press("Add a passkey");
+    browser.sees("This laptop");
+
+    // The page offers the passkeys of this device, and ours agrees at once.
+    browser.forget_cookies();
+    browser.go("/sign-in");
+    browser.arrive("/");
+
+    // A browser that cannot offer them has the button.
+    browser.forget_cookies();
+    browser.before_pages("delete PublicKeyCredential.isConditionalMediationAvailable");
+    browser.go("/sign-in");
+    browser.press("Sign in with a passkey");
+    browser.arrive("/");
+    browser.is_clean();
+}
