@@ -65,6 +65,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Write everything of one person's into a zip file, as JSON and CSV
+    Export(Export),
     /// Write everything into one file
     #[command(long_about = BACKUP_HELP)]
     Backup(Backup),
@@ -309,6 +311,18 @@ pub(crate) struct Config {
 pub(crate) struct Backup {
     /// The file to write
     pub(crate) file: PathBuf,
+    /// Replace the file if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// The zip file to write
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
     /// Replace the file if it is there
     #[arg(long)]
     pub(crate) force: bool,

@@ -78,6 +78,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),
+        Command::Export(args) => commands::export::run(&config, args).await,
         Command::Backup(args) => commands::backup::write(&config, args).await,
         Command::Restore { file } => commands::backup::restore(&config, file).await,
         Command::Demo(_) | Command::Doctor { .. } => Ok(()),

@@ -50,6 +50,15 @@ impl Currency {
         }
     }
 
+    /// Every code there is, in order.
+    pub fn codes() -> impl Iterator<Item = &'static str> {
+        let lists = [TWO_DECIMALS, NO_DECIMALS, THREE_DECIMALS];
+        let mut codes: Vec<&str> =
+            lists.iter().flat_map(|it| it.split_ascii_whitespace()).collect();
+        codes.sort_unstable();
+        codes.into_iter()
+    }
+
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or("XXX")
     }

@@ -1,7 +1,9 @@
 //! The audit trail: what was done with a person's account, by whom and from where. Each entry hashes the one before,
 //! so that none can be changed or taken out unnoticed.
 
-use base::{Timestamp, UserId};
+use std::collections::HashMap;
+
+use base::{GrantId, KeyId, Timestamp, UserId};
 use db::params;
 use sha2::{Digest as _, Sha256};
 
@@ -169,6 +171,16 @@ pub async fn list(
     Ok(app.db.all(LIST, params![caller.user, before, limit as i64], read).await?)
 }
 
+/// What the person's keys and apps are called, by the id that entries have of them.
+pub async fn names(app: &App, caller: &Caller) -> Result<HashMap<String, String>> {
+    caller.require_owner("audit trail")?;
+    let key = |row: &db::Row<'_>| Ok((row.get::<KeyId>(0)?.to_string(), row.get(1)?));
+    let grant = |row: &db::Row<'_>| Ok((row.get::<GrantId>(0)?.to_string(), row.get(1)?));
+    let keys = app.db.all(KEY_NAMES, params![caller.user], key).await?;
+    let apps = app.db.all(APP_NAMES, params![caller.user], grant).await?;
+    Ok(keys.into_iter().chain(apps).collect())
+}
+
 /// What a look through the whole trail found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -232,5 +244,9 @@ const LIST: &str = "select number, at, actor, actor_id, actor_label, action, sub
 const AFTER: &str = "select number, at, actor, actor_id, actor_label, action, subject, details,
     method, address, digest, hash from audit
     where user_id = $1 and number > $2 order by number limit $3";
+const KEY_NAMES: &str =
+    "select id, name from api_keys where user_id = $1 order by id desc limit 1000";
+const APP_NAMES: &str = "select g.id, c.name from oauth_grants g
+    join oauth_clients c on c.id = g.client_id where g.user_id = $1 order by g.id desc limit 1000";
 
-pub(crate) const STATEMENTS: &[&str] = &[LOCK, LAST, INSERT, LIST, AFTER];
+pub(crate) const STATEMENTS: &[&str] = &[LOCK, LAST, INSERT, LIST, AFTER, KEY_NAMES, APP_NAMES];

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{AccountId, KeyId, Timestamp, UserId};
+use base::{AccountId, KeyId, Timestamp, UserId, days_from_date};
 use db::params;
+use wire::v1::Code;
 
+use crate::audit::{self, Note};
 use crate::{App, Caller, Credential, Error, Result, Scopes, tokens};
 
 const PREFIX: &str = "ek_";
@@ -14,6 +16,11 @@ const TRUST_MICROSECONDS: i64 = 500_000;
 /// Last use is kept to the minute: it tells a person whether a key is alive, not what it does.
 const USAGE_MICROSECONDS: i64 = 60_000_000;
 const CACHED_MAX: usize = 10_000;
+/// Keys in use that one person may have; more than anyone can keep an eye on.
+const ACTIVE_MAX: i64 = 100;
+/// How long a key that has ended is still shown.
+const SHOWN_DAYS: i64 = 30;
+const DAY_MICROSECONDS: i64 = 86_400_000_000;
 
 #[derive(Debug, Clone)]
 pub struct ApiKey {
@@ -23,11 +30,20 @@ pub struct ApiKey {
     pub hint: String,
     pub scopes: Scopes,
     pub limited: bool,
+    /// The only ones it may see, where it is limited.
+    pub accounts: Vec<AccountId>,
     pub expires_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
     pub last_used_address: Option<String>,
+    pub requests_today: i64,
     pub revoked_at: Option<Timestamp>,
     pub created_at: Timestamp,
+}
+
+impl ApiKey {
+    pub fn is_active(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -58,62 +74,89 @@ pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, 
         hint: secret[secret.len() - 4..].to_owned(),
         scopes: new.scopes,
         limited: new.accounts.is_some(),
+        accounts: new.accounts.unwrap_or_default(),
         expires_at: new.expires_at,
         last_used_at: None,
         last_used_address: None,
+        requests_today: 0,
         revoked_at: None,
         created_at: now,
     };
-    let (row, hash, user) = (key.clone(), tokens::hash(&secret), caller.user);
-    app.db
-        .write(move |tx| {
-            let limited_at = row.limited.then_some(now);
-            tx.execute(
-                INSERT,
-                params![
-                    user,
-                    row.id,
-                    &row.name,
-                    &hash[..],
-                    &row.hint,
-                    &row.scopes.to_words(),
-                    limited_at,
-                    row.expires_at,
-                    now
-                ],
-            )?;
-            for account in new.accounts.unwrap_or_default() {
-                match tx.execute(LIMIT, params![user, row.id, account]) {
-                    Ok(_) => {}
-                    Err(db::Error::ForeignKey) => {
-                        return Err(Error::invalid(
-                            "accounts",
-                            "accounts names an unknown account",
-                        ));
-                    }
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            Ok::<_, Error>(())
-        })
-        .await?;
+    let (row, hash, caller) = (key.clone(), tokens::hash(&secret), caller.clone());
+    app.db.write(move |tx| insert(tx, &caller, &row, &hash)).await?;
     Ok((key, secret))
 }
 
-/// The person's keys, newest first.
+fn insert(tx: &mut db::Tx<'_>, caller: &Caller, row: &ApiKey, hash: &[u8; 32]) -> Result<()> {
+    let (user, now) = (caller.user, row.created_at);
+    let active = tx.first(COUNT, params![user, now], |it| it.get::<i64>(0))?.unwrap_or_default();
+    if active >= ACTIVE_MAX {
+        let message = format!("you have {ACTIVE_MAX} keys; revoke one that you no longer use");
+        return Err(Error::Conflict { code: Code::Conflict, message });
+    }
+    tx.execute(
+        INSERT,
+        params![
+            user,
+            row.id,
+            &row.name,
+            &hash[..],
+            &row.hint,
+            &row.scopes.to_words(),
+            row.limited.then_some(now),
+            row.expires_at,
+            now
+        ],
+    )?;
+    for account in &row.accounts {
+        match tx.execute(LIMIT, params![user, row.id, *account]) {
+            Ok(_) => {}
+            Err(db::Error::ForeignKey) => {
+                return Err(Error::invalid("accounts", "accounts names an unknown account"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let details = format!("Made the API key \"{}\"", row.name);
+    audit::note(tx, user, now, Note::new(caller, "key.create", details).about(row.id))
+}
+
+/// The person's keys in use, newest first, and those that ended lately.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
     caller.require_owner("key")?;
-    Ok(app.db.all(LIST, params![caller.user], read).await?)
+    let (now, today) = (app.clock.now(), days_from_date(app.clock.today()));
+    let since = now.as_microsecond() - SHOWN_DAYS * DAY_MICROSECONDS;
+    let of_key = |row: &db::Row<'_>| read(row, today);
+    let mut keys = app.db.all(LIST, params![caller.user, since], of_key).await?;
+    app.db
+        .each(ALL_ACCOUNTS, params![caller.user], |row| {
+            let (id, account): (KeyId, AccountId) = (row.get(0)?, row.get(1)?);
+            if let Some(key) = keys.iter_mut().find(|it| it.id == id) {
+                key.accounts.push(account);
+            }
+            Ok(())
+        })
+        .await?;
+    for key in &mut keys {
+        key.requests_today += app.key_cache.unsaved(key.id, today);
+    }
+    Ok(keys)
 }
 
 /// Ends a key at once here, and within a second in every other process.
 pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
     caller.require_owner("key")?;
-    let (user, now) = (caller.user, app.clock.now());
-    let touched =
-        app.db.write(move |tx| Ok::<_, Error>(tx.execute(REVOKE, params![user, id, now])?)).await?;
+    let (caller, now) = (caller.clone(), app.clock.now());
+    let end = move |tx: &mut db::Tx<'_>| {
+        let name = tx.first(NAME, params![caller.user, id], |row| row.get::<String>(0))?;
+        let ended = tx.execute(REVOKE, params![caller.user, id, now])?;
+        let name = name.filter(|_| ended > 0).ok_or(Error::NotFound("key"))?;
+        let note = Note::new(&caller, "key.revoke", format!("Revoked the API key \"{name}\""));
+        audit::note(tx, caller.user, now, note.about(id))
+    };
+    let ended = app.db.write(end).await;
     app.key_cache.forget_all();
-    if touched == 0 { Err(Error::NotFound("key")) } else { Ok(()) }
+    ended
 }
 
 /// Who a token belongs to. A token that fails its own checksum never reaches the database.
@@ -146,7 +189,8 @@ pub async fn save_usage_once(app: &App) -> Result<usize> {
     if count > 0 {
         let save = move |tx: &mut db::Tx<'_>| {
             for (user, id, used) in &uses {
-                tx.execute(USED, params![*user, *id, used.at, &used.address])?;
+                let Use { at, address, day, count, .. } = used;
+                tx.execute(USED, params![*user, *id, *at, address, *day, *count])?;
             }
             Ok::<_, Error>(())
         };
@@ -196,6 +240,9 @@ struct Use {
     at: Timestamp,
     address: Option<String>,
     saved_at: Option<Timestamp>,
+    /// Requests of that day that are not written down yet.
+    day: i64,
+    count: i64,
 }
 
 /// Keys seen lately, so that a busy client costs one look-up every half second and not one a request.
@@ -227,18 +274,25 @@ impl Cache {
 
     fn note_use(&self, user: UserId, id: KeyId, now: Timestamp, address: Option<&str>) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        match uses.get_mut(&id) {
-            // The address is only written anew once a minute: it is the costly part.
-            Some((_, used)) if used.at.as_second() / 60 == now.as_second() / 60 => used.at = now,
-            Some((_, used)) => {
-                used.at = now;
-                used.address = address.map(str::to_owned);
-            }
-            None => {
-                let address = address.map(str::to_owned);
-                uses.insert(id, (user, Use { at: now, address, saved_at: None }));
-            }
+        let day = now.as_second().div_euclid(86_400);
+        let Some((_, used)) = uses.get_mut(&id) else {
+            let address = address.map(str::to_owned);
+            uses.insert(id, (user, Use { at: now, address, saved_at: None, day, count: 1 }));
+            return;
+        };
+        // The address is only written anew once a minute: it is the costly part.
+        if used.at.as_second() / 60 != now.as_second() / 60 {
+            used.address = address.map(str::to_owned);
         }
+        used.at = now;
+        // Yesterday's requests are of no interest any more.
+        used.count = if used.day == day { used.count + 1 } else { 1 };
+        used.day = day;
+    }
+
+    fn unsaved(&self, id: KeyId, day: i64) -> i64 {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.get(&id).filter(|(_, used)| used.day == day).map_or(0, |(_, used)| used.count)
     }
 
     fn take_uses(&self) -> Vec<(UserId, KeyId, Use)> {
@@ -252,14 +306,16 @@ impl Cache {
         for (id, (user, used)) in uses.iter_mut().filter(|(_, (_, used))| due(used)) {
             used.saved_at = Some(used.at);
             taken.push((*user, *id, used.clone()));
+            used.count = 0;
         }
         taken
     }
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<ApiKey> {
+fn read(row: &db::Row<'_>, today: i64) -> db::Result<ApiKey> {
     let scopes: &str = row.get(3)?;
     let limited: Option<i64> = row.get(4)?;
+    let (used_on, count): (Option<i64>, Option<i64>) = (row.get(10)?, row.get(11)?);
     let unknown = |error: Error| db::Error::Decode { column: 3, reason: error.to_string() };
     Ok(ApiKey {
         id: row.get(0)?,
@@ -267,9 +323,11 @@ fn read(row: &db::Row<'_>) -> db::Result<ApiKey> {
         hint: row.get(2)?,
         scopes: Scopes::parse(scopes).map_err(unknown)?,
         limited: limited.is_some(),
+        accounts: Vec::new(),
         expires_at: row.get(5)?,
         last_used_at: row.get(6)?,
         last_used_address: row.get(7)?,
+        requests_today: count.filter(|_| used_on == Some(today)).unwrap_or(0),
         revoked_at: row.get(8)?,
         created_at: row.get(9)?,
     })
@@ -280,15 +338,32 @@ const INSERT: &str = "insert into api_keys
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const LIMIT: &str = "insert into api_key_accounts (user_id, key_id, account_id) values ($1, $2, $3)
     on conflict do nothing";
+const COUNT: &str = "select cast(count(*) as bigint) from api_keys
+    where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)";
+// Those in use come first, so that none of them is beyond the limit.
 const LIST: &str =
     "select id, name, hint, scopes, limited_at, expires_at, last_used_at, last_used_address,
-    revoked_at, created_at from api_keys where user_id = $1 order by id desc";
+    revoked_at, created_at, used_on, used_on_count from api_keys
+    where user_id = $1 and (revoked_at is null or revoked_at > $2)
+    and (expires_at is null or expires_at > $2)
+    order by case when revoked_at is null then 0 else 1 end, id desc limit 500";
+const ALL_ACCOUNTS: &str =
+    "select key_id, account_id from api_key_accounts where user_id = $1 limit 10000";
+const NAME: &str =
+    "select name from api_keys where user_id = $1 and id = $2 and revoked_at is null";
 const REVOKE: &str = "update api_keys set revoked_at = $3
     where user_id = $1 and id = $2 and revoked_at is null";
 const BY_HASH: &str = "select user_id, id, scopes, limited_at, expires_at
     from api_keys where key_hash = $1 and revoked_at is null";
 const ACCOUNTS: &str = "select account_id from api_key_accounts where user_id = $1 and key_id = $2";
-const USED: &str = "update api_keys set last_used_at = $3, last_used_address = $4
-    where user_id = $1 and id = $2 and (last_used_at is null or last_used_at < $3)";
+// Several processes add up, and none turns the last use back.
+const USED: &str = "update api_keys set
+    last_used_address = case when last_used_at >= $3 then last_used_address else $4 end,
+    last_used_at = case when last_used_at >= $3 then last_used_at else $3 end,
+    used_on_count = case when used_on = $5 then used_on_count + $6
+        when used_on > $5 then used_on_count else $6 end,
+    used_on = case when used_on > $5 then used_on else $5 end
+    where user_id = $1 and id = $2";
 
-pub(crate) const STATEMENTS: &[&str] = &[INSERT, LIMIT, LIST, REVOKE, BY_HASH, ACCOUNTS, USED];
+pub(crate) const STATEMENTS: &[&str] =
+    &[INSERT, LIMIT, COUNT, LIST, ALL_ACCOUNTS, NAME, REVOKE, BY_HASH, ACCOUNTS, USED];

@@ -9,11 +9,13 @@ pub mod cash_flow;
 mod codes;
 pub mod cursors;
 pub mod enrichment;
+pub mod exports;
 
 mod error;
 pub mod goals;
 pub mod health;
 pub mod idempotency;
+pub mod images;
 pub mod imports;
 pub mod income;
 pub mod insights;

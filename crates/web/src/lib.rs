@@ -19,7 +19,9 @@ use axum::Router;
 use axum::routing::{any, get};
 use service::App;
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, Predicate as _, SizeAbove};
+use tower_http::compression::predicate::{
+    DefaultPredicate, NotForContentType, Predicate as _, SizeAbove,
+};
 
 pub use server::serve;
 
@@ -97,7 +99,8 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
     if serve_metrics {
         main = main.merge(metrics.clone());
     }
-    // Below a kibibyte the headers weigh more than what is saved.
-    let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024));
+    // Below a kibibyte the headers weigh more than what is saved, and a zip file is as small as it gets.
+    let zip = NotForContentType::const_new("application/zip");
+    let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
     Doors { main: main.layer(CompressionLayer::new().compress_when(worthwhile)), metrics }
 }

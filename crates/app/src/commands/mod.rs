@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod benefit;
 pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod key;
 pub(crate) mod user;
 

@@ -165,3 +165,23 @@ async fn the_operator_helps_somebody_who_lost_their_second_step() {
     let listed = it.run(&["audit", "list", "--json"]).json();
     assert_eq!(listed[0]["action"], "second_step.change");
 }
+
+#[tokio::test]
+async fn everything_of_a_person_goes_into_a_file_that_is_not_overwritten_unasked() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    it.run(&["user", "create", "kim@example.com"]).succeeded();
+    let file = it.path("robin.zip");
+    let out = file.to_str().unwrap();
+    let export = ["export", "--user", "robin@example.com", "--out", out];
+    let said = it.run(&export).succeeded();
+    assert!(said.contains("everything of robin@example.com"), "{said}");
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"PK\x03\x04") && bytes.len() > 1_000);
+    assert!(it.run(&export).failed().ends_with("or replace it with --force"));
+    it.run(&[&export[..], &["--force"]].concat()).succeeded();
+    let nobody = it.run(&["export", "--user", "nobody@example.com", "--out", out, "--force"]);
+    assert!(nobody.failed().starts_with("nobody here has the address"));
+    let unsaid = it.run(&["export", "--out", out, "--force"]).failed();
+    assert!(unsaid.ends_with("say whose with --user EMAIL"), "{unsaid}");
+}

@@ -1,7 +1,7 @@
 //! API keys: shown once, kept as a hash, ended at once.
 
 use service::keys::{self, NewKey};
-use service::{Credential, Error, Scopes};
+use service::{Credential, Error, Scopes, audit};
 use sha2::{Digest as _, Sha256};
 use testkit::draft::{checking, statement};
 use testkit::{World, at, hex, new_key};
@@ -126,6 +126,7 @@ async fn a_key_may_be_limited_to_accounts_of_its_person_only() {
     assert!(key.caller.may_see(a) && !key.caller.may_see(b));
     let listed = keys::list(&world.app, &robin.caller).await.unwrap();
     assert!(listed[0].limited);
+    assert_eq!(listed[0].accounts, [a]);
     for theirs in [kim.account("A").await, base::AccountId::from_bytes([1; 16])] {
         let wrong = NewKey { accounts: Some(vec![a, theirs]), ..new_key() };
         assert_eq!(param(keys::create(&world.app, &robin.caller, wrong).await), "accounts");
@@ -170,6 +171,85 @@ async fn an_older_use_seen_by_another_process_does_not_turn_the_last_one_back() 
     let listed = keys::list(&world.app, &robin.caller).await.unwrap();
     assert_eq!(listed[0].last_used_at, Some(world.clock.now()));
     assert_eq!(listed[0].last_used_address.as_deref(), Some("192.0.2.2"));
+}
+
+#[tokio::test]
+async fn requests_of_the_day_add_up_over_processes_and_begin_anew_at_midnight() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let neighbour = world.neighbour().await;
+    let key = robin.key(new_key()).await;
+    let today = async || keys::list(&world.app, &robin.caller).await.unwrap()[0].requests_today;
+    assert_eq!(today().await, 1, "what is not written down yet counts as well");
+    for app in [&world.app, &world.app, &neighbour] {
+        keys::authenticate(app, &key.secret, None).await.unwrap();
+    }
+    for app in [&world.app, &neighbour] {
+        keys::save_usage_once(app).await.unwrap();
+    }
+    assert_eq!(today().await, 4);
+    world.advance_seconds(60);
+    keys::authenticate(&neighbour, &key.secret, None).await.unwrap();
+    keys::save_usage_once(&neighbour).await.unwrap();
+    assert_eq!(today().await, 5);
+    // A clock that is behind does not undo the new day.
+    let late = world.neighbour_at(base::Clock::frozen_at("2026-03-10T23:59:59Z")).await;
+    world.advance_seconds(13 * 3_600);
+    assert_eq!(today().await, 0);
+    keys::authenticate(&world.app, &key.secret, None).await.unwrap();
+    keys::save_usage_once(&world.app).await.unwrap();
+    keys::authenticate(&late, &key.secret, None).await.unwrap();
+    keys::save_usage_once(&late).await.unwrap();
+    assert_eq!(today().await, 1);
+}
+
+#[tokio::test]
+async fn keys_that_ended_long_ago_are_no_longer_listed() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let revoked = robin.key(new_key()).await;
+    keys::revoke(&world.app, &robin.caller, revoked.id).await.unwrap();
+    robin.key(NewKey { expires_at: Some(at("2026-03-11T12:00:00Z")), ..new_key() }).await;
+    let kept = robin.key(new_key()).await;
+    let listed = async || -> Vec<base::KeyId> {
+        let keys = keys::list(&world.app, &robin.caller).await.unwrap();
+        keys.into_iter().map(|it| it.id).collect()
+    };
+    world.advance_seconds(29 * 86_400);
+    assert_eq!(listed().await.len(), 3);
+    assert_eq!(listed().await.last(), Some(&revoked.id), "those in use come first");
+    world.advance_seconds(3 * 86_400);
+    assert_eq!(listed().await, [kept.id]);
+}
+
+#[tokio::test]
+async fn a_person_has_so_many_keys_and_no_more() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let first = robin.key(new_key()).await;
+    for _ in 1..100 {
+        robin.key(new_key()).await;
+    }
+    let refused = keys::create(&world.app, &robin.caller, new_key()).await;
+    assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
+    keys::revoke(&world.app, &robin.caller, first.id).await.unwrap();
+    robin.key(new_key()).await;
+    world.someone().await.key(new_key()).await;
+}
+
+#[tokio::test]
+async fn making_and_ending_a_key_is_written_into_the_trail() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let key = robin.key(new_key()).await;
+    keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
+    is_not_found(keys::revoke(&world.app, &robin.caller, key.id).await);
+    let entries = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
+    let told: Vec<&str> = entries.iter().map(|it| it.details.as_str()).collect();
+    assert_eq!(told, ["Revoked the API key \"A script\"", "Made the API key \"A script\""]);
+    assert!(entries.iter().all(|it| it.subject == Some(key.id.to_string())));
+    let names = audit::names(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(names[&key.id.to_string()], "A script");
 }
 
 #[tokio::test]

@@ -4,8 +4,10 @@
 mod accounts;
 mod balances;
 mod cash_flow;
+mod exports;
 mod goals;
 mod idempotency;
+mod images;
 mod imports;
 mod insights;
 mod installation;

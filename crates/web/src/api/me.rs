@@ -36,5 +36,8 @@ async fn get_summary(call: Call) -> Result<Answer> {
 
 async fn get(call: Call) -> Result<Answer> {
     let user = users::get(&call.app, &call.caller).await?;
-    Answer::data(&Profile::from(&user))
+    let mut profile = Profile::from(&user);
+    // Within this installation a path says it all; to a program only the whole address does.
+    profile.image = profile.image.map(|path| format!("{}{path}", call.public_url));
+    Answer::data(&profile)
 }

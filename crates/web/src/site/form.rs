@@ -103,12 +103,12 @@ fn is_same_site(headers: &HeaderMap, public_url: &str) -> bool {
     origin == public_url || host.is_some_and(|it| text(header::HOST) == Some(it))
 }
 
-fn unreadable() -> Response {
+pub(super) fn unreadable() -> Response {
     let said = "What was sent is no form that can be read. Go back and try again.";
     Trouble::new(StatusCode::BAD_REQUEST, "This form cannot be read", said).into_response()
 }
 
-fn stale() -> Response {
+pub(super) fn stale() -> Response {
     let said = "The page was open for too long, or was not opened here. Nothing was changed. Go \
                 back, load the page again, and send the form once more.";
     Trouble::new(StatusCode::FORBIDDEN, "This form is no longer good", said).into_response()

@@ -11,7 +11,7 @@ use super::mark;
 /// The entry of the bar on top that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    Home,
+    Guides,
     Reference,
     Errors,
     Nowhere,
@@ -22,8 +22,8 @@ pub(super) struct Page<'a> {
     pub(super) place: Place,
     /// On the body, for what the style does differently here.
     pub(super) class: &'static str,
-    /// Navigation within the page: beside it where there is room, behind a button where there is
-    /// not.
+    /// Navigation within the page and its neighbours: beside it where there is room, behind a button
+    /// where there is not.
     pub(super) side: Option<Markup>,
     pub(super) scripts: &'static [Asset],
     pub(super) main: Markup,
@@ -36,7 +36,7 @@ impl Page<'_> {
             html lang="en" {
                 head {
                     meta charset="utf-8";
-                    title { (self.title) @if self.place != Place::Home { " · Evenkeel" } }
+                    title { (self.title) " · Evenkeel" }
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     // An installation is somebody's own, and no search engine's.
@@ -52,7 +52,7 @@ impl Page<'_> {
                     (self.top())
                     div.shell {
                         @if let Some(side) = &self.side {
-                            nav.side id="contents" aria-label="On this page" popover { (side) }
+                            nav.side id="contents" aria-label="Contents" popover { (side) }
                         }
                         main id="main" tabindex="-1" { (self.main) }
                     }
@@ -73,6 +73,7 @@ impl Page<'_> {
                     a.brand href="/" { (mark::svg()) span { "Evenkeel" } }
                     nav aria-label="Site" {
                         ul {
+                            (entry(Place::Guides, "/docs/start", "Quick start"))
                             (entry(Place::Reference, "/docs", "API reference"))
                             (entry(Place::Errors, "/docs/errors", "Errors"))
                         }

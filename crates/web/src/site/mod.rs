@@ -7,13 +7,13 @@ mod astray;
 mod benefits;
 mod chart;
 pub(crate) mod cookies;
+mod currencies;
 mod docs;
 mod door;
 pub(crate) mod fields;
 pub(crate) mod form;
 mod goals;
 mod health;
-mod home;
 mod income;
 mod investments;
 mod layout;
@@ -30,6 +30,7 @@ mod snippet;
 mod tests;
 mod transactions;
 pub(crate) mod trouble;
+mod upload;
 mod viewing;
 pub(crate) mod visitor;
 
@@ -49,8 +50,8 @@ use crate::oauth::authorize;
 pub(crate) fn router() -> Router<Door> {
     Router::new()
         .merge(pages())
-        .route("/docs/start", get(home::get))
         .route("/docs", docs::route())
+        .merge(docs::guides::router())
         .route("/docs/", get(|| async { Redirect::permanent("/docs") }))
         .route("/docs/errors", get(docs::errors::list))
         .route("/docs/errors/", get(|| async { Redirect::permanent("/docs/errors") }))

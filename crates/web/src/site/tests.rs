@@ -9,7 +9,7 @@ use testkit::World;
 use tower::ServiceExt as _;
 use wire::v1::{Code, Scope};
 
-use super::{astray, docs, home};
+use super::{astray, docs};
 use crate::api::ENDPOINTS;
 use crate::{Settings, doors};
 
@@ -18,11 +18,14 @@ const URL: &str = "https://money.example";
 /// Every page there is, by where it is found.
 fn pages() -> Vec<(String, String)> {
     let mut pages = vec![
-        ("/docs/start".to_owned(), home::page(URL)),
-        ("/docs".to_owned(), docs::page(URL, Policy::default())),
+        ("/docs".to_owned(), docs::page(URL)),
         ("/docs/errors".to_owned(), docs::errors::list_page()),
         ("/nowhere".to_owned(), astray::not_found_page("/nowhere")),
     ];
+    for guide in &docs::guides::GUIDES {
+        let page = docs::guides::page(guide, URL, Policy::default());
+        pages.push((guide.path.to_owned(), page));
+    }
     for code in Code::ALL {
         let path = format!("/docs/errors/{}", code.slug());
         pages.push((path, docs::errors::code_page(code, URL)));
@@ -136,8 +139,9 @@ async fn every_link_leads_somewhere() {
         let (path, fragment) = link.split_once('#').unwrap_or((&link, ""));
         assert!(path.starts_with('/') && !path.starts_with("//"), "{link} leads away");
         let response = answer(&world, "GET", path).await;
-        // The start is for those who are signed in; others are led to the door.
-        let wanted = if path == "/" { StatusCode::SEE_OTHER } else { StatusCode::OK };
+        // What is one's own is for those who are signed in; others are led to the door.
+        let own = path == "/" || path.starts_with("/settings");
+        let wanted = if own { StatusCode::SEE_OTHER } else { StatusCode::OK };
         assert!(response.status() == wanted || path == "/nowhere", "{link}");
         if !fragment.is_empty() {
             let page = text(response).await;

@@ -23,6 +23,7 @@ pub(crate) struct Page {
     pub(crate) status: StatusCode,
     pub(crate) headers: http::HeaderMap,
     pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Browser {
@@ -70,14 +71,34 @@ impl Browser {
         self.get(&next).await
     }
 
+    /// Sends a form with one file, and with that token.
+    pub(crate) async fn upload(&mut self, to: &str, token: &str, name: &str, file: &[u8]) -> Page {
+        let head = format!(
+            "--x\r\nContent-Disposition: form-data; name=\"form_token\"\r\n\r\n{token}\r\n--x\r\n\
+             Content-Disposition: form-data; name=\"image\"; filename=\"{name}\"\r\n\
+             Content-Type: image/png\r\n\r\n"
+        );
+        let body = [head.as_bytes(), file, b"\r\n--x--\r\n"].concat();
+        self.send_as("multipart/form-data; boundary=x", Method::POST, to, body).await
+    }
+
+    /// What forms of this browser carry.
+    pub(crate) fn form_token(&self) -> String {
+        self.form_token.clone()
+    }
+
     pub(crate) async fn send(&mut self, method: Method, path: &str, body: String) -> Page {
+        self.send_as("application/x-www-form-urlencoded", method, path, body.into_bytes()).await
+    }
+
+    async fn send_as(&mut self, kind: &str, method: Method, path: &str, body: Vec<u8>) -> Page {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::COOKIE, cookies.join("; "))
-            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .header(header::CONTENT_TYPE, kind)
             .body(Body::from(body))
             .unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
@@ -92,13 +113,23 @@ impl Browser {
                 self.cookies.insert(name.to_owned(), value.to_owned());
             }
         }
-        let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        Page { status: parts.status, headers: parts.headers, text }
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Page { status: parts.status, headers: parts.headers, text, bytes }
     }
 }
 
 impl Page {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |it| it.to_str().unwrap())
+    }
+
+    /// Where a form that was taken leads.
+    pub(crate) fn location(&self) -> &str {
+        assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
+        self.header("location")
+    }
+
     /// The page, once it is known to be one.
     pub(crate) fn good(self) -> String {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);

@@ -1,24 +1,20 @@
 //! What holds for every endpoint, in short, with lines that run against this very installation.
 
 use maud::{Markup, html};
-use service::limits::Policy;
 use wire::v1::{Code, Scope};
 
 use super::super::snippet::{self, curl, prose};
 use super::endpoint_id;
-use crate::api::{ENDPOINTS, Verb};
+use crate::api::ENDPOINTS;
 use crate::openapi::examples;
 
-pub(super) const TITLES: [(&str, &str); 9] = [
+pub(super) const TITLES: [(&str, &str); 6] = [
     ("start", "Start here"),
     ("authentication", "Authentication"),
     ("scopes", "Scopes"),
-    ("paging", "Paging"),
     ("errors", "Errors"),
-    ("rate-limits", "Rate limits"),
     ("conditional", "Conditional requests"),
     ("compression", "Compression"),
-    ("idempotency", "Idempotency"),
 ];
 
 /// How every answer is written.
@@ -30,18 +26,15 @@ const FACTS: [&str; 5] = [
     "A parameter we do not know is refused, with the nearest name we do know.",
 ];
 
-pub(super) fn sections(public_url: &str, limit: Policy) -> Markup {
+pub(super) fn sections(public_url: &str) -> Markup {
     let base = format!("{public_url}/v1");
     let bodies = [
         start(&base),
         authentication(&base),
         scopes(),
-        paging(&base),
         errors(&base, public_url),
-        rate_limits(&base, limit),
         conditional(&base),
         compression(&base),
-        idempotency(),
     ];
     html! {
         h1 { "API reference" }
@@ -59,7 +52,7 @@ pub(super) fn sections(public_url: &str, limit: Policy) -> Markup {
 }
 
 /// What is said beside what it looks like.
-fn pair(said: &Markup, shown: &Markup) -> Markup {
+pub(super) fn pair(said: &Markup, shown: &Markup) -> Markup {
     html! { div.pair { div.said { (said) } div.aside { (shown) } } }
 }
 
@@ -80,9 +73,10 @@ fn start(base: &str) -> Markup {
 fn authentication(base: &str) -> Markup {
     let said = html! {
         p {
-            "Send an API key with every request. Make one on the machine that runs this \
-             installation; it is shown once. Put it into the field to try endpoints from this \
-             page."
+            "Send an API key with every request. Make one under "
+            a href="/settings/keys" { "Settings, API keys" }
+            "; it is shown once. Put it into the field to try endpoints from this page. "
+            a href="/docs/authentication" { "More about keys" }
         }
         form.key id="key-form" {
             div.field {
@@ -100,11 +94,7 @@ fn authentication(base: &str) -> Markup {
         }
     };
     let first = format!("export EVENKEEL_KEY=ek_...\n{}", curl(&format!("{base}/me")));
-    let shown = html! {
-        (snippet::text("Make a key", "evenkeel key create --user EMAIL --name NAME"))
-        (snippet::text("First request", &first))
-    };
-    pair(&said, &shown)
+    pair(&said, &snippet::text("First request", &first))
 }
 
 fn scopes() -> Markup {
@@ -144,27 +134,6 @@ fn users_of(scope: Scope) -> Markup {
     }
 }
 
-fn paging(base: &str) -> Markup {
-    let said = html! {
-        p {
-            (prose("Long lists come in pages of `limit` items, 1 to 100. While \
-                    `pagination.has_more` is true, send `pagination.next_cursor` back as `cursor`, \
-                    with the same filters; `limit` may change."))
-        }
-        p {
-            "A cursor lives for 24 hours. Rows that come or go meanwhile never make you miss or \
-             repeat one that was there throughout."
-        }
-    };
-    let first = curl(&format!("{base}/transactions?limit=2"));
-    let next = curl(&format!("{base}/transactions")).replacen("curl", "curl -G", 1);
-    let next = format!("{next} \\\n  -d limit=2 --data-urlencode \"cursor=$CURSOR\"");
-    pair(
-        &said,
-        &html! { (snippet::text("First page", &first)) (snippet::text("Next page", &next)) },
-    )
-}
-
 fn errors(base: &str, public_url: &str) -> Markup {
     let said = html! {
         p { "Every error has the same form, whatever went wrong." }
@@ -179,26 +148,6 @@ fn errors(base: &str, public_url: &str) -> Markup {
     let shown = html! {
         (snippet::text("A request that is refused", &curl(&format!("{base}/transactions?limit=0"))))
         (snippet::block("400", &snippet::json(&examples::error(Code::ValidationError, public_url))))
-    };
-    pair(&said, &shown)
-}
-
-fn rate_limits(base: &str, limit: Policy) -> Markup {
-    let Policy { requests, window_seconds } = limit;
-    let command = curl(&format!("{base}/me")).replacen("curl", "curl -I", 1);
-    let policy = format!("ratelimit-policy: \"default\";q={requests};w={window_seconds}");
-    let left = format!("ratelimit: \"default\";r={};t={window_seconds}", requests - 1);
-    let said = html! {
-        p {
-            "A key may send " (requests) " requests in any " (window_seconds) " seconds. "
-            (prose("Every answer says how many are left (`r`), and in how many seconds the oldest \
-                    no longer counts (`t`)."))
-        }
-        p { (prose("Beyond that the answer is 429, with the seconds to wait in `Retry-After`.")) }
-    };
-    let shown = html! {
-        (snippet::text("Look at the headers", &command))
-        (snippet::text("Among them", &format!("{policy}\n{left}")))
     };
     pair(&said, &shown)
 }
@@ -231,20 +180,4 @@ fn compression(base: &str) -> Markup {
     };
     let plain = curl(&format!("{base}/transactions"));
     pair(&said, &snippet::text("Compressed", &plain.replacen("curl", "curl --compressed", 1)))
-}
-
-fn idempotency() -> Markup {
-    let said = html! {
-        p {
-            (prose("Send `Idempotency-Key` with a change, and it has one effect however often you \
-                    repeat it: again you get the first answer, with `Idempotent-Replayed: true`. \
-                    A key has 1 to 255 visible ASCII characters, such as a UUID, and is kept for \
-                    24 hours."))
-        }
-        @if ENDPOINTS.iter().all(|it| it.method == Verb::Get) {
-            p { "Nothing in this version changes anything yet, so nothing needs it today." }
-        }
-    };
-    let header = "Idempotency-Key: 0d7f4f0e-6f5c-4a53-9d0b-8f1f6c1f2a11";
-    pair(&said, &snippet::text("With a change", header))
 }

@@ -4,6 +4,7 @@ mod attempt;
 mod endpoint;
 pub(super) mod errors;
 mod guide;
+pub(super) mod guides;
 mod members;
 
 use std::sync::{Arc, OnceLock};
@@ -12,7 +13,6 @@ use axum::extract::State;
 use axum::routing::{MethodRouter, get};
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
-use service::limits::Policy;
 
 use super::assets::Asset;
 use super::layout::{self, Page, Place};
@@ -24,15 +24,15 @@ use crate::openapi;
 pub(super) fn route() -> MethodRouter<Door> {
     let made: Arc<OnceLock<String>> = Arc::default();
     get(async move |State(door): State<Door>, headers: HeaderMap| {
-        let make = || page(&door.settings.public_url, door.app.limits.policy()).into_string();
+        let make = || page(&door.settings.public_url).into_string();
         layout::send(&headers, StatusCode::OK, made.get_or_init(make).as_str())
     })
 }
 
-pub(super) fn page(public_url: &str, limit: Policy) -> Markup {
+pub(super) fn page(public_url: &str) -> Markup {
     let schemas = openapi::schemas();
     let main = html! {
-        (guide::sections(public_url, limit))
+        (guide::sections(public_url))
         @for (tag, endpoints) in by_tag() {
             section.tag aria-labelledby=(anchor(tag)) {
                 h2 id=(anchor(tag)) { (tag) }
@@ -53,7 +53,8 @@ pub(super) fn page(public_url: &str, limit: Policy) -> Markup {
 
 fn contents() -> Markup {
     html! {
-        p { "Guide" }
+        (guides::contents("/docs"))
+        p { "On this page" }
         ul {
             @for (id, title) in guide::TITLES { li { a href={ "#" (id) } { (title) } } }
         }

@@ -1,13 +1,18 @@
 //! Settings: who one is, who may see the data, and what was done with it.
 
 mod apps;
+mod audit;
+mod data;
+mod keys;
 mod people;
+mod profile;
 pub(super) mod rules;
 mod security;
 mod ways;
 
 use axum::Router;
 use axum::response::Response;
+use axum::routing::{get, post};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::users::Role;
@@ -18,7 +23,19 @@ use super::shell::{Place, Shell};
 use crate::Door;
 
 pub(super) fn router() -> Router<Door> {
-    Router::new().merge(apps::router()).merge(security::router()).merge(people::router())
+    Router::new()
+        .route("/settings", get(profile::get).post(profile::post))
+        .route("/settings/image", post(profile::set_image))
+        .route("/settings/image/remove", post(profile::remove_image))
+        .route("/images/{address}", get(profile::image))
+        .route("/settings/keys", get(keys::get).post(keys::post))
+        .route("/settings/keys/{id}/revoke", post(keys::revoke))
+        .route("/settings/data", get(data::get))
+        .route("/settings/data/download", post(data::download))
+        .route("/settings/audit", get(audit::get))
+        .merge(apps::router())
+        .merge(security::router())
+        .merge(people::router())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,46 @@
+//! `evenkeel export`: everything of one person's in a zip file, the same that they can download themselves.
+
+use std::fs;
+use std::io::Write as _;
+
+use anyhow::{Context as _, Result, bail};
+use service::{Caller, exports};
+
+use super::{named_or_only, print};
+use crate::config::Config;
+use crate::open::{self, Want};
+use crate::progress::grouped;
+use crate::{cli, data_dir};
+
+pub(crate) async fn run(config: &Config, args: &cli::Export) -> Result<()> {
+    let path = &args.out;
+    if path.exists() && !(args.force && path.is_file()) {
+        bail!(
+            "{} is there already; choose another name, or replace it with --force",
+            path.display()
+        );
+    }
+    let app = open::app(config, Want::Existing).await?;
+    let user = named_or_only(&app, args.whose.user.as_deref()).await?;
+    let mut export = exports::start(&app, &Caller::owner(user.id)).await?;
+    let (temporary, mut file) = data_dir::create_temporary(path)?;
+    let written = async {
+        let mut bytes = 0;
+        while let Some(chunk) = export.next().await? {
+            bytes += chunk.len();
+            file.write_all(&chunk)?;
+        }
+        file.sync_all()?;
+        fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))?;
+        anyhow::Ok(bytes)
+    };
+    let bytes = written.await.inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })?;
+    print(&format!(
+        "{}: everything of {} in {} bytes, in plain text. Keep it safe.\n",
+        path.display(),
+        user.email,
+        grouped(bytes as u128)
+    ))
+}

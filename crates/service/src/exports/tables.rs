@@ -1,0 +1,292 @@
+//! What is told straight from the tables, in pages that go on behind the last key.
+
+use base::{AccountId, Currency, GrantId, KeyId, Money, RuleId, TransactionId};
+use base::{write_date, write_instant};
+use db::{Param, Value};
+use wire::json::write_str;
+
+use crate::{App, Caller, Result};
+
+/// A page is large enough to be quick and small enough to be nothing.
+pub(super) const ROWS: i64 = 1_000;
+
+/// `sql` takes the user, the key of the row before, and a limit; the first columns are the key.
+pub(super) struct Table {
+    sql: &'static str,
+    key: usize,
+    columns: &'static [(&'static str, Shape)],
+}
+
+/// How a column is written.
+#[derive(Clone, Copy)]
+enum Shape {
+    Text,
+    Number,
+    Day,
+    Moment,
+    Hex,
+    /// Already JSON.
+    Json,
+    Id(fn([u8; 16]) -> String),
+    /// In minor units of the currency in that column.
+    Amount(usize),
+}
+
+/// The key of the last row of a page.
+#[derive(Clone)]
+pub(super) enum Key {
+    Number(i64),
+    Bytes(Vec<u8>),
+}
+
+impl Table {
+    /// A page of rows as JSON objects, and where the next one begins if there may be one.
+    pub(super) async fn page(
+        &self,
+        app: &App,
+        caller: &Caller,
+        after: Option<Vec<Key>>,
+    ) -> Result<(Vec<Vec<u8>>, Option<Vec<Key>>)> {
+        let after = after.unwrap_or_else(|| self.before_all());
+        let mut params: Vec<Param<'_>> = vec![caller.user.into()];
+        params.extend(after.iter().map(|it| match it {
+            Key::Number(number) => Param::from(*number),
+            Key::Bytes(bytes) => Param::from(&bytes[..]),
+        }));
+        params.push(ROWS.into());
+        let (mut rows, mut last) = (Vec::new(), None);
+        app.db
+            .each(self.sql, &params, |row| {
+                rows.push(self.row(row)?);
+                last = Some((0..self.key).map(|it| key(row.value(it)?)).collect::<db::Result<_>>());
+                Ok(())
+            })
+            .await?;
+        let more = rows.len() as i64 == ROWS;
+        Ok((rows, last.filter(|_| more).transpose()?))
+    }
+
+    fn before_all(&self) -> Vec<Key> {
+        let first = |(_, shape): &(&str, Shape)| match shape {
+            Shape::Id(_) => Key::Bytes(Vec::new()),
+            _ => Key::Number(i64::MIN),
+        };
+        self.columns[..self.key].iter().map(first).collect()
+    }
+
+    fn row(&self, row: &db::Row<'_>) -> db::Result<Vec<u8>> {
+        let mut out = Vec::with_capacity(256);
+        for (index, (name, shape)) in self.columns.iter().enumerate() {
+            out.push(if index == 0 { b'{' } else { b',' });
+            write_str(&mut out, name);
+            out.push(b':');
+            match row.value(index)? {
+                Value::Null => out.extend_from_slice(b"null"),
+                value => write(&mut out, *shape, row, value)
+                    .map_err(|reason| db::Error::Decode { column: index, reason })?,
+            }
+        }
+        out.push(b'}');
+        Ok(out)
+    }
+}
+
+fn key(value: Value<'_>) -> db::Result<Key> {
+    match value {
+        Value::Int(number) => Ok(Key::Number(number)),
+        Value::Bytes(bytes) => Ok(Key::Bytes(bytes.to_vec())),
+        Value::Text(_) | Value::Null => {
+            Err(db::Error::Decode { column: 0, reason: "no key".to_owned() })
+        }
+    }
+}
+
+fn write(
+    out: &mut Vec<u8>,
+    shape: Shape,
+    row: &db::Row<'_>,
+    value: Value<'_>,
+) -> Result<(), String> {
+    match (shape, value) {
+        (Shape::Text, Value::Text(text)) => write_str(out, text),
+        (Shape::Json, Value::Text(text)) => out.extend_from_slice(text.as_bytes()),
+        (Shape::Number, Value::Int(number)) => out.extend_from_slice(number.to_string().as_bytes()),
+        (Shape::Day, Value::Int(days)) => framed(out, |out| write_date(out, days)),
+        (Shape::Moment, Value::Int(micros)) => framed(out, |out| write_instant(out, micros)),
+        (Shape::Hex, Value::Bytes(bytes)) => framed(out, |out| {
+            bytes.iter().for_each(|it| out.extend_from_slice(format!("{it:02x}").as_bytes()));
+        }),
+        (Shape::Id(text), Value::Bytes(bytes)) => {
+            let bytes = bytes.try_into().map_err(|_| "an id has 16 bytes".to_owned())?;
+            write_str(out, &text(bytes));
+        }
+        (Shape::Amount(of), Value::Int(minor)) => {
+            let currency: Currency = row.get(of).map_err(|error| error.to_string())?;
+            Money::new(minor, currency).write(out);
+        }
+        _ => return Err("a value of another kind".to_owned()),
+    }
+    Ok(())
+}
+
+fn framed(out: &mut Vec<u8>, inner: impl FnOnce(&mut Vec<u8>)) {
+    out.push(b'"');
+    inner(out);
+    out.push(b'"');
+}
+
+const ACCOUNT: Shape = Shape::Id(|it| AccountId::from_bytes(it).to_string());
+const TRANSACTION: Shape = Shape::Id(|it| TransactionId::from_bytes(it).to_string());
+
+pub(super) const BALANCES: Table = Table {
+    sql: BALANCES_AFTER,
+    key: 2,
+    columns: &[
+        ("account_id", ACCOUNT),
+        ("date", Shape::Day),
+        ("currency", Shape::Text),
+        ("balance_current", Shape::Amount(2)),
+        ("balance_available", Shape::Amount(2)),
+        ("balance_limit", Shape::Amount(2)),
+    ],
+};
+
+pub(super) const SCORES: Table = Table {
+    sql: SCORES_AFTER,
+    key: 1,
+    columns: &[
+        ("observation_date", Shape::Day),
+        ("evenkeel", Shape::Number),
+        ("recovery", Shape::Number),
+        ("capacity", Shape::Number),
+        ("baseline", Shape::Number),
+        ("explanation", Shape::Json),
+    ],
+};
+
+pub(super) const RULES: Table = Table {
+    sql: RULES_AFTER,
+    key: 1,
+    columns: &[
+        ("id", Shape::Id(|it| RuleId::from_bytes(it).to_string())),
+        ("merchant", Shape::Text),
+        ("words", Shape::Text),
+        ("account_id", ACCOUNT),
+        ("cash_flow_direction", Shape::Text),
+        ("counterparty_name", Shape::Text),
+        ("category", Shape::Text),
+        ("created_at", Shape::Moment),
+    ],
+};
+
+pub(super) const CORRECTIONS: Table = Table {
+    sql: CORRECTIONS_AFTER,
+    key: 1,
+    columns: &[
+        ("transaction_id", TRANSACTION),
+        ("counterparty_name", Shape::Text),
+        ("category", Shape::Text),
+        ("corrected_at", Shape::Moment),
+    ],
+};
+
+pub(super) const TRANSFER_DECISIONS: Table = Table {
+    sql: TRANSFER_DECISIONS_AFTER,
+    key: 2,
+    columns: &[
+        ("outflow_id", TRANSACTION),
+        ("inflow_id", TRANSACTION),
+        ("decision", Shape::Text),
+        ("decided_at", Shape::Moment),
+    ],
+};
+
+pub(super) const KEYS: Table = Table {
+    sql: KEYS_AFTER,
+    key: 1,
+    columns: &[
+        ("id", Shape::Id(|it| KeyId::from_bytes(it).to_string())),
+        ("name", Shape::Text),
+        ("last_four", Shape::Text),
+        ("scopes", Shape::Text),
+        ("limited_to_accounts_at", Shape::Moment),
+        ("created_at", Shape::Moment),
+        ("expires_at", Shape::Moment),
+        ("last_used_at", Shape::Moment),
+        ("last_used_address", Shape::Text),
+        ("revoked_at", Shape::Moment),
+    ],
+};
+
+pub(super) const APPS: Table = Table {
+    sql: APPS_AFTER,
+    key: 1,
+    columns: &[
+        ("id", Shape::Id(|it| GrantId::from_bytes(it).to_string())),
+        ("name", Shape::Text),
+        ("address", Shape::Text),
+        ("scopes", Shape::Text),
+        ("allowed_at", Shape::Moment),
+        ("last_used_at", Shape::Moment),
+        ("last_used_address", Shape::Text),
+        ("revoked_at", Shape::Moment),
+    ],
+};
+
+pub(super) const AUDIT: Table = Table {
+    sql: AUDIT_AFTER,
+    key: 1,
+    columns: &[
+        ("number", Shape::Number),
+        ("at", Shape::Moment),
+        ("actor", Shape::Text),
+        ("actor_id", Shape::Text),
+        ("actor_name", Shape::Text),
+        ("action", Shape::Text),
+        ("subject", Shape::Text),
+        ("details", Shape::Text),
+        ("method", Shape::Text),
+        ("address", Shape::Text),
+        ("digest", Shape::Hex),
+        ("hash", Shape::Hex),
+    ],
+};
+
+const BALANCES_AFTER: &str = "select b.account_id, b.reported_on, a.currency, b.current_minor,
+    b.available_minor, b.limit_minor from balances b
+    join accounts a on a.user_id = b.user_id and a.id = b.account_id
+    where b.user_id = $1 and (b.account_id, b.reported_on) > ($2, $3)
+    order by b.account_id, b.reported_on limit $4";
+const SCORES_AFTER: &str =
+    "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores
+    where user_id = $1 and observed_on > $2 order by observed_on limit $3";
+const RULES_AFTER: &str = "select id, merchant_key, words, account_id, direction, counterparty,
+    category, created_at from rules where user_id = $1 and id > $2 order by id limit $3";
+const CORRECTIONS_AFTER: &str =
+    "select transaction_id, counterparty, category, fixed_at from transaction_fixes
+    where user_id = $1 and transaction_id > $2 order by transaction_id limit $3";
+const TRANSFER_DECISIONS_AFTER: &str =
+    "select outflow_id, inflow_id, decision, decided_at from transfer_decisions
+    where user_id = $1 and (outflow_id, inflow_id) > ($2, $3) order by outflow_id, inflow_id
+    limit $4";
+const KEYS_AFTER: &str = "select id, name, hint, scopes, limited_at, created_at, expires_at,
+    last_used_at, last_used_address, revoked_at from api_keys
+    where user_id = $1 and id > $2 order by id limit $3";
+const APPS_AFTER: &str =
+    "select g.id, c.name, c.client_uri, g.scopes, g.created_at, g.last_used_at,
+    g.last_used_address, g.revoked_at from oauth_grants g join oauth_clients c on c.id = g.client_id
+    where g.user_id = $1 and g.id > $2 order by g.id limit $3";
+const AUDIT_AFTER: &str = "select number, at, actor, actor_id, actor_label, action, subject,
+    details, method, address, digest, hash from audit
+    where user_id = $1 and number > $2 order by number limit $3";
+
+pub(crate) const STATEMENTS: &[&str] = &[
+    BALANCES_AFTER,
+    SCORES_AFTER,
+    RULES_AFTER,
+    CORRECTIONS_AFTER,
+    TRANSFER_DECISIONS_AFTER,
+    KEYS_AFTER,
+    APPS_AFTER,
+    AUDIT_AFTER,
+];

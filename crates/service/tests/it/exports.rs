@@ -1,0 +1,190 @@
+//! Exports: everything of one person's and nothing of another's, in a file that others can read.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use flate2::read::DeflateDecoder;
+use serde_json::Value;
+use service::enrichment::{self, NewRule, Word};
+use service::{App, Caller, accounts, audit, exports, images, insights};
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World, new_key};
+
+use crate::is_not_found;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+async fn export(app: &App, caller: &Caller) -> Files {
+    let mut export = exports::start(app, caller).await.unwrap();
+    let mut bytes = Vec::new();
+    while let Some(chunk) = export.next().await.unwrap() {
+        bytes.extend_from_slice(&chunk);
+    }
+    unzip(&bytes)
+}
+
+/// Follows the list at the end of the file, as programs that unpack do, and checks what it says.
+fn unzip(bytes: &[u8]) -> Files {
+    let number = |at: usize, count: usize| {
+        bytes[at..at + count].iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte))
+    };
+    let end = bytes.len() - 22;
+    assert_eq!(&bytes[end..end + 4], b"PK\x05\x06");
+    let (count, mut at) = (number(end + 10, 2), number(end + 16, 4));
+    let mut files = Files::new();
+    for _ in 0..count {
+        assert_eq!(&bytes[at..at + 4], b"PK\x01\x02");
+        let (crc, packed, length) = (number(at + 16, 4), number(at + 20, 4), number(at + 24, 4));
+        let (name_length, start) = (number(at + 28, 2), number(at + 42, 4));
+        let name = String::from_utf8(bytes[at + 46..at + 46 + name_length].to_vec()).unwrap();
+        assert_eq!(&bytes[start..start + 4], b"PK\x03\x04");
+        let content = start + 30 + number(start + 26, 2) + number(start + 28, 2);
+        let mut plain = Vec::new();
+        let packed = &bytes[content..content + packed];
+        DeflateDecoder::new(packed).read_to_end(&mut plain).unwrap();
+        assert_eq!((plain.len(), crc32fast::hash(&plain) as usize), (length, crc), "{name}");
+        files.insert(name, plain);
+        at += 46 + name_length;
+    }
+    assert_eq!(at, end);
+    files
+}
+
+fn json(files: &Files, name: &str) -> Value {
+    serde_json::from_slice(&files[&format!("{name}.json")]).unwrap()
+}
+
+fn csv(files: &Files, name: &str) -> String {
+    String::from_utf8(files[&format!("{name}.csv")].clone()).unwrap()
+}
+
+async fn household(world: &World) -> Person {
+    let robin = world.person("robin@example.com").await;
+    let mut account = checking("Everyday");
+    for day in 1..=9 {
+        let on = format!("2026-03-0{day}");
+        account = account.with(txn(&on, -1_000 - day, "=HYPERLINK(\"http://evil\")"));
+    }
+    robin.import(statement([account, checking("Hidden")])).await;
+    insights::run_all(&world.app).await.unwrap();
+    robin
+}
+
+#[tokio::test]
+async fn an_export_holds_everything_twice_and_says_what_it_is() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let hidden = robin.account("Hidden").await;
+    accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
+    let key = robin.key(new_key()).await;
+    let word = Word { counterparty: Some("Corner shop".to_owned()), category: None };
+    let rule = NewRule { words: Some("CORNER".to_owned()), word, ..NewRule::default() };
+    enrichment::create_rule(&world.app, &robin.caller, rule).await.unwrap();
+    let files = export(&world.app, &robin.caller).await;
+
+    let readme = String::from_utf8(files["README.txt"].clone()).unwrap();
+    for name in [
+        "profile",
+        "accounts",
+        "balances",
+        "transactions",
+        "investments",
+        "goals",
+        "recurring",
+        "income",
+        "scores",
+        "benefits",
+        "rules",
+        "corrections",
+        "transfer_decisions",
+        "api_keys",
+        "connected_apps",
+        "audit_trail",
+    ] {
+        assert!(readme.contains(name), "{name}");
+        json(&files, name);
+        csv(&files, name);
+    }
+    assert_eq!(json(&files, "profile")["email"], "robin@example.com");
+    assert_eq!(json(&files, "accounts").as_array().unwrap().len(), 2, "hidden ones too");
+    assert_eq!(json(&files, "transactions").as_array().unwrap().len(), 9);
+    assert_eq!(csv(&files, "transactions").lines().count(), 10);
+    assert_eq!(json(&files, "rules")[0]["words"], "CORNER");
+    assert_eq!(json(&files, "api_keys")[0]["name"], "A script");
+    assert!(csv(&files, "income").starts_with("name,value\r\n"));
+    let trail = csv(&files, "audit_trail");
+    assert!(trail.contains("data.export") && trail.contains("key.create"), "{trail}");
+    for (name, content) in &files {
+        let text = String::from_utf8_lossy(content);
+        assert!(!text.contains(&key.secret[3..30]), "a secret is in {name}");
+    }
+}
+
+#[tokio::test]
+async fn names_in_the_file_stay_in_the_folder_it_is_unpacked_in() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let files = export(&world.app, &robin.caller).await;
+    let plain =
+        |it: &String| it.chars().all(|one| one.is_ascii_alphanumeric() || "._".contains(one));
+    assert!(files.keys().all(plain), "{:?}", files.keys());
+    assert!(files.keys().all(|it| !it.starts_with('.') && !it.contains("..")));
+}
+
+#[tokio::test]
+async fn bank_text_does_not_become_a_formula() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let files = export(&world.app, &robin.caller).await;
+    let sheet = csv(&files, "transactions");
+    assert!(sheet.contains("'=HYPERLINK"), "{sheet}");
+    assert!(!sheet.contains(",=HYPERLINK") && !sheet.contains(",\"=HYPERLINK"), "{sheet}");
+    assert!(sheet.contains(",-10.01,"), "amounts stay numbers: {sheet}");
+    let rows = json(&files, "transactions");
+    assert_eq!(rows[0]["original_description"], "=HYPERLINK(\"http://evil\")");
+}
+
+#[tokio::test]
+async fn nothing_of_another_person_is_in_it_and_a_key_cannot_ask() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let kim = world.person("kim@example.com").await;
+    kim.import(statement([checking("Kim's own").with(txn("2026-03-01", -7, "KIM'S SHOP"))])).await;
+    kim.key(new_key()).await;
+    for (name, content) in export(&world.app, &robin.caller).await {
+        assert!(!String::from_utf8_lossy(&content).to_lowercase().contains("kim"), "{name}");
+    }
+    let key = robin.key(new_key()).await;
+    is_not_found(exports::start(&world.app, &key.caller).await.map(|_| ()));
+    let entries = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
+    let told = entries.iter().filter(|it| it.action == "data.export").count();
+    assert_eq!(told, 1, "only what happened is written down");
+}
+
+#[tokio::test]
+async fn rows_go_on_over_pages_without_a_gap() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let mut account = checking("Busy");
+    for number in 0..2_345 {
+        account = account.with(txn("2026-03-01", -number - 1, "SHOP"));
+    }
+    robin.import(statement([account, checking("Quiet")])).await;
+    let files = export(&world.app, &robin.caller).await;
+    let rows = json(&files, "transactions");
+    let mut ids: Vec<&str> =
+        rows.as_array().unwrap().iter().filter_map(|it| it["id"].as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 2_345);
+    assert_eq!(csv(&files, "transactions").lines().count(), 2_346);
+}
+
+#[tokio::test]
+async fn the_picture_comes_along() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
+    images::set(&world.app, &robin.caller, png.clone()).await.unwrap();
+    assert_eq!(export(&world.app, &robin.caller).await["profile_image.png"], png);
+}

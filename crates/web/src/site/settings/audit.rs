@@ -1,0 +1,119 @@
+//! The audit trail: what was done, by whom, from where, and whether anyone has meddled with it.
+
+use std::collections::HashMap;
+
+use axum::extract::RawQuery;
+use maud::{Markup, html};
+use service::audit::{self, ActorKind, Entry, Verdict};
+
+use super::{Settings, Tab};
+use crate::site::address;
+use crate::site::person::Person;
+use crate::site::show::plural;
+use crate::site::trouble::Shown;
+
+const PAGE: usize = 50;
+
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let before = pairs.iter().find(|(name, _)| name == "before").map(|(_, it)| it.as_str());
+    let before = before.and_then(|it| it.parse::<i64>().ok());
+    let (app, caller) = (person.app(), &person.caller);
+    // One more than is shown tells whether there are older ones.
+    let mut entries = audit::list(app, caller, before, PAGE + 1).await?;
+    let older = entries.len() > PAGE;
+    entries.truncate(PAGE);
+    let names = audit::names(app, caller).await?;
+    let verdict = audit::verify(app, caller).await?;
+    let older = entries.last().filter(|_| older).map(|it| it.number);
+    let main = html! {
+        (soundness(&verdict))
+        section.card aria-labelledby="trail" {
+            h2 id="trail" { "What was done" }
+            @if entries.is_empty() {
+                p { "Nothing is written here yet." }
+            } @else {
+                div.scroll {
+                    table.audit {
+                        thead {
+                            tr {
+                                th scope="col" { "When" }
+                                th scope="col" { "What" }
+                                th scope="col" { "Who" }
+                                th scope="col" { "From" }
+                            }
+                        }
+                        tbody { @for entry in &entries { (row(&person, entry, &names)) } }
+                    }
+                }
+            }
+            (pages(before.is_some(), older))
+        }
+    };
+    Ok(Settings::new(Tab::Audit).page(&person, main))
+}
+
+fn soundness(verdict: &Verdict) -> Markup {
+    html! {
+        @match verdict {
+            Verdict::Sound { entries } => p.notice {
+                "The trail is sound: " (plural(*entries, "entry", "entries"))
+                ", each sealed with the one before. Were any of them changed or taken out later, \
+                 it would show here."
+            },
+            Verdict::Broken { number } => p.warning role="alert" {
+                "The trail does not hold together from entry " (number)
+                " on: something was changed or taken out behind our back. What is older can still \
+                 be trusted. Ask whoever runs this installation, and change your password."
+            },
+        }
+    }
+}
+
+fn row(person: &Person, entry: &Entry, names: &HashMap<String, String>) -> Markup {
+    let at = entry.at.to_zoned(jiff::tz::TimeZone::UTC);
+    html! {
+        tr {
+            td {
+                (person.view.day(at.date())) " "
+                span.soft { (at.strftime("%H:%M").to_string()) " UTC" }
+            }
+            td { (entry.details) }
+            td { (who(person, entry, names)) }
+            td.soft { (entry.actor.address.as_deref().unwrap_or("")) }
+        }
+    }
+}
+
+fn who(person: &Person, entry: &Entry, names: &HashMap<String, String>) -> String {
+    let actor = &entry.actor;
+    let id = actor.id.as_deref().unwrap_or_default();
+    let name = actor.label.as_deref().or_else(|| names.get(id).map(String::as_str));
+    let named = |what: &str| match name {
+        Some(name) => format!("{what} \"{name}\""),
+        None => what.to_owned(),
+    };
+    match actor.kind {
+        ActorKind::Person if id == person.session.id.to_string() => {
+            "You, in this session".to_owned()
+        }
+        ActorKind::Person => "You".to_owned(),
+        ActorKind::Operator => "The operator of this installation".to_owned(),
+        ActorKind::Key => named("API key"),
+        ActorKind::App => named("App"),
+        ActorKind::Visitor => "Somebody who was not signed in".to_owned(),
+    }
+}
+
+fn pages(later: bool, older: Option<i64>) -> Markup {
+    html! {
+        @if later || older.is_some() {
+            nav.pages aria-label="Pages of the trail" {
+                @if later { a href="/settings/audit" { "Newest" } } @else { span {} }
+                @if let Some(number) = older {
+                    a href={ "/settings/audit?before=" (number) } { "Older" }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! API keys: which there are, a form for a new one, and the key itself, shown once.
+
+use axum::extract::Path;
+use base::{AccountId, KeyId, Timestamp};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::accounts::{self, Account, Status};
+use service::keys::{self, ApiKey, NewKey};
+use service::{Error, Scopes};
+use wire::v1::Scope;
+
+use super::{Settings, Tab};
+use crate::api::{ENDPOINTS, Verb};
+use crate::site::assets::Asset;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::moment;
+use crate::site::snippet;
+use crate::site::trouble::{Shown, Trouble};
+
+const DAY_SECONDS: i64 = 86_400;
+/// How long a key may live, in days; `never` is without an end.
+const LIVES: [(&str, &str); 4] =
+    [("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("never", "Never")];
+
+pub(super) async fn get(person: Person) -> Shown {
+    show(&person, StatusCode::OK, &Typed::default(), &Wrong::default()).await
+}
+
+/// Answers with the key itself, which is nowhere else: not in an address, not in a cookie, not with us.
+pub(super) async fn post(person: Person, form: Form) -> Shown {
+    let typed = Typed::read(&form);
+    let made = match new_key(&person, &typed).await {
+        Ok(new) => keys::create(person.app(), &person.caller, new).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok((key, secret)) => {
+            Ok(settings(StatusCode::OK).page(&person, made_page(&person, &key, &secret)))
+        }
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            show(&person, StatusCode::BAD_REQUEST, &typed, &wrong).await
+        }
+    }
+}
+
+pub(super) async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = KeyId::parse(&id).map_err(|_| Trouble::not_found())?;
+    keys::revoke(person.app(), &person.caller, id).await?;
+    Ok(see_other(&person, "/settings/keys", "The key is revoked. Nobody gets in with it any more."))
+}
+
+/// What was typed, so that a form that is shown again has it still.
+struct Typed {
+    name: String,
+    access: String,
+    scopes: Vec<String>,
+    reach: String,
+    accounts: Vec<String>,
+    life: String,
+}
+
+impl Default for Typed {
+    fn default() -> Typed {
+        Typed {
+            name: String::new(),
+            access: "everything".to_owned(),
+            scopes: Vec::new(),
+            reach: "all".to_owned(),
+            accounts: Vec::new(),
+            life: "365".to_owned(),
+        }
+    }
+}
+
+impl Typed {
+    fn read(form: &Form) -> Typed {
+        let all = |name| form.all(name).map(str::to_owned).collect();
+        Typed {
+            name: form.text("name").to_owned(),
+            access: form.text("access").to_owned(),
+            scopes: all("scope"),
+            reach: form.text("reach").to_owned(),
+            accounts: all("account"),
+            life: form.text("life").to_owned(),
+        }
+    }
+
+    fn scopes(&self) -> Result<Scopes, Error> {
+        match self.access.as_str() {
+            "everything" => Ok(Scopes::all()),
+            "read_only" => Ok(Scopes::read_only()),
+            "custom" if self.scopes.is_empty() => {
+                Err(Error::invalid("scope", "tick at least one thing that the key may do"))
+            }
+            "custom" => Scopes::parse(&self.scopes.join(" ")),
+            _ => Err(Error::invalid("access", "say what the key may do")),
+        }
+    }
+
+    fn accounts(&self) -> Result<Option<Vec<AccountId>>, Error> {
+        match self.reach.as_str() {
+            "all" => Ok(None),
+            "some" if self.accounts.is_empty() => {
+                Err(Error::invalid("account", "tick at least one account that the key may see"))
+            }
+            "some" => {
+                let unknown = || Error::invalid("account", "one of the accounts is not yours");
+                let ids = self.accounts.iter().map(|it| AccountId::parse(it));
+                ids.collect::<Result<_, _>>().map(Some).map_err(|_| unknown())
+            }
+            _ => Err(Error::invalid("reach", "say which accounts the key may see")),
+        }
+    }
+
+    fn expires_at(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let wrong = || Error::invalid("life", "choose when the key expires");
+        if !LIVES.iter().any(|(value, _)| *value == self.life) {
+            return Err(wrong());
+        }
+        let Ok(days) = self.life.parse::<i64>() else { return Ok(None) };
+        Timestamp::from_second(now.as_second() + days * DAY_SECONDS).map(Some).map_err(|_| wrong())
+    }
+}
+
+/// Two keys of one name could not be told apart. It also means that loading the page with a new key again makes no
+/// second one.
+async fn new_key(person: &Person, typed: &Typed) -> Result<NewKey, Error> {
+    let now = person.app().clock.now();
+    let known = keys::list(person.app(), &person.caller).await?;
+    if known.iter().any(|it| it.name == typed.name && it.is_active(now)) {
+        let message = "you have a key of that name. It was shown when it was made and cannot be \
+                       shown again; if you lost it, revoke it and make another";
+        return Err(Error::invalid("name", message));
+    }
+    Ok(NewKey {
+        name: typed.name.clone(),
+        scopes: typed.scopes()?,
+        accounts: typed.accounts()?,
+        expires_at: typed.expires_at(now)?,
+    })
+}
+
+fn settings(status: StatusCode) -> Settings {
+    Settings { tab: Tab::Keys, status, scripts: &[Asset::Copying] }
+}
+
+async fn show(person: &Person, status: StatusCode, typed: &Typed, wrong: &Wrong) -> Shown {
+    let keys = keys::list(person.app(), &person.caller).await?;
+    let filter = accounts::Filter { status: Status::All, include_hidden: true };
+    let accounts = accounts::list(person.app(), &person.caller, filter).await?;
+    let main = html! {
+        (wrong.summary())
+        section.card aria-labelledby="keys" {
+            h2 id="keys" { "Your keys" }
+            p.soft {
+                "Programs use a key to read your data through the API. They may propose changes; \
+                 only you decide. " a href="/docs/start" { "How to use one" }
+            }
+            @if keys.is_empty() {
+                p { "You have no keys yet. Make your first one below." }
+            } @else {
+                ul.key-list { @for key in &keys { (row(person, key, &accounts)) } }
+            }
+        }
+        section.card aria-labelledby="new" {
+            h2 id="new" { "Make a new key" }
+            (fields::form("/settings/keys", &person.form_token, new_form(typed, &accounts, wrong)))
+        }
+    };
+    Ok(settings(status).page(person, main))
+}
+
+fn row(person: &Person, key: &ApiKey, accounts: &[Account]) -> Markup {
+    let now = person.app().clock.now();
+    let day = |at: Timestamp| person.view.day(at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    let (state, badge) = match (key.revoked_at, key.is_active(now)) {
+        (Some(_), _) => ("Revoked", "badge"),
+        (None, false) => ("Expired", "badge warn"),
+        (None, true) => ("Active", "badge good"),
+    };
+    let used = match (key.last_used_at, &key.last_used_address) {
+        (Some(at), Some(address)) => format!("{} from {address}", moment(at, now)),
+        (Some(at), None) => moment(at, now),
+        (None, _) => "Never".to_owned(),
+    };
+    html! {
+        li {
+            div.heading {
+                h3 { (key.name) " " code.soft { "ek_…" (key.hint) } }
+                span class=(badge) { (state) }
+            }
+            dl.key-facts {
+                div { dt { "May do" } dd { (scopes_text(key.scopes)) } }
+                div { dt { "Accounts" } dd { (accounts_text(key, accounts)) } }
+                @if let Some(at) = key.revoked_at {
+                    div { dt { "Revoked" } dd { (day(at)) } }
+                } @else {
+                    div { dt { "Expires" } dd { (key.expires_at.map_or("Never".to_owned(), day)) } }
+                }
+                div { dt { "Last used" } dd { (used) } }
+                div { dt { "Requests today" } dd { (key.requests_today) } }
+            }
+            @if key.is_active(now) { (ending(person, key)) }
+        }
+    }
+}
+
+/// Asked once more, without a script.
+fn ending(person: &Person, key: &ApiKey) -> Markup {
+    let action = format!("/settings/keys/{}/revoke", key.id);
+    html! {
+        details.confirm {
+            summary { "Revoke" span.hush { " " (key.name) } }
+            p { "Programs that use this key are refused from now on. This cannot be undone." }
+            (fields::button(&action, &person.form_token, "Revoke this key", "danger"))
+        }
+    }
+}
+
+fn scopes_text(scopes: Scopes) -> String {
+    if scopes == Scopes::all() {
+        "Everything".to_owned()
+    } else if scopes == Scopes::read_only() {
+        "Read only".to_owned()
+    } else {
+        let words: Vec<&str> = scopes.iter().map(Scope::as_str).collect();
+        words.join(", ")
+    }
+}
+
+fn accounts_text(key: &ApiKey, accounts: &[Account]) -> String {
+    if !key.limited {
+        return "All".to_owned();
+    }
+    let name = |id: &AccountId| accounts.iter().find(|it| it.id == *id).map(|it| it.name.as_str());
+    let names: Vec<&str> = key.accounts.iter().filter_map(name).collect();
+    if names.is_empty() { "None that is left".to_owned() } else { names.join(", ") }
+}
+
+fn new_form(typed: &Typed, accounts: &[Account], wrong: &Wrong) -> Markup {
+    let name = Field::text("name", "Name", &typed.name);
+    let hint = "So that you know it again, such as the program it is for.";
+    let scoped = |it: Scope| typed.scopes.iter().any(|word| word == it.as_str());
+    let ticked = |it: &Account| typed.accounts.iter().any(|id| *id == it.id.to_string());
+    html! {
+        (name.hint(hint).show(wrong))
+        fieldset {
+            legend { "What it may do" }
+            (choice("access", "everything", "Everything: read, and propose", &typed.access))
+            (choice("access", "read_only", "Read only", &typed.access))
+            (choice("access", "custom", "Only what I tick", &typed.access))
+        }
+        fieldset.only-scopes {
+            legend { "The key may" }
+            @for scope in Scope::ALL {
+                (fields::check("scope", scope.as_str(), scope.describe(), scoped(scope)))
+            }
+        }
+        fieldset {
+            legend { "Which accounts it may see" }
+            (choice("reach", "all", "All accounts, now and later", &typed.reach))
+            (choice("reach", "some", "Only those I tick", &typed.reach))
+        }
+        fieldset.only-accounts {
+            legend { "The key may see" }
+            @for account in accounts {
+                (fields::check("account", &account.id.to_string(), &named(account), ticked(account)))
+            }
+            @if accounts.is_empty() { p.soft { "You have no accounts yet." } }
+        }
+        (fields::select("life", "Expires after", &LIVES, &typed.life))
+        button.primary type="submit" { "Make the key" }
+    }
+}
+
+fn named(account: &Account) -> String {
+    match &account.mask {
+        Some(mask) => format!("{} (…{mask})", account.name),
+        None => account.name.clone(),
+    }
+}
+
+fn choice(name: &str, value: &str, label: &str, chosen: &str) -> Markup {
+    html! {
+        label.check {
+            input type="radio" name=(name) value=(value) checked[value == chosen] required;
+            span { (label) }
+        }
+    }
+}
+
+fn made_page(person: &Person, key: &ApiKey, secret: &str) -> Markup {
+    html! {
+        section.card aria-labelledby="made" {
+            h2 id="made" { "Your key \"" (key.name) "\" is made" }
+            p.warning {
+                "Copy it now. It is shown this once and kept nowhere but with you. If you lose it, \
+                 revoke it and make another."
+            }
+            (snippet::text("Your new key", secret))
+            @if let Some(command) = first_request(person.public_url(), key.scopes, secret) {
+                p { "Try it in a terminal." }
+                (snippet::text("First request", &command))
+            }
+            p {
+                a.button.outlined href="/settings/keys" { "Done, I have copied it" }
+            }
+        }
+    }
+}
+
+/// Something that this key may ask for; none where it may read nothing.
+fn first_request(url: &str, scopes: Scopes, secret: &str) -> Option<String> {
+    let may = |path: &str| {
+        ENDPOINTS.iter().find(|it| {
+            it.path == path
+                && it.method == Verb::Get
+                && it.scopes.iter().all(|one| scopes.has(*one))
+        })
+    };
+    let plain = ENDPOINTS.iter().filter(|it| it.path_parameters.is_empty()).map(|it| it.path);
+    let endpoint = std::iter::once("/accounts").chain(plain).find_map(may)?;
+    Some(format!("curl '{url}/v1{}' \\\n  -H 'Authorization: Bearer {secret}'", endpoint.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_request_is_one_that_the_key_may_send() {
+        let only = |scope| Scopes::from_iter([scope]);
+        let path = |scopes| {
+            let command = first_request("https://money.example", scopes, "ek_1")?;
+            Some(command.split('\'').nth(1)?.strip_prefix("https://money.example/v1")?.to_owned())
+        };
+        assert_eq!(path(Scopes::all()).as_deref(), Some("/accounts"));
+        assert_eq!(path(only(Scope::GoalsRead)).as_deref(), Some("/goals"));
+        assert_eq!(path(only(Scope::PaperTrade)), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! The profile: what one is called, the currency of totals, and a picture.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use base::Currency;
+use http::{StatusCode, Uri, header};
+use maud::{Markup, html};
+use service::profiles::{self, Profile};
+use service::{Error, images};
+
+use super::{Settings, Tab};
+use crate::Door;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::trouble::{Shown, Trouble};
+use crate::site::upload::Upload;
+use crate::site::{astray, currencies};
+
+pub(super) async fn get(person: Person) -> Shown {
+    let typed = Typed::of(&person);
+    Ok(Settings::new(Tab::Profile).page(&person, page(&person, &typed, &Wrong::default())))
+}
+
+pub(super) async fn post(person: Person, form: Form) -> Shown {
+    let typed = Typed {
+        name: form.text("preferred_name").to_owned(),
+        currency: form.text("base_currency").to_owned(),
+    };
+    let changed = match Currency::parse(&typed.currency) {
+        Ok(base_currency) => {
+            let preferred_name = Some(typed.name.clone());
+            let profile = Profile { preferred_name, base_currency };
+            profiles::update(person.app(), &person.caller, profile).await
+        }
+        Err(error) => Err(Error::invalid("base_currency", format!("the currency {error}"))),
+    };
+    match changed {
+        Ok(()) => Ok(see_other(&person, "/settings", "Your profile is saved.")),
+        Err(error) => again(&person, &typed, error),
+    }
+}
+
+pub(super) async fn set_image(person: Person, upload: Upload) -> Shown {
+    let kept = match upload.content {
+        Some(content) => images::set(person.app(), &person.caller, content).await,
+        None => Err(Error::invalid("image", "choose a picture first")),
+    };
+    match kept {
+        Ok(_) => Ok(see_other(&person, "/settings", "Your picture is saved.")),
+        Err(error) => again(&person, &Typed::of(&person), error),
+    }
+}
+
+pub(super) async fn remove_image(person: Person, _form: Form) -> Shown {
+    match images::remove(person.app(), &person.caller).await {
+        Ok(()) | Err(Error::NotFound(_)) => {
+            Ok(see_other(&person, "/settings", "Your picture is removed."))
+        }
+        Err(error) => Err(Trouble::from(error)),
+    }
+}
+
+/// A picture by its address. Whatever its bytes could be taken for, they are only ever an image: the type is told, not
+/// guessed, and nothing in it may load or run.
+pub(super) async fn image(
+    State(door): State<Door>,
+    Path(address): Path<String>,
+    uri: Uri,
+) -> Response {
+    let found = match images::find(&door.app, &address).await {
+        Ok(found) => found,
+        Err(error) => return Trouble::from(error).into_response(),
+    };
+    let Some(image) = found else { return astray::not_found(uri).await };
+    let headers = [
+        (header::CONTENT_TYPE, image.media_type.as_str()),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (header::CACHE_CONTROL, "private, max-age=31536000, immutable"),
+    ];
+    (headers, image.content).into_response()
+}
+
+struct Typed {
+    name: String,
+    currency: String,
+}
+
+impl Typed {
+    fn of(person: &Person) -> Typed {
+        Typed {
+            name: person.user.preferred_name.clone().unwrap_or_default(),
+            currency: person.user.base_currency.to_string(),
+        }
+    }
+}
+
+fn again(person: &Person, typed: &Typed, error: Error) -> Shown {
+    let wrong = Wrong::from_error(error)?;
+    let settings = Settings { status: StatusCode::BAD_REQUEST, ..Settings::new(Tab::Profile) };
+    Ok(settings.page(person, page(person, typed, &wrong)))
+}
+
+fn page(person: &Person, typed: &Typed, wrong: &Wrong) -> Markup {
+    let name = Field::text("preferred_name", "What to call you", &typed.name);
+    let options = currencies::options();
+    let options: Vec<(&str, &str)> =
+        options.iter().map(|(code, name)| (code.as_str(), name.as_str())).collect();
+    let about_you = html! {
+        (name.optional().autocomplete("nickname").show(wrong))
+        (fields::select("base_currency", "Base currency", &options, &typed.currency))
+        p.soft {
+            "Totals are told in this currency. After a change they are worked out again, which \
+             may take a moment."
+        }
+        button.primary type="submit" { "Save" }
+    };
+    html! {
+        (wrong.summary())
+        section.card aria-labelledby="you" {
+            h2 id="you" { "You" }
+            p.soft { "You sign in as " (person.user.email) "." }
+            (fields::form("/settings", &person.form_token, about_you))
+        }
+        section.card aria-labelledby="picture" {
+            h2 id="picture" { "Picture" }
+            (picture(person))
+        }
+    }
+}
+
+fn picture(person: &Person) -> Markup {
+    let (image, token) = (person.user.image.as_deref(), &person.form_token);
+    html! {
+        div.picture {
+            @match image {
+                Some(path) => img src=(path) alt="Your picture" width="96" height="96";,
+                None => p.soft { "You have no picture." },
+            }
+            form method="post" action="/settings/image" enctype="multipart/form-data" {
+                input type="hidden" name="form_token" value=(token);
+                div.field {
+                    label for="f-image" { "Choose a picture" }
+                    input id="f-image" name="image" type="file"
+                        accept="image/png,image/jpeg,image/webp" required
+                        aria-describedby="h-image";
+                    p.soft id="h-image" {
+                        "PNG, JPEG or WebP, at most 256 KiB and 1024 by 1024 pixels. Programs that \
+                         may see your profile see it too."
+                    }
+                }
+                button type="submit" { "Upload" }
+            }
+            @if image.is_some() {
+                (fields::button("/settings/image/remove", token, "Remove the picture", "danger"))
+            }
+        }
+    }
+}
