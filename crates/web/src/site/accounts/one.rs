@@ -227,7 +227,7 @@ fn happened(account: &Account, rows: &[Markup]) -> Markup {
         section.card aria-labelledby="happened" {
             header {
                 h2 id="happened" { "Transactions" }
-                a.more href={ "/transactions?account_id=" (account.id) } { "All of this account" }
+                a.more href={ "/transactions?account=" (account.id) } { "All of this account" }
             }
             @if rows.is_empty() {
                 p.soft { "None yet." }

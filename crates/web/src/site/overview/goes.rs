@@ -20,7 +20,7 @@ pub(super) fn month(person: &Person, glance: &Glance) -> Markup {
     let usual = months.usual();
     let money = |minor| Money::new(minor, months.currency);
     let start = months.this.start.to_string();
-    let spent_from = address::query(&[("start_date", start.as_str())]);
+    let spent_from = address::query(&[("from", start.as_str())]);
     let tile = |name: &str, href: &str, minor: i64, usual: Option<i64>| {
         html! {
             div.tile {

@@ -186,7 +186,7 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
         "{page}"
     );
     assert!(
-        page.contains("Oak Street Rent") && page.contains(&format!("account_id={id}")),
+        page.contains("Oak Street Rent") && page.contains(&format!("/transactions?account={id}")),
         "{page}"
     );
     let page = browser.submit(&one(id, "/close"), &[("closed_on", "2026-03-01")]).await.good();
