@@ -252,8 +252,9 @@ fn write(
         }
         let pair = of_leg.get(&row.id).copied();
         // Around what was touched only moves can be other ones: what else a row is was judged as it came in, and what
-        // bears on that (a word of the person's, an account's name, our tables) asks for everything.
-        if !is_everything && row.is_settled(pair) {
+        // bears on that (a word of the person's, an account's name, our tables) asks for everything. What the person
+        // just spoke of is not left to that.
+        if !is_everything && !run.spoken_of.contains(&row.id) && row.is_settled(pair) {
             continue;
         }
         let enriched = match pair {

@@ -30,6 +30,8 @@ pub(crate) struct Run {
     /// All of the person's, hidden and closed ones too: money moved to a hidden account is not spent.
     pub(crate) accounts: Vec<Account>,
     pub(crate) scope: Scope,
+    /// Transactions that the person just spoke of, to be judged again also where nothing else bears on them.
+    pub(crate) spoken_of: BTreeSet<TransactionId>,
     pub(crate) events: Vec<Event>,
     /// Transactions that now read differently.
     pub(crate) updated: BTreeMap<AccountId, Vec<TransactionId>>,
@@ -74,6 +76,7 @@ pub(crate) fn settle_around(
         touched.extend(tx.first(TOUCHED, params![user, *id], touch)?);
     }
     let mut run = Run::new(tx, app, user, Scope::Around(touched))?;
+    run.spoken_of = transactions.iter().copied().collect();
     enrichment::settle(tx, &mut run)?;
     run.tell(tx)
 }
@@ -121,6 +124,7 @@ impl Run {
             rates: rates::latest_in(tx, user, currency)?,
             accounts: accounts::all_in(tx, user)?,
             scope,
+            spoken_of: BTreeSet::new(),
             events: Vec::new(),
             updated: BTreeMap::new(),
         })

@@ -173,6 +173,14 @@ pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
     format!("{} {}", counted(count), if count == 1 { one } else { many })
 }
 
+/// A code as words, for what has no name of its own: FOOD_AND_DRINK is "Food and drink".
+pub(crate) fn in_words(code: &str) -> String {
+    let small = code.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
+    let mut letters = small.chars();
+    let first = letters.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// A count of things: "12,345".
 pub(crate) fn counted(count: i64) -> String {
     grouped(&count.to_string())

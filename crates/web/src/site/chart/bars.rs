@@ -30,10 +30,10 @@ impl Bars<'_> {
         let picture = html! {
             ul.legend {
                 @for (index, name) in self.series.iter().enumerate() {
-                    li { span.key.(series(index)) {} (name) }
+                    li { span.swatch.(series(index)) {} (name) }
                 }
             }
-            svg.columns viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
+            svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
                 aria-label={ (self.title) ". Arrow keys read its values." } {
                 @for line in &scale.lines {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
@@ -72,7 +72,7 @@ impl Bars<'_> {
         let x = LEFT * 10 + group * place as i64 + (group - used) / 2 + width * index as i64;
         let (zero, end) = (scale.tenths(0), scale.tenths(minor));
         html! {
-            rect.bar.(series(index)) x=(decimal(x)) width=(decimal(width * 9 / 10))
+            rect.stave.(series(index)) x=(decimal(x)) width=(decimal(width * 9 / 10))
                 y=(decimal(zero.min(end))) height=(decimal((zero - end).abs())) {}
         }
     }

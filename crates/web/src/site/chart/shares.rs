@@ -13,7 +13,7 @@ impl Shares<'_> {
         html! {
             svg.pieces viewBox={ "0 0 " (WIDTH) " 8" } preserveAspectRatio="none" aria-hidden="true" {
                 @for (place, (x, width)) in self.pieces().into_iter().enumerate() {
-                    rect.bar.(series(place)) x=(x) y="0" width=(width) height="8" {}
+                    rect.stave.(series(place)) x=(x) y="0" width=(width) height="8" {}
                 }
             }
         }
@@ -21,7 +21,7 @@ impl Shares<'_> {
 
     /// What tells which piece a row speaks of.
     pub(crate) fn key(place: usize) -> Markup {
-        html! { span.key.(series(place)) {} }
+        html! { span.swatch.(series(place)) {} }
     }
 
     /// Where each piece begins, and how wide it is; a hair between two of them.

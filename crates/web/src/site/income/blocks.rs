@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use service::income::{Block, Share};
 
 use super::Sheet;
+use crate::site::show::in_words;
 
 impl Sheet {
     pub(super) fn allocation(&self) -> Markup {
@@ -12,22 +13,24 @@ impl Sheet {
         let covered = fund.months_covered_hundredths.map(months);
         html! {
             h2 id="goes" { "Where it goes, each month" }
-            div.columns.blocks {
+            div.columns {
                 (self.block("Expenses", it.expenses.total, self.parts(&it.expenses)))
-                (self.block("Debt", it.debt.total, self.parts(&it.debt)))
-                (self.block("Emergency fund", fund.net, html! {
-                    (self.part("Put aside", fund.deposits))
-                    (self.part("Taken out", fund.withdrawals))
-                    (self.standing("In savings", fund.balance))
-                    @if let Some(covered) = covered {
-                        tr { th scope="row" { "Pays for" } td {} td.figure colspan="2" { (covered) } }
-                    }
-                }))
-                (self.block("Investments", invested.net, html! {
-                    (self.part("Put in", invested.contributions))
-                    (self.part("Taken out", invested.withdrawals))
-                    (self.standing("Invested", invested.balance))
-                }))
+                div {
+                    (self.block("Debt", it.debt.total, self.parts(&it.debt)))
+                    (self.block("Emergency fund", fund.net, html! {
+                        (self.part("Put aside", fund.deposits))
+                        (self.part("Taken out", fund.withdrawals))
+                        (self.standing("In savings", fund.balance))
+                        @if let Some(covered) = covered {
+                            tr { th scope="row" { "Pays for" } td {} td.figure colspan="2" { (covered) } }
+                        }
+                    }))
+                    (self.block("Investments", invested.net, html! {
+                        (self.part("Put in", invested.contributions))
+                        (self.part("Taken out", invested.withdrawals))
+                        (self.standing("Invested", invested.balance))
+                    }))
+                }
             }
             section.card.rest aria-labelledby="rest" {
                 header {
@@ -72,7 +75,7 @@ impl Sheet {
         let mut parts: Vec<(&String, &Share)> = block.parts.iter().collect();
         parts.sort_by_key(|(name, share)| (-share.amount_minor, *name));
         html! {
-            @for (name, share) in &parts { (self.part(name, **share)) }
+            @for (name, share) in &parts { (self.part(&in_words(name), **share)) }
             @if parts.is_empty() { tr { td.soft colspan="4" { "Nothing in these months." } } }
         }
     }

@@ -67,6 +67,7 @@ impl Sheet {
     fn headline(&self) -> Markup {
         let window = &self.income.window;
         let (start, end) = (self.view.day(window.start), self.view.day(window.end));
+        let month = |on: base::Date| on.strftime("%B %Y").to_string();
         let spread = &self.income.variability;
         html! {
             div.lead-in {
@@ -74,7 +75,7 @@ impl Sheet {
                 p.soft {
                     @if window.complete {
                         "Average of " (plural(window.months, "whole month", "whole months")) ", "
-                        (start) " to " (end) "."
+                        (month(window.start)) " to " (month(window.end)) "."
                     } @else {
                         "From the last thirty days, " (start) " to " (end) ". There is no whole month yet."
                     }

@@ -1,5 +1,7 @@
 //! A month as a calendar: what was paid, what is expected, and what did not come.
 
+use std::cmp::Reverse;
+
 use base::{Currency, Date, Money};
 use http::StatusCode;
 use jiff::{Span, civil::Weekday};
@@ -64,10 +66,11 @@ fn turn(first: Date, by: i64, label: &str) -> Markup {
     }
 }
 
-/// What the month comes to, in each currency there is.
+/// What the month comes to, in each currency there is, the most used one first.
 fn sums(view: View, due: &[Due]) -> Markup {
     let mut currencies: Vec<Currency> = due.iter().map(|it| it.amount.currency()).collect();
-    currencies.sort_by_key(|it| it.to_string());
+    let uses = |of: Currency| due.iter().filter(|it| it.amount.currency() == of).count();
+    currencies.sort_by_key(|it| (Reverse(uses(*it)), it.to_string()));
     currencies.dedup();
     let sum = |states: &[State], currency: Currency, into: bool| {
         let of = due.iter().filter(|it| {

@@ -2,7 +2,7 @@
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
-use service::recurring::{self, Direction, Filter, Listed, Status, Stream};
+use service::recurring::{self, Direction, Filter, Listed, PriceChange, Status, Stream};
 
 use super::{how_often, is_varying, kind, signed, tabs};
 use crate::site::person::Person;
@@ -74,11 +74,18 @@ fn is_news(view: View, on: Date) -> bool {
     days_from_date(view.today) - days_from_date(on) <= NEWS_DAYS
 }
 
-/// Prices that changed and payments that did not come, lately.
+/// Whether an amount changed by as much as anyone would look at: one of its currency.
+fn matters(stream: &Stream, change: &PriceChange) -> bool {
+    let one = 10_u64.pow(stream.currency.decimals());
+    change.to_minor.abs_diff(change.from_minor) >= one
+}
+
+/// Amounts that changed and payments that did not come, lately.
 fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
     let changed: Vec<_> = streams
         .iter()
-        .filter_map(|(it, _)| Some((it, it.price_changes.last().filter(|c| is_news(view, c.on))?)))
+        .filter_map(|(it, _)| Some((it, it.price_changes.last()?)))
+        .filter(|(it, change)| is_news(view, change.on) && matters(it, change))
         .collect();
     let missed: Vec<_> = streams
         .iter()
@@ -89,7 +96,7 @@ fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
             div.columns {
                 @if !changed.is_empty() {
                     section.card aria-labelledby="changed" {
-                        h2 id="changed" { "New prices" }
+                        h2 id="changed" { "New amounts" }
                         ul.rows {
                             @for (stream, change) in &changed {
                                 li {

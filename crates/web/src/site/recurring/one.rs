@@ -39,12 +39,15 @@ pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> Show
                 @if stream.status == Status::Ended { " " span.badge { "Ended" } }
             }
         }
-        div.columns {
-            div {
-                @if points.len() > 1 { section.card { (line.draw(view)) } }
-                (paid(&person, &stream, &payments))
+        @if points.len() > 1 {
+            section.card aria-labelledby="amounts" {
+                h2 id="amounts" { "Amounts over time" }
+                (line.draw(view))
             }
+        }
+        div.columns {
             div { (facts(view, &stream)) }
+            div { (paid(&person, &stream, &payments)) }
         }
     };
     Ok(Shell::new(Place::Recurring, &stream.name).page(&person, main))
@@ -78,7 +81,7 @@ fn facts(view: View, stream: &Stream) -> Markup {
         }
         @if !stream.price_changes.is_empty() {
             section.card aria-labelledby="prices" {
-                h2 id="prices" { "Price changes" }
+                h2 id="prices" { "Changed amounts" }
                 ul.rows {
                     @for change in stream.price_changes.iter().rev() {
                         li {

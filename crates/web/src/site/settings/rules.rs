@@ -30,7 +30,7 @@ pub(in crate::site) async fn get(person: Person) -> Shown {
 fn nothing() -> Markup {
     html! {
         div.empty {
-            h2 { "No rules yet" }
+            h3 { "No rules yet" }
             p { "Open a transaction, put its category right, and tick “Always” to make one." }
             a.button.outlined href="/transactions" { "Go to your transactions" }
         }

@@ -3,18 +3,12 @@
 use base::category::Category;
 use maud::{Markup, html};
 
-/// A group's code as words: FOOD_AND_DRINK is "Food and drink".
-pub(super) fn group_name(primary: &str) -> String {
-    let small = primary.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
-    let mut letters = small.chars();
-    let first = letters.next().map(|it| it.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
-}
+use crate::site::show::in_words;
 
 /// The name of a code of a group or of one of its members.
 pub(super) fn name_of(code: &str) -> Option<String> {
     if let Some(category) = Category::ALL.iter().find(|it| it.primary() == code) {
-        return Some(group_name(category.primary()));
+        return Some(in_words(category.primary()));
     }
     let found = Category::ALL.iter().find(|it| it.detailed() == code);
     found.map(|it| it.label().to_owned())
@@ -26,7 +20,7 @@ pub(super) fn options(chosen: &str, groups: bool) -> Markup {
     primaries.dedup();
     html! {
         @for primary in primaries {
-            @let name = group_name(primary);
+            @let name = in_words(primary);
             optgroup label=(name) {
                 @if groups {
                     option value=(primary) selected[chosen == primary] { (name) " (all)" }

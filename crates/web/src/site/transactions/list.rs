@@ -125,38 +125,23 @@ impl List<'_> {
         }
     }
 
-    /// Of everything that fits, not only of this page.
+    /// Of everything that fits, not only of this page. The currency with the most rows comes first.
     fn sums(&self) -> Markup {
         let view = self.person.view;
+        let count = self.totals.iter().map(|it| it.count).sum();
+        let sums: [(&str, fn(&Total) -> i64); 3] = [
+            ("Money in", |it| it.in_minor),
+            ("Money out", |it| it.out_minor),
+            ("Net", |it| it.net_minor()),
+        ];
         html! {
-            @match self.totals.as_slice() {
-                [total] => {
-                    dl.tiles.sums {
-                        div.tile { dt { "Transactions" } dd { (counted(total.count)) } }
-                        @for (name, minor) in parts(total) {
-                            div.tile { dt { (name) } dd { (view.money(Money::new(minor, total.currency))) } }
-                        }
-                    }
-                }
-                totals => {
-                    div.card.scroll tabindex="0" role="group" aria-label="Totals, a table" {
-                        table {
-                            thead { tr {
-                                th scope="col" { "Currency" }
-                                th.figure scope="col" { "Transactions" }
-                                @for name in ["Money in", "Money out", "Net"] { th.figure scope="col" { (name) } }
-                            } }
-                            tbody {
-                                @for total in totals {
-                                    tr {
-                                        th scope="row" { (total.currency.code()) }
-                                        td.figure { (counted(total.count)) }
-                                        @for (_, minor) in parts(total) {
-                                            td.figure { (view.money(Money::new(minor, total.currency))) }
-                                        }
-                                    }
-                                }
-                            }
+            dl.tiles.sums {
+                div.tile { dt { "Transactions" } dd { (counted(count)) } }
+                @for (name, of) in sums {
+                    div.tile {
+                        dt { (name) }
+                        @for total in &self.totals {
+                            dd { (view.money(Money::new(of(total), total.currency))) }
                         }
                     }
                 }
@@ -252,10 +237,6 @@ impl List<'_> {
 
 fn named(account: &Account) -> &str {
     &account.name
-}
-
-fn parts(total: &Total) -> [(&'static str, i64); 3] {
-    [("Money in", total.in_minor), ("Money out", total.out_minor), ("Net", total.net_minor())]
 }
 
 fn kind(row: &Row) -> &'static str {

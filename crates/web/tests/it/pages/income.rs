@@ -27,7 +27,7 @@ async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
     for part in [
         "$2,500.00",
         "5 whole months",
-        "Wed 1 Oct 2025",
+        "October 2025 to February 2026",
         "Expenses",
         "Debt",
         "Emergency fund",
