@@ -146,6 +146,7 @@ fn long(value: u64) -> io::Result<u32> {
 fn dos_time(at: Timestamp) -> (u16, u16) {
     let at = at.to_zoned(TimeZone::UTC);
     let year = (at.year().max(1980) - 1980) as u16;
-    let time = (at.hour() as u16) << 11 | (at.minute() as u16) << 5 | (at.second() as u16) / 2;
+    let half_seconds = at.second() as u16 / 2;
+    let time = (at.hour() as u16) << 11 | (at.minute() as u16) << 5 | half_seconds;
     (time, year << 9 | (at.month() as u16) << 5 | at.day() as u16)
 }

@@ -73,10 +73,11 @@ async fn post(url: &str, media: &str, cookie: &str, body: String) -> HttpRespons
     send(request.body(body.into_bytes()).unwrap()).await.unwrap()
 }
 
-/// A server on a port of its own, which ends with the test.
+/// A server on a port of its own, which ends with the test. Its address says https, which the library insists on, as it
+/// would behind a proxy; `Wire` is the proxy.
 async fn serve(world: &World) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
+    let url = format!("https://{}", listener.local_addr().unwrap());
     let settings = web::Settings {
         public_url: url.clone(),
         oauth_registration: true,
@@ -114,7 +115,7 @@ async fn a_library_that_others_wrote_goes_the_whole_way() {
     let person = world.person("robin@example.com").await;
     let method = sessions::Method::Password;
     let session = sessions::create(&world.app, &person.user, method, Visit::default()).await;
-    let cookie = format!("evenkeel_session={}", session.unwrap());
+    let cookie = format!("__Host-evenkeel_session={}", session.unwrap());
     let url = serve(&world).await;
 
     let resource = get_json(&format!("{url}/.well-known/oauth-protected-resource")).await;
