@@ -37,12 +37,10 @@ pub(crate) fn sampled(first: Date, last: Date) -> Vec<Date> {
     let kept = |on: &Date| {
         let day = days_from_date(*on);
         day == from
-            || match length {
-                ..=DAILY_MAX => true,
-                // Counted back from the last one, so that it ends a whole week.
-                ..=WEEKLY_MAX => (to - day) % 7 == 0,
-                _ => day == to || *on == on.last_of_month(),
-            }
+            || length <= DAILY_MAX
+            // Counted back from the last one, so that it ends a whole week.
+            || length <= WEEKLY_MAX && (to - day) % 7 == 0
+            || length > WEEKLY_MAX && (day == to || *on == on.last_of_month())
     };
     days.filter(kept).collect()
 }

@@ -224,7 +224,7 @@ pub(super) const APPS: Table = Table {
     columns: &[
         ("id", Shape::Id(|it| GrantId::from_bytes(it).to_string())),
         ("name", Shape::Text),
-        ("address", Shape::Text),
+        ("host", Shape::Text),
         ("scopes", Shape::Text),
         ("allowed_at", Shape::Moment),
         ("last_used_at", Shape::Moment),
@@ -272,8 +272,7 @@ const TRANSFER_DECISIONS_AFTER: &str =
 const KEYS_AFTER: &str = "select id, name, hint, scopes, limited_at, created_at, expires_at,
     last_used_at, last_used_address, revoked_at from api_keys
     where user_id = $1 and id > $2 order by id limit $3";
-const APPS_AFTER: &str =
-    "select g.id, c.name, c.client_uri, g.scopes, g.created_at, g.last_used_at,
+const APPS_AFTER: &str = "select g.id, c.name, g.host, g.scopes, g.created_at, g.last_used_at,
     g.last_used_address, g.revoked_at from oauth_grants g join oauth_clients c on c.id = g.client_id
     where g.user_id = $1 and g.id > $2 order by g.id limit $3";
 const AUDIT_AFTER: &str = "select number, at, actor, actor_id, actor_label, action, subject,

@@ -6,7 +6,7 @@ use testkit::{World, new_key};
 
 use crate::{is_not_found, param};
 
-fn png(width: u32, height: u32) -> Vec<u8> {
+pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     let sides = [width.to_be_bytes(), height.to_be_bytes()].concat();
     [&b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"[..], &sides, b"\x08\x02\0\0\0"].concat()
 }

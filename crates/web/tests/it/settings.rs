@@ -23,7 +23,7 @@ async fn at_home() -> (World, Person, Browser) {
 }
 
 /// A form for a key that may do everything.
-fn plain<'a>(name: &'a str) -> Vec<(&'a str, &'a str)> {
+fn plain(name: &str) -> Vec<(&str, &str)> {
     vec![("name", name), ("access", "everything"), ("reach", "all"), ("life", "365")]
 }
 
@@ -150,7 +150,7 @@ async fn another_persons_key_is_as_good_as_none() {
 
 #[tokio::test]
 async fn a_name_is_text_wherever_it_is_shown() {
-    let (_, _, mut browser) = at_home().await;
+    let (_world, _, mut browser) = at_home().await;
     let name = "<script>alert(1)</script>\"'";
     let made = browser.post(KEYS, &plain(name)).await.text;
     let again = browser.post(KEYS, &plain(name)).await.text;
@@ -262,7 +262,7 @@ async fn what_only_pretends_to_be_a_picture_is_refused_with_the_reason() {
 
 #[tokio::test]
 async fn everything_can_be_taken_along_and_the_trail_says_so() {
-    let (_, robin, mut browser) = at_home().await;
+    let (_world, robin, mut browser) = at_home().await;
     robin.import(statement([checking("Everyday")])).await;
     let page = browser.get("/settings/data").await.text;
     assert!(page.contains("Download everything"));

@@ -98,9 +98,9 @@ impl Sheet {
     fn steadiness(&self) -> Option<&'static str> {
         let billionths = self.income.cv?.billionths();
         Some(match billionths {
-            ..=50_000_000 => "Very steady",
-            ..=150_000_000 => "Steady",
-            ..=350_000_000 => "It varies",
+            ..50_000_001 => "Very steady",
+            50_000_001..150_000_001 => "Steady",
+            150_000_001..350_000_001 => "It varies",
             _ => "It varies a lot",
         })
     }

@@ -129,7 +129,8 @@ impl List<'_> {
     fn sums(&self) -> Markup {
         let view = self.person.view;
         let count = self.totals.iter().map(|it| it.count).sum();
-        let sums: [(&str, fn(&Total) -> i64); 3] = [
+        type Sum = fn(&Total) -> i64;
+        let sums: [(&str, Sum); 3] = [
             ("Money in", |it| it.in_minor),
             ("Money out", |it| it.out_minor),
             ("Net", |it| it.net_minor()),

@@ -42,7 +42,7 @@ impl Search {
                 search.cursor = Some(value.to_owned());
             }
             let Some(name) = NAMES.into_iter().find(|it| *it == name) else { continue };
-            if value.is_empty() || search.value(name) != "" {
+            if value.is_empty() || !search.value(name).is_empty() {
                 continue;
             }
             match search.take(name, value, accounts) {

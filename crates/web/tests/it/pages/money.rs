@@ -87,7 +87,7 @@ async fn a_range_is_kept_in_the_address_and_marked_as_the_present_one() {
         };
         assert_eq!(rows(&mut browser, "1m").await, (true, 30));
         assert_eq!(rows(&mut browser, "1y").await, (true, 55));
-        assert_eq!(rows(&mut browser, "all").await.0, true);
+        assert!(rows(&mut browser, "all").await.0);
         let page = browser.get(&format!("{path}?range=nonsense")).await.good();
         assert!(page.contains("?range=1y\" aria-current=\"true\""), "{page}");
     }
