@@ -136,7 +136,7 @@ impl<'a> Reading<'a> {
 
     /// Where the merchant starts behind channels and processors.
     fn peel(&self) -> (usize, Option<Processor>) {
-        let (mut start, mut processor) = (0, None);
+        let (mut start, mut processor) = (self.name_field(), None);
         loop {
             start = self.next_name(start);
             let Some((length, peeled)) = self.prefix(start) else { return (start, processor) };
@@ -146,6 +146,17 @@ impl<'a> Reading<'a> {
             processor = processor.or(peeled);
             start += length;
         }
+    }
+
+    /// Where a text of several fields has the one for the name; the start of any other text.
+    fn name_field(&self) -> usize {
+        let is_field = |at: &usize| self.roles[*at].has(Role::NameField);
+        let behind = |at: usize| {
+            let mut found = self.table.name_fields.at(&self.words[at..]);
+            let (length, _) = found.find(|(length, mark)| self.is_behind(**mark, at + length))?;
+            self.is_named(at + length).then_some(at + length)
+        };
+        (0..self.words.len()).filter(is_field).find_map(behind).unwrap_or(0)
     }
 
     fn prefix(&self, start: usize) -> Option<(usize, Option<Processor>)> {
@@ -174,6 +185,7 @@ impl<'a> Reading<'a> {
             Behind::Anything => true,
             Behind::Star => glue == Some(Glue::Star),
             Behind::Colon => glue == Some(Glue::Colon),
+            Behind::Slash => glue == Some(Glue::Other),
         }
     }
 
@@ -245,7 +257,7 @@ impl<'a> Reading<'a> {
             return None;
         }
         let mut found = self.table.cuts.at(&self.words[at..]);
-        found.find(|(length, mark)| self.is_behind(**mark, at + length)).map(|(length, _)| length)
+        found.find(|(length, mark)| self.is_behind(**mark, at + length)).map(|it| it.0)
     }
 
     /// A word of letters and digits is a reference; where nothing else is written it is the name.

@@ -31,6 +31,7 @@ words!(
         Lightspeed => "lightspeed",
         Lydia => "lydia",
         Mbway => "mbway",
+        Mobilepay => "mobilepay",
         Mollie => "mollie",
         Nayax => "nayax",
         Olo => "olo",
@@ -49,6 +50,7 @@ words!(
         Toast => "toast",
         Twint => "twint",
         Venmo => "venmo",
+        Vipps => "vipps",
         Wepay => "wepay",
         Worldline => "worldline",
         Zelle => "zelle",
@@ -59,9 +61,11 @@ words!(
 impl Processor {
     /// Whether what it moves goes from person to person.
     pub fn is_between_people(self) -> bool {
-        use Processor::{AppleCash, Bizum, CashApp, Lydia, Mbway, Revolut, Swish, Tikkie};
-        matches!(self, AppleCash | Bizum | CashApp | Lydia | Mbway | Revolut | Swish | Tikkie)
-            || matches!(self, Processor::Venmo | Processor::Zelle)
+        use Processor::{
+            AppleCash, Bizum, CashApp, Lydia, Mbway, Mobilepay, Revolut, Swish, Tikkie,
+        };
+        matches!(self, AppleCash | Bizum | CashApp | Lydia | Mbway | Mobilepay | Revolut | Swish)
+            || matches!(self, Tikkie | Processor::Venmo | Processor::Vipps | Processor::Zelle)
     }
 }
 
@@ -71,6 +75,7 @@ pub(super) enum Behind {
     Anything,
     Star,
     Colon,
+    Slash,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +90,7 @@ pub(super) enum Hint {
 pub(super) enum Role {
     Prefix,
     Family,
+    NameField,
     Cut,
     Trailing,
     City,
@@ -116,6 +122,8 @@ pub(super) struct Descriptors {
     /// Peeled from the front: a channel, or a processor.
     pub(super) prefixes: Phrases<(Behind, Option<Processor>)>,
     pub(super) families: Phrases<(Behind, &'static str)>,
+    /// What stands before the name where a text is made of fields.
+    pub(super) name_fields: Phrases<Behind>,
     pub(super) cuts: Phrases<Behind>,
     pub(super) trailing: Phrases<()>,
     pub(super) cities: Phrases<()>,
@@ -151,11 +159,9 @@ fn of(section: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 fn behind(phrase: &'static str) -> (&'static str, Behind) {
-    match (phrase.strip_suffix('*'), phrase.strip_suffix(':')) {
-        (Some(plain), _) => (plain, Behind::Star),
-        (_, Some(plain)) => (plain, Behind::Colon),
-        _ => (phrase, Behind::Anything),
-    }
+    let marks = [('*', Behind::Star), (':', Behind::Colon), ('/', Behind::Slash)];
+    let marked = marks.iter().find_map(|(sign, mark)| Some((phrase.strip_suffix(*sign)?, *mark)));
+    marked.unwrap_or((phrase, Behind::Anything))
 }
 
 /// `PHRASE = value`, with the mark behind the phrase.
@@ -182,6 +188,7 @@ fn read() -> Descriptors {
     let mut table = Descriptors {
         prefixes: Phrases::new(of("processor").map(processor).chain(of("channel").map(channel))),
         families: Phrases::new(of("family").map(family)),
+        name_fields: Phrases::new(of("name").map(behind)),
         cuts: Phrases::new(of("cut").map(behind)),
         trailing: Phrases::new(of("trailing").map(|it| (it, ()))),
         cities: Phrases::new(of("city").map(|it| (it, ()))),
@@ -199,6 +206,7 @@ fn all_roles(table: &Descriptors) -> WordMap<&'static str, Roles> {
     };
     give(Role::Prefix, &mut table.prefixes.firsts());
     give(Role::Family, &mut table.families.firsts());
+    give(Role::NameField, &mut table.name_fields.firsts());
     give(Role::Cut, &mut table.cuts.firsts());
     give(Role::Trailing, &mut table.trailing.firsts());
     give(Role::City, &mut table.cities.firsts());

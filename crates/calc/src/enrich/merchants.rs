@@ -6,6 +6,7 @@ use base::category::Category;
 use base::words;
 
 use super::clean::clean;
+use super::letters::{Letters, Spelling};
 use super::phrases::WordMap;
 
 words!(
@@ -24,7 +25,7 @@ words!(
 pub struct Merchant {
     pub name: &'static str,
     /// The key of its name, which stands for every spelling of it.
-    pub key: String,
+    pub key: &'static str,
     /// What a purchase there is; what is paid out may be something else.
     pub category: Category,
     flags: Vec<Flag>,
@@ -63,58 +64,77 @@ fn facing(category: Category, inflow: bool) -> Option<Category> {
     }
 }
 
-/// Whose spelling it is, and whether it stands for all that starts with it.
-pub(super) struct Alias {
-    pub(super) merchant: usize,
-    is_prefix: bool,
-}
-
 pub(super) struct Table {
     pub(super) merchants: Vec<Merchant>,
-    pub(super) aliases: WordMap<String, Alias>,
+    pub(super) spellings: WordMap<&'static str, Spelling>,
+    letters: Letters,
 }
 
 pub(super) static MERCHANTS: LazyLock<Table> = LazyLock::new(|| read(TEXT));
 
 pub(super) const TEXT: &str = include_str!("../../../../data/merchants.txt");
 
-/// The merchant of a key: by its exact spelling, else by the longest one that the key starts with.
+/// The merchant of a key: by its exact spelling, else by the longest one that the key starts with,
+/// else by its letters.
 pub fn merchant(key: &str) -> Option<&'static Merchant> {
     let table = &*MERCHANTS;
-    let exact = table.aliases.get(key);
+    let exact = table.spellings.get(key);
     let prefix = || {
         let shorter = key.rmatch_indices(' ').map(|(end, _)| &key[..end]);
-        shorter.filter_map(|it| table.aliases.get(it)).find(|it| it.is_prefix)
+        shorter.filter_map(|it| table.spellings.get(it)).find(|it| it.is_prefix)
     };
-    exact.or_else(prefix).map(|it| &table.merchants[it.merchant])
+    let spelled = exact.or_else(prefix).map(|it| it.merchant);
+    spelled.or_else(|| table.letters.merchant(key)).map(|it| &table.merchants[it])
 }
 
 /// Reads the table; a line that makes no sense panics, and so no build of it passes its tests.
 pub(super) fn read(text: &'static str) -> Table {
-    let mut table = Table { merchants: Vec::new(), aliases: WordMap::default() };
-    let mut section: Option<(Category, Vec<Flag>)> = None;
-    for line in text.lines().map(str::trim) {
+    let mut reader = Reader::default();
+    text.lines().map(str::trim).for_each(|it| reader.line(it));
+    let Reader { merchants, spellings, .. } = reader;
+    let letters = Letters::new(spellings.values().copied());
+    Table { merchants, spellings, letters }
+}
+
+#[derive(Default)]
+struct Reader {
+    section: Option<(Category, Vec<Flag>)>,
+    merchants: Vec<Merchant>,
+    spellings: WordMap<&'static str, Spelling>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &'static str) {
         if line.is_empty() || line.starts_with('#') {
-            continue;
+            return;
         }
         if let Some(head) = line.strip_prefix('[') {
             let (code, shared) = head.split_once(']').unwrap_or((head, ""));
             let category = Category::parse(code).filter(|it| it.detailed() == code);
-            section =
-                Some((category.unwrap_or_else(|| panic!("no category: {line}")), flags(shared)));
-            continue;
+            let category = category.unwrap_or_else(|| panic!("no category: {line}"));
+            self.section = Some((category, flags(shared)));
+        } else if let Some(more) = line.strip_prefix("= ") {
+            self.spell_all(more);
+        } else {
+            self.entry(line);
         }
-        let (category, shared) = section.as_ref().unwrap_or_else(|| panic!("no section: {line}"));
+    }
+
+    fn entry(&mut self, line: &'static str) {
+        let (category, shared) =
+            self.section.as_ref().unwrap_or_else(|| panic!("no section: {line}"));
         let (entry, own) = line.split_once(';').unwrap_or((line, ""));
-        let (name, spellings) = match entry.split_once(" = ") {
-            Some((name, spellings)) => (name.trim(), spellings),
-            None => (entry.trim(), ""),
-        };
+        let (name, spellings) = entry.split_once(" = ").unwrap_or((entry, ""));
+        let name = name.trim();
         let flags = shared.iter().copied().chain(flags(own)).collect();
-        let own = clean(name).key;
-        table.merchants.push(Merchant { name, key: own.clone(), category: *category, flags });
-        let is_prefix = is_telling(&own);
-        table.spell(own, is_prefix);
+        // The table lives as long as the program.
+        let key: &'static str = clean(name).key.leak();
+        self.merchants.push(Merchant { name, key, category: *category, flags });
+        self.spell(key, is_telling(key));
+        self.spell_all(spellings);
+    }
+
+    fn spell_all(&mut self, spellings: &'static str) {
         for spelling in spellings.split(',').map(str::trim).filter(|it| !it.is_empty()) {
             let key = spelling.trim_end_matches(['*', '!']);
             let is_prefix = match spelling.as_bytes().last() {
@@ -122,22 +142,19 @@ pub(super) fn read(text: &'static str) -> Table {
                 Some(b'!') => false,
                 _ => is_telling(key),
             };
-            table.spell(key.to_owned(), is_prefix);
+            self.spell(key, is_prefix);
         }
     }
-    table
-}
 
-impl Table {
     /// Gives the last merchant one more spelling. What is written out says more about a name's own
     /// spelling than the name does.
-    fn spell(&mut self, key: String, is_prefix: bool) {
+    fn spell(&mut self, text: &'static str, is_prefix: bool) {
         let merchant = self.merchants.len() - 1;
-        if let Some(other) = self.aliases.get(&key).filter(|it| it.merchant != merchant) {
+        if let Some(other) = self.spellings.get(text).filter(|it| it.merchant != merchant) {
             let name = |at: usize| self.merchants[at].name;
-            panic!("{key} is a spelling of {} and of {}", name(other.merchant), name(merchant));
+            panic!("{text} is a spelling of {} and of {}", name(other.merchant), name(merchant));
         }
-        self.aliases.insert(key, Alias { merchant, is_prefix });
+        self.spellings.insert(text, Spelling { text, merchant, is_prefix });
     }
 }
 

@@ -6,6 +6,7 @@ mod descriptors;
 mod fold;
 mod history;
 mod keywords;
+mod letters;
 mod merchants;
 mod name;
 mod phrases;
@@ -90,7 +91,7 @@ pub fn tables_fingerprint() -> u32 {
 /// The key that a descriptor's row gets, whatever else is known of it.
 pub fn merchant_key(description: &str) -> String {
     let key = clean(description).key;
-    merchant(&key).map_or(key, |it| it.key.clone())
+    merchant(&key).map_or(key, |it| it.key.to_owned())
 }
 
 /// Answers from the first that has an answer; the counterparty and the category each for itself.
@@ -112,7 +113,7 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn key(&self) -> &str {
-        self.merchant.map_or(&self.cleaned.key, |it| &it.key)
+        self.merchant.map_or(&self.cleaned.key, |it| it.key)
     }
 
     fn category(&self, rules: &Rules, history: &History) -> Option<(Category, Stage)> {
@@ -141,6 +142,7 @@ impl Row<'_> {
             .or_else(|| traded().map(by(Stage::Merchant)))
             .or_else(|| self.keyword().map(by(Stage::Keyword)))
             .or_else(|| history.guess(&sample).map(by(Stage::History)))
+            .or_else(|| self.processed().map(by(Stage::Keyword)))
             // Better than nothing, where nothing better is known.
             .or_else(|| self.facts.told_category.map(by(Stage::Provider)))
     }
@@ -230,6 +232,11 @@ impl Row<'_> {
                 ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "BANK_FEES"];
             !is_named_after_trade || topics.contains(&it.primary())
         };
+        // So have people: Baker is no bakery. What one owes a landlord is said on purpose.
+        let is_owed = |it: &Category| {
+            let owed = ["RENT_AND_UTILITIES", "LOAN_PAYMENTS", "INCOME"];
+            !self.cleaned.person || owed.contains(&it.primary())
+        };
         let between_people = || {
             let code = if self.facts.inflow {
                 "TRANSFER_IN_OTHER_TRANSFER_IN"
@@ -238,7 +245,13 @@ impl Row<'_> {
             };
             Category::parse(code).filter(|_| self.cleaned.person)
         };
-        found.and_then(|it| it.category).filter(on_topic).or_else(between_people)
+        found.and_then(|it| it.category).filter(on_topic).filter(is_owed).or_else(between_people)
+    }
+
+    /// Toast makes tills for restaurants and for nobody else.
+    fn processed(&self) -> Option<Category> {
+        let is_toast = self.cleaned.processor == Some(Processor::Toast);
+        Category::parse("FOOD_AND_DRINK_RESTAURANT").filter(|_| is_toast)
     }
 
     fn leading_keyword(&self) -> Option<&'static keywords::Keyword> {

@@ -39,7 +39,7 @@ impl Rules {
             rule.words = rule.words.map(|it| spelled(&it)).filter(|it| !it.is_empty());
             match (&rule.key, &rule.words) {
                 (Some(key), _) => {
-                    let key = merchant(key).map_or(key, |it| &it.key).clone();
+                    let key = merchant(key).map_or(key.as_str(), |it| it.key).to_owned();
                     sorted.by_key.entry(key).or_default().push(rule);
                 }
                 (None, Some(_)) => sorted.by_words.push(rule),

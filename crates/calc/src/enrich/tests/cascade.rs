@@ -198,12 +198,14 @@ fn words_that_name_nobody_have_no_counterparty() {
         ("ANNUAL MEMBERSHIP FEE", false, "BANK_FEES_OTHER_BANK_FEES"),
         ("ONLINE TRANSFER TO SAV ...1234", false, "TRANSFER_OUT_SAVINGS"),
         ("UMBUCHUNG", true, "TRANSFER_IN_ACCOUNT_TRANSFER"),
+        ("CHECK #1023", false, "TRANSFER_OUT_OTHER_TRANSFER_OUT"),
+        ("SHARE DRAFT 1023", false, "TRANSFER_OUT_OTHER_TRANSFER_OUT"),
     ] {
         check(description, &of(AccountKind::Depository, inflow), code, Stage::Keyword, None);
     }
     let person = plain("ZELLE TO CASH MOORE", &facts()).counterparty;
     assert_eq!(person.as_deref(), Some("Cash Moore"));
-    for description in ["CHECK #1023", "123456", ""] {
+    for description in ["123456", ""] {
         check(description, &facts(), "", Stage::None, None);
     }
 }

@@ -6,13 +6,14 @@ use base::category::Category;
 use base::draft::AccountKind;
 
 use crate::enrich::clean::spelled;
-use crate::enrich::merchants::{Alias, MERCHANTS, read};
+use crate::enrich::letters::Spelling;
+use crate::enrich::merchants::{MERCHANTS, read};
 use crate::enrich::{Processor, UNKNOWN, clean, descriptors, keywords, merchant};
 
 /// Every spelling with its merchant's name, in order.
 fn spellings() -> BTreeMap<&'static str, &'static str> {
-    let name = |it: &Alias| MERCHANTS.merchants[it.merchant].name;
-    MERCHANTS.aliases.iter().map(|(key, alias)| (key.as_str(), name(alias))).collect()
+    let name = |it: &Spelling| MERCHANTS.merchants[it.merchant].name;
+    MERCHANTS.spellings.values().map(|it| (it.text, name(it))).collect()
 }
 
 /// That no two merchants share a spelling is seen while the table is read.
@@ -118,6 +119,7 @@ fn every_line_of_the_descriptors_is_understood() {
         "channel",
         "processor",
         "family",
+        "name",
         "cut",
         "marker",
         "trailing",
@@ -135,7 +137,7 @@ fn every_line_of_the_descriptors_is_understood() {
     for (section, line) in descriptors::lines() {
         assert!(sections.contains(&section), "{section}");
         let (phrase, value) = line.split_once(" = ").map_or((line, None), |(a, b)| (a, Some(b)));
-        let plain = phrase.trim_end_matches(['*', ':']);
+        let plain = phrase.trim_end_matches(['*', ':', '/']);
         assert_eq!(spelled(plain), plain, "{section}");
         match section {
             "processor" => assert!(Processor::parse(value.unwrap()).is_some(), "{line}"),
