@@ -3,7 +3,7 @@
 
 use super::descriptors::{Behind, DESCRIPTORS, Descriptors, Hint, Processor, Role, Roles};
 use super::fold::fold;
-use super::name::{Mark, Name};
+use super::name::{MOST_WORDS, Mark, Name};
 use super::tokens::{Glue, Kind, Token, split};
 
 /// The key of a descriptor that names nobody.
@@ -43,6 +43,18 @@ pub fn clean(description: &str) -> Cleaned {
     let person = processor.is_some_and(Processor::is_between_people);
     let text = spaced(&reading.words);
     Cleaned { key, text, processor, person, transfer_words, refund_words }
+}
+
+/// The key of a name as a table writes it. Most names hold no word of a bank's and are their own keys.
+pub(super) fn key_of_name(name: &str) -> String {
+    let folded = fold(name);
+    let is_plain = |word: &str| {
+        let is_word = !word.is_empty() && word.bytes().all(|it| it.is_ascii_alphabetic());
+        is_word && DESCRIPTORS.roles(word).is_none()
+    };
+    let mut words = folded.split(' ');
+    let is_short = words.clone().count() <= MOST_WORDS;
+    if is_short && words.all(is_plain) { folded } else { clean(name).key }
 }
 
 /// Keys are in indexes, which have no room for a text without end.

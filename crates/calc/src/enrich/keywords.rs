@@ -29,10 +29,23 @@ impl Keyword {
     }
 }
 
+/// Phrases with the place of their keyword: one keyword has hundreds.
 struct Keywords {
-    phrases: Phrases<Keyword>,
+    keywords: Vec<Keyword>,
+    phrases: Phrases<usize>,
     /// Found at the end of longer words: what compounds end in.
-    endings: Vec<(&'static str, Keyword)>,
+    endings: Phrases<usize>,
+}
+
+impl Keywords {
+    /// What the words start with, the longest phrase first, with its number of words.
+    fn at<'a>(
+        &'static self,
+        phrases: &'static Phrases<usize>,
+        words: &'a [&'a str],
+    ) -> impl Iterator<Item = (usize, &'static Keyword)> + use<'a> {
+        phrases.at(words).map(|(length, place)| (length, &self.keywords[*place]))
+    }
 }
 
 static KEYWORDS: LazyLock<Keywords> = LazyLock::new(read);
@@ -47,7 +60,7 @@ pub(super) fn leading(
     inflow: bool,
     account: AccountKind,
 ) -> Option<&'static Keyword> {
-    let mut found = KEYWORDS.phrases.at(words).map(|(_, it)| it);
+    let mut found = KEYWORDS.at(&KEYWORDS.phrases, words).map(|(_, it)| it);
     found.find(|it| it.fits(inflow, account))
 }
 
@@ -60,7 +73,7 @@ pub(super) fn anywhere(
 ) -> Option<&'static Keyword> {
     let mut best: Option<(usize, &'static Keyword)> = None;
     for at in 0..words.len() {
-        let mut found = KEYWORDS.phrases.at(&words[at..]);
+        let mut found = KEYWORDS.at(&KEYWORDS.phrases, &words[at..]);
         // A single word of the bank's, such as DEPOSIT, says how and not what.
         let fits = |(length, it): &(usize, &Keyword)| {
             it.fits(inflow, account) && it.category.is_some() && !(it.is_bank && *length == 1)
@@ -74,12 +87,23 @@ pub(super) fn anywhere(
     best.map(|(_, it)| it).or_else(|| compound(words, inflow, account))
 }
 
+/// The longest ending of any word, the first of equals.
 fn compound(words: &[&str], inflow: bool, account: AccountKind) -> Option<&'static Keyword> {
-    let long = |it: &&&str| it.len() >= SHORTEST_COMPOUND;
-    let endings = words.iter().filter(long).flat_map(|word| {
-        KEYWORDS.endings.iter().filter(|(end, it)| word.ends_with(end) && it.fits(inflow, account))
-    });
-    endings.max_by_key(|(end, _)| (end.len(), *end)).map(|(_, it)| it)
+    let mut best: Option<(usize, &'static Keyword)> = None;
+    for word in words.iter().filter(|it| it.len() >= SHORTEST_COMPOUND) {
+        let found = word.char_indices().find_map(|(at, _)| {
+            let ending = &word[at..];
+            let mut found = KEYWORDS.at(&KEYWORDS.endings, std::slice::from_ref(&ending));
+            let (_, keyword) = found.find(|(_, it)| it.fits(inflow, account))?;
+            Some((ending.len(), keyword))
+        });
+        if let Some((letters, keyword)) = found
+            && best.is_none_or(|(most, _)| most < letters)
+        {
+            best = Some((letters, keyword));
+        }
+    }
+    best.map(|(_, it)| it)
 }
 
 /// Each section's keyword with its phrases, as the table writes them.
@@ -118,14 +142,14 @@ fn section(head: &str) -> Keyword {
 }
 
 fn read() -> Keywords {
-    let sections = sections();
+    let (keywords, phrases): (Vec<Keyword>, Vec<Vec<&'static str>>) =
+        sections().into_iter().unzip();
     let all = || {
-        sections
-            .iter()
-            .flat_map(|(keyword, phrases)| phrases.iter().map(|phrase| (*phrase, keyword.clone())))
+        let placed = phrases.iter().enumerate();
+        placed.flat_map(|(place, phrases)| phrases.iter().map(move |phrase| (*phrase, place)))
     };
     // A starred word is also a word of its own.
-    let phrases = Phrases::new(all().map(|(it, keyword)| (it.trim_start_matches('*'), keyword)));
-    let ending = |(it, keyword): (&'static str, Keyword)| Some((it.strip_prefix('*')?, keyword));
-    Keywords { phrases, endings: all().filter_map(ending).collect() }
+    let whole = all().map(|(it, place)| (it.trim_start_matches('*'), place));
+    let endings = all().filter_map(|(it, place)| Some((it.strip_prefix('*')?, place)));
+    Keywords { phrases: Phrases::new(whole), endings: Phrases::new(endings), keywords }
 }

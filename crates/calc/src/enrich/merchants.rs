@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base::category::Category;
 use base::words;
 
-use super::clean::clean;
+use super::clean::key_of_name;
 use super::letters::{Letters, Spelling};
 use super::phrases::WordMap;
 
@@ -80,7 +80,7 @@ pub fn merchant(key: &str) -> Option<&'static Merchant> {
     let table = &*MERCHANTS;
     let exact = table.spellings.get(key);
     let prefix = || {
-        let shorter = key.rmatch_indices(' ').map(|(end, _)| &key[..end]);
+        let shorter = key.rmatch_indices([' ', '-']).map(|(end, _)| &key[..end]);
         shorter.filter_map(|it| table.spellings.get(it)).find(|it| it.is_prefix)
     };
     let spelled = exact.or_else(prefix).map(|it| it.merchant);
@@ -90,6 +90,9 @@ pub fn merchant(key: &str) -> Option<&'static Merchant> {
 /// Reads the table; a line that makes no sense panics, and so no build of it passes its tests.
 pub(super) fn read(text: &'static str) -> Table {
     let mut reader = Reader::default();
+    // About as many as there are; growing would cost a third of the reading.
+    reader.spellings.reserve(text.len() / 12);
+    reader.merchants.reserve(text.len() / 20);
     text.lines().map(str::trim).for_each(|it| reader.line(it));
     let Reader { merchants, spellings, .. } = reader;
     let letters = Letters::new(spellings.values().copied());
@@ -128,7 +131,7 @@ impl Reader {
         let name = name.trim();
         let flags = shared.iter().copied().chain(flags(own)).collect();
         // The table lives as long as the program.
-        let key: &'static str = clean(name).key.leak();
+        let key: &'static str = key_of_name(name).leak();
         self.merchants.push(Merchant { name, key, category: *category, flags });
         self.spell(key, is_telling(key));
         self.spell_all(spellings);

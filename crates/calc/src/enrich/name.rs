@@ -5,7 +5,7 @@ use super::phrases::Phrases;
 use super::tokens::Kind;
 
 /// Names have fewer words; remittance texts have more, and they change from month to month.
-const MOST_WORDS: usize = 6;
+pub(super) const MOST_WORDS: usize = 6;
 /// The longest phrases of the table that stand at the end.
 const LONGEST_TRAILING: usize = 6;
 const LONGEST_CITY: usize = 3;

@@ -31,7 +31,9 @@ pub(super) struct Phrases<T> {
 }
 
 struct Phrase<T> {
-    rest: Vec<&'static str>,
+    /// The words behind the first.
+    rest: &'static str,
+    length: usize,
     value: T,
 }
 
@@ -39,12 +41,12 @@ impl<T> Phrases<T> {
     pub(super) fn new(entries: impl Iterator<Item = (&'static str, T)>) -> Phrases<T> {
         let mut by_first: WordMap<_, Vec<Phrase<T>>> = WordMap::default();
         for (phrase, value) in entries {
-            let mut words = phrase.split(' ');
-            let Some(first) = words.next() else { continue };
-            by_first.entry(first).or_default().push(Phrase { rest: words.collect(), value });
+            let (first, rest) = phrase.split_once(' ').unwrap_or((phrase, ""));
+            let length = phrase.split(' ').count();
+            by_first.entry(first).or_default().push(Phrase { rest, length, value });
         }
         for phrases in by_first.values_mut() {
-            phrases.sort_by_key(|it| std::cmp::Reverse(it.rest.len()));
+            phrases.sort_by_key(|it| std::cmp::Reverse(it.length));
         }
         Phrases { by_first }
     }
@@ -58,9 +60,10 @@ impl<T> Phrases<T> {
         let phrases = first.and_then(|it| self.by_first.get(*it));
         let rest: &[&str] = rest.unwrap_or_default();
         let fits = move |it: &&Phrase<T>| {
-            rest.len() >= it.rest.len() && it.rest.iter().zip(rest).all(|(a, b)| *a == *b)
+            let is_same = || it.rest.split(' ').zip(rest).all(|(a, b)| a == *b);
+            it.length == 1 || (it.length <= rest.len() + 1 && is_same())
         };
-        phrases.into_iter().flatten().filter(fits).map(|it| (it.rest.len() + 1, &it.value))
+        phrases.into_iter().flatten().filter(fits).map(|it| (it.length, &it.value))
     }
 
     /// The first words of all phrases.

@@ -337,3 +337,18 @@ fn what_a_shop_pays_its_people_is_pay() {
     let found = plain("WAITROSE 0339 PAYROLL PPD ID: 123456789", &paid);
     assert_eq!((found.category, found.stage), (Some(category("INCOME_SALARY")), Stage::Keyword));
 }
+
+#[test]
+fn a_till_for_restaurants_says_what_nothing_else_does() {
+    let restaurant = "FOOD_AND_DRINK_RESTAURANT";
+    check("TST* LUIGI", &facts(), restaurant, Stage::Keyword, Some("Luigi"));
+    let coffee = plain("TST* LUIGI COFFEE", &facts()).category;
+    assert_eq!(coffee, Some(category("FOOD_AND_DRINK_COFFEE")));
+    check("SQ *LUIGI", &facts(), "", Stage::None, Some("Luigi"));
+}
+
+#[test]
+fn a_person_named_after_a_trade_is_no_shop() {
+    let paid = plain("ZELLE TO ANNA PIZZA", &facts());
+    assert_eq!(paid.category, Some(category("TRANSFER_OUT_OTHER_TRANSFER_OUT")));
+}

@@ -233,3 +233,17 @@ fn a_merchant_is_found_by_its_longest_spelling() {
         assert_eq!(merchant(key).map(|it| it.name), name, "{key}");
     }
 }
+
+#[test]
+fn a_text_of_fields_is_read_at_its_name() {
+    for (description, key) in [
+        (
+            "SEPA Overboeking IBAN: NL12INGB0000123456 Naam: JANSEN FIETSEN Omschrijving: 12",
+            "JANSEN FIETSEN",
+        ),
+        ("/TRTP/iDEAL/IBAN/NL12ABNA0123456789/NAME/JANSEN FIETSEN BV/REMI/123", "JANSEN FIETSEN"),
+        ("BRAND NAME OUTLET", "BRAND NAME OUTLET"),
+    ] {
+        assert_eq!(clean(description).key, key, "{description}");
+    }
+}

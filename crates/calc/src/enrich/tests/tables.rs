@@ -8,7 +8,7 @@ use base::draft::AccountKind;
 use crate::enrich::clean::spelled;
 use crate::enrich::letters::Spelling;
 use crate::enrich::merchants::{MERCHANTS, read};
-use crate::enrich::{Processor, UNKNOWN, clean, descriptors, keywords, merchant};
+use crate::enrich::{Processor, UNKNOWN, clean, descriptors, keywords, merchant, merchants};
 
 /// Every spelling with its merchant's name, in order.
 fn spellings() -> BTreeMap<&'static str, &'static str> {
@@ -28,6 +28,13 @@ fn every_spelling_is_its_own_key() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(MERCHANTS.merchants.len() >= 450);
+}
+
+#[test]
+fn the_key_of_a_name_is_that_of_a_descriptor_of_nothing_else() {
+    for merchant in &MERCHANTS.merchants {
+        assert_eq!(clean(merchant.name).key, merchant.key, "{}", merchant.name);
+    }
 }
 
 #[test]
@@ -62,6 +69,32 @@ fn a_merchant_is_found_behind_every_kind_of_noise() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_merchant_is_found_without_spaces_and_without_its_end() {
+    for (description, name) in [
+        ("HOMEDEPOT 0123", Some("Home Depot")),
+        ("HOMEDEPOT COM", Some("Home Depot")),
+        ("TRADER-JOES", Some("Trader Joe's")),
+        ("SPROUTS FARMERS MARK", Some("Sprouts Farmers Market")),
+        ("WHOLEFOODSMARK", Some("Whole Foods Market")),
+        ("HEMKOP UPPSALA", Some("Hemköp")),
+        // Whole words may be another's name, and nine letters are too few.
+        ("GOLDEN STATE", None),
+        ("SPRTSFRM", None),
+    ] {
+        let found = merchant(&clean(description).key).map(|it| it.name);
+        assert_eq!(found, name, "{description}");
+    }
+}
+
+#[test]
+fn no_line_of_the_tables_is_too_long_to_read() {
+    for text in [descriptors::TEXT, keywords::TEXT, merchants::TEXT] {
+        let long: Vec<_> = text.lines().filter(|it| it.chars().count() > 100).collect();
+        assert!(long.is_empty(), "{long:#?}");
+    }
 }
 
 #[test]
