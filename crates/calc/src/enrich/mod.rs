@@ -232,11 +232,6 @@ impl Row<'_> {
                 ["INCOME", "TRANSFER_IN", "TRANSFER_OUT", "LOAN_DISBURSEMENTS", "BANK_FEES"];
             !is_named_after_trade || topics.contains(&it.primary())
         };
-        // So have people: Baker is no bakery. What one owes a landlord is said on purpose.
-        let is_owed = |it: &Category| {
-            let owed = ["RENT_AND_UTILITIES", "LOAN_PAYMENTS", "INCOME"];
-            !self.cleaned.person || owed.contains(&it.primary())
-        };
         let between_people = || {
             let code = if self.facts.inflow {
                 "TRANSFER_IN_OTHER_TRANSFER_IN"
@@ -245,7 +240,7 @@ impl Row<'_> {
             };
             Category::parse(code).filter(|_| self.cleaned.person)
         };
-        found.and_then(|it| it.category).filter(on_topic).filter(is_owed).or_else(between_people)
+        found.and_then(|it| it.category).filter(on_topic).or_else(between_people)
     }
 
     /// Toast makes tills for restaurants and for nobody else.

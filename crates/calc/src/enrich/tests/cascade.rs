@@ -346,9 +346,3 @@ fn a_till_for_restaurants_says_what_nothing_else_does() {
     assert_eq!(coffee, Some(category("FOOD_AND_DRINK_COFFEE")));
     check("SQ *LUIGI", &facts(), "", Stage::None, Some("Luigi"));
 }
-
-#[test]
-fn a_person_named_after_a_trade_is_no_shop() {
-    let paid = plain("ZELLE TO ANNA PIZZA", &facts());
-    assert_eq!(paid.category, Some(category("TRANSFER_OUT_OTHER_TRANSFER_OUT")));
-}
