@@ -94,11 +94,18 @@ pub(crate) async fn between(
         let minor = rates.to_base(minor, account.currency).unwrap_or(0);
         match category.map_or("", Category::primary) {
             "INCOME" => flow.income_minor = flow.income_minor.saturating_add(minor),
-            "TRANSFER_IN" | "TRANSFER_OUT" => {}
+            "TRANSFER_IN" => {}
+            // A check, cash or money for a friend is gone; what went to an own account elsewhere is not.
+            "TRANSFER_OUT" if !is_gone(category) => {}
             _ => flow.spent_minor = flow.spent_minor.saturating_sub(minor),
         }
     }
     Ok(flow)
+}
+
+fn is_gone(category: Option<Category>) -> bool {
+    let code = category.map_or("", Category::detailed);
+    matches!(code, "TRANSFER_OUT_WITHDRAWAL" | "TRANSFER_OUT_OTHER_TRANSFER_OUT")
 }
 
 const FLOWS: &str =
