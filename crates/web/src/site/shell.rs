@@ -126,9 +126,9 @@ fn top(person: &Person) -> Markup {
         false => ("1", "Hide amounts"),
     };
     let (theme, named) = match view.theme {
-        Theme::System => (Theme::Dark, "Dark"),
-        Theme::Dark => (Theme::Light, "Light"),
-        Theme::Light => (Theme::System, "As the system"),
+        Theme::System => (Theme::Dark, "Go dark"),
+        Theme::Dark => (Theme::Light, "Go light"),
+        Theme::Light => (Theme::System, "Follow the system"),
     };
     let switch = |name: &str, value: &str, label: &str| {
         let inner = html! {
