@@ -50,6 +50,11 @@ impl Browser {
         browser
     }
 
+    /// The field by which this browser's forms are known.
+    pub(crate) fn token_field(&self) -> String {
+        format!("form_token={}", self.form_token)
+    }
+
     pub(crate) async fn get(&mut self, path: &str) -> Page {
         self.send(Method::GET, path, String::new()).await
     }

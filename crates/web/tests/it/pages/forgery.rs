@@ -1,0 +1,59 @@
+//! A form that another site sends in the person's name changes nothing, whichever it is.
+
+use http::{Method, StatusCode};
+use testkit::World;
+
+use crate::browser::Browser;
+
+/// Every place of the signed-in pages that takes a form.
+const FORMS: [&str; 32] = [
+    "/view",
+    "/sign-out",
+    "/goals/new",
+    "/goals/goal_1",
+    "/goals/goal_1/status",
+    "/benefits/ben_1",
+    "/accounts/acc_1/card",
+    "/accounts/acc_1/close",
+    "/accounts/acc_1/hide",
+    "/accounts/acc_1/name",
+    "/accounts/acc_1/reopen",
+    "/transactions/recategorise",
+    "/transactions/txn_1",
+    "/transactions/txn_1/transfer",
+    "/transactions/txn_1/undo",
+    "/oauth/authorize",
+    "/settings",
+    "/settings/image/remove",
+    "/settings/keys",
+    "/settings/keys/key_1/revoke",
+    "/settings/data/download",
+    "/settings/apps/gra_1/revoke",
+    "/settings/rules/rule_1/delete",
+    "/settings/people/inv_1/withdraw",
+    "/settings/security/delete",
+    "/settings/security/email",
+    "/settings/security/password",
+    "/settings/security/recovery-codes",
+    "/settings/security/second-step",
+    "/settings/security/passkeys/pas_1/remove",
+    "/settings/security/passkeys/pas_1/rename",
+    "/settings/security/sessions/revoke-others",
+];
+
+#[tokio::test]
+async fn no_form_is_taken_without_the_token_of_its_person() {
+    let world = World::new().await;
+    let (robin, kim) =
+        (world.person("robin@example.com").await, world.person("kim@example.com").await);
+    let mut browser = Browser::of(&world, &robin).await;
+    let other = Browser::of(&world, &kim).await;
+    let before = world.stored().await;
+    for path in FORMS {
+        for body in [String::new(), "form_token=0".to_owned(), other.token_field()] {
+            let answer = browser.send(Method::POST, path, body.clone()).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path} with {body:?}");
+        }
+    }
+    assert_eq!(world.stored().await, before);
+}
