@@ -1,6 +1,6 @@
 // Reads the page that is open and returns what keeps people from using it, one sentence each.
 // Names of controls are not judged here: the browser's own accessibility tree knows them better.
-const [{ phone }] = arguments;
+const [{ phone, width }] = arguments;
 const found = [];
 const style = it => getComputedStyle(it);
 const every = selector => [...document.querySelectorAll(selector)];
@@ -270,13 +270,14 @@ const links = () => {
     }
 };
 
+// The width is told and not read: a phone makes its window as wide as the page that is too wide.
 const scrolling = () => {
     const page = document.scrollingElement;
-    if (page.scrollWidth > innerWidth) {
+    if (page.scrollWidth > width) {
         const wide = every("body *").filter(visible)
-            .filter(it => it.getBoundingClientRect().right > innerWidth + 1)
+            .filter(it => it.getBoundingClientRect().right > width + 1)
             .filter(it => style(it).position !== "fixed").slice(0, 3).map(at);
-        say("width", null, `${page.scrollWidth} px on ${innerWidth}: ${wide.join("; ")}`);
+        say("width", null, `${page.scrollWidth} px on ${width}: ${wide.join("; ")}`);
     }
     for (const it of every("body *")) {
         const { overflowX, overflowY } = style(it);

@@ -69,8 +69,9 @@ impl Browser {
             }
         }
         self.look(NARROWEST);
-        if self.overflow() > 0 {
-            let complaint = format!("width: {} px too much", self.overflow());
+        let too_much = self.overflow(NARROWEST);
+        if too_much > 0 {
+            let complaint = format!("width: {too_much} px too much");
             found.entry(complaint).or_default().insert(NARROWEST.name);
         }
         self.look(look::DESK);
@@ -85,7 +86,7 @@ impl Browser {
     #[track_caller]
     pub fn audit(&self, look: Look) -> Vec<String> {
         let mut found = self.nameless();
-        let said = self.script(AUDIT, json!([{"phone": look.is_phone()}]));
+        let said = self.script(AUDIT, json!([{"phone": look.is_phone(), "width": look.width}]));
         let said = said.as_array().map_or(&[][..], Vec::as_slice);
         found.extend(said.iter().filter_map(|it| it.as_str().map(str::to_owned)));
         found

@@ -6,6 +6,7 @@ pub mod http;
 pub mod look;
 pub mod pages;
 pub mod program;
+pub mod scenes;
 pub mod session;
 pub mod watch;
 

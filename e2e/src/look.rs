@@ -51,10 +51,10 @@ impl Browser {
         height.as_u64().and_then(|it| it.try_into().ok()).unwrap_or_default()
     }
 
-    /// How much wider the page is than the window: nobody likes to move sideways to read.
+    /// How much wider the page is than this look: nobody likes to move sideways to read.
     #[track_caller]
-    pub fn overflow(&self) -> u64 {
-        let width = "return document.scrollingElement.scrollWidth - innerWidth";
-        self.script(width, json!([])).as_u64().unwrap_or_default()
+    pub fn overflow(&self, look: Look) -> u64 {
+        let width = self.script("return document.scrollingElement.scrollWidth", json!([]));
+        width.as_u64().unwrap_or_default().saturating_sub(look.width.into())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::{Browser, Program};
+use crate::{Browser, Program, scenes};
 
 /// What everyone can open.
 pub const OPEN: [&str; 5] =
@@ -57,6 +57,16 @@ pub fn kind(path: &str) -> String {
 }
 
 impl Browser {
+    /// Tries to become the first person, from the page that asks for it.
+    #[track_caller]
+    pub fn set_up(&self, code: &str) {
+        self.fill("Setup code", code);
+        self.fill("Email", "kim@example.com");
+        self.fill("Password", scenes::PASSWORD);
+        self.fill("Your name", "Kim");
+        self.press("Create your account");
+    }
+
     /// Goes in as the demo's person.
     #[track_caller]
     pub fn sign_in(&self, program: &Program) {

@@ -21,15 +21,20 @@ pub struct Program {
 impl Program {
     /// An example household, and nothing that changes while one looks.
     pub fn demo() -> Program {
-        Program::start("demo")
+        Program::start("demo", &[])
     }
 
     /// The real thing, with nobody in it.
     pub fn serve() -> Program {
-        Program::start("serve")
+        Program::serve_with(&[])
     }
 
-    fn start(command: &str) -> Program {
+    /// The same, with settings of its own.
+    pub fn serve_with(settings: &[(&str, &str)]) -> Program {
+        Program::start("serve", settings)
+    }
+
+    fn start(command: &str, settings: &[(&str, &str)]) -> Program {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let ready = folder.path().join("ready.json");
         // Passkeys belong to a name, and the address must be known before they are made.
@@ -38,6 +43,7 @@ impl Program {
         let origin = format!("http://localhost:{port}");
         let mut program = Command::new(binary());
         program.env_clear().env("TMPDIR", folder.path()).env("EVENKEEL_DEMO__FEED_SECONDS", "0");
+        program.envs(settings.iter().copied());
         program.current_dir(folder.path()).stdin(Stdio::null());
         program.args([command, "--listen", &format!("127.0.0.1:{port}"), "--public-url", &origin]);
         program.arg("--ready-file").arg(&ready).arg("--data-dir").arg(folder.path().join("data"));

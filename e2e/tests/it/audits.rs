@@ -75,6 +75,8 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("contrast", r#"placeholder="""#, r#"placeholder="you" style="color: #bbb""#),
     ("edge", "border: 1px solid #555", "border: 1px solid #ddd"),
     ("width", ".box { width: 200px; overflow: auto; }", ".box { width: 2000px; }"),
+    // A phone makes its window wider for this one.
+    ("width", ".box { width: 200px; overflow: auto; }", ".box { width: 450px; }"),
     ("scroll", r#" tabindex="0""#, r#" tabindex="-1""#),
     ("target", "line-height: 28px; width: 90px", "line-height: 14px; width: 90px"),
     ("focus", ":focus-visible { outline: 2px solid #00539f; }", "* { outline: none; }"),

@@ -1,6 +1,6 @@
 //! Every page, on a desk and on a phone, by day and by night: usable by everyone, and quiet.
 
-use e2e::{Browser, Program, pages};
+use e2e::{Browser, Program, pages, scenes};
 use serde_json::{Value, json};
 
 #[track_caller]
@@ -35,6 +35,13 @@ fn pages_of_a_person_keep_nobody_out() {
         assert!(paths.iter().any(|it| it == path), "{path} is not among {paths:?}");
     }
     hold(&browser, &paths);
+}
+
+#[test]
+fn pages_that_one_has_to_do_something_for_keep_nobody_out() {
+    let mut found = Vec::new();
+    scenes::each(|_, browser| found.extend(browser.complaints()));
+    assert!(found.is_empty(), "{} complaints\n{}", found.len(), found.join("\n"));
 }
 
 /// What can be opened or sent on a page, by what is written on it.

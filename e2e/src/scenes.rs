@@ -1,0 +1,120 @@
+//! Pages that no link leads to: one has to do something first to see them.
+
+use serde_json::{Value, json};
+
+use crate::{Browser, Program};
+
+pub const PASSWORD: &str = "a long walk along the quay";
+
+/// Shows each of them once, with a name for it.
+#[track_caller]
+pub fn each(mut show: impl FnMut(&str, &Browser)) {
+    first_person(&mut show);
+    open_house(&mut show);
+    second_step(&mut show);
+    new_key_and_consent(&mut show);
+}
+
+/// As the server printed it, such as `k7wq-3m2x-9d4h`.
+pub fn setup_code(program: &Program) -> String {
+    crate::until("the setup code is in the log", || {
+        let log = program.log();
+        let line = log.lines().find(|it| it.contains("nobody has an account yet"))?;
+        let line: Value = serde_json::from_str(line).ok()?;
+        line["code"].as_str().map(str::to_owned)
+    })
+}
+
+fn first_person(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::serve();
+    let browser = Browser::start(program.origin());
+    browser.go("/setup");
+    show("setup", &browser);
+    browser.set_up("aaaa-aaaa-aaaa");
+    browser.sees("not the setup code");
+    show("setup-refused", &browser);
+    browser.set_up(&setup_code(&program));
+    browser.arrive("/");
+    show("empty-overview", &browser);
+
+    browser.go("/settings/people");
+    browser.fill("Their email", "ash@example.com");
+    browser.press("Make an invitation");
+    browser.sees("/invite/");
+    show("invited", &browser);
+    let text = browser.text();
+    let (_, token) = text.split_once("/invite/").expect("the link is shown");
+    let token = token.split_whitespace().next().unwrap_or_default();
+    browser.forget_cookies();
+    browser.go(&format!("/invite/{token}"));
+    show("invitation", &browser);
+}
+
+fn open_house(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::serve_with(&[("EVENKEEL_SIGN_UP__OPEN", "true")]);
+    let browser = Browser::start(program.origin());
+    browser.go("/setup");
+    browser.set_up(&setup_code(&program));
+    browser.arrive("/");
+    browser.forget_cookies();
+    browser.go("/sign-up");
+    show("sign-up", &browser);
+}
+
+fn second_step(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.with_passkey_device();
+    browser.sign_in(&program);
+    browser.go("/settings/security");
+    browser.fill("Name of the new passkey", "This laptop");
+    browser.press("Add a passkey");
+    browser.sees("This laptop");
+    browser.press("Switch it on");
+    browser.sees("The second step is on");
+    browser.press("Make new recovery codes");
+    browser.sees("Your new recovery codes");
+    show("recovery-codes", &browser);
+    browser.forget_cookies();
+    // The device would answer at once if the page could ask it.
+    browser.before_pages("delete window.PublicKeyCredential");
+    browser.go("/sign-in");
+    browser.fill("Email", program.fact("email"));
+    browser.fill("Password", program.fact("password"));
+    browser.press("Sign in");
+    browser.sees("Use a recovery code instead");
+    show("second-step", &browser);
+}
+
+fn new_key_and_consent(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::demo();
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    browser.go("/settings/keys");
+    browser.fill("Name", "Laptop");
+    browser.press("Make the key");
+    browser.sees("curl");
+    show("new-key", &browser);
+
+    let about = json!({
+        "client_name": "Ledger reader",
+        "redirect_uris": ["http://127.0.0.1/callback"],
+        "token_endpoint_auth_method": "none",
+    });
+    let kind = [("Content-Type", "application/json")];
+    let made = program.send("POST", "/oauth/register", &kind, &about.to_string()).json();
+    let client = made["client_id"].as_str().unwrap_or_default();
+    let asked = "accounts%3Aread%20transactions%3Aread%20paper%3Atrade&state=here";
+    let ask = |redirect: &str| {
+        browser.go(&format!(
+            "/oauth/authorize?response_type=code&client_id={client}&redirect_uri={redirect}\
+             &scope={asked}&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM\
+             &code_challenge_method=S256"
+        ));
+    };
+    ask("http%3A%2F%2F127.0.0.1%3A4000%2Fcallback");
+    browser.sees("Ledger reader");
+    show("consent", &browser);
+    ask("https%3A%2F%2Felsewhere.example%2Fcallback");
+    show("consent-refused", &browser);
+}
