@@ -86,6 +86,7 @@ impl Bound {
             sign_up_open: config.sign_up_open,
             demo: self.demo,
             oauth_registration: config.oauth_registration,
+            proxies: config.proxies.clone(),
         };
         let doors = web::doors(app.clone(), settings);
         let main = web::serve(self.listener, doors.main, until(stop.clone()));

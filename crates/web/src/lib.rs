@@ -9,6 +9,7 @@ mod members;
 mod metrics;
 mod oauth;
 pub mod openapi;
+mod proxies;
 mod query;
 mod server;
 mod site;
@@ -23,6 +24,7 @@ use tower_http::compression::predicate::{
     DefaultPredicate, NotForContentType, Predicate as _, SizeAbove,
 };
 
+pub use proxies::Network;
 pub use server::serve;
 
 /// What the operator decides about the front doors.
@@ -40,6 +42,8 @@ pub struct Settings {
     pub demo: Option<DemoSignIn>,
     /// Whether apps may register themselves to be let in by a person.
     pub oauth_registration: bool,
+    /// Whose word about a visitor's address is believed.
+    pub proxies: Vec<Network>,
 }
 
 /// How to get into a demo.
@@ -82,6 +86,7 @@ pub fn doors(app: App, settings: Settings) -> Doors {
 /// The same frame around another list of endpoints: how tests try the frame on changes of their own.
 pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoint]) -> Doors {
     let serve_metrics = settings.serve_metrics;
+    let proxies = settings.proxies.clone();
     let openapi = openapi::document(&settings.public_url).into();
     let door = Door(Arc::new(Shared { app, settings, metrics: metrics::Metrics::new(), openapi }));
     let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(door.clone());
@@ -102,5 +107,7 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
     // Below a kibibyte the headers weigh more than what is saved, and a zip file is as small as it gets.
     let zip = NotForContentType::const_new("application/zip");
     let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
-    Doors { main: main.layer(CompressionLayer::new().compress_when(worthwhile)), metrics }
+    let main = main.layer(CompressionLayer::new().compress_when(worthwhile));
+    let seen = move |request| std::future::ready(proxies::see_through(request, &proxies));
+    Doors { main: main.layer(axum::middleware::map_request(seen)), metrics }
 }

@@ -28,6 +28,13 @@ pub(crate) const KEYS: &[Key] = &[
         about: "How browsers and programs reach this installation; without it, the listen address.",
     },
     Key {
+        name: "proxies",
+        kind: Kind::Networks,
+        default: Some(""),
+        secret: false,
+        about: "Addresses of your own proxies: what they say in X-Forwarded-For is believed.",
+    },
+    Key {
         name: "data_dir",
         kind: Kind::Path,
         default: Some("./evenkeel-data"),

@@ -30,6 +30,7 @@ pub(crate) struct Flags {
 pub(crate) struct Config {
     pub(crate) listen: String,
     pub(crate) public_url: Option<String>,
+    pub(crate) proxies: Vec<web::Network>,
     pub(crate) data_dir: PathBuf,
     /// Whether anyone named the data directory.
     pub(crate) data_dir_given: bool,
@@ -96,6 +97,7 @@ impl Config {
         Ok(Config {
             listen: all.text("listen")?,
             public_url: all.maybe_text("public_url"),
+            proxies: all.list("proxies").iter().filter_map(|it| it.parse().ok()).collect(),
             data_dir: PathBuf::from(all.text("data_dir")?),
             data_dir_given: all.is_given("data_dir"),
             installation_key: key.and_then(|it| installation::Key::parse(&it)),

@@ -9,6 +9,8 @@ pub(crate) enum Kind {
     /// `https://money.example.com`: a scheme, a host and perhaps a port, nothing behind.
     Origin,
     Origins,
+    /// Addresses such as `10.0.0.7` or `172.16.0.0/12`.
+    Networks,
     Path,
     Count {
         from: i64,
@@ -35,7 +37,7 @@ impl Kind {
         let text = text.trim();
         let value = match self {
             Kind::Count { .. } => Value::Count(text.parse().map_err(|_| self.expected())?),
-            Kind::Origins => {
+            Kind::Origins | Kind::Networks => {
                 let items = text.split(',').map(str::trim).filter(|it| !it.is_empty());
                 Value::List(items.map(str::to_owned).collect())
             }
@@ -47,11 +49,11 @@ impl Kind {
     pub(crate) fn parse_toml(self, value: &toml::Value) -> Result<Value, String> {
         let value = match (self, value) {
             (Kind::Count { .. }, toml::Value::Integer(number)) => Value::Count(*number),
-            (Kind::Origins, toml::Value::Array(items)) => {
+            (Kind::Origins | Kind::Networks, toml::Value::Array(items)) => {
                 let texts = items.iter().map(|it| it.as_str().map(str::to_owned));
                 Value::List(texts.collect::<Option<_>>().ok_or_else(|| self.expected())?)
             }
-            (Kind::Count { .. } | Kind::Origins, _) => return Err(self.expected()),
+            (Kind::Count { .. } | Kind::Origins | Kind::Networks, _) => return Err(self.expected()),
             (Kind::Switch, toml::Value::Boolean(on)) => Value::Text(on.to_string()),
             (_, toml::Value::String(text)) => Value::Text(text.trim().to_owned()),
             _ => return Err(self.expected()),
@@ -63,6 +65,9 @@ impl Kind {
         let good = match (&self, &value) {
             (Kind::Count { from, to }, Value::Count(number)) => (from..=to).contains(&number),
             (Kind::Origins, Value::List(items)) => items.iter().all(|it| is_origin(it)),
+            (Kind::Networks, Value::List(items)) => {
+                items.iter().all(|it| it.parse::<web::Network>().is_ok())
+            }
             (_, Value::Text(text)) => self.fits(text),
             _ => false,
         };
@@ -81,7 +86,7 @@ impl Kind {
             Kind::Switch => ["true", "false"].contains(&text),
             Kind::InstallationKey => service::installation::Key::parse(text).is_some(),
             Kind::DatabaseUrl => is_postgres(text),
-            Kind::Origins | Kind::Count { .. } => false,
+            Kind::Origins | Kind::Networks | Kind::Count { .. } => false,
         }
     }
 
@@ -93,6 +98,7 @@ impl Kind {
                 "an address such as https://money.example.com, without a path".to_owned()
             }
             Kind::Origins => "a list of origins such as https://app.example.com".to_owned(),
+            Kind::Networks => "a list of addresses such as 10.0.0.7 or 172.16.0.0/12".to_owned(),
             Kind::Path => "the path of a folder".to_owned(),
             Kind::Count { from, to } => format!("a whole number from {from} to {to}"),
             Kind::Word(words) => format!("one of {}", words.join(", ")),
@@ -142,6 +148,7 @@ mod tests {
             &["a.example", "https://", "https://a/b", "https://a/", "ftp://a", "https://a b"],
         );
         check(Kind::Origins, &["", "https://a, http://b:1 ,"], &["*", "https://a, b"]);
+        check(Kind::Networks, &["", "10.0.0.7, fd00::/8"], &["*", "proxy.example", "10.0.0.0/33"]);
         check(Kind::Count { from: 1, to: 9 }, &["1", " 9 "], &["0", "10", "", "1.5", "x", "1e3"]);
         check(Kind::Word(&["auto", "json"]), &["auto", "json"], &["JSON", "", "yaml"]);
         check(

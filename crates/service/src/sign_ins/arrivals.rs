@@ -27,7 +27,10 @@ pub async fn create_first(app: &App, code: &str, new: NewUser, from: Visit) -> R
     }
     let (given, wanted) = (codes::read(code).unwrap_or_default(), setup_code(app).replace('-', ""));
     if verify_slices_are_equal(given.as_bytes(), wanted.as_bytes()).is_err() {
-        return Err(Error::invalid("code", "this is not the setup code that the server printed"));
+        return Err(Error::invalid(
+            "code",
+            "this is not the setup code; the server prints it in its log when it starts",
+        ));
     }
     let (user, hash) = users::prepare(app, new).await?;
     let mine = app.clone();

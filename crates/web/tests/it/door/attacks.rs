@@ -107,6 +107,30 @@ async fn guessing_passwords_closes_the_door_also_to_the_right_one() {
     assert_eq!(guest.post("/sign-in", &fields(PASSWORD)).await.goes_to(), "/");
 }
 
+/// Fifty wrong passwords from one address close the door to that address.
+#[tokio::test]
+async fn behind_a_proxy_of_ours_one_stranger_does_not_close_the_door_for_others() {
+    for (proxies, expected) in [(vec!["192.0.2.0/24"], 303), (Vec::new(), 429)] {
+        let world = World::new().await;
+        robin(&world).await;
+        let proxies = proxies.iter().map(|it| it.parse().unwrap()).collect();
+        let public_url = SITE.to_owned();
+        let settings = web::Settings { public_url, proxies, ..web::Settings::default() };
+        let mut guest = Guest::with(&world, settings);
+        guest.get("/sign-in").await.good();
+        guest.headers = vec![("x-forwarded-for", "203.0.113.66".to_owned())];
+        for number in 0..50 {
+            let email = format!("nobody{number}@example.com");
+            let fields = [("email", email.as_str()), ("password", "wrong password")];
+            guest.post("/sign-in", &fields).await.refused(400);
+        }
+        guest.headers = vec![("x-forwarded-for", "198.51.100.7".to_owned())];
+        let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
+        let page = guest.post("/sign-in", &fields).await;
+        assert_eq!(page.status, expected, "{}", page.text);
+    }
+}
+
 #[tokio::test]
 async fn cookies_are_kept_from_scripts_other_sites_and_plain_connections() {
     let world = World::new().await;
