@@ -2,3 +2,4 @@
 //! users or of the database.
 
 pub mod demo;
+pub mod market;
