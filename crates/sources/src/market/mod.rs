@@ -1,5 +1,7 @@
 //! The market: what securities cost and when they trade, from whoever the installation asks.
 
+pub mod calendar;
+
 use std::future::Future;
 use std::pin::Pin;
 
