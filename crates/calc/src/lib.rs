@@ -9,6 +9,7 @@ pub mod income;
 pub mod investments;
 pub mod ledger;
 pub mod matching;
+pub mod paper;
 pub mod rates;
 pub mod recurring;
 pub mod scores;
