@@ -1,4 +1,5 @@
-//! Ids: a prefix that says what it names, then a UUIDv7 in base32, so that ids sort by the time they were made.
+//! Ids: a prefix that says what it names, then a UUIDv7 in base32, so that ids sort by the time they were made. A few
+//! kinds are written as plain UUIDs, because the specification says so.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Clock, Entropy};
 
-/// What an id names; the prefix keeps a transaction's id from being taken for an account's.
+/// What an id names; the prefix keeps a transaction's id from being taken for an account's. Without one it is written as
+/// a plain UUID.
 pub trait Kind: 'static {
     const PREFIX: &'static str;
 }
@@ -33,6 +35,7 @@ macro_rules! id_kinds {
 
 id_kinds! {
     User UserId "usr_",
+    Action ActionId "",
     Account AccountId "acc_",
     Benefit BenefitId "ben_",
     Client ClientId "app_",
@@ -45,19 +48,22 @@ id_kinds! {
     Invitation InvitationId "inv_",
     Key KeyId "key_",
     Pair PairId "pair_",
+    PaperAccount PaperAccountId "",
+    PaperTrade PaperTradeId "",
     Passkey PasskeyId "pas_",
     Request RequestId "req_",
     Rule RuleId "rule_",
     Security SecurityId "sec_",
     Session SessionId "ses_",
     Stream StreamId "rec_",
+    Thread ThreadId "",
     Transaction TransactionId "txn_",
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("must look like {prefix} followed by 26 letters and digits")]
+#[error("must look like {looks}")]
 pub struct IdError {
-    prefix: &'static str,
+    looks: String,
 }
 
 /// Crockford's alphabet: no i, l, o or u, so that an id read aloud is not misheard.
@@ -76,7 +82,12 @@ impl<K: Kind> Id<K> {
     }
 
     pub fn parse(text: &str) -> Result<Id<K>, IdError> {
-        let error = IdError { prefix: K::PREFIX };
+        if K::PREFIX.is_empty() {
+            let looks = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77".to_owned();
+            return parse_uuid(text).map(Id::from_bytes).ok_or(IdError { looks });
+        }
+        let looks = format!("{} followed by 26 letters and digits", K::PREFIX);
+        let error = IdError { looks };
         let encoded = text.strip_prefix(K::PREFIX).ok_or(error.clone())?.as_bytes();
         // 26 characters hold 130 bits; the first may only carry the top three of the 128.
         if encoded.len() != ENCODED || encoded[0] > b'7' {
@@ -92,6 +103,10 @@ impl<K: Kind> Id<K> {
 
     /// Appends the printed form; the hot read path writes ids straight into its answer.
     pub fn write(&self, out: &mut Vec<u8>) {
+        if K::PREFIX.is_empty() {
+            out.extend_from_slice(self.to_string().as_bytes());
+            return;
+        }
         out.extend_from_slice(K::PREFIX.as_bytes());
         out.extend_from_slice(&self.encoded());
     }
@@ -107,8 +122,25 @@ impl<K: Kind> Id<K> {
     }
 }
 
+/// Eight, four, four, four and twelve hexadecimal digits, large or small.
+fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+    let groups: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = groups.iter().map(|it| it.len()).collect();
+    let digits = groups.concat();
+    if lengths != [8, 4, 4, 4, 12] || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
+        return None;
+    }
+    u128::from_str_radix(&digits, 16).ok().map(u128::to_be_bytes)
+}
+
 impl<K: Kind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if K::PREFIX.is_empty() {
+            return self.bytes.iter().enumerate().try_for_each(|(index, byte)| {
+                let dash = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+                write!(f, "{dash}{byte:02x}")
+            });
+        }
         f.write_str(K::PREFIX)?;
         self.encoded().iter().try_for_each(|byte| fmt::Write::write_char(f, *byte as char))
     }
@@ -216,6 +248,23 @@ mod tests {
         let id: UserId = maker().make();
         assert_eq!(id.as_bytes()[6] >> 4, 7);
         assert_eq!(id.as_bytes()[8] >> 6, 0b10);
+    }
+
+    #[test]
+    fn a_kind_without_a_prefix_is_a_plain_uuid() {
+        let id: ActionId = maker().make();
+        let text = id.to_string();
+        assert_eq!((text.len(), &text[14..15]), (36, "7"));
+        assert_eq!(ActionId::parse(&text), Ok(id));
+        assert_eq!(ActionId::parse(&text.to_uppercase()), Ok(id));
+        let mut written = Vec::new();
+        id.write(&mut written);
+        assert_eq!(written, text.clone().into_bytes());
+        let bare = text.replace('-', "");
+        let shifted = format!("{}-{}", &bare[..9], &text[9..]);
+        for bad in ["", &bare, &shifted, &text[1..], &text.replace('7', "x"), &format!("{text}-")] {
+            assert!(ActionId::parse(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

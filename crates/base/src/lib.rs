@@ -7,17 +7,18 @@ mod fixed;
 mod id;
 mod money;
 mod nearest;
+mod pretty;
 mod time;
 mod words;
 
 pub use entropy::Entropy;
 pub use fixed::{DecimalError, Fixed9, Percent, divide_half_even, parse_scaled, write_scaled};
 pub use id::{
-    AccountId, BenefitId, ClientId, ConnectionId, EventId, GoalId, GrantId, HoldingId, ImportId,
-    InvitationId, KeyId, PairId, PasskeyId, SessionId,
+    AccountId, ActionId, BenefitId, ClientId, ConnectionId, EventId, GoalId, GrantId, HoldingId,
+    ImportId, InvitationId, KeyId, PairId, PaperAccountId, PaperTradeId, PasskeyId, SessionId,
 };
 pub use id::{Id, IdError, IdMaker, Kind, kinds};
-pub use id::{RequestId, RuleId, SecurityId, StreamId, TransactionId, UserId};
+pub use id::{RequestId, RuleId, SecurityId, StreamId, ThreadId, TransactionId, UserId};
 pub use money::{Currency, Money, MoneyError};
 pub use nearest::nearest;
 pub use time::{Clock, Date, Timestamp, date_from_days, days_from_date, write_date, write_instant};

@@ -25,12 +25,20 @@ base::words!(ActorKind {
     App => "app",
     /// Somebody at the door, who is nobody yet.
     Visitor => "visitor",
+    /// Evenkeel itself, which does what was decided and lets time pass.
+    System => "system",
 });
 
 impl Actor {
     pub fn visitor(address: Option<&str>) -> Actor {
         let address = address.map(str::to_owned);
         Actor { kind: ActorKind::Visitor, id: None, label: None, address }
+    }
+}
+
+impl Actor {
+    pub fn system() -> Actor {
+        Actor { kind: ActorKind::System, id: None, label: None, address: None }
     }
 }
 
@@ -70,6 +78,12 @@ impl Note {
 
     pub fn about(mut self, subject: impl ToString) -> Note {
         self.subject = Some(subject.to_string());
+        self
+    }
+
+    /// Of exactly what the person saw.
+    pub fn digest(mut self, digest: [u8; 32]) -> Note {
+        self.digest = Some(digest);
         self
     }
 

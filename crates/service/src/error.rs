@@ -23,8 +23,9 @@ pub enum Error {
     /// The present state does not allow it; the code says which way.
     #[error("{message}")]
     Conflict { code: Code, message: String },
-    #[error("too many requests; try again in {retry_after_seconds} seconds")]
-    Limited { retry_after_seconds: i64 },
+    /// Too many of what was counted.
+    #[error("too many {what}; try again in {retry_after_seconds} seconds")]
+    Limited { retry_after_seconds: i64, what: &'static str },
     #[error("the database cannot be used right now")]
     Unavailable(#[source] db::Error),
     #[error("something went wrong inside")]

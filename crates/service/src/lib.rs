@@ -1,6 +1,7 @@
 //! What the product does: one module per capability, with its rules beside its SQL.
 
 pub mod accounts;
+pub mod actions;
 pub mod audit;
 pub mod backup;
 pub mod balances;
@@ -27,8 +28,10 @@ pub mod limits;
 pub mod net_worth;
 pub mod oauth;
 pub mod outbox;
+pub mod paper;
 pub mod passkeys;
 pub mod profiles;
+pub mod quotes;
 pub mod rates;
 pub mod recovery;
 pub mod recurring;
@@ -67,6 +70,10 @@ pub struct Parts {
     pub key_cache: keys::Cache,
     pub(crate) access_cache: oauth::access::Cache,
     pub(crate) hashing: users::Hashing,
+    pub trading: quotes::Trading,
+    pub(crate) quote_cache: quotes::Cache,
+    pub(crate) approvals_life_seconds: i64,
+    pub(crate) bell: actions::Bell,
     pub(crate) installation_key: installation::Key,
 }
 
@@ -85,11 +92,14 @@ pub struct Setup {
     pub entropy: Entropy,
     pub installation_key: installation::Key,
     pub rate_limit: limits::Policy,
+    pub trading: quotes::Trading,
+    /// How long a proposal lives, unless the person says otherwise.
+    pub approvals_life_seconds: i64,
 }
 
 impl App {
     pub fn new(setup: Setup) -> App {
-        let Setup { db, clock, entropy, installation_key, rate_limit } = setup;
+        let Setup { db, clock, entropy, installation_key, rate_limit, .. } = setup;
         let ids = IdMaker::new(clock.clone(), entropy.clone());
         App(Arc::new(Parts {
             cursors: cursors::Seal::new(&installation_key),
@@ -97,6 +107,10 @@ impl App {
             key_cache: keys::Cache::default(),
             access_cache: oauth::access::Cache::default(),
             hashing: users::Hashing::default(),
+            trading: setup.trading,
+            quote_cache: quotes::Cache::default(),
+            approvals_life_seconds: setup.approvals_life_seconds,
+            bell: actions::Bell::default(),
             installation_key,
             db,
             clock,

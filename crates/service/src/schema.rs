@@ -18,6 +18,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "people",
         sql: include_str!("../../../migrations/0003_people.sql"),
     },
+    Migration {
+        version: 4,
+        name: "trading",
+        sql: include_str!("../../../migrations/0004_trading.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all
@@ -43,17 +48,20 @@ pub fn statements() -> Vec<String> {
         crate::profiles::STATEMENTS,
         crate::income::STATEMENTS,
         crate::passkeys::STATEMENTS,
+        crate::quotes::STATEMENTS,
         crate::recovery::STATEMENTS,
         crate::rates::STATEMENTS,
         crate::scores::STATEMENTS,
         crate::sessions::STATEMENTS,
         crate::transfers::STATEMENTS,
         crate::users::STATEMENTS,
+        &crate::actions::statements(),
         &crate::benefits::statements(),
         &crate::enrichment::statements(),
         &crate::imports::statements(),
         &crate::insights::statements(),
         &crate::oauth::statements(),
+        &crate::paper::statements(),
         &crate::recurring::statements(),
         &crate::sign_ins::statements(),
         &crate::transactions::statements(),

@@ -59,9 +59,9 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     })
 }
 
-/// How many proposals wait for the person. Nothing can be proposed yet.
-pub async fn pending_actions(_: &App, _: &Caller) -> Result<i64> {
-    Ok(0)
+/// How many proposals wait for the person.
+pub async fn pending_actions(app: &App, caller: &Caller) -> Result<i64> {
+    crate::actions::pending_count(app, caller).await
 }
 
 /// What every part of the summary is reckoned with.

@@ -4,11 +4,13 @@
 mod authenticator;
 mod database;
 pub mod draft;
+mod market;
 mod proxy;
 mod world;
 
 pub use authenticator::{Authenticator, Kind};
 pub use database::{Database, postgres_database};
+pub use market::Market;
 pub use proxy::Proxy;
 pub use world::{Issued, Person, World, hex, new_key, new_user};
 

@@ -10,14 +10,17 @@ use service::accounts::{self, Status};
 use service::imports::{self, Summary};
 use service::keys::{self, NewKey};
 use service::limits::Policy;
+use service::quotes::{Trading, WhenClosed};
+use service::sessions::{self, Method, Visit};
 use service::users::{self, NewUser, User};
 use service::{App, Caller, Scopes, Setup, installation};
 
-use crate::Database;
+use crate::{Database, Market};
 
 pub struct World {
     pub app: App,
     pub clock: Clock,
+    pub market: Market,
     key: installation::Key,
     // Last, so that it outlives what uses it.
     pub database: Database,
@@ -33,8 +36,17 @@ impl World {
         let (clock, entropy) = (Clock::frozen_at("2026-03-10T12:00:00Z"), Entropy::seeded(1));
         let (db, key) = (database.open().await, installation::Key::generate(&entropy));
         let (own_clock, installation_key) = (clock.clone(), key.clone());
-        let setup = Setup { db, clock: own_clock, entropy, installation_key, rate_limit };
-        World { app: App::new(setup), clock, key, database }
+        let market = Market::new(clock.clone());
+        let setup = Setup {
+            db,
+            clock: own_clock,
+            entropy,
+            installation_key,
+            rate_limit,
+            trading: trading(&market, WhenClosed::Queue),
+            approvals_life_seconds: 86_400,
+        };
+        World { app: App::new(setup), clock, market, key, database }
     }
 
     /// Another process on the same database, with the same clock on its wall.
@@ -66,7 +78,15 @@ impl World {
             entropy: self.app.entropy.clone(),
             installation_key: self.key.clone(),
             rate_limit: self.app.limits.policy(),
+            trading: self.app.trading.clone(),
+            approvals_life_seconds: 86_400,
         }
+    }
+
+    /// The same process, where trades are filled at once also while the market is closed.
+    pub fn filling_at_once(&self) -> App {
+        let trading = trading(&self.market, WhenClosed::LastPrice);
+        App::new(Setup { trading, ..self.setup() })
     }
 
     pub async fn person(&self, email: &str) -> Person {
@@ -109,6 +129,10 @@ impl World {
     }
 }
 
+fn trading(market: &Market, when_closed: WhenClosed) -> Trading {
+    Trading { market: Arc::new(market.clone()), when_closed, slippage_basis_points: 0 }
+}
+
 /// Somebody with an account here, and the right to do everything with it.
 #[derive(Clone)]
 pub struct Person {
@@ -125,6 +149,15 @@ pub struct Issued {
 }
 
 impl Person {
+    /// The same person, signed in on the web.
+    pub async fn session(&self) -> Caller {
+        let visit = Visit { agent: None, address: Some("192.0.2.1".to_owned()) };
+        let made = sessions::create(&self.app, &self.user, Method::Password, visit);
+        let token = made.await.unwrap();
+        let found = sessions::find(&self.app, &token, Some("192.0.2.1")).await.unwrap();
+        found.unwrap().1
+    }
+
     /// Brings data in by the one door there is.
     pub async fn import(&self, statement: Statement) -> Summary {
         self.try_import(statement).await.unwrap()

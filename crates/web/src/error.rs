@@ -56,7 +56,7 @@ impl From<Error> for Refusal {
                 Refusal::new(Code::IdempotencyInProgress, message).with_header("retry-after", "1")
             }
             Error::Conflict { code, .. } => Refusal::new(code, message),
-            Error::Limited { retry_after_seconds } => Refusal::new(Code::RateLimited, message)
+            Error::Limited { retry_after_seconds, .. } => Refusal::new(Code::RateLimited, message)
                 .with_header("retry-after", retry_after_seconds.max(1).to_string()),
             // What lies behind is logged, never told.
             Error::Unavailable(_) => {

@@ -147,7 +147,7 @@ async fn handle(
     facts.standing = Some(standing);
     if !standing.accepted {
         let retry_after_seconds = standing.reset_seconds.max(1);
-        return Err(Error::Limited { retry_after_seconds }.into());
+        return Err(Error::Limited { retry_after_seconds, what: "requests" }.into());
     }
     for scope in endpoint.scopes {
         caller.require(*scope).map_err(|error| missing_scope(door, error))?;

@@ -19,7 +19,9 @@ use crate::Result;
 use crate::insights::Run;
 
 pub(crate) use rules::merchant_name;
+pub(crate) use rules::save as save_rule;
 pub use rules::{KeptRule, NewRule, create_rule, delete_rule, rules};
+pub(crate) use said::{FIXED_MAX, save_fix};
 pub use said::{Word, fix, fix_always, unfix};
 pub(crate) use settle::settle;
 

@@ -1,12 +1,12 @@
 //! A person's rules: what shall always hold, and what was said so far.
 
 use base::category::Category;
-use base::{AccountId, RuleId, Timestamp};
+use base::{AccountId, RuleId, Timestamp, UserId};
 use calc::enrich::{clean, merchant, readable};
 use db::{Tx, params};
 
 use super::said::Word;
-use crate::audit::{self, Note};
+use crate::audit::{self, Actor, Note};
 use crate::recurring::Direction;
 use crate::{App, Caller, Error, Result, insights};
 
@@ -30,7 +30,7 @@ pub async fn create_rule(app: &App, caller: &Caller, new: NewRule) -> Result<Rul
     let (caller, now) = (caller.clone(), app.clock.now());
     let id: RuleId = app.ids.make();
     let create = move |tx: &mut Tx<'_>| {
-        save(tx, &caller, now, (id, &new))?;
+        save(tx, caller.user, (&caller).into(), now, (id, &new))?;
         insights::touch_everything(tx, caller.user, now)
     };
     app.db.write(create).await?;
@@ -38,9 +38,10 @@ pub async fn create_rule(app: &App, caller: &Caller, new: NewRule) -> Result<Rul
 }
 
 /// A rule that says all that an older one of the same kind says takes its place.
-pub(super) fn save(
+pub(crate) fn save(
     tx: &mut Tx<'_>,
-    caller: &Caller,
+    user: UserId,
+    actor: Actor,
     now: Timestamp,
     (id, new): (RuleId, &NewRule),
 ) -> Result<()> {
@@ -50,7 +51,6 @@ pub(super) fn save(
         let message = "a rule must name a merchant or words in the bank's text, and not both";
         return Err(Error::invalid("words", message));
     }
-    let user = caller.user;
     let NewRule { account_id, direction, word, .. } = new;
     let (account, direction) = (*account_id, direction.map(Direction::as_str));
     let category = word.category.map(Category::detailed);
@@ -65,7 +65,7 @@ pub(super) fn save(
     tx.execute(SAVE, values)?;
     let of = key.as_deref().map(merchant_name).or(words.map(|it| format!("texts with {it}")));
     let details = format!("Made a rule: {} is {}", of.unwrap_or_default(), word.text());
-    audit::note(tx, user, now, Note::new(caller, "rule.create", details).about(id))
+    audit::note(tx, user, now, Note::new(actor, "rule.create", details).about(id))
 }
 
 /// A merchant's key as people write it.

@@ -10,7 +10,7 @@ use crate::audit::{self, Note};
 use crate::{App, Caller, Error, Result, insights};
 
 /// How many transactions one word of the person's may be about.
-const FIXED_MAX: usize = 100;
+pub(crate) const FIXED_MAX: usize = 100;
 const NAME_LENGTH_MAX: usize = 80;
 
 /// The person says what transactions are: a name, a category, or both. What is absent stays as it is.
@@ -21,7 +21,7 @@ pub struct Word {
 }
 
 impl Word {
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.counterparty.is_none() && self.category.is_none() {
             let message = "say a counterparty_name, a category, or both";
             return Err(Error::invalid("category", message));
@@ -40,7 +40,7 @@ impl Word {
     }
 
     /// For the audit trail, and for people.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match (&self.counterparty, self.category) {
             (Some(name), Some(category)) => format!("{name} ({})", category.label()),
             (Some(name), None) => name.clone(),
@@ -101,7 +101,7 @@ pub async fn fix_always(
         let note = Note::new(&caller, "transaction.correct", details).about(transaction);
         audit::note(tx, caller.user, now, note)?;
         let rule = NewRule { like: Some(description), word, ..NewRule::default() };
-        rules::save(tx, &caller, now, (id, &rule))?;
+        rules::save(tx, caller.user, (&caller).into(), now, (id, &rule))?;
         insights::settle_around(tx, &mine, caller.user, &[transaction])?;
         insights::touch_everything(tx, caller.user, now)?;
         Ok(id)
@@ -110,7 +110,7 @@ pub async fn fix_always(
 }
 
 /// Stores the person's word on a transaction, and hands back the bank's text of it.
-fn save_fix(
+pub(crate) fn save_fix(
     tx: &mut Tx<'_>,
     user: UserId,
     now: Timestamp,

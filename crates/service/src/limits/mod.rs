@@ -100,7 +100,7 @@ fn note(app: &App, of: &Mutex<Windows<String>>, policy: Policy, address: &str) -
     if standing.accepted {
         Ok(())
     } else {
-        Err(Error::Limited { retry_after_seconds: standing.reset_seconds })
+        Err(Error::Limited { retry_after_seconds: standing.reset_seconds, what: "requests" })
     }
 }
 

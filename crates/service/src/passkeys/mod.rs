@@ -30,6 +30,8 @@ base::words!(
         SecondStep => "second_step",
         /// To show again who one is, while signed in.
         Prove => "prove",
+        /// To decide exactly what was shown.
+        Approve => "approve",
     }
 );
 

@@ -83,7 +83,8 @@ pub(crate) async fn attempt(app: &App, subjects: &[Subject<'_>]) -> Result<Attem
             made.withdraw(app).await?;
             let until = oldest.unwrap_or(now).as_microsecond() - since;
             // Rounded up: whoever waits exactly this long is let in.
-            return Err(Error::Limited { retry_after_seconds: (until + 999_999) / 1_000_000 });
+            let retry_after_seconds = (until + 999_999) / 1_000_000;
+            return Err(Error::Limited { retry_after_seconds, what: "attempts" });
         }
     }
     Ok(made)

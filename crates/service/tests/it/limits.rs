@@ -164,7 +164,7 @@ async fn an_address_that_fails_too_often_is_refused_for_a_while() {
         limits::note_failure(&world.app, "192.0.2.1").unwrap();
     }
     let refused = limits::note_failure(&world.app, "192.0.2.1");
-    assert!(matches!(refused, Err(Error::Limited { retry_after_seconds: 60 })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Limited { retry_after_seconds: 60, .. })), "{refused:?}");
     limits::note_failure(&world.app, "192.0.2.2").unwrap();
     world.advance_seconds(60);
     limits::note_failure(&world.app, "192.0.2.1").unwrap();

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod accounts;
+mod actions;
 mod balances;
 mod cash_flow;
 mod exports;

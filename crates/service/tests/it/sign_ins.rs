@@ -20,7 +20,7 @@ async fn try_in(app: &App, email: &str, password: &str, address: &str) -> Result
 
 fn seconds(outcome: Result<Outcome, Error>) -> i64 {
     match outcome {
-        Err(Error::Limited { retry_after_seconds }) => retry_after_seconds,
+        Err(Error::Limited { retry_after_seconds, .. }) => retry_after_seconds,
         other => panic!("not limited: {other:?}"),
     }
 }

@@ -61,6 +61,11 @@ pub trait QuoteProvider: Send + Sync {
     /// How long an answer may be used again before asking anew.
     fn fresh_seconds(&self) -> i64;
 
+    /// How old a price may be while the market trades before it is called stale, and not traded at.
+    fn patience_seconds(&self) -> i64 {
+        900
+    }
+
     /// The latest quote of each symbol; those it does not know are left out.
     fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> Answer<'_, Vec<Quote>>;
 

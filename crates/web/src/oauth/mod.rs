@@ -97,7 +97,7 @@ fn refusal(failure: Failure) -> Response {
         Failure::Own(error) => error,
     };
     let (status, word, message, retry_after) = match &error {
-        Error::Limited { retry_after_seconds } => (
+        Error::Limited { retry_after_seconds, .. } => (
             StatusCode::TOO_MANY_REQUESTS,
             "temporarily_unavailable",
             error.to_string(),

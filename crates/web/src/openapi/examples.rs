@@ -155,6 +155,13 @@ fn said(code: Code) -> (&'static str, Option<&'static str>) {
         Code::IdempotencyKeyReused => {
             ("this Idempotency-Key was used for a different request", None)
         }
+        Code::InsufficientFunds => {
+            ("this takes $561.30, and the account has $120.00 to spend", None)
+        }
+        Code::InsufficientShares => {
+            ("the account holds 2 AAPL, which is less than this sells", None)
+        }
+        Code::UnknownSymbol => ("the market here knows no price of AAPLX", None),
         Code::RateLimited => ("too many requests; try again in 23 seconds", None),
         Code::Internal => ("something went wrong on our side; it was logged", None),
         Code::Unavailable => ("the service cannot reach its data right now", None),

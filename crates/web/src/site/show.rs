@@ -60,12 +60,12 @@ impl View {
     }
 
     pub(crate) fn money_text(self, money: Money) -> String {
-        if self.hide_amounts { hidden(money.currency()) } else { money_text(money) }
+        if self.hide_amounts { hidden(money.currency()) } else { money.pretty() }
     }
 
     /// Without cents, where the cents only make noise: large figures and charts.
     pub(crate) fn round_text(self, money: Money) -> String {
-        if self.hide_amounts { hidden(money.currency()) } else { round_text(money) }
+        if self.hide_amounts { hidden(money.currency()) } else { money.pretty_whole() }
     }
 
     /// "Tue 3 Nov", with the year where it is not this one.
@@ -89,19 +89,8 @@ impl View {
 }
 
 fn hidden(currency: Currency) -> String {
-    let (before, after) = symbol(currency);
+    let (before, after) = currency.signs();
     format!("{before}{HIDDEN}{after}")
-}
-
-pub(crate) fn money_text(money: Money) -> String {
-    let mut digits = Vec::new();
-    write_scaled(&mut digits, i128::from(money.minor()).abs(), money.currency().decimals());
-    let digits = String::from_utf8_lossy(&digits);
-    let (whole, rest) = digits.split_once('.').unwrap_or((&digits, ""));
-    // A person reads 12.30, not 12.3.
-    let places = money.currency().decimals() as usize;
-    let cents = if places == 0 { String::new() } else { format!(".{rest:0<places$}") };
-    framed(money, &format!("{}{cents}", grouped(whole)))
 }
 
 /// Digits alone, as a form takes them back.
@@ -109,43 +98,6 @@ pub(crate) fn plain(money: Money) -> String {
     let mut digits = Vec::new();
     money.write(&mut digits);
     String::from_utf8_lossy(&digits).into_owned()
-}
-
-fn round_text(money: Money) -> String {
-    let unit = 10_i128.pow(money.currency().decimals());
-    let whole = base::divide_half_even(i128::from(money.minor()).abs(), unit);
-    framed(money, &grouped(&whole.to_string()))
-}
-
-fn framed(money: Money, digits: &str) -> String {
-    let sign = if money.minor() < 0 { "-" } else { "" };
-    let (before, after) = symbol(money.currency());
-    format!("{sign}{before}{digits}{after}")
-}
-
-/// In front of the figure, or behind it.
-fn symbol(currency: Currency) -> (String, String) {
-    let before = match currency.code() {
-        "USD" => "$",
-        "EUR" => "€",
-        "GBP" => "£",
-        "JPY" => "¥",
-        "CAD" => "CA$",
-        "AUD" => "A$",
-        code => return (String::new(), format!("\u{a0}{code}")),
-    };
-    (before.to_owned(), String::new())
-}
-
-fn grouped(digits: &str) -> String {
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// "12.5 %".
@@ -192,24 +144,6 @@ mod tests {
 
     fn usd(minor: i64) -> Money {
         Money::new(minor, Currency::USD)
-    }
-
-    #[test]
-    fn amounts_are_written_as_people_read_them() {
-        for (minor, text) in [
-            (0, "$0.00"),
-            (-4_210, "-$42.10"),
-            (123_456_789, "$1,234,567.89"),
-            (5, "$0.05"),
-            (i64::MIN, "-$92,233,720,368,547,758.08"),
-        ] {
-            assert_eq!(money_text(usd(minor)), text);
-        }
-        let yen = Currency::parse("JPY").unwrap();
-        assert_eq!(money_text(Money::new(-1_234, yen)), "-¥1,234");
-        let francs = Currency::parse("CHF").unwrap();
-        assert_eq!(money_text(Money::new(123_450, francs)), "1,234.50\u{a0}CHF");
-        assert_eq!(round_text(usd(-123_456)), "-$1,235");
     }
 
     #[test]

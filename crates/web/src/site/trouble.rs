@@ -49,7 +49,7 @@ impl From<Error> for Trouble {
             Error::Conflict { .. } => {
                 Trouble::new(StatusCode::CONFLICT, "This cannot be done now", &sentence(&message))
             }
-            Error::Limited { retry_after_seconds } => Trouble {
+            Error::Limited { retry_after_seconds, .. } => Trouble {
                 retry_after_seconds: Some(retry_after_seconds.max(1)),
                 ..Trouble::new(
                     StatusCode::TOO_MANY_REQUESTS,

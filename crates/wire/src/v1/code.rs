@@ -13,6 +13,9 @@ pub enum Code {
     PayloadTooLarge,
     UnsupportedMediaType,
     IdempotencyKeyReused,
+    InsufficientFunds,
+    InsufficientShares,
+    UnknownSymbol,
     RateLimited,
     Internal,
     Unavailable,
@@ -26,7 +29,7 @@ struct Facts {
 }
 
 impl Code {
-    pub const ALL: [Code; 15] = [
+    pub const ALL: [Code; 18] = [
         Code::ValidationError,
         Code::Unauthenticated,
         Code::InsufficientScope,
@@ -39,6 +42,9 @@ impl Code {
         Code::PayloadTooLarge,
         Code::UnsupportedMediaType,
         Code::IdempotencyKeyReused,
+        Code::InsufficientFunds,
+        Code::InsufficientShares,
+        Code::UnknownSymbol,
         Code::RateLimited,
         Code::Internal,
         Code::Unavailable,
@@ -73,7 +79,7 @@ impl Code {
 }
 
 /// In the order of the enumeration, which a test checks.
-const FACTS: [Facts; 15] = [
+const FACTS: [Facts; 18] = [
     Facts {
         status: 400,
         name: "VALIDATION_ERROR",
@@ -151,6 +157,25 @@ const FACTS: [Facts; 15] = [
         name: "IDEMPOTENCY_KEY_REUSED",
         meaning: "This Idempotency-Key was used within the last 24 hours for a different request.",
         recovery: "Use a new key for a new request; repeat a key only with exactly the same request.",
+    },
+    Facts {
+        status: 422,
+        name: "INSUFFICIENT_FUNDS",
+        meaning: "The paper account has too little free cash for this order at the present price. Cash that is put aside \
+                 for orders that wait for the market to open is not free.",
+        recovery: "Read `buying_power` of GET /paper-trading/accounts and propose a smaller order.",
+    },
+    Facts {
+        status: 422,
+        name: "INSUFFICIENT_SHARES",
+        meaning: "The paper account holds fewer shares than the order sells. There is no selling short.",
+        recovery: "Read `quantity` of GET /paper-trading/accounts/{id}/holdings and propose to sell at most that.",
+    },
+    Facts {
+        status: 422,
+        name: "UNKNOWN_SYMBOL",
+        meaning: "The installation's market knows no price of this symbol.",
+        recovery: "Check the ticker. The operator chooses where prices come from; a file of prices knows only what is in it.",
     },
     Facts {
         status: 429,

@@ -47,6 +47,18 @@ pub enum Event {
         account_id: String,
         expires_on: crate::json::Day,
     },
+    ActionCreated(ActionFacts),
+    ActionDecided(ActionFacts),
+    ActionExecuted(ActionFacts),
+}
+
+/// Enough to ask for the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ActionFacts {
+    pub action_id: String,
+    pub thread_id: String,
+    pub action_kind: &'static str,
+    pub status: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +96,15 @@ impl Event {
             ),
             Event::IncomeUpdated { .. } => ("income.updated", "The income analysis changed."),
             Event::ScoreUpdated { .. } => ("score.updated", "The financial health scores changed."),
+            Event::ActionCreated(_) => {
+                ("action.created", "An action was proposed and waits for the person.")
+            }
+            Event::ActionDecided(_) => {
+                ("action.decided", "An action was approved, rejected or withdrawn, or it expired.")
+            }
+            Event::ActionExecuted(_) => {
+                ("action.executed", "An approved action was carried out, or could not be.")
+            }
             Event::BenefitExpiring { .. } => (
                 "benefit.expiring",
                 "A card's benefit has something left and its cycle ends within 30 days.",

@@ -1,6 +1,7 @@
 //! Version 1. It only grows: members are added, never renamed or taken away.
 
 mod account;
+mod action;
 mod balance;
 mod benefit;
 mod code;
@@ -9,6 +10,7 @@ mod goal;
 mod income;
 mod investment;
 mod page;
+mod paper;
 mod profile;
 mod recurring;
 mod scope;
@@ -17,15 +19,18 @@ mod summary;
 mod transaction;
 
 pub use account::{Account, Accounts};
+pub use action::{Action, ActionBody, ActionDetails, Approval, DecisionNeeds};
+pub use action::{Change, DecidedBy, ProposedBy, TradeAccount, TradeDetails};
 pub use balance::{Balances, DailyBalance};
 pub use benefit::{Benefit, BenefitSummary, BenefitTotals, BenefitWindow};
 pub use benefit::{CardBenefits, ExpiringBenefits};
 pub use code::Code;
-pub use event::{Event, EventType};
+pub use event::{ActionFacts, Event, EventType};
 pub use goal::{Goal, Goals};
 pub use income::{Income, IncomeBlock, IncomePart, IncomeWindow, Variability};
 pub use investment::{AccountTotal, Holding, HoldingGroup, Investments};
 pub use page::{ErrorBody, ErrorDetail, Meta, Pagination};
+pub use paper::{PaperAccount, PaperAccounts, PaperHolding, PaperHoldings, PaperTrade};
 pub use profile::Profile;
 pub use recurring::{PriceChange, Recurring, Stream, StreamTotals};
 pub use scope::Scope;

@@ -136,7 +136,7 @@ struct Refused(StatusCode, String);
 impl From<Error> for Refused {
     fn from(error: Error) -> Refused {
         let status = match &error {
-            Error::Limited { retry_after_seconds } => {
+            Error::Limited { retry_after_seconds, .. } => {
                 let wait = waiting(*retry_after_seconds);
                 let said = format!("Too many attempts. Wait {wait}, then try again.");
                 return Refused(StatusCode::TOO_MANY_REQUESTS, said);

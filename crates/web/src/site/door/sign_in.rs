@@ -47,7 +47,7 @@ pub(super) fn refusal(error: Error) -> Result<(StatusCode, Wrong), Trouble> {
     let plain = |message: String| Wrong { param: None, message };
     match error {
         Error::Unauthenticated(reason) => Ok((StatusCode::BAD_REQUEST, plain(sentence(reason)))),
-        Error::Limited { retry_after_seconds } => {
+        Error::Limited { retry_after_seconds, .. } => {
             let wait = waiting(retry_after_seconds);
             let message = format!("Too many attempts. Wait {wait}, then try again.");
             Ok((StatusCode::TOO_MANY_REQUESTS, plain(message)))

@@ -101,6 +101,7 @@ fn who(person: &Person, entry: &Entry, names: &HashMap<String, String>) -> Strin
         ActorKind::Operator => "The operator of this installation".to_owned(),
         ActorKind::Key => named("API key"),
         ActorKind::App => named("App"),
+        ActorKind::System => "Evenkeel".to_owned(),
         ActorKind::Visitor => "Somebody who was not signed in".to_owned(),
     }
 }

@@ -78,7 +78,7 @@ async fn again(person: &Person, form: &'static str, error: Error) -> Shown {
             let place = format!("{CONFIRM}{}", address::query(&[("next", HERE)]));
             return Ok(Redirect::to(&place).into_response());
         }
-        Error::Limited { retry_after_seconds } => {
+        Error::Limited { retry_after_seconds, .. } => {
             let wait = waiting(retry_after_seconds);
             let message = format!("Too many attempts. Wait {wait}, then try again.");
             (StatusCode::TOO_MANY_REQUESTS, Wrong { param: None, message })
@@ -176,7 +176,7 @@ async fn confirm(person: Person, form: Form) -> Shown {
     let password = form.raw("password");
     match sign_ins::prove_by_password(person.app(), &person.caller, password).await {
         Ok(()) => Ok(see_other(&person, next, "Thank you. You can go on for ten minutes.")),
-        Err(Error::Limited { retry_after_seconds }) => {
+        Err(Error::Limited { retry_after_seconds, .. }) => {
             let wait = waiting(retry_after_seconds);
             let message = format!("Too many attempts. Wait {wait}, then try again.");
             let wrong = Wrong { param: None, message };

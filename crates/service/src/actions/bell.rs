@@ -1,0 +1,94 @@
+//! Waiting for news: whoever follows an action or keeps a page open is told when something changes.
+
+use std::time::Duration;
+
+use base::{ThreadId, Timestamp};
+use db::params;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::{Action, read};
+use crate::{App, Caller, Result};
+
+pub const WAIT_SECONDS_MAX: u64 = 30;
+/// Another process on the same database rings no bell of ours.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Rung at every change of an action in this process.
+pub(crate) struct Bell(watch::Sender<u64>);
+
+impl Default for Bell {
+    fn default() -> Bell {
+        Bell(watch::Sender::new(0))
+    }
+}
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        self.0.send_modify(|it| *it = it.wrapping_add(1));
+    }
+}
+
+/// What a page needs to know to tell whether it is still true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    pub pending: i64,
+    /// Differs whenever an action was made or moved.
+    pub stamp: i64,
+}
+
+/// The action of a thread: at once when it is final, else when its status changes or the time is up.
+pub async fn wait_for_thread(
+    app: &App,
+    caller: &Caller,
+    thread: ThreadId,
+    seconds: u64,
+) -> Result<Action> {
+    let mut news = app.bell.0.subscribe();
+    let first = read::thread(app, caller, thread).await?;
+    let mut now = first.clone();
+    let until = Instant::now() + Duration::from_secs(seconds.min(WAIT_SECONDS_MAX));
+    while !now.status.is_final() && now.status == first.status && Instant::now() < until {
+        next(&mut news, until).await;
+        now = read::thread(app, caller, thread).await?;
+    }
+    Ok(now)
+}
+
+pub async fn pulse(app: &App, caller: &Caller) -> Result<Pulse> {
+    caller.require_owner("action")?;
+    let newest = app.db.first(NEWEST, params![caller.user], |row| row.get::<Timestamp>(0)).await?;
+    let pending = read::pending_count(app, caller).await?;
+    Ok(Pulse { pending, stamp: newest.map_or(0, Timestamp::as_microsecond) })
+}
+
+/// The pulse, as soon as it differs from one that is known or the time is up.
+pub async fn wait_for_pulse(
+    app: &App,
+    caller: &Caller,
+    known: Pulse,
+    seconds: u64,
+) -> Result<Pulse> {
+    let mut news = app.bell.0.subscribe();
+    let mut now = pulse(app, caller).await?;
+    let until = Instant::now() + Duration::from_secs(seconds.min(WAIT_SECONDS_MAX));
+    while now == known && Instant::now() < until {
+        next(&mut news, until).await;
+        now = pulse(app, caller).await?;
+    }
+    Ok(now)
+}
+
+async fn next(news: &mut watch::Receiver<u64>, until: Instant) {
+    let wake = until.min(Instant::now() + LOOK_AGAIN);
+    tokio::select! {
+        // The bell lives as long as the program; if it did not, looking again would do.
+        _ = news.changed() => {}
+        () = tokio::time::sleep_until(wake) => {}
+    }
+}
+
+const NEWEST: &str =
+    "select updated_at from actions where user_id = $1 order by updated_at desc limit 1";
+
+pub(super) const STATEMENTS: &[&str] = &[NEWEST];

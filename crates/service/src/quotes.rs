@@ -1,0 +1,189 @@
+//! What securities cost: asked of the market when needed, kept for when it is silent, and never passed off as fresher
+//! than it is.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::Timestamp;
+use db::params;
+use sources::market::calendar::{self, Hours};
+use sources::market::{Kind, Quote, QuoteProvider};
+
+use crate::{App, Error, Result, Tx};
+
+/// Longest symbol, by the specification.
+pub const SYMBOL_LENGTH_MAX: usize = 10;
+const CACHED_MAX: usize = 10_000;
+/// Symbols asked for at once; no account holds more.
+const ASKED_MAX: usize = 1_000;
+
+/// The market that this installation asks, and how it trades there.
+#[derive(Clone)]
+pub struct Trading {
+    pub market: Arc<dyn QuoteProvider>,
+    pub when_closed: WhenClosed,
+    /// How much worse than the quote a trade is filled, in hundredths of a percent.
+    pub slippage_basis_points: u32,
+}
+
+base::words!(
+    /// What becomes of a trade that is approved while the market is closed.
+    WhenClosed {
+        Queue => "queue",
+        LastPrice => "last_price",
+    }
+);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Priced {
+    pub quote: Quote,
+    /// Who says so, such as `Demo market`.
+    pub source: String,
+    /// Older than the market's last word should be.
+    pub is_stale: bool,
+}
+
+/// What was asked lately, so that a busy page does not ask for every row of it.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<HashMap<String, (Quote, Timestamp)>>);
+
+impl Cache {
+    fn get(&self, symbol: &str, since: Timestamp) -> Option<Quote> {
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.get(symbol).filter(|(_, at)| *at > since).map(|(quote, _)| quote.clone())
+    }
+
+    fn put(&self, quotes: &[Quote], now: Timestamp) {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.len() + quotes.len() > CACHED_MAX {
+            cached.clear();
+        }
+        cached.extend(quotes.iter().map(|it| (it.symbol.clone(), (it.clone(), now))));
+    }
+}
+
+/// In capitals, and of letters, digits and dots alone.
+pub fn checked_symbol(symbol: &str) -> Result<String> {
+    let symbol = symbol.trim().to_ascii_uppercase();
+    let plain = symbol.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'.' || it == b'-');
+    if symbol.is_empty() || symbol.len() > SYMBOL_LENGTH_MAX || !plain {
+        let message =
+            format!("symbol must be a ticker of 1 to {SYMBOL_LENGTH_MAX} characters, such as AAPL");
+        return Err(Error::invalid("symbol", message));
+    }
+    Ok(symbol)
+}
+
+pub async fn one(app: &App, symbol: &str) -> Result<Option<Priced>> {
+    Ok(of(app, vec![symbol.to_owned()]).await?.remove(symbol))
+}
+
+/// The latest known quotes by symbol. A market that does not answer is logged, and its last words stand in.
+pub async fn of(app: &App, mut symbols: Vec<String>) -> Result<HashMap<String, Priced>> {
+    symbols.sort_unstable();
+    symbols.dedup();
+    symbols.truncate(ASKED_MAX);
+    let now = app.clock.now();
+    let market = &app.trading.market;
+    let since = seconds_before(now, market.fresh_seconds());
+    let mut found = HashMap::new();
+    symbols.retain(|symbol| match app.quote_cache.get(symbol, since) {
+        Some(quote) => {
+            found.insert(symbol.clone(), priced(app, quote, market.source(), now)).is_some()
+        }
+        None => true,
+    });
+    if symbols.is_empty() {
+        return Ok(found);
+    }
+    match market.quotes(symbols.clone(), now).await {
+        Ok(quotes) => {
+            app.quote_cache.put(&quotes, now);
+            // A market that is worked out needs no memory.
+            if market.fresh_seconds() > 0 {
+                save(app, quotes.clone(), market.source(), now).await?;
+            }
+            for quote in quotes {
+                found.insert(quote.symbol.clone(), priced(app, quote, market.source(), now));
+            }
+        }
+        Err(trouble) => {
+            tracing::warn!(source = market.source(), trouble = trouble.0, "no prices");
+            for symbol in symbols {
+                if let Some((quote, source)) = app.db.first(LAST, params![&symbol], read).await? {
+                    found.insert(symbol, priced(app, quote, &source, now));
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn priced(app: &App, quote: Quote, source: &str, now: Timestamp) -> Priced {
+    let patience = app.trading.market.patience_seconds();
+    // Outside a session nothing newer than its last price can be expected.
+    let session = calendar::last_session(now);
+    let expected = session.closes_at.min(now);
+    let is_stale = quote.at < seconds_before(expected, patience);
+    Priced { quote, source: source.to_owned(), is_stale }
+}
+
+/// Whether the market trades at this moment.
+pub fn hours(app: &App) -> Hours {
+    calendar::hours(app.clock.now())
+}
+
+fn seconds_before(at: Timestamp, seconds: i64) -> Timestamp {
+    let micros = at.as_microsecond().saturating_sub(seconds.saturating_mul(1_000_000));
+    Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MIN)
+}
+
+async fn save(app: &App, quotes: Vec<Quote>, source: &'static str, now: Timestamp) -> Result<()> {
+    let save = move |tx: &mut Tx<'_>| {
+        for it in &quotes {
+            let price = it.price.to_string();
+            let close = it.previous_close.map(|it| it.to_string());
+            let values = params![
+                &it.symbol,
+                &it.name,
+                it.kind.as_str(),
+                &price,
+                close.as_deref(),
+                it.at,
+                now,
+                source
+            ];
+            tx.execute(SAVE, values)?;
+        }
+        Ok::<_, Error>(())
+    };
+    app.db.write(save).await
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<(Quote, String)> {
+    let decode = |column, reason: &str| db::Error::Decode { column, reason: reason.to_owned() };
+    let close: Option<&str> = row.get(4)?;
+    let quote = Quote {
+        symbol: row.get(0)?,
+        name: row.get(1)?,
+        kind: Kind::parse(row.get(2)?).ok_or_else(|| decode(2, "an unknown kind"))?,
+        price: base::Fixed9::parse(row.get(3)?).map_err(|_| decode(3, "no price"))?,
+        previous_close: close
+            .map(base::Fixed9::parse)
+            .transpose()
+            .map_err(|_| decode(4, "no price"))?,
+        at: row.get(5)?,
+    };
+    Ok((quote, row.get(6)?))
+}
+
+const SAVE: &str = "insert into quotes
+    (symbol, name, kind, price, previous_close, quoted_at, fetched_at, source)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (symbol) do update set
+    name = excluded.name, kind = excluded.kind, price = excluded.price,
+    previous_close = excluded.previous_close, quoted_at = excluded.quoted_at,
+    fetched_at = excluded.fetched_at, source = excluded.source";
+const LAST: &str = "select symbol, name, kind, price, previous_close, quoted_at, source
+    from quotes where symbol = $1";
+
+pub(crate) const STATEMENTS: &[&str] = &[SAVE, LAST];

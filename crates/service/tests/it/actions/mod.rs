@@ -1,0 +1,98 @@
+//! Proposals and decisions, from the proposal to what comes of it.
+
+mod trades;
+
+use base::{Fixed9, PaperAccountId};
+use calc::paper::{Side, Size};
+use service::actions::{self, Action, NewAction, Seen, What};
+use service::{App, Caller};
+use testkit::{Issued, Person, World, new_key};
+
+/// The market is open from here on: Tuesday 10 March 2026, 10:30 in New York.
+const TO_OPEN_SECONDS: u64 = 2 * 3_600 + 1_800;
+
+/// Somebody with a key, a session and a paper account, while the market is open.
+pub(crate) struct Desk {
+    pub(crate) world: World,
+    pub(crate) person: Person,
+    pub(crate) key: Issued,
+    pub(crate) session: Caller,
+    pub(crate) account: PaperAccountId,
+}
+
+impl Desk {
+    pub(crate) async fn new() -> Desk {
+        Desk::with_cash("10000.00").await
+    }
+
+    pub(crate) async fn with_cash(cash: &str) -> Desk {
+        let world = World::new().await;
+        world.advance_seconds(TO_OPEN_SECONDS);
+        world.market.set("AAPL", "187.10", Some("185.00"));
+        world.market.set("VTI", "50", Some("50"));
+        let person = world.someone().await;
+        let key = person.key(new_key()).await;
+        let session = person.session().await;
+        let cash = base::Money::parse(cash, base::Currency::USD).unwrap().minor();
+        let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: cash };
+        let action = actions::propose(&world.app, &key.caller, what.into()).await.unwrap();
+        let done = approve(&world.app, &session, &action, None).await.unwrap();
+        let result: serde_json::Value = serde_json::from_str(&done.result.unwrap()).unwrap();
+        let account = PaperAccountId::parse(result["paper_account_id"].as_str().unwrap()).unwrap();
+        Desk { world, person, key, session, account }
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.world.app
+    }
+
+    pub(crate) fn order(&self, side: Side, symbol: &str, size: Size) -> NewAction {
+        let symbol = symbol.to_owned();
+        What::Trade { account: self.account, symbol, side, size }.into()
+    }
+
+    pub(crate) async fn propose(&self, new: NewAction) -> service::Result<Action> {
+        actions::propose(self.app(), &self.key.caller, new).await
+    }
+
+    /// Proposed, and approved at the price of the moment.
+    pub(crate) async fn trade(&self, side: Side, symbol: &str, size: Size) -> Action {
+        let action = self.propose(self.order(side, symbol, size)).await.unwrap();
+        let price = service::quotes::one(self.app(), symbol).await.unwrap().unwrap().quote.price;
+        approve(self.app(), &self.session, &action, Some(price)).await.unwrap()
+    }
+
+    /// Cash in cents, and shares of a symbol.
+    pub(crate) async fn holds(&self, symbol: &str) -> (i64, String) {
+        let account =
+            service::paper::account(self.app(), &self.session, self.account).await.unwrap();
+        let holding = account.holdings.iter().find(|it| it.symbol == symbol);
+        let quantity = holding.map(|it| it.quantity).unwrap_or_default();
+        (account.total_cash().minor(), quantity.to_string())
+    }
+
+    pub(crate) async fn is_sound(&self) {
+        let found = service::paper::verify(self.app(), &self.session).await.unwrap();
+        assert_eq!(found.faults, [""; 0]);
+        let trail = service::audit::verify(self.app(), &self.session).await.unwrap();
+        assert!(matches!(trail, service::audit::Verdict::Sound { .. }), "{trail:?}");
+    }
+}
+
+pub(crate) fn shares(text: &str) -> Size {
+    Size::Shares(Fixed9::parse(text).unwrap())
+}
+
+pub(crate) fn seen(action: &Action, price: Option<Fixed9>) -> Seen {
+    Seen { digest: action.digest(), price }
+}
+
+pub(crate) async fn approve(
+    app: &App,
+    session: &Caller,
+    action: &Action,
+    price: Option<Fixed9>,
+) -> service::Result<Action> {
+    let verdict = actions::approve(app, session, action.id, seen(action, price), None).await?;
+    Ok(verdict.action)
+}

@@ -1,0 +1,54 @@
+//! Paper trades: what a proposal shows, what approval does, and what stands in the way.
+
+use calc::paper::{Side, Size};
+use service::Error;
+use service::actions::{self, Status};
+use wire::v1::Code;
+
+use super::{Desk, approve, shares};
+
+#[tokio::test]
+async fn a_proposal_says_all_that_a_person_needs_to_decide() {
+    let desk = Desk::new().await;
+    let action = desk.propose(desk.order(Side::Buy, "aapl", shares("3"))).await.unwrap();
+    assert_eq!(action.status, Status::PendingApproval);
+    let details = action.details().trade.unwrap();
+    assert_eq!(details.primary_action_label, "Buy 3 AAPL");
+    assert_eq!(details.estimated_cost_display.as_deref(), Some("$561.30"));
+    assert_eq!(details.current_price_display.as_deref(), Some("$187.10"));
+    assert_eq!(details.price_change_display.as_deref(), Some("+$2.10 (+1.14 %)"));
+    assert_eq!(details.security_name.as_deref(), Some("Apple Inc."));
+    assert_eq!(details.account.available_amount_display.as_deref(), Some("$10,000.00"));
+    assert_eq!(details.timing_disclosure, None);
+    let label = details.quote_as_of_label.unwrap();
+    assert_eq!(label, "Test market, Tue 10 Mar 2026, 10:30 in New York");
+}
+
+#[tokio::test]
+async fn an_approved_trade_is_filled_once_and_stands_in_holdings_history_and_trail() {
+    let desk = Desk::new().await;
+    let bought = desk.trade(Side::Buy, "AAPL", shares("3")).await;
+    assert_eq!(bought.status, Status::Executed, "{:?}", bought.error_message);
+    assert_eq!(desk.holds("AAPL").await, (943_870, "3".to_owned()));
+    let sold = desk.trade(Side::Sell, "AAPL", Size::Cash(18_710)).await;
+    assert_eq!(sold.status, Status::Executed, "{:?}", sold.error_message);
+    assert_eq!(desk.holds("AAPL").await, (962_580, "2".to_owned()));
+    let again = approve(desk.app(), &desk.session, &bought, None).await.unwrap_err();
+    assert_eq!(again.to_string(), "it was carried out already");
+    desk.is_sound().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_told_at_once() {
+    let desk = Desk::with_cash("500.00").await;
+    for (side, symbol, size, code) in [
+        (Side::Buy, "AAPL", shares("3"), Code::InsufficientFunds),
+        (Side::Sell, "AAPL", shares("1"), Code::InsufficientShares),
+        (Side::Buy, "NOPE", shares("1"), Code::UnknownSymbol),
+    ] {
+        let refused = desk.propose(desk.order(side, symbol, size)).await.unwrap_err();
+        assert!(matches!(&refused, Error::Conflict { code: it, .. } if *it == code), "{refused}");
+    }
+    let none = actions::pending_count(desk.app(), &desk.session).await.unwrap();
+    assert_eq!(none, 0);
+}

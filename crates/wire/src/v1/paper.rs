@@ -1,0 +1,106 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::{Day, Moment, Number};
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PaperAccounts {
+    pub accounts: Vec<PaperAccount>,
+}
+
+/// A made-up brokerage account. What depends on a price is null while a price is unknown.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PaperAccount {
+    #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a70")]
+    pub id: String,
+    #[schema(example = "Paper account")]
+    pub name: String,
+    /// open or closed.
+    #[schema(example = "open")]
+    pub status: &'static str,
+    #[schema(example = "USD")]
+    pub currency: String,
+    #[schema(example = json!(100000.00))]
+    pub starting_cash_balance: Number,
+    /// All its cash, also what is put aside for orders that wait.
+    #[schema(example = json!(99438.70))]
+    pub cash_balance: Number,
+    /// What a new order may cost.
+    #[schema(example = json!(99438.70))]
+    pub buying_power: Number,
+    #[schema(example = json!(561.30))]
+    pub holdings_value: Option<Number>,
+    #[schema(example = json!(100000.00))]
+    pub total_value: Option<Number>,
+    pub total_gain_loss: Option<Number>,
+    /// 25.5 means 25.5 %.
+    pub total_gain_loss_percent: Option<Number>,
+    pub day_change: Option<Number>,
+    pub day_change_percent: Option<Number>,
+    #[schema(example = 1)]
+    pub holdings_count: i64,
+    #[schema(example = 1)]
+    pub trade_count: i64,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+    /// The oldest price among those that were used; null without holdings.
+    pub as_of: Option<Moment>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PaperHoldings {
+    pub holdings: Vec<PaperHolding>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PaperHolding {
+    #[schema(example = "hld_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "sec_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub security_id: String,
+    #[schema(example = "AAPL")]
+    pub symbol: String,
+    #[schema(example = "Apple Inc.")]
+    pub name: String,
+    /// equity or etf.
+    #[schema(example = "equity")]
+    pub security_type: &'static str,
+    #[schema(example = "USD")]
+    pub currency: String,
+    #[schema(example = json!(3))]
+    pub quantity: Number,
+    #[schema(example = json!(561.30))]
+    pub cost_basis: Number,
+    #[schema(example = json!(187.1))]
+    pub institution_price: Option<Number>,
+    #[schema(example = json!(561.30))]
+    pub institution_value: Option<Number>,
+    /// When the market said the price.
+    pub as_of: Option<Moment>,
+}
+
+/// What was booked: a trade, a dividend, a split, the money it began with.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PaperTrade {
+    #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78")]
+    pub id: String,
+    /// trade, dividend, split or deposit.
+    #[schema(example = "trade")]
+    pub r#type: &'static str,
+    /// buy, sell, dividend, split, reverse_split or deposit.
+    #[schema(example = "buy")]
+    pub subtype: &'static str,
+    #[schema(example = "Bought 3 AAPL")]
+    pub name: String,
+    #[schema(example = "AAPL")]
+    pub symbol: Option<String>,
+    pub date: Day,
+    pub created_at: Moment,
+    #[schema(example = json!(3))]
+    pub quantity: Option<Number>,
+    #[schema(example = json!(187.1))]
+    pub price: Option<Number>,
+    /// What cash gained or, below zero, paid.
+    #[schema(example = json!(-561.30))]
+    pub amount: Number,
+}
