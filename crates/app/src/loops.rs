@@ -4,7 +4,8 @@ use std::future::Future;
 use std::time::Duration;
 
 use service::{
-    App, idempotency, insights, invitations, keys, limits, oauth, passkeys, sessions, sign_ins,
+    App, actions, idempotency, insights, invitations, keys, limits, oauth, paper, passkeys,
+    sessions, sign_ins,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -61,6 +62,15 @@ impl Loops {
         });
         self.start("forget what apps no longer hold", 3_600, app, |app| async move {
             oauth::forget_once(&app).await
+        });
+        self.start("carry out what was approved", 1, app, |app| async move {
+            actions::execute_once(&app).await
+        });
+        self.start("let proposals expire", 5, app, |app| async move {
+            actions::expire_once(&app).await
+        });
+        self.start("book splits and dividends", 900, app, |app| async move {
+            paper::settle_once(&app).await
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

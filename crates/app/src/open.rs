@@ -1,12 +1,19 @@
 //! From settings to an open database and the `App` that every command works with.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Clock, Entropy};
 use db::{Db, Target};
 use service::installation::{self, Key};
+use service::quotes::Trading;
 use service::{App, Setup, schema};
 
-use crate::config::Config;
+use sources::market::QuoteProvider;
+use sources::market::csv::CsvMarket;
+use sources::market::demo::DemoMarket;
+
+use crate::config::{self, Config};
 use crate::data_dir;
 
 /// Whether a database that is not there is to be made.
@@ -27,7 +34,21 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
         entropy: Entropy::System,
         installation_key: key,
         rate_limit: config.rate_limit,
+        trading: Trading {
+            market: market(&config.market),
+            when_closed: config.when_closed,
+            slippage_basis_points: config.slippage_basis_points,
+        },
+        approvals_life_seconds: config.approvals_life_seconds,
     }))
+}
+
+fn market(from: &config::Market) -> Arc<dyn QuoteProvider> {
+    match from {
+        config::Market::Demo => Arc::new(DemoMarket),
+        config::Market::File(path) => Arc::new(CsvMarket::new(path.clone())),
+        config::Market::Alpaca { .. } => Arc::new(DemoMarket),
+    }
 }
 
 /// The database as it is, and the key.

@@ -21,4 +21,5 @@ pub use id::{Id, IdError, IdMaker, Kind, kinds};
 pub use id::{RequestId, RuleId, SecurityId, StreamId, ThreadId, TransactionId, UserId};
 pub use money::{Currency, Money, MoneyError};
 pub use nearest::nearest;
+pub use pretty::grouped;
 pub use time::{Clock, Date, Timestamp, date_from_days, days_from_date, write_date, write_instant};

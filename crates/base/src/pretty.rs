@@ -63,7 +63,8 @@ fn grouped_decimal(digits: &str) -> String {
     }
 }
 
-fn grouped(digits: &str) -> String {
+/// `1234567` as `1,234,567`.
+pub fn grouped(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {

@@ -7,10 +7,12 @@ mod quality;
 mod serve;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use base::{Clock, Entropy};
 use service::limits::Policy;
+use service::quotes::{Trading, WhenClosed};
 use service::{App, Setup, installation, schema};
 
 #[global_allocator]
@@ -72,5 +74,11 @@ async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
         entropy: Entropy::System,
         installation_key,
         rate_limit: Policy { requests: 1_000_000_000, window_seconds: 60 },
+        trading: Trading {
+            market: Arc::new(sources::market::demo::DemoMarket),
+            when_closed: WhenClosed::LastPrice,
+            slippage_basis_points: 0,
+        },
+        approvals_life_seconds: 86_400,
     }))
 }

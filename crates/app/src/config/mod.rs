@@ -11,9 +11,10 @@ mod value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use service::installation;
 use service::limits::Policy;
+use service::quotes::WhenClosed;
 
 use layers::Settings;
 
@@ -41,6 +42,11 @@ pub(crate) struct Config {
     pub(crate) cors_origins: Vec<String>,
     pub(crate) sign_up_open: bool,
     pub(crate) oauth_registration: bool,
+    pub(crate) approvals_life_seconds: i64,
+    pub(crate) market: Market,
+    pub(crate) when_closed: WhenClosed,
+    pub(crate) when_closed_given: bool,
+    pub(crate) slippage_basis_points: u32,
     pub(crate) log_level: String,
     pub(crate) log_level_given: bool,
     pub(crate) log_format: String,
@@ -91,6 +97,33 @@ fn load_with(
     Config::new(settings)
 }
 
+/// Who is asked for prices.
+#[derive(Debug, Clone)]
+pub(crate) enum Market {
+    Demo,
+    File(PathBuf),
+    Alpaca { url: String, key_id: String, secret_key: String },
+}
+
+impl Market {
+    fn new(all: &Settings) -> Result<Market> {
+        let needed = |name: &str, source: &str| {
+            all.maybe_text(name).with_context(|| {
+                format!("market.source is {source}, which needs {name}; set it, or use demo")
+            })
+        };
+        match all.text("market.source")?.as_str() {
+            "file" => Ok(Market::File(PathBuf::from(needed("market.path", "file")?))),
+            "alpaca" => Ok(Market::Alpaca {
+                url: all.text("market.alpaca_url")?,
+                key_id: needed("market.alpaca_key_id", "alpaca")?,
+                secret_key: needed("market.alpaca_secret_key", "alpaca")?,
+            }),
+            _ => Ok(Market::Demo),
+        }
+    }
+}
+
 impl Config {
     fn new(all: Settings) -> Result<Config> {
         let key = all.maybe_text("installation_key");
@@ -110,6 +143,12 @@ impl Config {
             cors_origins: all.list("cors.origins"),
             sign_up_open: all.text("sign_up.open")? == "true",
             oauth_registration: all.text("oauth.registration")? == "true",
+            approvals_life_seconds: all.count("approvals.life_seconds")?,
+            market: Market::new(&all)?,
+            when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
+                .unwrap_or(WhenClosed::Queue),
+            when_closed_given: all.is_given("trading.when_closed"),
+            slippage_basis_points: u32::try_from(all.count("trading.slippage_basis_points")?)?,
             log_level: all.text("log.level")?,
             log_level_given: all.is_given("log.level"),
             log_format: all.text("log.format")?,

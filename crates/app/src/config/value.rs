@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Switch,
     InstallationKey,
     DatabaseUrl,
+    /// What somebody else made up: any one line.
+    Secret,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -86,6 +88,7 @@ impl Kind {
             Kind::Switch => ["true", "false"].contains(&text),
             Kind::InstallationKey => service::installation::Key::parse(text).is_some(),
             Kind::DatabaseUrl => is_postgres(text),
+            Kind::Secret => !text.is_empty() && !text.contains(char::is_control),
             Kind::Origins | Kind::Networks | Kind::Count { .. } => false,
         }
     }
@@ -103,6 +106,7 @@ impl Kind {
             Kind::Count { from, to } => format!("a whole number from {from} to {to}"),
             Kind::Word(words) => format!("one of {}", words.join(", ")),
             Kind::Switch => "true or false".to_owned(),
+            Kind::Secret => "one line of text".to_owned(),
             Kind::InstallationKey => "64 hexadecimal digits".to_owned(),
             Kind::DatabaseUrl => {
                 "an address such as postgres://user:password@host:5432/database".to_owned()

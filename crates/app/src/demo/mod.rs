@@ -9,6 +9,7 @@ mod state;
 use anyhow::{Result, bail};
 use base::UserId;
 use service::keys::{self, NewKey};
+use service::quotes::WhenClosed;
 use service::users::{self, NewUser};
 use service::{App, Caller, Scopes};
 use sources::demo::Household;
@@ -34,6 +35,10 @@ struct Access {
 pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
     let mut config = config::load(flags, Search::GivenDataDir)?;
     let scratch = if config.data_dir_given { None } else { Some(Scratch::new()?) };
+    // Whoever looks around on a Sunday wants to see a trade happen.
+    if !config.when_closed_given {
+        config.when_closed = WhenClosed::LastPrice;
+    }
     if let Some(scratch) = &scratch {
         config.data_dir = scratch.path().to_owned();
     }

@@ -10,7 +10,7 @@ const PERCENT: i128 = 2;
 pub fn moved_too_far(shown: Fixed9, now: Fixed9) -> bool {
     let (shown, now) = (shown.billionths(), now.billionths());
     let off = now.saturating_sub(shown).saturating_abs();
-    shown <= 0 || off.saturating_mul(100) > shown.saturating_mul(PERCENT)
+    off.saturating_mul(100) > shown.saturating_mul(PERCENT)
 }
 
 /// What a queued buy puts aside: enough for any fill that has not moved too far. None of what is

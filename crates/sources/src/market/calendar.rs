@@ -1,4 +1,4 @@
-//! When the New York Stock Exchange trades, by its rules of today; days that no rule knows are data.
+//! When the New York Stock Exchange trades, by its rules of today; what no rule knows is data.
 
 use std::iter::successors;
 use std::sync::LazyLock;
@@ -235,6 +235,14 @@ mod tests {
         assert!(session_on(on("1997-01-20")).is_some() && session_on(on("1998-01-19")).is_none());
         for day in ["2012-10-29", "2012-10-30", "2018-12-05", "2025-01-09"] {
             assert!(session_on(on(day)).is_none(), "{day}");
+        }
+    }
+
+    #[test]
+    fn easter_is_where_the_almanac_has_it() {
+        let known = [(2024, 3, 31), (2025, 4, 20), (2038, 4, 25), (2049, 4, 18), (2076, 4, 19)];
+        for (year, month, day) in known.into_iter().chain([(1818, 3, 22), (1943, 4, 25)]) {
+            assert_eq!(easter(year), (month, day), "{year}");
         }
     }
 

@@ -1,6 +1,9 @@
 //! The market: what securities cost and when they trade, from whoever the installation asks.
 
 pub mod calendar;
+pub mod csv;
+pub mod demo;
+pub mod names;
 
 use std::future::Future;
 use std::pin::Pin;

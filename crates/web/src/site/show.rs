@@ -1,6 +1,6 @@
 //! How figures and days are written on pages, and how the person likes to see them.
 
-use base::{Currency, Date, Money, Percent, Timestamp, write_scaled};
+use base::{Currency, Date, Money, Percent, Timestamp, grouped};
 use http::HeaderMap;
 use maud::{Markup, html};
 

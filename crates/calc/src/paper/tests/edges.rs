@@ -113,6 +113,8 @@ fn what_has_no_place_in_the_books_is_too_large() {
     let more = |held| fill(Side::Buy, shares("1"), fixed("0.01"), SLIPPAGE, held);
     assert_eq!(more(position("1", i64::MAX)), Err(Refusal::TooLarge));
     assert_eq!(more(position(most, 1)), Err(Refusal::TooLarge));
+    assert_eq!(more(position("9999999999999999999", 1)), Err(Refusal::TooLarge));
+    assert!(more(position("9999999999999999998.999999999", 1)).is_ok());
     assert_eq!(sell(shares("1"), most, position("1", 1)), Err(Refusal::TooLarge));
     let outgrown = Position { quantity: Fixed9::from_billionths(i128::MAX), basis_minor: 1 };
     assert_eq!(sell(shares("1"), "1", outgrown), Err(Refusal::TooLarge));
@@ -169,6 +171,7 @@ fn a_dividend_is_paid_in_whole_cents() {
     assert_eq!(dividend(fixed("3"), fixed("0.2599")), 77);
     assert_eq!(dividend(fixed("0.01"), fixed("0.25")), 0);
     assert_eq!(dividend(Fixed9::ZERO, fixed("1")), 0);
-    assert_eq!(dividend(fixed("-1"), fixed("-1")), 0);
+    assert_eq!(dividend(fixed("-1"), fixed("1")), 0);
+    assert_eq!(dividend(fixed("1"), fixed("-1")), 0);
     assert_eq!(dividend(fixed("9999999999999999999"), fixed("9999999999999999999")), i64::MAX);
 }

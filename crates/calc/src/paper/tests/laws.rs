@@ -100,7 +100,6 @@ fn legs_of(event: &Event, books: &Balances) -> Option<Vec<Leg>> {
     }
 }
 
-/// A product of an amount in billionths of a dollar and one of shares, as cents and what is over.
 fn worth(quantity: Fixed9, price: Fixed9) -> i128 {
     quantity.billionths() * price.billionths()
 }
@@ -148,7 +147,10 @@ proptest! {
             prop_assert!(fill.cash_minor <= minor);
         }
         match side {
-            Side::Buy => prop_assert_eq!((fill.basis_minor, fill.realised_minor), (fill.cash_minor, 0)),
+            Side::Buy => {
+                prop_assert_eq!(fill.basis_minor, fill.cash_minor);
+                prop_assert_eq!(fill.realised_minor, 0);
+            }
             Side::Sell => {
                 prop_assert_eq!(fill.realised_minor, fill.cash_minor - fill.basis_minor);
                 prop_assert!((0..=held.basis_minor).contains(&fill.basis_minor));
