@@ -1,0 +1,13 @@
+//! The one door out: every request that leaves goes through here, with bounded time and size, to
+//! addresses that were looked at first, and shows nothing secret when it is printed.
+
+mod door;
+mod failure;
+mod guard;
+mod message;
+mod target;
+
+pub use door::{Door, Policy, SetupError};
+pub use failure::Failure;
+pub use guard::{Guard, Network, NetworkError};
+pub use message::{Limits, Outgoing, Reply};

@@ -1,0 +1,135 @@
+//! A server that reads one request on each connection, says what it was told to, and then does it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rustls::ServerConfig;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_rustls::TlsAcceptor;
+
+/// What comes after the words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    Close,
+    /// Says nothing more, and keeps the connection.
+    Hold,
+    /// Goes on for ever, a little at a time.
+    Drip,
+}
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    /// What came in, as it was written.
+    pub(crate) heard: mpsc::UnboundedReceiver<String>,
+}
+
+impl Server {
+    pub(crate) async fn plain(says: impl Into<Vec<u8>>, then: Then) -> Server {
+        Server::start(says.into(), then, None).await
+    }
+
+    pub(crate) async fn secure(tls: Arc<ServerConfig>, says: &str) -> Server {
+        Server::start(says.into(), Then::Close, Some(TlsAcceptor::from(tls))).await
+    }
+
+    async fn start(says: Vec<u8>, then: Then, tls: Option<TlsAcceptor>) -> Server {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (tell, heard) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (says, tell, tls) = (says.clone(), tell.clone(), tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        None => converse(stream, &says, then, &tell).await,
+                        Some(tls) => match tls.accept(stream).await {
+                            Ok(stream) => converse(stream, &says, then, &tell).await,
+                            Err(_) => None,
+                        },
+                    }
+                });
+            }
+        });
+        Server { port, heard }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+}
+
+/// Ends with none when the other side does not want to go on.
+async fn converse(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    says: &[u8],
+    then: Then,
+    tell: &mpsc::UnboundedSender<String>,
+) -> Option<()> {
+    let mut heard = Vec::new();
+    while !is_whole(&heard) {
+        if stream.read_buf(&mut heard).await.ok()? == 0 {
+            return None;
+        }
+    }
+    tell.send(String::from_utf8_lossy(&heard).into_owned()).ok()?;
+    stream.write_all(says).await.ok()?;
+    stream.flush().await.ok()?;
+    match then {
+        Then::Close => stream.shutdown().await.ok()?,
+        Then::Hold => std::future::pending().await,
+        Then::Drip => loop {
+            stream.write_all(b"1\r\nx\r\n").await.ok()?;
+            stream.flush().await.ok()?;
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        },
+    }
+    Some(())
+}
+
+fn is_whole(heard: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(heard).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.split("content-length: ").nth(1).and_then(|it| it.split('\r').next());
+    body.len() >= length.map_or(0, |it| it.parse().unwrap())
+}
+
+/// Somebody who certifies, and whom only those believe that were told to.
+pub(crate) struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pub(crate) pem: String,
+}
+
+impl Authority {
+    pub(crate) fn new() -> Authority {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let pem = params.self_signed(&key).unwrap().pem();
+        Authority { issuer: Issuer::new(params, key), pem }
+    }
+
+    /// For a server of this name, or of this address.
+    pub(crate) fn certify(&self, name: &str) -> Arc<ServerConfig> {
+        self.certify_until(name, 4096)
+    }
+
+    pub(crate) fn certify_until(&self, name: &str, year: i32) -> Arc<ServerConfig> {
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        params.not_after = date_time_ymd(year, 1, 1);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        Arc::new(config)
+    }
+}

@@ -1,0 +1,87 @@
+//! Whom the door believes.
+
+use std::sync::Arc;
+
+use net::{Door, Failure, Guard, Outgoing, Policy, Reply, SetupError};
+use rustls::ServerConfig;
+
+use crate::LIMITS;
+use crate::server::{Authority, Server};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+fn trusting(pem: Option<&str>) -> Result<Door, SetupError> {
+    Door::new(Policy { guard: Guard::Any, extra_ca: pem.map(|it| it.as_bytes().to_vec()) })
+}
+
+async fn ask(door: Door, tls: Arc<ServerConfig>, host: &str) -> Result<Reply, Failure> {
+    let mut server = Server::secure(tls, OK).await;
+    let url = format!("https://{host}:{}/", server.port);
+    let reply = door.send(Outgoing::get(url).header("x-key", "secret"), LIMITS).await;
+    assert_eq!(reply.is_ok(), server.heard.try_recv().is_ok(), "nothing is said to a stranger");
+    reply
+}
+
+#[tokio::test]
+async fn an_authority_that_was_handed_in_is_believed_for_names_and_addresses() {
+    let authority = Authority::new();
+    for host in ["localhost", "127.0.0.1"] {
+        let door = trusting(Some(&authority.pem)).unwrap();
+        let reply = ask(door, authority.certify(host), host).await.unwrap();
+        assert_eq!((reply.status, &reply.body[..]), (200, &b"ok"[..]));
+    }
+}
+
+#[tokio::test]
+async fn several_authorities_may_stand_in_one_file() {
+    let (one, other) = (Authority::new(), Authority::new());
+    let both = format!("{}\n# another\n{}", one.pem, other.pem);
+    for authority in [one, other] {
+        let door = trusting(Some(&both)).unwrap();
+        assert!(ask(door, authority.certify("localhost"), "localhost").await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_for_another_name_is_refused() {
+    let authority = Authority::new();
+    for (certified, host) in [
+        ("elsewhere.example", "localhost"),
+        ("localhost", "127.0.0.1"),
+        ("127.0.0.1", "localhost"),
+        ("*.localhost", "localhost"),
+    ] {
+        let door = trusting(Some(&authority.pem)).unwrap();
+        let reply = ask(door, authority.certify(certified), host).await;
+        assert_eq!(reply.unwrap_err(), Failure::Tls, "{certified} for {host}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_has_run_out_is_refused() {
+    let authority = Authority::new();
+    let door = trusting(Some(&authority.pem)).unwrap();
+    let reply = ask(door, authority.certify_until("localhost", 2020), "localhost").await;
+    assert_eq!(reply.unwrap_err(), Failure::Tls);
+}
+
+#[tokio::test]
+async fn an_authority_that_nobody_handed_in_is_refused() {
+    let authority = Authority::new();
+    let unknown = ask(trusting(None).unwrap(), authority.certify("localhost"), "localhost").await;
+    assert_eq!(unknown.unwrap_err(), Failure::Tls);
+    let door = trusting(Some(&Authority::new().pem)).unwrap();
+    let other = ask(door, authority.certify("localhost"), "localhost").await;
+    assert_eq!(other.unwrap_err(), Failure::Tls);
+}
+
+#[test]
+fn a_file_without_certificates_is_told_at_once() {
+    for pem in
+        ["", "not a certificate", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----"]
+    {
+        assert_eq!(trusting(Some(pem)).err(), Some(SetupError::NoCertificate), "{pem}");
+    }
+    let nonsense = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+    assert!(matches!(trusting(Some(nonsense)), Err(SetupError::Tls(_))));
+}
