@@ -60,6 +60,20 @@ fn speaks_http(line: &str) -> bool {
 }
 
 #[test]
+fn every_request_leaves_through_net() {
+    let is_outside = |path: &str| is_in(path, &["crates/net/", "crates/testkit/"]);
+    let is_ours = |path: &str| path.starts_with("crates/") && path.contains("/src/");
+    let found = breaches(|path| is_ours(path) && !is_outside(path), goes_out);
+    hold("Send it through `net::Door`, which bounds it and vets the address.", &found);
+}
+
+fn goes_out(line: &str) -> bool {
+    ["TcpStream::connect", "UdpSocket::", "lookup_host", "hyper::client", "reqwest"]
+        .iter()
+        .any(|it| line.contains(it))
+}
+
+#[test]
 fn the_environment_is_read_in_one_place() {
     // The tests of `db` look for their PostgreSQL themselves, because `testkit` is built on `db`.
     let places = ["crates/app/src/config", "crates/db/tests/", "crates/testkit/", "xtask/"];
@@ -167,6 +181,8 @@ fn sql_is_recognized_and_sentences_are_not() {
 fn words_are_found_in_code_and_only_as_whole_words() {
     assert!(speaks_http("use axum::Router;") && speaks_http("fn f(it: http::Uri)"));
     assert!(!speaks_http("let hyperbole = \"\";") && !speaks_http("fn https()"));
+    assert!(goes_out("let it = TcpStream::connect(host);") && goes_out("use hyper::client::conn;"));
+    assert!(!goes_out("door.send(Outgoing::get(url), LIMITS)"));
     assert!(reads_clock("let now = jiff::Timestamp::now();") && !reads_clock("clock.now()"));
     for reading in ["std::env::var_os(\"A\")", "env::vars()", "use std::env::{self, var};"] {
         assert!(reads_environment(reading), "{reading}");
