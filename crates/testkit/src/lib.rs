@@ -1,6 +1,7 @@
 //! What tests stand on: a world with a fresh database, a frozen clock and a seed; drafts that read like sentences.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+pub mod alpaca;
 mod authenticator;
 mod database;
 pub mod draft;
