@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 use crate::config::Config;
 
 /// Libraries that speak of every packet at these levels would drown what we say.
-const QUIET: &str = "h2=warn,hyper=warn,hyper_util=warn,rustls=warn,tokio_postgres=warn";
+const QUIET: &str = "h2=warn,hyper=warn,hyper_util=warn,rustls=warn,rustls_platform_verifier=off,tokio_postgres=warn";
 
 /// A command that does one thing and ends says only what went wrong, unless asked for more.
 pub(crate) fn start(config: &Config, one_off: bool) {

@@ -9,9 +9,10 @@ use service::installation::{self, Key};
 use service::quotes::Trading;
 use service::{App, Setup, schema};
 
-use sources::market::QuoteProvider;
+use net::{Door, Guard, Policy};
 use sources::market::csv::CsvMarket;
 use sources::market::demo::DemoMarket;
+use sources::market::{Alpaca, QuoteProvider};
 
 use crate::config::{self, Config};
 use crate::data_dir;
@@ -35,7 +36,7 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
         installation_key: key,
         rate_limit: config.rate_limit,
         trading: Trading {
-            market: market(&config.market),
+            market: market(&config.market)?,
             when_closed: config.when_closed,
             slippage_basis_points: config.slippage_basis_points,
         },
@@ -43,12 +44,17 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
     }))
 }
 
-fn market(from: &config::Market) -> Arc<dyn QuoteProvider> {
-    match from {
+fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {
+    Ok(match from {
         config::Market::Demo => Arc::new(DemoMarket),
         config::Market::File(path) => Arc::new(CsvMarket::new(path.clone())),
-        config::Market::Alpaca { .. } => Arc::new(DemoMarket),
-    }
+        config::Market::Alpaca { url, key_id, secret_key } => {
+            // The address is the operator's own, so that no guard stands before it.
+            let door = Door::new(Policy { guard: Guard::Any, extra_ca: None })
+                .context("cannot prepare requests to Alpaca")?;
+            Arc::new(Alpaca::new(door, url, key_id.clone(), secret_key.clone()))
+        }
+    })
 }
 
 /// The database as it is, and the key.

@@ -1,5 +1,6 @@
 //! Foreign formats in, drafts out: each source knows one way that banks speak, and nothing of
 //! users or of the database.
 
+mod decimal;
 pub mod demo;
 pub mod market;

@@ -1,5 +1,6 @@
 //! The market: what securities cost and when they trade, from whoever the installation asks.
 
+mod alpaca;
 pub mod calendar;
 pub mod csv;
 pub mod demo;
@@ -9,6 +10,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use base::{Date, Fixed9, Timestamp};
+
+pub use alpaca::Alpaca;
 
 /// What one share costs, in US dollars.
 #[derive(Debug, Clone, PartialEq, Eq)]

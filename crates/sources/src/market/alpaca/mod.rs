@@ -1,0 +1,234 @@
+//! Quotes and corporate actions from Alpaca's market data, for those who have a key there.
+
+mod shapes;
+mod trouble;
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use base::{Date, Timestamp, date_from_days, days_from_date};
+use net::{Door, Limits, Outgoing, Reply};
+use serde::de::DeserializeOwned;
+
+use self::shapes::{ActionPage, Snapshots};
+use self::trouble::Refusal;
+use super::{Answer, CorporateAction, Quote, QuoteProvider, Trouble};
+
+/// A hundred snapshots are some 70 KB, a thousand actions some 300 KB.
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(5),
+    whole: Duration::from_secs(10),
+    body_max: 2 * 1024 * 1024,
+};
+
+/// Keeps the URL within the two thousand characters that everybody takes.
+const BATCH: usize = 100;
+const PAGE: usize = 1000;
+const MOST_PAGES: usize = 20;
+
+/// How often one request is made before Alpaca's trouble becomes ours.
+const MOST_TRIES: usize = 3;
+
+/// Alpaca finds actions by the day on which it handles them. That is the ex-day of a split, but the
+/// payment of a dividend, which may be months later.
+const HANDLED_BEFORE_DAYS: i64 = 7;
+const HANDLED_AFTER_DAYS: i64 = 120;
+
+pub struct Alpaca {
+    door: Door,
+    base_url: String,
+    key_id: String,
+    secret: String,
+    /// What Alpaca calls no symbol, such as the number of a bond. One of them spoils the batch that
+    /// it is in, so that none is asked for twice.
+    no_symbols: Mutex<BTreeSet<String>>,
+}
+
+impl Alpaca {
+    /// `base_url` is that of the data, such as `https://data.alpaca.markets`.
+    pub fn new(door: Door, base_url: &str, key_id: String, secret: String) -> Alpaca {
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        Alpaca { door, base_url, key_id, secret, no_symbols: Mutex::default() }
+    }
+
+    /// Those that can be asked for, each once.
+    fn batches(&self, symbols: Vec<String>) -> Vec<Vec<String>> {
+        let refused = self.no_symbols.lock().unwrap_or_else(PoisonError::into_inner);
+        let can_be_asked = |it: &String| is_symbol(it) && !refused.contains(it);
+        let wanted: BTreeSet<String> = symbols.into_iter().filter(can_be_asked).collect();
+        let wanted: Vec<String> = wanted.into_iter().collect();
+        wanted.chunks(BATCH).map(<[String]>::to_vec).collect()
+    }
+
+    async fn all_quotes(
+        &self,
+        symbols: Vec<String>,
+        now: Timestamp,
+    ) -> Result<Vec<Quote>, Trouble> {
+        let mut patience = Patience::default();
+        let mut quotes = Vec::new();
+        for mut batch in self.batches(symbols) {
+            let path = |symbols: &str| format!("/v2/stocks/snapshots?symbols={symbols}");
+            let found: Option<Snapshots> = self.ask(&mut batch, path, &mut patience).await?;
+            quotes.extend(found.into_iter().flat_map(|it| it.quotes(now)));
+        }
+        Ok(quotes)
+    }
+
+    async fn all_actions(
+        &self,
+        symbols: Vec<String>,
+        from: Date,
+        to: Date,
+    ) -> Result<Vec<CorporateAction>, Trouble> {
+        let mut patience = Patience::default();
+        let mut actions = Vec::new();
+        for batch in self.batches(symbols) {
+            actions.extend(self.actions_of(batch, from, to, &mut patience).await?);
+        }
+        actions.retain(|it| (from..=to).contains(&it.ex_on));
+        actions.sort_by(|a, b| (a.ex_on, &a.symbol).cmp(&(b.ex_on, &b.symbol)));
+        Ok(actions)
+    }
+
+    async fn actions_of(
+        &self,
+        mut batch: Vec<String>,
+        from: Date,
+        to: Date,
+        patience: &mut Patience,
+    ) -> Result<Vec<CorporateAction>, Trouble> {
+        let start = date_from_days(days_from_date(from) - HANDLED_BEFORE_DAYS);
+        let end = date_from_days(days_from_date(to) + HANDLED_AFTER_DAYS);
+        let types = "forward_split,reverse_split,cash_dividend";
+        let mut actions = Vec::new();
+        let mut token = String::new();
+        for _ in 0..MOST_PAGES {
+            let path = |symbols: &str| {
+                format!(
+                    "/v1/corporate-actions?symbols={symbols}&types={types}\
+                     &start={start}&end={end}&limit={PAGE}{token}"
+                )
+            };
+            let page: Option<ActionPage> = self.ask(&mut batch, path, patience).await?;
+            let Some(page) = page else { return Ok(actions) };
+            let next = page.next_page_token.as_deref().map(escape);
+            actions.extend(page.into_actions());
+            match next {
+                Some(next) if !next.is_empty() => token = format!("&page_token={next}"),
+                _ => return Ok(actions),
+            }
+        }
+        Err(trouble::endless())
+    }
+
+    /// Asks for a batch, and again without those that Alpaca calls no symbols. None when there is
+    /// nothing left to ask for.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        batch: &mut Vec<String>,
+        path: impl Fn(&str) -> String,
+        patience: &mut Patience,
+    ) -> Result<Option<T>, Trouble> {
+        while !batch.is_empty() {
+            let refusal = match self.get(&path(&batch.join(",")), patience).await {
+                Ok(reply) => {
+                    return serde_json::from_slice(&reply.body).map_err(trouble::unreadable);
+                }
+                Err(refusal) => refusal,
+            };
+            let named: Vec<String> = batch.extract_if(.., |it| refusal.names(it)).collect();
+            if named.is_empty() {
+                return Err(refusal.trouble());
+            }
+            self.no_symbols.lock().unwrap_or_else(PoisonError::into_inner).extend(named);
+        }
+        Ok(None)
+    }
+
+    async fn get(&self, path: &str, patience: &mut Patience) -> Result<Reply, Refusal> {
+        let mut tries = 1;
+        loop {
+            let refusal = match self.get_once(path).await {
+                Ok(reply) => return Ok(reply),
+                Err(refusal) => refusal,
+            };
+            match refusal.passes_in() {
+                Some(pause) if tries < MOST_TRIES && patience.lasts(pause) => {
+                    tokio::time::sleep(pause).await;
+                    tries += 1;
+                }
+                _ => return Err(refusal),
+            }
+        }
+    }
+
+    async fn get_once(&self, path: &str) -> Result<Reply, Refusal> {
+        let asked = Outgoing::get(format!("{}{path}", self.base_url))
+            .header("accept", "application/json")
+            .header("apca-api-key-id", &self.key_id)
+            .header("apca-api-secret-key", &self.secret);
+        let reply = self.door.send(asked, LIMITS).await.map_err(Refusal::NoAnswer)?;
+        match (reply.flaw(), reply.status) {
+            (Some(flaw), _) => Err(Refusal::NoAnswer(flaw)),
+            (None, 200) => Ok(reply),
+            (None, _) => Err(Refusal::read(&reply, [&self.key_id, &self.secret])),
+        }
+    }
+}
+
+impl QuoteProvider for Alpaca {
+    fn source(&self) -> &'static str {
+        "Alpaca"
+    }
+
+    fn fresh_seconds(&self) -> i64 {
+        15
+    }
+
+    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> Answer<'_, Vec<Quote>> {
+        Box::pin(self.all_quotes(symbols, now))
+    }
+
+    fn corporate_actions(
+        &self,
+        symbols: Vec<String>,
+        from: Date,
+        to: Date,
+    ) -> Answer<'_, Vec<CorporateAction>> {
+        Box::pin(self.all_actions(symbols, from, to))
+    }
+}
+
+/// How much longer one call may wait for Alpaca to be ready again, over all that it asks.
+struct Patience(Duration);
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience(Duration::from_millis(1500))
+    }
+}
+
+impl Patience {
+    fn lasts(&mut self, pause: Duration) -> bool {
+        let left = self.0.checked_sub(pause);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}
+
+/// Only these go into a URL.
+fn is_symbol(text: &str) -> bool {
+    let plain = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit() || it == b'.';
+    (1..=10).contains(&text.len()) && text.bytes().all(plain)
+}
+
+fn escape(token: &str) -> String {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+    let escaped = token.bytes().map(|it| match plain(it) {
+        true => char::from(it).to_string(),
+        false => format!("%{it:02X}"),
+    });
+    escaped.collect()
+}

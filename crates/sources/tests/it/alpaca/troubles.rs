@@ -1,0 +1,144 @@
+//! What the operator reads when Alpaca does not answer as hoped.
+
+use sources::market::{self, Quote, QuoteProvider as _, Trouble};
+use testkit::alpaca::{Alpaca, Mishap};
+use testkit::at;
+
+use super::{door, provider, symbols};
+
+const SNAPSHOT: &str = r#"{"latestTrade": {"t": "2026-11-16T13:59:58Z", "p": 5}}"#;
+
+async fn ask(provider: &market::Alpaca) -> Result<Vec<Quote>, Trouble> {
+    provider.quotes(symbols("AAPL"), at("2026-11-16T14:00:00Z")).await
+}
+
+/// What is said after these, and how often Alpaca was asked.
+async fn after(mishaps: Vec<Mishap>) -> (Result<usize, String>, usize) {
+    let alpaca = Alpaca::start().await;
+    alpaca.snapshot("AAPL", SNAPSHOT);
+    for mishap in mishaps {
+        alpaca.mishap(mishap);
+    }
+    let answer = ask(&provider(&alpaca)).await;
+    (answer.map(|it| it.len()).map_err(|Trouble(it)| it), alpaca.requests().len())
+}
+
+fn says(status: u16, message: &str) -> Mishap {
+    Mishap::Says(status, format!("{{\"message\":\"{message}\"}}"))
+}
+
+#[tokio::test]
+async fn each_refusal_says_what_to_do() {
+    for (status, message, advice) in [
+        (401, "unauthorized.", "Check the key id and the secret"),
+        (403, "subscription does not permit querying recent SIP data", "whether the plan includes"),
+        (404, "endpoint not found.", "usually https://data.alpaca.markets"),
+        (400, "unexpected parameter(s): feeds", "look for a newer version"),
+        (422, "code=422, message = unprocessable", "look for a newer version"),
+        (500, "internal server error.", "nothing to do here"),
+        (503, "", "nothing to do here"),
+        (418, "teapot", "look for a newer version"),
+    ] {
+        let (answer, requests) = after(vec![says(status, message)]).await;
+        let sentence = answer.unwrap_err();
+        let message = message.trim_end_matches('.');
+        for part in [advice, message, &status.to_string()] {
+            assert!(sentence.contains(part), "{sentence}");
+        }
+        assert!(sentence.starts_with("Alpaca ") && sentence.ends_with('.'), "{sentence}");
+        assert_eq!(requests, 1, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_told_without_being_shown() {
+    let alpaca = Alpaca::start().await;
+    for (key_id, secret) in
+        [(Alpaca::KEY_ID, "SECRETWRONG"), ("SECRETWRONG", Alpaca::SECRET), ("SECRETWRONG", "")]
+    {
+        let provider =
+            market::Alpaca::new(door(), alpaca.url(), key_id.to_owned(), secret.to_owned());
+        let Trouble(sentence) = ask(&provider).await.unwrap_err();
+        assert!(sentence.contains("Check the key id and the secret"), "{sentence}");
+        assert!(!sentence.contains("SECRETWRONG") && !sentence.contains(Alpaca::KEY_ID));
+    }
+    // A key with a line break, as files have them, cannot be sent at all.
+    let broken = market::Alpaca::new(door(), alpaca.url(), "SECRET\n".to_owned(), String::new());
+    let Trouble(sentence) = ask(&broken).await.unwrap_err();
+    assert!(sentence.contains("a line break") && !sentence.contains("SECRET"), "{sentence}");
+}
+
+#[tokio::test]
+async fn what_alpaca_says_is_repeated_without_keys_line_breaks_or_length() {
+    let echo = format!("no {} or {} here\\n{}", Alpaca::KEY_ID, Alpaca::SECRET, "x".repeat(9000));
+    let sentence = after(vec![says(403, &echo)]).await.0.unwrap_err();
+    assert!(sentence.contains("no (hidden) or (hidden) here x"), "{sentence}");
+    assert!(!sentence.contains('\n') && sentence.len() < 500, "{sentence}");
+    let page = Mishap::Says(502, "<html>Bad Gateway</html>".to_owned());
+    let sentence = after(vec![page]).await.0.unwrap_err();
+    assert!(sentence.contains("(502)"), "{sentence}");
+}
+
+#[tokio::test]
+async fn a_limit_that_opens_at_once_is_waited_for() {
+    assert_eq!(after(vec![Mishap::Limited(0)]).await, (Ok(1), 2));
+    assert_eq!(after(vec![Mishap::Limited(1)]).await, (Ok(1), 2));
+    assert_eq!(after(vec![Mishap::Limited(-5), says(504, "timeout")]).await, (Ok(1), 3));
+}
+
+#[tokio::test]
+async fn a_limit_that_opens_later_is_told_at_once() {
+    let (answer, requests) = after(vec![Mishap::Limited(42)]).await;
+    let sentence = answer.unwrap_err();
+    assert!(sentence.contains("too many requests") && sentence.contains("in 42 s"), "{sentence}");
+    assert_eq!(requests, 1);
+}
+
+#[tokio::test]
+async fn no_request_is_made_more_than_three_times() {
+    let late = || says(504, "upstream timeout");
+    assert_eq!(after(vec![late(), late()]).await, (Ok(1), 3));
+    let (answer, requests) = after(vec![late(), late(), late()]).await;
+    assert!(answer.unwrap_err().contains("504"));
+    assert_eq!(requests, 3);
+    // A second here and a second there are too much together.
+    let (answer, requests) = after(vec![Mishap::Limited(1), Mishap::Limited(1)]).await;
+    assert!(answer.unwrap_err().contains("429"));
+    assert_eq!(requests, 2);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_told() {
+    let (cut, requests) = after(vec![Mishap::Cut]).await;
+    let sentence = cut.unwrap_err();
+    assert!(sentence.contains("could not be asked: the connection broke"), "{sentence}");
+    assert_eq!(requests, 1);
+    for body in ["", "[]", "{\"AAPL\":", "<html>", "{\"AAPL\":5}"] {
+        let sentence = after(vec![Mishap::Says(200, body.to_owned())]).await.0.unwrap_err();
+        assert!(sentence.contains("not what is expected"), "{body}: {sentence}");
+    }
+    let moved = after(vec![Mishap::Says(307, String::new())]).await.0.unwrap_err();
+    assert!(moved.contains("redirects are not followed"), "{moved}");
+    let huge = format!("{{\"AAPL\":null,\"x\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
+    let huge = after(vec![Mishap::Says(200, huge)]).await.0.unwrap_err();
+    assert!(huge.contains("larger than is let in"), "{huge}");
+}
+
+#[tokio::test]
+async fn where_nobody_listens_the_address_is_to_be_checked() {
+    for address in ["http://127.0.0.1:1", "data.alpaca.markets", "https://a:b@example.com"] {
+        let provider = market::Alpaca::new(door(), address, String::new(), String::new());
+        let Trouble(sentence) = ask(&provider).await.unwrap_err();
+        assert!(sentence.contains("address of Alpaca in the configuration"), "{sentence}");
+        assert!(!sentence.contains("a:b"), "{sentence}");
+    }
+}
+
+#[tokio::test]
+async fn a_slash_at_the_end_of_the_address_does_no_harm() {
+    let alpaca = Alpaca::start().await;
+    alpaca.snapshot("AAPL", SNAPSHOT);
+    let (key_id, secret) = (Alpaca::KEY_ID.to_owned(), Alpaca::SECRET.to_owned());
+    let provider = market::Alpaca::new(door(), &format!("{}/", alpaca.url()), key_id, secret);
+    assert_eq!(ask(&provider).await.unwrap().len(), 1);
+}
