@@ -47,7 +47,7 @@ async fn a_quote_is_the_latest_trade_to_the_nanosecond() {
         quoted(WHOLE).await,
         Some(Quote {
             symbol: "AAPL".to_owned(),
-            name: Some("Apple Inc.".to_owned()),
+            name: Some("Apple".to_owned()),
             kind: Kind::Equity,
             price: Fixed9::parse("187.1").unwrap(),
             previous_close: Some(Fixed9::parse("184.4").unwrap()),
