@@ -10,7 +10,7 @@
     const answer = await fetch(`/passkeys/${box.dataset.passkey}/${step}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-form-token': box.dataset.token },
-      body: JSON.stringify(body || {}),
+      body: JSON.stringify({ about: box.dataset.about, ...body }),
     });
     const type = answer.headers.get('content-type') || '';
     if (!type.startsWith('application/json')) throw new Error('Load the page again, then try once more.');
@@ -50,11 +50,11 @@
       : refused ? 'No passkey was used. Try again, or go another way.' : error.message;
   }
 
-  for (const box of document.querySelectorAll('[data-passkey]')) {
-    if (!can) continue;
+  function bind(box) {
+    if (!can) return;
     if (location.origin !== box.dataset.origin) {
       box.querySelector('[data-elsewhere]').hidden = false;
-      continue;
+      return;
     }
     const button = box.querySelector('button');
     let offered = null;
@@ -69,7 +69,7 @@
       }
       button.disabled = false;
     });
-    if (box.dataset.passkey !== 'sign-in' || !PublicKeyCredential.isConditionalMediationAvailable) continue;
+    if (box.dataset.passkey !== 'sign-in' || !PublicKeyCredential.isConditionalMediationAvailable) return;
     PublicKeyCredential.isConditionalMediationAvailable().then(async (available) => {
       if (!available) return;
       offered = new AbortController();
@@ -80,4 +80,9 @@
       }
     });
   }
+
+  const bindAll = () => document.querySelectorAll('[data-passkey]').forEach(bind);
+  bindAll();
+  /* What keeps pages true puts new boxes in place of the old ones. */
+  document.addEventListener('renewed', bindAll);
 })();

@@ -4,6 +4,7 @@ mod banner;
 mod feed;
 mod household;
 mod load;
+mod proposals;
 mod state;
 
 use anyhow::{Result, bail};
@@ -96,6 +97,7 @@ async fn seed(config: &Config, args: &cli::Demo, app: &App, loops: &mut Loops) -
         household::write_truth(file, &household)?;
     }
     let (user, access) = household::seed(config, app, state, &household).await?;
+    proposals::seed(app, user).await?;
     feed::start(loops, app, household, user, (as_of, config.demo_feed_seconds));
     Ok(access)
 }

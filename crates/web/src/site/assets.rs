@@ -21,6 +21,8 @@ pub(crate) enum Asset {
     Pages,
     /// What asks the browser for a passkey.
     Passkeys,
+    /// What keeps open pages true.
+    Live,
 }
 
 struct Served {
@@ -30,7 +32,7 @@ struct Served {
 }
 
 /// In the order of the enumeration.
-static SERVED: LazyLock<[Served; 7]> = LazyLock::new(|| {
+static SERVED: LazyLock<[Served; 8]> = LazyLock::new(|| {
     [
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
         served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
@@ -39,6 +41,7 @@ static SERVED: LazyLock<[Served; 7]> = LazyLock::new(|| {
         served("pages", "css", "text/css", include_str!("../../assets/pages.css")),
         served("pages", "js", "text/javascript", include_str!("../../assets/pages.js")),
         served("passkeys", "js", "text/javascript", include_str!("../../assets/passkeys.js")),
+        served("live", "js", "text/javascript", include_str!("../../assets/live.js")),
     ]
 });
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 pub(crate) mod address;
+mod approvals;
 mod assets;
 mod astray;
 mod benefits;
@@ -18,7 +19,9 @@ mod income;
 mod investments;
 mod layout;
 mod mark;
+mod markdown;
 mod overview;
+mod paper;
 pub(crate) mod person;
 mod recurring;
 mod scores;
@@ -85,6 +88,8 @@ fn pages() -> Router<Door> {
         .route("/scores", get(scores::get))
         .route("/benefits", get(benefits::get))
         .route("/benefits/{id}", post(benefits::mark))
+        .merge(approvals::router())
+        .merge(paper::router())
         .merge(door::router())
         .merge(settings::router())
         .route("/oauth/authorize", get(authorize::get).post(authorize::post))

@@ -6,7 +6,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use service::sessions::{self, Session};
 use service::users::{self, User};
-use service::{App, Caller};
+use service::{App, Caller, actions};
 
 use super::cookies;
 use super::show::View;
@@ -23,6 +23,8 @@ pub(crate) struct Person {
     pub(crate) form_token: String,
     /// The address of this page, to come back to.
     pub(crate) here: String,
+    /// How many proposals wait for their word.
+    pub(crate) pending: i64,
     /// What the page before wanted to be said.
     pub(super) notice: Option<String>,
 }
@@ -59,6 +61,7 @@ pub(crate) async fn find(parts: &Parts, door: &Door) -> service::Result<Option<P
     let found = sessions::find(&door.app, token, address.as_deref()).await?;
     let Some((session, caller)) = found else { return Ok(None) };
     let user = users::get(&door.app, &caller).await?;
+    let pending = actions::pending_count(&door.app, &caller).await?;
     Ok(Some(Person {
         view: View::new(&parts.headers, door),
         form_token: sessions::form_token(&door.app, token),
@@ -68,6 +71,7 @@ pub(crate) async fn find(parts: &Parts, door: &Door) -> service::Result<Option<P
         caller,
         user,
         session,
+        pending,
     }))
 }
 

@@ -14,9 +14,11 @@ use super::{address, cookies, fields, mark};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Overview,
+    Approvals,
     Accounts,
     Transactions,
     Investments,
+    Paper,
     Goals,
     Recurring,
     Income,
@@ -25,11 +27,13 @@ pub(crate) enum Place {
     Settings,
 }
 
-const PLACES: [(Place, &str, &str); 10] = [
+const PLACES: [(Place, &str, &str); 12] = [
     (Place::Overview, "/", "Overview"),
+    (Place::Approvals, "/approvals", "Approvals"),
     (Place::Accounts, "/accounts", "Accounts"),
     (Place::Transactions, "/transactions", "Transactions"),
     (Place::Investments, "/investments", "Investments"),
+    (Place::Paper, "/paper", "Paper trading"),
     (Place::Goals, "/goals", "Goals"),
     (Place::Recurring, "/recurring", "Recurring"),
     (Place::Income, "/income", "Income"),
@@ -38,18 +42,27 @@ const PLACES: [(Place, &str, &str); 10] = [
     (Place::Settings, "/settings", "Settings"),
 ];
 /// Those within a thumb's reach on a phone; the rest is behind "More".
-const NEAR: [Place; 4] = [Place::Overview, Place::Accounts, Place::Transactions, Place::Goals];
+const NEAR: [Place; 4] = [Place::Overview, Place::Approvals, Place::Accounts, Place::Transactions];
 
 pub(crate) struct Shell<'a> {
     pub(crate) place: Place,
     pub(crate) title: &'a str,
     /// Beside the one that every page has.
     pub(crate) scripts: &'static [Asset],
+    /// Whether what it shows is fetched anew when an action is made or moves.
+    pub(crate) live: bool,
+}
+
+/// A page with one thing to decide.
+pub(crate) struct Decision<'a> {
+    pub(crate) status: StatusCode,
+    pub(crate) title: &'a str,
+    pub(crate) live: bool,
 }
 
 impl<'a> Shell<'a> {
     pub(crate) fn new(place: Place, title: &'a str) -> Shell<'a> {
-        Shell { place, title, scripts: &[] }
+        Shell { place, title, scripts: &[], live: false }
     }
 
     pub(crate) fn page(&self, person: &Person, main: Markup) -> Response {
@@ -64,28 +77,31 @@ impl<'a> Shell<'a> {
                 (self.side(person))
                 div.content {
                     (top(person))
-                    main id="main" tabindex="-1" {
+                    main id="main" tabindex="-1" data-live=[self.live.then_some("")] {
                         @if let Some(notice) = &person.notice {
                             p.notice role="status" { (notice) }
                         }
                         (main)
                     }
                 }
-                (self.near())
+                (self.near(person))
             }
         };
         let mut response = send(status, document(person.view, self.title, self.scripts, &body));
-        if person.notice.is_some() {
-            let secure = cookies::is_secure(person.public_url());
-            let line = cookies::set(cookies::NOTICE, "", Some(0), secure);
-            response.headers_mut().append(header::SET_COOKIE, line);
-        }
+        forget_notice(person, &mut response);
         response
     }
 
-    fn entry(&self, (place, href, name): (Place, &str, &str)) -> Markup {
+    fn entry(&self, person: &Person, (place, href, name): (Place, &str, &str)) -> Markup {
         let current = (self.place == place).then_some("page");
-        html! { li { a href=(href) aria-current=[current] { (name) } } }
+        html! {
+            li {
+                a href=(href) aria-current=[current] {
+                    (name)
+                    @if place == Place::Approvals { (waiting(person.pending)) }
+                }
+            }
+        }
     }
 
     /// Beside the page where there is room, and behind "More" where there is not.
@@ -94,7 +110,7 @@ impl<'a> Shell<'a> {
             div.sidebar id="menu" popover {
                 a.brand href="/" { (mark::svg()) span { "Evenkeel" } }
                 nav aria-label="Pages" {
-                    ul { @for place in PLACES { (self.entry(place)) } }
+                    ul { @for place in PLACES { (self.entry(person, place)) } }
                     ul.lower {
                         li { a href="/docs/start" { "Use the API" } }
                         li { (fields::button("/sign-out", &person.form_token, "Sign out", "link")) }
@@ -104,16 +120,26 @@ impl<'a> Shell<'a> {
         }
     }
 
-    fn near(&self) -> Markup {
+    fn near(&self, person: &Person) -> Markup {
         html! {
             nav.near aria-label="Most used pages" {
                 ul {
                     @for place in PLACES.into_iter().filter(|it| NEAR.contains(&it.0)) {
-                        (self.entry(place))
+                        (self.entry(person, place))
                     }
                     li { button type="button" popovertarget="menu" { "More" } }
                 }
             }
+        }
+    }
+}
+
+/// How many proposals wait, beside the word; the script of open pages keeps it true.
+fn waiting(pending: i64) -> Markup {
+    let hidden = pending == 0;
+    html! {
+        span.waiting data-waiting hidden[hidden] {
+            " " span.number { (pending) } span.hush { " waiting for you" }
         }
     }
 }
@@ -147,7 +173,24 @@ fn top(person: &Person) -> Markup {
 
 /// A page with one thing to decide, and nothing else to press.
 pub(crate) fn decision(status: StatusCode, person: &Person, title: &str, card: Markup) -> Response {
-    send(status, document(person.view, title, &[], &lone(card)))
+    send(status, document(person.view, title, &[], &lone(card, false)))
+}
+
+/// The same, with what the page before wanted to say, and kept true while it is open.
+pub(crate) fn decision_with(person: &Person, about: &Decision<'_>, card: Markup) -> Response {
+    let scripts = &[Asset::Passkeys];
+    let page = document(person.view, about.title, scripts, &lone(card, about.live));
+    let mut response = send(about.status, page);
+    forget_notice(person, &mut response);
+    response
+}
+
+fn forget_notice(person: &Person, response: &mut Response) {
+    if person.notice.is_some() {
+        let secure = cookies::is_secure(person.public_url());
+        let line = cookies::set(cookies::NOTICE, "", Some(0), secure);
+        response.headers_mut().append(header::SET_COOKIE, line);
+    }
 }
 
 /// A page at the door: the mark and one card.
@@ -162,13 +205,13 @@ pub(crate) fn door_with(
     scripts: &[Asset],
     card: Markup,
 ) -> Response {
-    visitor.remember(send(status, document(visitor.view, title, scripts, &lone(card))))
+    visitor.remember(send(status, document(visitor.view, title, scripts, &lone(card, false))))
 }
 
-fn lone(card: Markup) -> Markup {
+fn lone(card: Markup, live: bool) -> Markup {
     html! {
         body.door {
-            main id="main" {
+            main id="main" data-live=[live.then_some("")] {
                 p.brand { (mark::svg()) span { "Evenkeel" } }
                 div.card { (card) }
             }
@@ -190,6 +233,7 @@ pub(super) fn document(view: View, title: &str, scripts: &[Asset], body: &Markup
                 link rel="stylesheet" href=(Asset::Style.href());
                 link rel="stylesheet" href=(Asset::App.href());
                 script src=(Asset::Pages.href()) defer {}
+                script src=(Asset::Live.href()) defer {}
                 @for script in scripts { script src=(script.href()) defer {} }
             }
             (body)

@@ -63,6 +63,27 @@ impl View {
         if self.hide_amounts { hidden(money.currency()) } else { money.pretty() }
     }
 
+    /// A sentence that was made elsewhere, without its amounts where they are hidden.
+    pub(crate) fn text(self, text: &str) -> String {
+        if !self.hide_amounts {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut within = false;
+        for letter in text.chars() {
+            let part = letter.is_ascii_digit() || matches!(letter, '.' | ',');
+            if within && part {
+                continue;
+            }
+            within = matches!(letter, '$' | '€' | '£' | '¥');
+            out.push(letter);
+            if within {
+                out.push_str(HIDDEN);
+            }
+        }
+        out
+    }
+
     /// Without cents, where the cents only make noise: large figures and charts.
     pub(crate) fn round_text(self, money: Money) -> String {
         if self.hide_amounts { hidden(money.currency()) } else { money.pretty_whole() }
@@ -154,6 +175,7 @@ mod tests {
             assert_eq!(view.money_text(usd(minor)), "$•••");
             assert_eq!(view.signed(usd(minor)).into_string(), view.money(usd(1)).into_string());
         }
+        assert_eq!(view.text("Move $1,200.50 on 10 Apr to A"), "Move $••• on 10 Apr to A");
     }
 
     #[test]

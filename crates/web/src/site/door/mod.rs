@@ -1,7 +1,7 @@
 //! The door: how people get in, the first and the next ones.
 
 mod arrivals;
-mod passkeys;
+pub(super) mod passkeys;
 mod second;
 mod sign_in;
 

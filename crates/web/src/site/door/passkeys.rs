@@ -104,7 +104,11 @@ pub(super) async fn finish_registration(
 }
 
 /// Makes sure that a page of ours asks, for the holder of that cookie, and that passkeys can be had here.
-fn asked(door: &Door, headers: &HeaderMap, cookie: &str) -> Result<Party, Refused> {
+pub(in crate::site) fn asked(
+    door: &Door,
+    headers: &HeaderMap,
+    cookie: &str,
+) -> Result<Party, Refused> {
     let given = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if !is_ours(door, headers, cookie, given) {
         let said = "The page was open for too long. Load it again, then try once more.";
@@ -115,23 +119,27 @@ fn asked(door: &Door, headers: &HeaderMap, cookie: &str) -> Result<Party, Refuse
 }
 
 /// The browser's answer as it came, and everything that was sent beside it.
-fn credential(body: &str) -> Result<(String, Value), Refused> {
+pub(in crate::site) fn credential(body: &str) -> Result<(String, Value), Refused> {
     let sent: Option<Value> =
         (body.len() <= BYTES_MAX).then(|| serde_json::from_str(body).ok()).flatten();
     match sent {
         Some(sent) if sent["credential"].is_object() => Ok((sent["credential"].to_string(), sent)),
-        _ => {
-            let said = "The browser's answer cannot be read. Try again.";
-            Err(Refused(StatusCode::BAD_REQUEST, said.to_owned()))
-        }
+        _ => Err(Refused::unreadable()),
     }
 }
 
-fn gone_on(sent: &Value) -> Response {
+pub(in crate::site) fn gone_on(sent: &Value) -> Response {
     json(&json!({ "next": address::local(sent["next"].as_str().unwrap_or("/")) }))
 }
 
-struct Refused(StatusCode, String);
+pub(in crate::site) struct Refused(StatusCode, String);
+
+impl Refused {
+    pub(in crate::site) fn unreadable() -> Refused {
+        let said = "The browser's answer cannot be read. Try again.";
+        Refused(StatusCode::BAD_REQUEST, said.to_owned())
+    }
+}
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Refused {
@@ -154,14 +162,16 @@ impl From<Error> for Refused {
     }
 }
 
-async fn answer(work: impl Future<Output = Result<Response, Refused>>) -> Response {
+pub(in crate::site) async fn answer(
+    work: impl Future<Output = Result<Response, Refused>>,
+) -> Response {
     match work.await {
         Ok(response) => response,
         Err(Refused(status, said)) => (status, json(&json!({ "message": said }))).into_response(),
     }
 }
 
-fn json(value: &Value) -> Response {
+pub(in crate::site) fn json(value: &Value) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     (headers, value.to_string()).into_response()
 }

@@ -1,5 +1,6 @@
 //! Settings: who one is, who may see the data, and what was done with it.
 
+mod approvals;
 mod apps;
 mod audit;
 mod data;
@@ -33,6 +34,7 @@ pub(super) fn router() -> Router<Door> {
         .route("/settings/data", get(data::get))
         .route("/settings/data/download", post(data::download))
         .route("/settings/audit", get(audit::get))
+        .route("/settings/approvals", get(approvals::get).post(approvals::post))
         .merge(apps::router())
         .merge(security::router())
         .merge(people::router())
@@ -44,17 +46,19 @@ pub(crate) enum Tab {
     Security,
     Keys,
     Apps,
+    Approvals,
     Rules,
     Data,
     Audit,
     People,
 }
 
-const TABS: [(Tab, &str, &str); 8] = [
+const TABS: [(Tab, &str, &str); 9] = [
     (Tab::Profile, "/settings", "Profile"),
     (Tab::Security, "/settings/security", "Security"),
     (Tab::Keys, "/settings/keys", "API keys"),
     (Tab::Apps, "/settings/apps", "Connected apps"),
+    (Tab::Approvals, "/settings/approvals", "Approvals"),
     (Tab::Rules, "/settings/rules", "Rules"),
     (Tab::Data, "/settings/data", "Data"),
     (Tab::Audit, "/settings/audit", "Audit trail"),
@@ -89,7 +93,7 @@ impl Settings {
             (main)
         };
         let title = format!("{name} · Settings");
-        let shell = Shell { place: Place::Settings, title: &title, scripts: self.scripts };
+        let shell = Shell { scripts: self.scripts, ..Shell::new(Place::Settings, &title) };
         shell.page_with(self.status, person, inner)
     }
 }

@@ -1,0 +1,150 @@
+//! What an assistant proposed: a paper account that was approved and traded in, and three questions that wait.
+
+use anyhow::{Context as _, Result};
+use base::category::Category;
+use base::draft::AccountKind;
+use base::{AccountId, Fixed9, Money, PaperAccountId, TransactionId, UserId};
+use service::actions::{self, Action, NewAction, Seen, Side, Size, What};
+use service::cursors::Page;
+use service::enrichment::Word;
+use service::keys::{self, NewKey};
+use service::sessions::{self, Method, Visit};
+use service::transactions::{self, Filter};
+use service::{App, Caller, Credential, Scopes, accounts, paper, quotes, users};
+
+const ASSISTANT: &str = "Example assistant";
+/// What nobody pays for a meal.
+const SMALL_MINOR: i64 = 1_500;
+
+/// Makes what is missing: a demo that is opened again after days finds fresh questions.
+pub(super) async fn seed(app: &App, user: UserId) -> Result<()> {
+    let assistant = assistant(app, user).await?;
+    let owner = Caller::owner(user);
+    let mut held = paper::accounts(app, &owner).await?;
+    if held.is_empty() {
+        let person = signed_in(app, user).await?;
+        trade(app, &assistant, &person).await?;
+        if let Credential::Session { id, .. } = person.credential {
+            sessions::revoke(app, &owner, id).await?;
+        }
+        held = paper::accounts(app, &owner).await?;
+    }
+    let account = held.first().context("the demo has no paper account")?.id;
+    if actions::pending_count(app, &owner).await? == 0 {
+        ask(app, &assistant, account).await?;
+    }
+    Ok(())
+}
+
+async fn assistant(app: &App, user: UserId) -> Result<Caller> {
+    let owner = Caller::owner(user);
+    let known = keys::list(app, &owner).await?.into_iter().find(|it| it.name == ASSISTANT);
+    let id = match known {
+        Some(key) => key.id,
+        None => {
+            let name = ASSISTANT.to_owned();
+            let new = NewKey { name, scopes: Scopes::all(), accounts: None, expires_at: None };
+            keys::create(app, &owner, new).await?.0.id
+        }
+    };
+    let credential = Credential::Key { id, scopes: Scopes::all(), accounts: None };
+    Ok(Caller { user, credential })
+}
+
+/// Only a person decides, so the demo's person signs in for a moment.
+async fn signed_in(app: &App, user: UserId) -> Result<Caller> {
+    let user = users::get(app, &Caller::owner(user)).await?;
+    let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
+    let found = sessions::find(app, &token, None).await?;
+    Ok(found.context("a new session is not there")?.1)
+}
+
+async fn trade(app: &App, assistant: &Caller, person: &Caller) -> Result<()> {
+    let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 2_500_000 };
+    let opened = approve(app, assistant, person, what).await?;
+    let held = paper::accounts(app, person).await?;
+    let account = held.first().with_context(|| format!("{:?}", opened.error_message))?.id;
+    let shares = |text: &str| Fixed9::parse(text).map(Size::Shares).unwrap_or(Size::Cash(10_000));
+    for (side, symbol, size) in [
+        (Side::Buy, "VTI", shares("20")),
+        (Side::Buy, "MSFT", Size::Cash(250_000)),
+        (Side::Buy, "KO", shares("30")),
+        (Side::Sell, "VTI", shares("5")),
+    ] {
+        let symbol = symbol.to_owned();
+        approve(app, assistant, person, What::Trade { account, symbol, side, size }).await?;
+    }
+    Ok(())
+}
+
+async fn approve(app: &App, assistant: &Caller, person: &Caller, what: What) -> Result<Action> {
+    let price = match &what {
+        What::Trade { symbol, .. } => quotes::one(app, symbol).await?.map(|it| it.quote.price),
+        _ => None,
+    };
+    let action = actions::propose(app, assistant, what.into()).await?;
+    let seen = Seen { digest: action.digest(), price };
+    Ok(actions::approve(app, person, action.id, seen, None).await?.action)
+}
+
+async fn ask(app: &App, assistant: &Caller, account: PaperAccountId) -> Result<()> {
+    let symbol = "AAPL".to_owned();
+    let size = Size::Shares(Fixed9::from_billionths(3 * Fixed9::ONE.billionths()));
+    let buy = What::Trade { account, symbol, side: Side::Buy, size };
+    let reason = "Your practice portfolio holds **no technology hardware**.\n\n- Three shares keep it \
+                  below 3 % of the whole.\n- It is paper money: a good place to be wrong.";
+    propose(app, assistant, buy, reason).await?;
+    if let Some(what) = correction(app, assistant).await? {
+        let reason = "The amounts are small, as for a coffee.";
+        propose(app, assistant, what, reason).await?;
+    }
+    if let Some(what) = transfer(app, assistant).await? {
+        let reason = "Your checking account has more than your usual month needs.";
+        propose(app, assistant, what, reason).await?;
+    }
+    Ok(())
+}
+
+async fn propose(app: &App, assistant: &Caller, what: What, reason: &str) -> Result<()> {
+    let new = NewAction { reason: Some(reason.to_owned()), ..what.into() };
+    actions::propose(app, assistant, new).await?;
+    Ok(())
+}
+
+/// Two small payments for food are called coffee.
+async fn correction(app: &App, assistant: &Caller) -> Result<Option<What>> {
+    let filter = Filter {
+        category_tier1: Some("FOOD_AND_DRINK".to_owned()),
+        pending: Some(false),
+        ..Filter::default()
+    };
+    let mut ids: Vec<TransactionId> = Vec::new();
+    let page = Page { cursor: None, limit: 100 };
+    let category = Category::parse("FOOD_AND_DRINK_COFFEE");
+    transactions::list(app, assistant, &filter, page, |row| {
+        let is_small = (-SMALL_MINOR..0).contains(&row.amount.minor());
+        if is_small && row.category != category && ids.len() < 2 {
+            ids.push(row.id);
+        }
+    })
+    .await?;
+    let word = Word { counterparty: None, category };
+    Ok((!ids.is_empty()).then_some(What::Fix { transactions: ids, word, always: false }))
+}
+
+async fn transfer(app: &App, assistant: &Caller) -> Result<Option<What>> {
+    let filter = accounts::Filter { status: accounts::Status::Open, include_hidden: false };
+    let all = accounts::list(app, assistant, filter).await?;
+    let find = |subtype: &str| -> Option<(AccountId, base::Currency)> {
+        let found = all.iter().find(|it| {
+            it.kind == AccountKind::Depository && it.subtype.as_deref() == Some(subtype)
+        });
+        found.map(|it| (it.id, it.currency))
+    };
+    Ok(find("checking").zip(find("savings")).map(|((from, currency), (to, _))| What::Transfer {
+        from,
+        to,
+        amount: Money::new(40_000, currency),
+        on: None,
+    }))
+}

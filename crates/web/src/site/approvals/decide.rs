@@ -1,0 +1,129 @@
+//! The person's word, as it comes from the page: bound to exactly what was on it.
+
+use axum::extract::Path;
+use axum::response::Response;
+use base::{Fixed9, ThreadId};
+use http::HeaderMap;
+use serde_json::Value;
+use service::Error;
+use service::actions::{self, Action, Seen, Status};
+
+use super::one;
+use crate::site::cookies;
+use crate::site::door::passkeys::{Refused, answer, asked, credential, gone_on, json};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::trouble::{Shown, Trouble, sentence};
+
+pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: Form) -> Shown {
+    let action = find(&person, &thread).await?;
+    let Some(seen) = read_seen(form.text("digest"), form.text("price")) else {
+        let said = "What you saw cannot be told from what was sent. Look at it again.";
+        return one::page(&person, &thread, Some(said)).await;
+    };
+    let (app, caller) = (person.app(), &person.caller);
+    let decided = match form.text("decision") {
+        "approve" => actions::approve(app, caller, action.id, seen, None).await.map(|it| it.action),
+        "reject" => {
+            let reason = Some(form.text("reason").to_owned());
+            actions::reject(app, caller, action.id, seen, reason).await
+        }
+        _ => return Err(Trouble::not_found()),
+    };
+    match decided {
+        Ok(action) => Ok(see_other(&person, &here(&action), said(&action))),
+        // A second click, another window or the clock was first: the page says how it stands.
+        Err(Error::Conflict { message, .. } | Error::Invalid { message, .. }) => {
+            one::page(&person, &thread, Some(&sentence(&message))).await
+        }
+        Err(Error::Unauthenticated(message)) => {
+            one::page(&person, &thread, Some(&sentence(message))).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) async fn confirm(person: Person, Path(thread): Path<String>, form: Form) -> Shown {
+    let action = find(&person, &thread).await?;
+    let is_done = form.text("done") == "yes";
+    let action = actions::confirm(person.app(), &person.caller, action.id, is_done).await?;
+    let said = if is_done {
+        "Good. It is written down as done."
+    } else {
+        "It is written down as not done."
+    };
+    Ok(see_other(&person, &here(&action), said))
+}
+
+pub(super) async fn undo(person: Person, Path(thread): Path<String>, _form: Form) -> Shown {
+    let action = find(&person, &thread).await?;
+    let action = actions::undo(person.app(), &person.caller, action.id).await?;
+    Ok(see_other(&person, &here(&action), "It is taken back."))
+}
+
+pub(super) async fn start_passkey(person: Person, headers: HeaderMap, body: String) -> Response {
+    answer(async {
+        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        let (thread, seen) = about(&body)?;
+        let action = actions::thread(person.app(), &person.caller, thread).await?;
+        let ask = actions::ask_passkey(person.app(), &person.caller, &party, action.id, seen);
+        Ok(json(&ask.await?))
+    })
+    .await
+}
+
+pub(super) async fn finish_passkey(person: Person, headers: HeaderMap, body: String) -> Response {
+    answer(async {
+        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        let (given, sent) = credential(&body)?;
+        let (thread, seen) = about(&body)?;
+        let action = actions::thread(person.app(), &person.caller, thread).await?;
+        let passkey = Some((&party, given.as_str()));
+        actions::approve(person.app(), &person.caller, action.id, seen, passkey).await?;
+        Ok(gone_on(&sent))
+    })
+    .await
+}
+
+/// What the page says it showed.
+fn about(body: &str) -> Result<(ThreadId, Seen), Refused> {
+    let unreadable = || Refused::unreadable();
+    let sent: Value = serde_json::from_str(body).map_err(|_| unreadable())?;
+    let about: Value = serde_json::from_str(sent["about"].as_str().unwrap_or_default())
+        .map_err(|_| unreadable())?;
+    let text = |name: &str| about[name].as_str().unwrap_or_default();
+    let thread = ThreadId::parse(text("thread")).map_err(|_| unreadable())?;
+    let seen = read_seen(text("digest"), text("price")).ok_or_else(unreadable)?;
+    Ok((thread, seen))
+}
+
+fn read_seen(digest: &str, price: &str) -> Option<Seen> {
+    let digits: Option<Vec<u8>> = (0..digest.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(digest.get(at..at + 2)?, 16).ok())
+        .collect();
+    let price = match price {
+        "" => None,
+        price => Some(Fixed9::parse(price).ok()?),
+    };
+    Some(Seen { digest: digits?.try_into().ok()?, price })
+}
+
+async fn find(person: &Person, thread: &str) -> Result<Action, Trouble> {
+    let thread = ThreadId::parse(thread).map_err(|_| Trouble::not_found())?;
+    Ok(actions::thread(person.app(), &person.caller, thread).await?)
+}
+
+fn here(action: &Action) -> String {
+    format!("/approvals/{}", action.thread)
+}
+
+/// The page itself tells the rest.
+fn said(action: &Action) -> &'static str {
+    match action.status {
+        Status::Rejected => "You rejected it.",
+        Status::Failed => "You approved it, but it could not be done.",
+        _ => "You approved it.",
+    }
+}

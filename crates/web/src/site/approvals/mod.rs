@@ -1,0 +1,227 @@
+//! Approvals: what others propose, waiting for the person's word, and what became of it.
+
+mod decide;
+mod one;
+
+use axum::Router;
+use axum::extract::RawQuery;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use base::Timestamp;
+use http::header;
+use maud::{Markup, html};
+use serde_json::json;
+use service::actions::{self, Action, Filter, Kind, Pulse, Status};
+use service::cursors::Page;
+
+use super::address;
+use super::person::Person;
+use super::shell::{Place, Shell};
+use super::show::moment;
+use super::trouble::Shown;
+use crate::Door;
+
+const HISTORY_PAGE: usize = 50;
+/// Longer than this a browser or a proxy may give up on an answer.
+const PULSE_SECONDS: u64 = 25;
+
+pub(super) fn router() -> Router<Door> {
+    Router::new()
+        .route("/approvals", get(list))
+        .route("/approvals/pulse", get(pulse))
+        .route("/approvals/{thread}", get(one::get))
+        .route("/approvals/{thread}/decide", post(decide::decide))
+        .route("/approvals/{thread}/confirm", post(decide::confirm))
+        .route("/approvals/{thread}/undo", post(decide::undo))
+        .route("/passkeys/approve/start", post(decide::start_passkey))
+        .route("/passkeys/approve/finish", post(decide::finish_passkey))
+}
+
+async fn list(person: Person, RawQuery(query): RawQuery) -> Shown {
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let given = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, it)| it.as_str());
+    let history = given("show") == Some("history");
+    let status = (!history).then_some(Status::PendingApproval);
+    let page = Page { cursor: given("cursor"), limit: HISTORY_PAGE };
+    let filter = Filter { status, kind: None };
+    let found = actions::list(person.app(), &person.caller, filter, page).await?;
+    let main = html! {
+        h1 { "Approvals" }
+        p.soft { "Keys and apps can propose. Nothing happens until you say so." }
+        nav aria-label="Approvals" { (tabs(history)) }
+        @if found.actions.iter().all(|it| history && it.status == Status::PendingApproval) {
+            (empty(history))
+        } @else if history {
+            div.card {
+                ul.rows {
+                    @for it in found.actions.iter().filter(|it| it.status != Status::PendingApproval) {
+                        (past(&person, it))
+                    }
+                }
+            }
+            @if let Some(cursor) = &found.next_cursor {
+                nav.pages aria-label="Pages of the history" {
+                    span {}
+                    a href={ "/approvals?show=history&cursor=" (cursor) } { "Older" }
+                }
+            }
+        } @else {
+            div.columns { @for it in &found.actions { (waiting(&person, it)) } }
+        }
+    };
+    Ok(Shell { live: true, ..Shell::new(Place::Approvals, "Approvals") }.page(&person, main))
+}
+
+fn tabs(history: bool) -> Markup {
+    let current = |it: bool| it.then_some("page");
+    html! {
+        ul.tabs {
+            li { a href="/approvals" aria-current=[current(!history)] { "Waiting" } }
+            li { a href="/approvals?show=history" aria-current=[current(history)] { "History" } }
+        }
+    }
+}
+
+fn empty(history: bool) -> Markup {
+    html! {
+        div.empty {
+            @if history {
+                h2 { "Nothing was proposed yet" }
+                p { "Every proposal stays here, with what became of it." }
+            } @else {
+                h2 { "Nothing waits for you" }
+                p { "When a program proposes something, it shows here and beside the menu, at once and \
+                     without a reload." }
+                a.button.outlined href="/docs/start" { "See how a program proposes" }
+            }
+        }
+    }
+}
+
+fn waiting(person: &Person, action: &Action) -> Markup {
+    let shown = action.details();
+    let now = person.app().clock.now();
+    html! {
+        article.card {
+            header {
+                h2 { a href={ "/approvals/" (action.thread) } { (shown.title()) } }
+                span.badge { (kind_name(action.kind())) }
+            }
+            @if let Some(trade) = &shown.trade {
+                p {
+                    (trade.amount_label) " "
+                    strong { (person.view.text(trade.estimated_cost_display.as_deref().unwrap_or("not known"))) }
+                    ", " (trade.account.display_name)
+                }
+            } @else if let Some(summary) = shown.plain.as_ref().and_then(|it| it.summary_markdown.as_deref()) {
+                div.prose { (super::markdown::render(summary)) }
+            }
+            p.soft {
+                "Proposed by " (action.proposer_label) ", " (moment(action.created_at, now)) ". "
+                (left(action.expires_at, now))
+            }
+            a.button href={ "/approvals/" (action.thread) } {
+                "Look and decide" span.hush { ": " (shown.title()) }
+            }
+        }
+    }
+}
+
+fn past(person: &Person, action: &Action) -> Markup {
+    let now = person.app().clock.now();
+    let (name, class) = status_name(action);
+    html! {
+        li {
+            span.what {
+                a href={ "/approvals/" (action.thread) } { (action.details().title()) }
+                span.soft { (action.proposer_label) ", " (moment(action.updated_at, now)) }
+                @if let Some(error) = &action.error_message { span.soft { (error) } }
+            }
+            span.badge.(class) { (name) }
+        }
+    }
+}
+
+/// "23 hours left."
+fn left(until: Timestamp, now: Timestamp) -> String {
+    let seconds = until.as_second() - now.as_second();
+    let (count, one, many) = match seconds {
+        ..0 => return "Its time is over.".to_owned(),
+        0..120 => return "Less than two minutes left.".to_owned(),
+        120..7_200 => (seconds / 60, "minute", "minutes"),
+        7_200..172_800 => ((seconds + 1_800) / 3_600, "hour", "hours"),
+        _ => ((seconds + 43_200) / 86_400, "day", "days"),
+    };
+    format!("{} left.", super::show::plural(count, one, many))
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Trade => "Paper trade",
+        Kind::Transfer => "Transfer",
+        Kind::DataFix => "Correction",
+        Kind::Automation => "Rule",
+        Kind::AccountCreate => "New paper account",
+        Kind::Unknown => "Question",
+    }
+}
+
+fn status_name(action: &Action) -> (&'static str, &'static str) {
+    match action.status {
+        Status::PendingApproval => ("Waits for you", "warn"),
+        Status::Approved if action.kind().is_for_the_person() => ("Yours to do", "warn"),
+        Status::Approved => ("Approved, waiting", "good"),
+        Status::Executing => ("Under way", "good"),
+        Status::Executed if action.undone_at.is_some() => ("Taken back", ""),
+        Status::Executed => ("Done", "good"),
+        Status::Failed => ("Failed", "warn"),
+        Status::Rejected => ("Rejected", ""),
+        Status::Expired => ("Expired", ""),
+        Status::Cancelled => ("Withdrawn", ""),
+    }
+}
+
+/// What the script of open pages asks: as soon as something differs from what it knows, or after a while.
+async fn pulse(
+    person: Person,
+    RawQuery(query): RawQuery,
+) -> Result<Response, super::trouble::Trouble> {
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let number = |name: &str| {
+        let found = pairs.iter().find(|(it, _)| it == name);
+        found.and_then(|(_, it)| it.parse::<i64>().ok())
+    };
+    let known = number("pending").zip(number("stamp"));
+    let (app, caller) = (person.app(), &person.caller);
+    let now = match known {
+        Some((pending, stamp)) => {
+            let known = Pulse { pending, stamp };
+            actions::wait_for_pulse(app, caller, known, PULSE_SECONDS).await?
+        }
+        None => actions::pulse(app, caller).await?,
+    };
+    let body = json!({ "pending": now.pending, "stamp": now.stamp }).to_string();
+    let headers =
+        [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "private, no-store")];
+    Ok((headers, body).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_is_told_in_the_unit_that_fits() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        for (seconds, text) in [
+            (-1, "Its time is over."),
+            (60, "Less than two minutes left."),
+            (300, "5 minutes left."),
+            (86_390, "24 hours left."),
+            (604_800, "7 days left."),
+        ] {
+            let until = Timestamp::from_second(now.as_second() + seconds).unwrap();
+            assert_eq!(left(until, now), text);
+        }
+    }
+}

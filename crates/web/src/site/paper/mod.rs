@@ -1,0 +1,226 @@
+//! Paper trading: accounts with made-up money, what they hold, and what was booked in them.
+
+mod order;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery};
+use axum::routing::{get, post};
+use base::{Money, PaperAccountId, Percent};
+use maud::{Markup, html};
+use service::cursors::Page;
+use service::paper::{self, Account, Holding, Trade};
+
+use super::address;
+use super::fields::Wrong;
+use super::person::Person;
+use super::shell::{Place, Shell};
+use super::show::{self, View, moment};
+use super::trouble::{Shown, Trouble};
+use crate::Door;
+
+const HISTORY_PAGE: usize = 50;
+
+pub(super) fn router() -> Router<Door> {
+    Router::new()
+        .route("/paper", get(list).post(order::open))
+        .route("/paper/{id}", get(one))
+        .route("/paper/{id}/order", post(order::place))
+}
+
+async fn list(person: Person) -> Shown {
+    list_with(&person, &order::NewAccount::default(), &Wrong::default()).await
+}
+
+async fn list_with(person: &Person, typed: &order::NewAccount, wrong: &Wrong) -> Shown {
+    let accounts = paper::accounts(person.app(), &person.caller).await?;
+    let main = html! {
+        h1 { "Paper trading" }
+        p.soft { "Made-up money at the market's prices. Nothing here is real but the lesson." }
+        @if accounts.is_empty() {
+            div.empty {
+                h2 { "No paper account yet" }
+                p { "Open one below, or let a program propose it. Every trade waits for your word." }
+            }
+        }
+        div.columns { @for account in &accounts { (card(person.view, account)) } }
+        (order::new_account(person, typed, wrong, accounts.is_empty()))
+    };
+    let status = if wrong.message.is_empty() { 200 } else { 400 };
+    let status = http::StatusCode::from_u16(status).unwrap_or_default();
+    let shell = Shell { live: true, ..Shell::new(Place::Paper, "Paper trading") };
+    Ok(shell.page_with(status, person, main))
+}
+
+fn card(view: View, account: &Account) -> Markup {
+    html! {
+        article.card {
+            header {
+                h2 { a href={ "/paper/" (account.id) } { (account.name) } }
+                @if !account.is_open { span.badge { "Closed" } }
+            }
+            p { span.big { (view.maybe(account.total_value())) } }
+            p.soft {
+                "Gain " (change(view, account.gain(), account.gain_percent()))
+                ". " (show::plural(account.holdings.len() as i64, "holding", "holdings")) ", "
+                (show::plural(account.trade_count, "trade", "trades")) "."
+            }
+        }
+    }
+}
+
+fn change(view: View, money: Option<Money>, percent: Option<Percent>) -> Markup {
+    html! {
+        @match money {
+            Some(money) => {
+                (view.signed(money))
+                @if let Some(percent) = percent { " (" (show::percent(percent)) ")" }
+            }
+            None => span.soft { "not known" },
+        }
+    }
+}
+
+async fn one(person: Person, Path(id): Path<String>, RawQuery(query): RawQuery) -> Shown {
+    let id = parse(&id)?;
+    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let cursor = pairs.iter().find(|(it, _)| it == "cursor").map(|(_, it)| it.as_str());
+    one_with(&person, id, cursor, &order::Typed::default(), &Wrong::default()).await
+}
+
+async fn one_with(
+    person: &Person,
+    id: PaperAccountId,
+    cursor: Option<&str>,
+    typed: &order::Typed,
+    wrong: &Wrong,
+) -> Shown {
+    let account = paper::account(person.app(), &person.caller, id).await?;
+    let page = Page { cursor, limit: HISTORY_PAGE };
+    let history = paper::trades(person.app(), &person.caller, id, page).await?;
+    let view = person.view;
+    let main = html! {
+        div.heading { h1 { (account.name) } span.badge { "Paper money" } }
+        (tiles(view, &account))
+        (holdings(view, &account))
+        (order::form(person, &account, typed, wrong))
+        section.card aria-labelledby="history" {
+            h2 id="history" { "History" }
+            ul.rows { @for trade in &history.trades { (booked(person, trade)) } }
+            @if let Some(cursor) = &history.next_cursor {
+                nav.pages aria-label="Pages of the history" {
+                    span {}
+                    a href={ "/paper/" (id) "?cursor=" (cursor) } { "Older" }
+                }
+            }
+        }
+    };
+    let status = if wrong.message.is_empty() { 200 } else { 400 };
+    let status = http::StatusCode::from_u16(status).unwrap_or_default();
+    let shell = Shell { live: true, ..Shell::new(Place::Paper, &account.name) };
+    Ok(shell.page_with(status, person, main))
+}
+
+fn tiles(view: View, account: &Account) -> Markup {
+    html! {
+        dl.tiles {
+            div.tile { dt { "Value" } dd { (view.maybe(account.total_value())) } }
+            div.tile {
+                dt { "Today" }
+                dd { (change(view, account.day_change(), account.day_change_percent())) }
+            }
+            div.tile { dt { "Gain" } dd { (change(view, account.gain(), account.gain_percent())) } }
+            div.tile {
+                dt { "Buying power" }
+                dd {
+                    (view.money(account.buying_power()))
+                    @if account.reserved_minor > 0 {
+                        span.soft {
+                            (view.money(dollars(account.reserved_minor)))
+                            " put aside for orders that wait"
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn holdings(view: View, account: &Account) -> Markup {
+    html! {
+        section.card aria-labelledby="holdings" {
+            h2 id="holdings" { "Holdings" }
+            @if account.holdings.is_empty() {
+                p.soft { "Only cash so far." }
+            } @else {
+                div.scroll {
+                    table.labelled {
+                        thead {
+                            tr {
+                                th scope="col" { "Holding" }
+                                @for name in ["Quantity", "Price", "Value", "Cost", "Gain"] {
+                                    th.figure scope="col" { (name) }
+                                }
+                            }
+                        }
+                        tbody { @for it in &account.holdings { (holding(view, it)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn holding(view: View, it: &Holding) -> Markup {
+    let quote = it.priced.as_ref();
+    let gain = it.gain_minor();
+    html! {
+        tr {
+            th scope="row" {
+                strong { (it.symbol) } " " span.soft { (it.name.as_deref().unwrap_or_default()) }
+            }
+            td.figure data-label="Quantity" { (it.quantity) }
+            td.figure data-label="Price" {
+                @match quote {
+                    Some(priced) => {
+                        (priced.quote.price.pretty_dollars())
+                        @if priced.is_stale { " " span.badge.warn { "Stale" } }
+                    }
+                    None => span.soft { "not known" },
+                }
+            }
+            td.figure data-label="Value" { (view.maybe(it.value_minor().map(dollars))) }
+            td.figure data-label="Cost" { (view.money(dollars(it.basis_minor))) }
+            td.figure data-label="Gain" {
+                (change(view, gain.map(dollars), gain.and_then(|gain| Percent::of(gain, it.basis_minor))))
+            }
+        }
+    }
+}
+
+fn booked(person: &Person, trade: &Trade) -> Markup {
+    let view = person.view;
+    html! {
+        li {
+            span.what {
+                (trade.name())
+                span.soft {
+                    (moment(trade.at, person.app().clock.now()))
+                    @if let Some(price) = trade.price { ", at " (price.pretty_dollars()) }
+                    @if trade.realised_minor != 0 {
+                        ", realised " (view.signed(dollars(trade.realised_minor)))
+                    }
+                }
+            }
+            (view.signed(dollars(trade.amount_minor)))
+        }
+    }
+}
+
+fn dollars(minor: i64) -> Money {
+    Money::new(minor, base::Currency::USD)
+}
+
+/// What cannot be an id is as unknown as one that is not there.
+fn parse(id: &str) -> Result<PaperAccountId, Trouble> {
+    PaperAccountId::parse(id).map_err(|_| Trouble::not_found())
+}

@@ -1,0 +1,142 @@
+//! What the person proposes to themselves: a new paper account, or a trade. Both lead to the page where they decide.
+
+use axum::extract::Path;
+use axum::response::Response;
+use base::{Currency, Fixed9, Money};
+use maud::{Markup, html};
+use service::actions::{self, NewAction, Side, Size, What};
+use service::paper::Account;
+use service::{Error, Result};
+
+use super::{list_with, one_with, parse};
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::trouble::Shown;
+
+pub(super) struct NewAccount {
+    name: String,
+    cash: String,
+}
+
+impl Default for NewAccount {
+    fn default() -> NewAccount {
+        NewAccount { name: "Paper account".to_owned(), cash: "100000.00".to_owned() }
+    }
+}
+
+pub(super) fn new_account(
+    person: &Person,
+    typed: &NewAccount,
+    wrong: &Wrong,
+    is_first: bool,
+) -> Markup {
+    let inner = html! {
+        (wrong.summary())
+        (Field::text("name", "Name", &typed.name).show(wrong))
+        (Field::text("starting_cash_balance", "Paper cash to begin with", &typed.cash)
+            .hint("In US dollars, up to a billion.").show(wrong))
+        button.primary type="submit" { "Look and decide" }
+    };
+    let open = is_first || !wrong.message.is_empty();
+    html! {
+        section.card aria-labelledby="new" {
+            h2 id="new" { "Open a paper account" }
+            details open[open] {
+                summary { "Name and paper cash" }
+                (fields::form("/paper", &person.form_token, inner))
+            }
+        }
+    }
+}
+
+pub(super) async fn open(person: Person, form: Form) -> Shown {
+    let typed = NewAccount {
+        name: form.text("name").to_owned(),
+        cash: form.text("starting_cash_balance").to_owned(),
+    };
+    let what = amount("starting_cash_balance", &typed.cash)
+        .map(|cash_minor| What::PaperAccount { name: typed.name.clone(), cash_minor });
+    match propose(&person, what).await {
+        Ok(response) => Ok(response),
+        Err(error) => list_with(&person, &typed, &Wrong::from_error(error)?).await,
+    }
+}
+
+/// What stands in the form of an order.
+#[derive(Default)]
+pub(super) struct Typed {
+    symbol: String,
+    side: String,
+    shares: String,
+    dollars: String,
+}
+
+pub(super) fn form(person: &Person, account: &Account, typed: &Typed, wrong: &Wrong) -> Markup {
+    if !account.is_open {
+        return html! {};
+    }
+    let inner = html! {
+        (wrong.summary())
+        div.filters {
+            (fields::select("side", "Side", &[("buy", "Buy"), ("sell", "Sell")], &typed.side))
+            (Field::text("symbol", "Symbol", &typed.symbol).show(wrong))
+            (Field::text("quantity", "Shares", &typed.shares).optional().show(wrong))
+            (Field::text("notional", "Or dollars", &typed.dollars).optional().show(wrong))
+        }
+        button type="submit" { "Look and decide" }
+    };
+    html! {
+        section.card aria-labelledby="order" {
+            h2 id="order" { "Trade" }
+            p.soft { "You see the price and what it comes to before anything happens." }
+            (fields::form(&format!("/paper/{}/order", account.id), &person.form_token, inner))
+        }
+    }
+}
+
+pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let account = parse(&id)?;
+    let typed = Typed {
+        symbol: form.text("symbol").to_owned(),
+        side: form.text("side").to_owned(),
+        shares: form.text("quantity").to_owned(),
+        dollars: form.text("notional").to_owned(),
+    };
+    let what = order(&typed).map(|(side, size)| What::Trade {
+        account,
+        symbol: typed.symbol.clone(),
+        side,
+        size,
+    });
+    match propose(&person, what).await {
+        Ok(response) => Ok(response),
+        Err(error) => one_with(&person, account, None, &typed, &Wrong::from_error(error)?).await,
+    }
+}
+
+fn order(typed: &Typed) -> Result<(Side, Size)> {
+    let side = Side::parse(&typed.side);
+    let side = side.ok_or_else(|| Error::invalid("side", "choose to buy or to sell"))?;
+    let size = match (typed.shares.as_str(), typed.dollars.as_str()) {
+        (shares, "") if !shares.is_empty() => {
+            let wrong = || Error::invalid("quantity", "shares must be a number such as 1.5");
+            Size::Shares(Fixed9::parse(shares).map_err(|_| wrong())?)
+        }
+        ("", dollars) if !dollars.is_empty() => Size::Cash(amount("notional", dollars)?),
+        _ => return Err(Error::invalid("quantity", "say how many shares, or how many dollars")),
+    };
+    Ok((side, size))
+}
+
+fn amount(name: &str, text: &str) -> Result<i64> {
+    let wrong = |_| Error::invalid(name, "this must be an amount such as 500.00");
+    Ok(Money::parse(&text.replace(',', ""), Currency::USD).map_err(wrong)?.minor())
+}
+
+async fn propose(person: &Person, what: Result<What>) -> Result<Response> {
+    let new = NewAction::from(what?);
+    let action = actions::propose(person.app(), &person.caller, new).await?;
+    Ok(see_other(person, &format!("/approvals/{}", action.thread), ""))
+}

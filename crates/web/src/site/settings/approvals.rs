@@ -1,0 +1,130 @@
+//! Settings, approvals: what the person asks of proposals.
+
+use base::{Currency, Money};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::actions::{self, LIFE_SECONDS_MIN, Policy, Wish};
+
+use super::{Settings, Tab};
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::plain;
+use crate::site::trouble::Shown;
+
+const HERE: &str = "/settings/approvals";
+/// How long a proposal may live, in words.
+const LIVES: [(&str, &str); 7] = [
+    ("300", "5 minutes"),
+    ("3600", "1 hour"),
+    ("14400", "4 hours"),
+    ("43200", "12 hours"),
+    ("86400", "1 day"),
+    ("259200", "3 days"),
+    ("604800", "7 days"),
+];
+
+pub(super) async fn get(person: Person) -> Shown {
+    let policy = actions::policy(person.app(), &person.caller).await?;
+    Ok(page(&person, &Typed::from(policy), &Wrong::default(), StatusCode::OK))
+}
+
+/// What stands in the form.
+struct Typed {
+    life_seconds: String,
+    passkey: bool,
+    passkey_from: String,
+    proposals_a_day: String,
+}
+
+impl From<Policy> for Typed {
+    fn from(policy: Policy) -> Typed {
+        let from = policy.passkey_from_minor.unwrap_or(100_000);
+        Typed {
+            life_seconds: policy.life_seconds.to_string(),
+            passkey: policy.passkey_from_minor.is_some(),
+            passkey_from: plain(Money::new(from, Currency::USD)),
+            proposals_a_day: policy.proposals_a_day.to_string(),
+        }
+    }
+}
+
+pub(super) async fn post(person: Person, form: Form) -> Shown {
+    let typed = Typed {
+        life_seconds: form.text("life_seconds").to_owned(),
+        passkey: form.has("passkey"),
+        passkey_from: form.text("passkey_from").to_owned(),
+        proposals_a_day: form.text("proposals_a_day").to_owned(),
+    };
+    let saved = match read(&typed) {
+        Ok(wish) => actions::set_policy(person.app(), &person.caller, wish).await,
+        Err(error) => Err(error),
+    };
+    match saved {
+        Ok(()) => Ok(see_other(&person, HERE, "The rules of approval are saved.")),
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            Ok(page(&person, &typed, &wrong, StatusCode::BAD_REQUEST))
+        }
+    }
+}
+
+fn read(typed: &Typed) -> service::Result<Wish> {
+    let whole = |name: &str, text: &str| {
+        let wrong = || service::Error::invalid(name, "this must be a whole number");
+        text.parse::<i64>().map_err(|_| wrong())
+    };
+    let passkey_from_minor = match typed.passkey {
+        true => {
+            let read = Money::parse(&typed.passkey_from.replace(',', ""), Currency::USD);
+            let wrong = |_| {
+                service::Error::invalid("passkey_from", "this must be an amount such as 1000.00")
+            };
+            Some(read.map_err(wrong)?.minor())
+        }
+        false => None,
+    };
+    Ok(Wish {
+        life_seconds: whole("life_seconds", &typed.life_seconds)?,
+        passkey_from_minor,
+        proposals_a_day: whole("proposals_a_day", &typed.proposals_a_day)?,
+    })
+}
+
+fn page(
+    person: &Person,
+    typed: &Typed,
+    wrong: &Wrong,
+    status: StatusCode,
+) -> axum::response::Response {
+    let inner = html! {
+        (wrong.summary())
+        (lives(&typed.life_seconds))
+        (fields::check("passkey", "1", "Ask for my passkey when a trade or transfer is large", typed.passkey))
+        (Field::text("passkey_from", "From this amount on", &typed.passkey_from)
+            .hint("In US dollars. It takes effect once you have a passkey.").show(wrong))
+        (Field::text("proposals_a_day", "Proposals a day", &typed.proposals_a_day)
+            .hint("As many as each key and each app may make within a day.").show(wrong))
+        button.primary type="submit" { "Save" }
+    };
+    let main = html! {
+        section.card aria-labelledby="rules" {
+            h2 id="rules" { "Rules of approval" }
+            p.soft { "Keys and apps may propose. Only you decide, signed in, on these pages." }
+            (fields::form(HERE, &person.form_token, inner))
+        }
+    };
+    Settings { status, ..Settings::new(Tab::Approvals) }.page(person, main)
+}
+
+/// One that the operator chose and is none of ours stays among them.
+fn lives(chosen: &str) -> Markup {
+    let own = chosen.parse::<i64>().ok().filter(|it| *it >= LIFE_SECONDS_MIN);
+    let own_name = own.map(|it| format!("{} minutes", it / 60)).unwrap_or_default();
+    let mut options = LIVES.to_vec();
+    if own.is_some() && !LIVES.iter().any(|it| it.0 == chosen) {
+        options.push((chosen, &own_name));
+    }
+    fields::select("life_seconds", "How long a proposal waits for you", &options, chosen)
+}
