@@ -16,6 +16,8 @@ pub(crate) struct Browser {
     router: Router,
     cookies: BTreeMap<String, String>,
     form_token: String,
+    /// As a program would send it, where a test tries that.
+    pub(crate) bearer: Option<String>,
 }
 
 /// A page as the browser got it.
@@ -35,7 +37,7 @@ impl Browser {
             ..web::Settings::default()
         };
         let router = web::doors_with(world.app.clone(), settings, web::api::ENDPOINTS).main;
-        Browser { router, cookies: BTreeMap::new(), form_token: String::new() }
+        Browser { router, cookies: BTreeMap::new(), form_token: String::new(), bearer: None }
     }
 
     /// Signed in already, as somebody who just was at the door.
@@ -99,13 +101,15 @@ impl Browser {
     async fn send_as(&mut self, kind: &str, method: Method, path: &str, body: Vec<u8>) -> Page {
         let cookies: Vec<String> =
             self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::COOKIE, cookies.join("; "))
-            .header(header::CONTENT_TYPE, kind)
-            .body(Body::from(body))
-            .unwrap();
+            .header(header::CONTENT_TYPE, kind);
+        if let Some(token) = &self.bearer {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let request = request.body(Body::from(body)).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         for line in parts.headers.get_all(header::SET_COOKIE) {

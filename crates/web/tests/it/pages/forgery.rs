@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every place of the signed-in pages that takes a form.
-const FORMS: [&str; 32] = [
+const FORMS: [&str; 38] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -23,6 +23,12 @@ const FORMS: [&str; 32] = [
     "/transactions/txn_1/transfer",
     "/transactions/txn_1/undo",
     "/oauth/authorize",
+    "/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/decide",
+    "/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/confirm",
+    "/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/undo",
+    "/paper",
+    "/paper/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/order",
+    "/settings/approvals",
     "/settings",
     "/settings/image/remove",
     "/settings/keys",

@@ -1,5 +1,6 @@
 //! The pages over the real router: what a person sees, sends, and is refused.
 
+mod approvals;
 mod forgery;
 mod income;
 mod money;
