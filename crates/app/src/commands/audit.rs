@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::json;
 use service::audit::{self, Entry, Verdict};
-use service::{App, Caller};
+use service::{App, Caller, paper};
 
 use super::{named_or_only, print, print_json};
 use crate::cli;
@@ -37,12 +37,31 @@ async fn list(app: &App, whose: &cli::Whose, limit: u32, as_json: bool) -> Resul
 async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
     let user = named_or_only(app, whose.user.as_deref()).await?;
     let verdict = audit::verify(app, &Caller::owner(user.id)).await?;
+    let ledgers = paper::verify(app, &Caller::owner(user.id)).await?;
     match verdict {
+        Verdict::Sound { .. } if !ledgers.faults.is_empty() => {
+            if as_json {
+                print_json(&json!({ "sound": false, "ledger_faults": ledgers.faults }))?;
+            }
+            bail!(
+                "the paper ledgers of {} do not add up: {}",
+                user.email,
+                ledgers.faults.join("; ")
+            )
+        }
         Verdict::Sound { entries } if as_json => {
-            print_json(&json!({ "sound": true, "entries": entries }))
+            let ledger = json!({ "accounts": ledgers.accounts, "entries": ledgers.entries });
+            print_json(&json!({ "sound": true, "entries": entries, "paper_ledgers": ledger }))
         }
         Verdict::Sound { entries } => {
-            print(&format!("The trail of {} is whole: {entries} entries.\n", user.email))
+            let mut said = format!("The trail of {} is whole: {entries} entries.\n", user.email);
+            if ledgers.accounts > 0 {
+                said += &format!(
+                    "The paper ledgers add up: {} entries in {} accounts.\n",
+                    ledgers.entries, ledgers.accounts
+                );
+            }
+            print(&said)
         }
         Verdict::Broken { number } => {
             if as_json {

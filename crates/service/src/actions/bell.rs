@@ -5,7 +5,6 @@ use std::time::Duration;
 use base::{ThreadId, Timestamp};
 use db::params;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::{Action, read};
 use crate::{App, Caller, Result};
@@ -46,13 +45,22 @@ pub async fn wait_for_thread(
 ) -> Result<Action> {
     let mut news = app.bell.0.subscribe();
     let first = read::thread(app, caller, thread).await?;
-    let mut now = first.clone();
-    let until = Instant::now() + Duration::from_secs(seconds.min(WAIT_SECONDS_MAX));
-    while !now.status.is_final() && now.status == first.status && Instant::now() < until {
-        next(&mut news, until).await;
-        now = read::thread(app, caller, thread).await?;
+    if first.status.is_final() || seconds == 0 {
+        return Ok(first);
     }
-    Ok(now)
+    let changed = async {
+        loop {
+            next(&mut news).await;
+            let now = read::thread(app, caller, thread).await?;
+            if now.status != first.status {
+                return Ok(now);
+            }
+        }
+    };
+    match tokio::time::timeout(bounded(seconds), changed).await {
+        Ok(changed) => changed,
+        Err(_) => read::thread(app, caller, thread).await,
+    }
 }
 
 pub async fn pulse(app: &App, caller: &Caller) -> Result<Pulse> {
@@ -70,21 +78,32 @@ pub async fn wait_for_pulse(
     seconds: u64,
 ) -> Result<Pulse> {
     let mut news = app.bell.0.subscribe();
-    let mut now = pulse(app, caller).await?;
-    let until = Instant::now() + Duration::from_secs(seconds.min(WAIT_SECONDS_MAX));
-    while now == known && Instant::now() < until {
-        next(&mut news, until).await;
-        now = pulse(app, caller).await?;
+    let first = pulse(app, caller).await?;
+    if first != known {
+        return Ok(first);
     }
-    Ok(now)
+    let changed = async {
+        loop {
+            next(&mut news).await;
+            let now = pulse(app, caller).await?;
+            if now != known {
+                return Ok(now);
+            }
+        }
+    };
+    tokio::time::timeout(bounded(seconds), changed).await.unwrap_or(Ok(known))
 }
 
-async fn next(news: &mut watch::Receiver<u64>, until: Instant) {
-    let wake = until.min(Instant::now() + LOOK_AGAIN);
+fn bounded(seconds: u64) -> Duration {
+    Duration::from_secs(seconds.min(WAIT_SECONDS_MAX))
+}
+
+/// Until something may have changed.
+async fn next(news: &mut watch::Receiver<u64>) {
     tokio::select! {
         // The bell lives as long as the program; if it did not, looking again would do.
         _ = news.changed() => {}
-        () = tokio::time::sleep_until(wake) => {}
+        () = tokio::time::sleep(LOOK_AGAIN) => {}
     }
 }
 

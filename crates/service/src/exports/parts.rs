@@ -52,6 +52,17 @@ pub(super) const PARTS: &[Part] = &[
     part("income", "The analysis of your income, as it stands.", Rows::Income),
     part("scores", "Your scores, a row for each day.", Rows::Table(&tables::SCORES)),
     part("benefits", "The benefits of your cards in their present cycle.", Rows::Benefits),
+    part(
+        "actions",
+        "What was proposed to you, and what became of it.",
+        Rows::Table(&tables::ACTIONS),
+    ),
+    part("paper_accounts", "Your paper accounts.", Rows::Table(&tables::PAPER_ACCOUNTS)),
+    part(
+        "paper_trades",
+        "Every entry of the ledgers of your paper accounts, oldest first.",
+        Rows::Table(&tables::PAPER_TRADES),
+    ),
     part("rules", "The rules you made for names and categories.", Rows::Table(&tables::RULES)),
     part(
         "corrections",

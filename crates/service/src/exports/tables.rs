@@ -1,6 +1,9 @@
 //! What is told straight from the tables, in pages that go on behind the last key.
 
-use base::{AccountId, Currency, GrantId, KeyId, Money, RuleId, TransactionId};
+use base::{
+    AccountId, ActionId, Currency, GrantId, KeyId, Money, PaperAccountId, PaperTradeId, RuleId,
+    TransactionId,
+};
 use base::{write_date, write_instant};
 use db::{Param, Value};
 use wire::json::write_str;
@@ -164,6 +167,68 @@ pub(super) const SCORES: Table = Table {
     ],
 };
 
+const PAPER_ACCOUNT: Shape = Shape::Id(|it| PaperAccountId::from_bytes(it).to_string());
+
+pub(super) const ACTIONS: Table = Table {
+    sql: ACTIONS_AFTER,
+    key: 1,
+    columns: &[
+        ("action_id", Shape::Id(|it| ActionId::from_bytes(it).to_string())),
+        ("action_type", Shape::Text),
+        ("status", Shape::Text),
+        ("description", Shape::Text),
+        ("reason_markdown", Shape::Text),
+        ("payload", Shape::Json),
+        ("details", Shape::Json),
+        ("proposed_by", Shape::Text),
+        ("created_at", Shape::Moment),
+        ("expires_at", Shape::Moment),
+        ("decided_at", Shape::Moment),
+        ("decision_method", Shape::Text),
+        ("rejection_reason", Shape::Text),
+        ("executed_at", Shape::Moment),
+        ("display_error_message", Shape::Text),
+        ("result", Shape::Json),
+        ("digest", Shape::Hex),
+    ],
+};
+
+pub(super) const PAPER_ACCOUNTS: Table = Table {
+    sql: PAPER_ACCOUNTS_AFTER,
+    key: 1,
+    columns: &[
+        ("id", PAPER_ACCOUNT),
+        ("name", Shape::Text),
+        ("status", Shape::Text),
+        ("currency", Shape::Text),
+        ("starting_cash_balance", Shape::Amount(3)),
+        ("buying_power", Shape::Amount(3)),
+        ("reserved", Shape::Amount(3)),
+        ("realised_gains", Shape::Amount(3)),
+        ("dividends", Shape::Amount(3)),
+        ("created_at", Shape::Moment),
+    ],
+};
+
+pub(super) const PAPER_TRADES: Table = Table {
+    sql: PAPER_TRADES_AFTER,
+    key: 2,
+    columns: &[
+        ("account_id", PAPER_ACCOUNT),
+        ("number", Shape::Number),
+        ("id", Shape::Id(|it| PaperTradeId::from_bytes(it).to_string())),
+        ("type", Shape::Text),
+        ("symbol", Shape::Text),
+        ("name", Shape::Text),
+        ("quantity", Shape::Text),
+        ("price", Shape::Text),
+        ("currency", Shape::Text),
+        ("amount", Shape::Amount(8)),
+        ("realised_gain", Shape::Amount(8)),
+        ("created_at", Shape::Moment),
+    ],
+};
+
 pub(super) const RULES: Table = Table {
     sql: RULES_AFTER,
     key: 1,
@@ -260,6 +325,18 @@ const BALANCES_AFTER: &str = "select b.account_id, b.reported_on, a.currency, b.
 const SCORES_AFTER: &str =
     "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores
     where user_id = $1 and observed_on > $2 order by observed_on limit $3";
+const ACTIONS_AFTER: &str = "select id, action_type, status, description, reason, payload, details,
+    proposer_label, created_at, expires_at, decided_at, decision_method, rejection_reason,
+    executed_at, error_message, result, digest from actions
+    where user_id = $1 and id > $2 order by id limit $3";
+const PAPER_ACCOUNTS_AFTER: &str = "select id, name, status, currency, deposited_minor, cash_minor,
+    reserved_minor, realised_minor, dividends_minor, created_at from paper_accounts
+    where user_id = $1 and id > $2 order by id limit $3";
+const PAPER_TRADES_AFTER: &str = "select e.account_id, e.number, e.id, e.kind, e.symbol, e.name,
+    e.quantity, e.price, a.currency, e.amount_minor, e.realised_minor, e.booked_at
+    from paper_entries e join paper_accounts a on a.user_id = e.user_id and a.id = e.account_id
+    where e.user_id = $1 and (e.account_id, e.number) > ($2, $3)
+    order by e.account_id, e.number limit $4";
 const RULES_AFTER: &str = "select id, merchant_key, words, account_id, direction, counterparty,
     category, created_at from rules where user_id = $1 and id > $2 order by id limit $3";
 const CORRECTIONS_AFTER: &str =
@@ -282,6 +359,9 @@ const AUDIT_AFTER: &str = "select number, at, actor, actor_id, actor_label, acti
 pub(crate) const STATEMENTS: &[&str] = &[
     BALANCES_AFTER,
     SCORES_AFTER,
+    ACTIONS_AFTER,
+    PAPER_ACCOUNTS_AFTER,
+    PAPER_TRADES_AFTER,
     RULES_AFTER,
     CORRECTIONS_AFTER,
     TRANSFER_DECISIONS_AFTER,
