@@ -26,12 +26,12 @@ pub use said::{Word, fix, fix_always, unfix};
 pub(crate) use settle::settle;
 
 /// What the source says of a transaction beside its text. One that is new has no id yet.
-#[derive(Debug, Clone)]
-pub(crate) struct Told {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told<'a> {
     pub(crate) id: Option<TransactionId>,
     pub(crate) account: AccountId,
     pub(crate) amount_minor: i64,
-    pub(crate) counterparty: Option<String>,
+    pub(crate) counterparty: Option<&'a str>,
     pub(crate) category: Option<Category>,
 }
 
@@ -67,7 +67,7 @@ impl Desk {
     pub(crate) fn judge(
         &self,
         run: &Run,
-        told: &Told,
+        told: &Told<'_>,
         cleaned: &Cleaned,
         transfer: Option<Kind>,
     ) -> Enriched {
@@ -81,7 +81,7 @@ impl Desk {
     pub(crate) fn judge_on(
         &self,
         (account_kind, account_subtype): (AccountKind, Option<&str>),
-        told: &Told,
+        told: &Told<'_>,
         cleaned: &Cleaned,
         transfer: Option<Kind>,
     ) -> Enriched {
@@ -91,7 +91,7 @@ impl Desk {
             amount_minor: told.amount_minor.saturating_abs(),
             account_kind,
             account_subtype,
-            told_counterparty: told.counterparty.as_deref(),
+            told_counterparty: told.counterparty,
             told_category: told.category,
             transfer,
             fix: told.id.and_then(|it| self.fixes.get(&it)),

@@ -1,14 +1,14 @@
 //! Settling what transactions are: all of a person's, or those that a touched row could influence.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days, days_from_date};
 use calc::enrich::{self, Cleaned, Enriched, Stage};
 use calc::transfers::{
-    self, Decided, EARLIEST_LAG, Found, LATEST_LAG, Leg, Pair, REACH_DAYS, Said, Words,
+    self, Decided, EARLIEST_LAG, Found, Kind, LATEST_LAG, Leg, Pair, REACH_DAYS, Said, Words,
     pair_in_components,
 };
 use db::{Param, Tx, params};
@@ -20,7 +20,8 @@ use crate::insights::{Run, Scope, Touch};
 /// How much is read beyond what the touched rows reach at once; most groups are closed within it.
 const MARGIN_DAYS: i64 = 10;
 
-/// A transaction as it is stored.
+/// A transaction as far as pairing looks at it. There may be a hundred thousand, so what is stored beside is compared
+/// while it is read, and read again in the few places where it is to change.
 struct Row {
     id: TransactionId,
     account: AccountId,
@@ -31,20 +32,17 @@ struct Row {
     authorized_on: Option<Date>,
     /// A place in the texts of the view.
     text: usize,
-    told: Told,
-    counterparty: Option<String>,
-    category: Option<Category>,
-    stage: Option<Stage>,
-    merchant_key: Option<String>,
+    told_category: Option<Category>,
     transfer: Option<TransactionId>,
-    transfer_kind: Option<String>,
+    transfer_kind: Option<Kind>,
+    /// Whether the rest of what is stored is what would be judged of it as that half of that move, or was not asked for.
+    holds: bool,
 }
 
 impl Row {
     /// Whether it is stored as half of just this move, or of none.
     fn is_settled(&self, pair: Option<&Pair>) -> bool {
-        self.transfer == pair.map(|it| it.outflow)
-            && self.transfer_kind.as_deref() == pair.map(|it| it.kind.as_str())
+        self.transfer == pair.map(|it| it.outflow) && self.transfer_kind == pair.map(|it| it.kind)
     }
 }
 
@@ -60,24 +58,23 @@ pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
             Some((first - REACH_DAYS, last + REACH_DAYS))
         }
     };
-    let mut view = View::load(tx, run, days, REACH_DAYS + MARGIN_DAYS)?;
     let mut margin = REACH_DAYS + MARGIN_DAYS;
     loop {
+        let read = days.map(|(first, last)| (first - margin, last + margin));
+        let view = View::load(tx, run, (&desk, &decided), read)?;
         let (legs, rows) = view.legs();
         let say = |leg: usize| view.said(rows[leg], &desk, run);
         let convert =
             |minor: i64, from: Currency, to: Currency, _: Date| run.rates.convert(minor, from, to);
         let (found, groups) = pair_in_components(&accounts, &legs, &say, &decided, &convert);
         let Some(days) = days else {
-            let ids = view.rows.iter().map(|it| it.id).collect();
-            let concerned = Concerned { ids, first_days: i64::MIN, last_days: i64::MAX };
+            let concerned = Concerned { ids: None, first_days: i64::MIN, last_days: i64::MAX };
             return write(tx, run, &desk, &view, (found, concerned));
         };
         let concerned = concerned(&legs, groups, days);
         if concerned.reaches_into(days.0 - margin, days.1 + margin) {
             // A chain of candidates leaves the part that was read: read more.
             margin *= 4;
-            view = View::load(tx, run, Some(days), margin)?;
             continue;
         }
         return write(tx, run, &desk, &view, (found, concerned));
@@ -86,12 +83,17 @@ pub(crate) fn settle(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
 
 /// The rows whose outcome may differ, and the days they span.
 struct Concerned {
-    ids: BTreeSet<TransactionId>,
+    /// All of them when absent.
+    ids: Option<BTreeSet<TransactionId>>,
     first_days: i64,
     last_days: i64,
 }
 
 impl Concerned {
+    fn has(&self, id: TransactionId) -> bool {
+        self.ids.as_ref().is_none_or(|it| it.contains(&id))
+    }
+
     /// Whether something outside of what was read could still bear on them.
     fn reaches_into(&self, read_from: i64, read_to: i64) -> bool {
         self.first_days - REACH_DAYS < read_from || self.last_days + REACH_DAYS > read_to
@@ -113,7 +115,7 @@ fn concerned(legs: &[Leg], groups: Vec<Vec<usize>>, (first, last): (i64, i64)) -
             ids.insert(legs[leg].id);
         }
     }
-    Concerned { ids, first_days, last_days }
+    Concerned { ids: Some(ids), first_days, last_days }
 }
 
 /// A bank's text, read once at most, however many rows have it: banks repeat themselves, and reading costs most.
@@ -122,34 +124,36 @@ struct Text {
     cleaned: OnceCell<Cleaned>,
 }
 
-/// The rows that were read and matter, and what they are when no move between accounts is known, as far as anyone asks.
+/// The rows that were read and matter.
 #[derive(Default)]
 struct View {
     rows: Vec<Row>,
-    plain: Vec<OnceCell<Enriched>>,
     texts: Vec<Text>,
     text_places: HashMap<Arc<str>, usize>,
 }
 
 impl View {
+    /// The rows of some days; or all there are, which are judged as they come.
     fn load(
         tx: &mut Tx<'_>,
         run: &Run,
+        (desk, decided): (&Desk, &Decided),
         days: Option<(i64, i64)>,
-        margin_days: i64,
     ) -> Result<View> {
-        let (from, to) = days.map_or((i64::MIN, i64::MAX), |(first, last)| {
-            (first - margin_days, last + margin_days)
-        });
         let mut view = View::default();
-        tx.each(ROWS, params![run.user, from, to], |row| view.add(row))?;
-        if days.is_some() {
-            // A pair that the person confirmed may lie far apart.
+        let Some((from, to)) = days else {
+            let judge = Some((desk, run));
+            tx.each(ROWS, params![run.user, i64::MIN, i64::MAX], |row| view.add(row, judge))?;
+            return Ok(view);
+        };
+        tx.each(ROWS, params![run.user, from, to], |row| view.add(row, None))?;
+        // A pair that the person confirmed may lie far apart.
+        if !decided.confirmed.is_empty() {
             let there: BTreeSet<TransactionId> = view.rows.iter().map(|it| it.id).collect();
-            for (outflow, inflow) in confirmed(tx, run)? {
+            for (outflow, inflow) in &decided.confirmed {
                 for (id, other) in [(outflow, inflow), (inflow, outflow)] {
-                    if there.contains(&other) && !there.contains(&id) {
-                        tx.each(ROW, params![run.user, id], |row| view.add(row))?;
+                    if there.contains(other) && !there.contains(id) {
+                        tx.each(ROW, params![run.user, *id], |row| view.add(row, None))?;
                     }
                 }
             }
@@ -157,20 +161,25 @@ impl View {
         Ok(view)
     }
 
-    fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
-        let description: &str = row.get(7)?;
-        let text = match self.text_places.get(description) {
-            Some(place) => *place,
-            None => {
-                let description: Arc<str> = description.into();
-                self.text_places.insert(Arc::clone(&description), self.texts.len());
-                self.texts.push(Text { description, cleaned: OnceCell::new() });
-                self.texts.len() - 1
-            }
-        };
-        self.rows.push(read(row, text)?);
-        self.plain.push(OnceCell::new());
+    fn add(&mut self, stored: &db::Row<'_>, judge: Option<(&Desk, &Run)>) -> db::Result<()> {
+        let mut row = read(stored, self.place_of(stored.get(7)?))?;
+        if let Some((desk, run)) = judge {
+            let told = told(&row, stored.get(8)?);
+            let enriched = desk.judge(run, &told, self.cleaned(&row), row.transfer_kind);
+            row.holds = Stored::of(stored)?.is(&enriched);
+        }
+        self.rows.push(row);
         Ok(())
+    }
+
+    fn place_of(&mut self, description: &str) -> usize {
+        if let Some(place) = self.text_places.get(description) {
+            return *place;
+        }
+        let description: Arc<str> = description.into();
+        self.text_places.insert(Arc::clone(&description), self.texts.len());
+        self.texts.push(Text { description, cleaned: OnceCell::new() });
+        self.texts.len() - 1
     }
 
     fn cleaned(&self, row: &Row) -> &Cleaned {
@@ -178,35 +187,32 @@ impl View {
         text.cleaned.get_or_init(|| enrich::clean(&text.description))
     }
 
-    /// What the row of that place is when it is half of no move.
-    fn plain(&self, place: usize, desk: &Desk, run: &Run) -> &Enriched {
-        let row = &self.rows[place];
-        self.plain[place].get_or_init(|| desk.judge(run, &row.told, self.cleaned(row), None))
-    }
-
     /// What is posted, each with the place of its row.
     fn legs(&self) -> (Vec<Leg>, Vec<usize>) {
-        let posted = self.rows.iter().enumerate().filter(|(_, row)| row.posted);
-        let leg = |(place, row): (usize, &Row)| {
-            let leg = Leg {
+        let mut legs = Vec::with_capacity(self.rows.len());
+        let mut places = Vec::with_capacity(self.rows.len());
+        for (place, row) in self.rows.iter().enumerate().filter(|(_, row)| row.posted) {
+            places.push(place);
+            legs.push(Leg {
                 id: row.id,
                 account: row.account,
                 on: date_from_days(row.on_days),
                 authorized_on: row.authorized_on,
                 amount_minor: row.amount_minor,
                 currency: row.currency,
-            };
-            (leg, place)
-        };
-        posted.map(leg).unzip()
+            });
+        }
+        (legs, places)
     }
 
     fn said(&self, place: usize, desk: &Desk, run: &Run) -> Said {
         let row = &self.rows[place];
-        let (cleaned, enriched) = (self.cleaned(row), self.plain(place, desk, run));
+        let cleaned = self.cleaned(row);
+        // The name that the source gives has no part in the category.
+        let enriched = desk.judge(run, &told(row, None), cleaned, None);
         Said {
             description: self.texts[row.text].description.to_string(),
-            category: enriched.category.filter(|_| !is_echo(enriched)),
+            category: enriched.category.filter(|_| !is_echo(&enriched)),
             merchant: enrich::merchant(&cleaned.key).is_some_and(sells),
             words: Words {
                 transfer: cleaned.transfer_words,
@@ -214,6 +220,47 @@ impl View {
                 person: cleaned.person,
             },
         }
+    }
+}
+
+fn told<'a>(row: &Row, counterparty: Option<&'a str>) -> Told<'a> {
+    Told {
+        id: Some(row.id),
+        account: row.account,
+        amount_minor: row.amount_minor,
+        counterparty,
+        category: row.told_category,
+    }
+}
+
+/// What is stored of a row, beside the move it is half of.
+struct Stored<'a> {
+    counterparty: Option<&'a str>,
+    category: Option<Category>,
+    stage: Option<Stage>,
+    merchant_key: Option<&'a str>,
+}
+
+impl<'a> Stored<'a> {
+    fn of(row: &'a db::Row<'_>) -> db::Result<Stored<'a>> {
+        let (category, stage): (Option<&str>, Option<&str>) = (row.get(11)?, row.get(12)?);
+        Ok(Stored {
+            counterparty: row.get(10)?,
+            category: category.and_then(Category::parse),
+            stage: stage.and_then(Stage::parse),
+            merchant_key: row.get(13)?,
+        })
+    }
+
+    /// Whether nobody who reads the transaction would see a difference.
+    fn reads_as(&self, enriched: &Enriched) -> bool {
+        self.counterparty == enriched.counterparty.as_deref() && self.category == enriched.category
+    }
+
+    fn is(&self, enriched: &Enriched) -> bool {
+        self.reads_as(enriched)
+            && self.stage == Some(enriched.stage)
+            && self.merchant_key == Some(&enriched.key)
     }
 }
 
@@ -244,27 +291,22 @@ fn write(
         of_leg.insert(pair.outflow, pair);
         of_leg.insert(pair.inflow, pair);
     }
-    let is_everything = matches!(run.scope, Scope::Everything);
     let mut touched = BTreeSet::new();
-    for (place, row) in view.rows.iter().enumerate() {
-        if row.posted && !concerned.ids.contains(&row.id) {
+    for row in &view.rows {
+        if row.posted && !concerned.has(row.id) {
             continue;
         }
         let pair = of_leg.get(&row.id).copied();
         // Around what was touched only moves can be other ones: what else a row is was judged as it came in, and what
         // bears on that (a word of the person's, an account's name, our tables) asks for everything. What the person
         // just spoke of is not left to that.
-        if !is_everything && !run.spoken_of.contains(&row.id) && row.is_settled(pair) {
+        if row.holds && row.is_settled(pair) && !run.spoken_of.contains(&row.id) {
             continue;
         }
-        let enriched = match pair {
-            Some(pair) => &desk.judge(run, &row.told, view.cleaned(row), Some(pair.kind)),
-            None => view.plain(place, desk, run),
-        };
-        if save(tx, run, row, enriched, pair)? {
+        if let Some(enriched) = save(tx, run, desk, (row, view.cleaned(row)), pair)? {
             touched.insert(Touch {
                 account: row.account,
-                merchant_key: enriched.key.clone(),
+                merchant_key: enriched.key,
                 posted_on_days: row.on_days,
                 amount_minor: row.amount_minor,
             });
@@ -278,25 +320,25 @@ fn write(
     Ok(())
 }
 
-/// Stores what a row is, if that is news. Says whether it bears on other results.
+/// Stores what a row is, and hands that back, if it is news.
 fn save(
     tx: &mut Tx<'_>,
     run: &mut Run,
-    row: &Row,
-    enriched: &Enriched,
+    desk: &Desk,
+    (row, cleaned): (&Row, &Cleaned),
     pair: Option<&Pair>,
-) -> Result<bool> {
-    let (transfer, kind) = (pair.map(|it| it.outflow), pair.map(|it| it.kind.as_str()));
-    let reads_alike = row.counterparty == enriched.counterparty
-        && row.category == enriched.category
-        && row.transfer.is_some() == transfer.is_some();
-    let same = reads_alike
-        && row.is_settled(pair)
-        && row.stage == Some(enriched.stage)
-        && row.merchant_key.as_deref() == Some(&enriched.key);
-    if same {
-        return Ok(false);
+) -> Result<Option<Enriched>> {
+    let kind = pair.map(|it| it.kind);
+    let judged = tx.first(ROW, params![run.user, row.id], |stored| {
+        let enriched = desk.judge(run, &told(row, stored.get(8)?), cleaned, kind);
+        let stored = Stored::of(stored)?;
+        Ok((stored.is(&enriched), stored.reads_as(&enriched), enriched))
+    })?;
+    let Some((is_same, reads_alike, enriched)) = judged else { return Ok(None) };
+    if is_same && row.is_settled(pair) {
+        return Ok(None);
     }
+    let reads_alike = reads_alike && row.transfer.is_some() == pair.is_some();
     let updated_at: Option<Timestamp> = (!reads_alike).then_some(run.now);
     tx.execute(
         SAVE,
@@ -307,15 +349,15 @@ fn save(
             enriched.category.map(Category::detailed).into(),
             enriched.stage.as_str().into(),
             (&enriched.key).into(),
-            transfer.into(),
-            Param::Text(kind),
+            pair.map(|it| it.outflow).into(),
+            Param::Text(kind.map(Kind::as_str)),
             updated_at.into(),
         ],
     )?;
     if !reads_alike {
         run.updated.entry(row.account).or_default().push(row.id);
     }
-    Ok(true)
+    Ok(Some(enriched))
 }
 
 fn save_pairs(
@@ -326,7 +368,7 @@ fn save_pairs(
     concerned: &Concerned,
 ) -> Result<()> {
     type Key = (TransactionId, TransactionId);
-    let mine = |key: &Key| concerned.ids.contains(&key.0) || concerned.ids.contains(&key.1);
+    let mine = |key: &Key| concerned.has(key.0) || concerned.has(key.1);
     let mut wanted: BTreeMap<Key, (&'static str, &Pair)> = BTreeMap::new();
     for (state, pairs) in [("paired", &found.pairs), ("suggested", &found.suggestions)] {
         for it in pairs {
@@ -334,8 +376,6 @@ fn save_pairs(
         }
     }
     wanted.retain(|key, _| mine(key));
-    let days: HashMap<TransactionId, i64> =
-        view.rows.iter().map(|it| (it.id, it.on_days)).collect();
     // A pair is kept by the day its money left, which lies near both legs, also when they are gone.
     let is_everything = matches!(run.scope, Scope::Everything);
     let first = concerned.first_days.saturating_sub(LATEST_LAG);
@@ -344,6 +384,10 @@ fn save_pairs(
         let words: (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
         Ok(((row.get(0)?, row.get(1)?), words, row.get::<i64>(5)?))
     })?;
+    let keys = || wanted.keys().chain(stored.iter().map(|it| &it.0));
+    let named: HashSet<TransactionId> = keys().flat_map(|it| [it.0, it.1]).collect();
+    let legs = view.rows.iter().filter(|it| named.contains(&it.id));
+    let days: HashMap<TransactionId, i64> = legs.map(|it| (it.id, it.on_days)).collect();
     for (key, (state, kind, evidence), left_on) in stored {
         let same = wanted.get(&key).is_some_and(|(wanted_state, it)| {
             *wanted_state == state
@@ -387,16 +431,11 @@ fn pairing_account(account: &crate::accounts::Account) -> transfers::Account {
 }
 
 fn decided(tx: &mut Tx<'_>, run: &Run) -> Result<Decided> {
-    let mut decided = Decided { confirmed: confirmed(tx, run)?, ..Decided::default() };
-    decided.refused = decisions(tx, run, "refused")?;
-    Ok(decided)
+    let confirmed = decisions(tx, run, "confirmed")?;
+    Ok(Decided { confirmed, refused: decisions(tx, run, "refused")?, ..Decided::default() })
 }
 
 type Pairs = BTreeSet<(TransactionId, TransactionId)>;
-
-fn confirmed(tx: &mut Tx<'_>, run: &Run) -> Result<Pairs> {
-    decisions(tx, run, "confirmed")
-}
 
 fn decisions(tx: &mut Tx<'_>, run: &Run, decision: &str) -> Result<Pairs> {
     let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -404,31 +443,20 @@ fn decisions(tx: &mut Tx<'_>, run: &Run, decision: &str) -> Result<Pairs> {
 }
 
 fn read(row: &db::Row<'_>, text: usize) -> db::Result<Row> {
-    let word = |text: Option<&str>| text.and_then(Category::parse);
-    let (state, amount_minor): (&str, i64) = (row.get(3)?, row.get(4)?);
-    let (id, stage): (_, Option<&str>) = (row.get(0)?, row.get(12)?);
+    let (told_category, kind): (Option<&str>, Option<&str>) = (row.get(9)?, row.get(15)?);
     Ok(Row {
-        id,
+        id: row.get(0)?,
         account: row.get(1)?,
         on_days: row.get(2)?,
-        posted: state == "posted",
-        amount_minor,
+        posted: row.get::<&str>(3)? == "posted",
+        amount_minor: row.get(4)?,
         currency: row.get(5)?,
         authorized_on: row.get(6)?,
         text,
-        told: Told {
-            id: Some(id),
-            account: row.get(1)?,
-            amount_minor,
-            counterparty: row.get(8)?,
-            category: word(row.get(9)?),
-        },
-        counterparty: row.get(10)?,
-        category: word(row.get(11)?),
-        stage: stage.and_then(Stage::parse),
-        merchant_key: row.get(13)?,
+        told_category: told_category.and_then(Category::parse),
         transfer: row.get(14)?,
-        transfer_kind: row.get(15)?,
+        transfer_kind: kind.and_then(Kind::parse),
+        holds: true,
     })
 }
 

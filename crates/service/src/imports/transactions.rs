@@ -119,7 +119,7 @@ fn judged(
         id,
         account: account.id,
         amount_minor: draft.amount.minor(),
-        counterparty: draft.counterparty.clone(),
+        counterparty: draft.counterparty.as_deref(),
         category: draft.category,
     };
     let place = (account.kind, account.subtype.as_deref());
