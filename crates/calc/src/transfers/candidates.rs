@@ -88,9 +88,9 @@ pub(super) struct Search<'a> {
     pub(super) owners: Vec<Option<usize>>,
     pub(super) days: Vec<i64>,
     say: &'a Say<'a>,
-    /// Asked for and read only where a candidate needs it.
-    said: Vec<OnceCell<Said>>,
-    texts: Vec<OnceCell<Text>>,
+    /// Asked for and read only where a candidate needs it, and boxed because most legs have none.
+    said: Vec<OnceCell<Box<Said>>>,
+    texts: Vec<OnceCell<Box<Text>>>,
     decided: &'a Decided,
     found: Vec<Candidate>,
 }
@@ -145,8 +145,16 @@ impl<'a> Search<'a> {
     }
 
     fn exact(&mut self) {
-        let mut rows: Vec<Row> = Vec::with_capacity(self.legs.len());
-        for (leg, it) in self.legs.iter().enumerate().filter(|(_, it)| it.amount_minor != 0) {
+        let amount = |it: &Leg| (it.currency, it.amount_minor.unsigned_abs());
+        let inflows = self.legs.iter().filter(|it| it.amount_minor > 0);
+        let mut arrived: Vec<(Currency, u64)> = inflows.map(amount).collect();
+        arrived.sort_unstable();
+        arrived.dedup();
+        // Most purchases are of an amount that never arrived anywhere, and need not be sorted.
+        let may_pair =
+            |it: &Leg| it.amount_minor != 0 && arrived.binary_search(&amount(it)).is_ok();
+        let mut rows: Vec<Row> = Vec::new();
+        for (leg, it) in self.legs.iter().enumerate().filter(|(_, it)| may_pair(it)) {
             rows.push(Row {
                 currency: it.currency,
                 magnitude: it.amount_minor.unsigned_abs(),
@@ -284,11 +292,11 @@ impl<'a> Search<'a> {
     }
 
     pub(super) fn said(&self, leg: usize) -> &Said {
-        self.said[leg].get_or_init(|| (self.say)(leg))
+        self.said[leg].get_or_init(|| Box::new((self.say)(leg)))
     }
 
     fn text(&self, leg: usize) -> &Text {
-        self.texts[leg].get_or_init(|| Text::of(&self.said(leg).description))
+        self.texts[leg].get_or_init(|| Box::new(Text::of(&self.said(leg).description)))
     }
 
     fn add(&mut self, outflow: usize, inflow: usize, basis: Basis, mut evidence: Vec<Evidence>) {

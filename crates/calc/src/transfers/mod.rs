@@ -8,7 +8,7 @@ mod naming;
 mod tests;
 mod unequal;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -196,12 +196,11 @@ fn joined(edges: &[Candidate], leg_count: usize) -> Vec<Vec<usize>> {
         leader[a.max(b)] = a.min(b);
     }
     let joined: BTreeSet<usize> = edges.iter().flat_map(Candidate::legs).collect();
-    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); leg_count];
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for leg in joined {
-        groups[lead(&mut leader, leg)].push(leg);
+        groups.entry(lead(&mut leader, leg)).or_default().push(leg);
     }
-    groups.retain(|it| !it.is_empty());
-    groups
+    groups.into_values().collect()
 }
 
 /// The first leg of a group, shortening the way there for the next who asks.

@@ -41,15 +41,17 @@ impl Search<'_> {
                 }
                 let is_same = *currency == sent.currency;
                 let basis = if is_same { Basis::Fee } else { Basis::Exchange };
-                for lag in EARLIEST_LAG..=LATEST_LAG {
-                    let day = self.days[outflow] + lag;
-                    let key = |it: &Arrival| (it.currency, it.day, it.magnitude);
-                    let start = arrivals.partition_point(|it| key(it) < (*currency, day, least));
-                    let end = arrivals.partition_point(|it| key(it) <= (*currency, day, most));
+                let mut near = near(&arrivals, *currency, self.days[outflow]);
+                while let Some(next) = near.first() {
+                    let (of_day, later) =
+                        near.split_at(near.partition_point(|it| it.day <= next.day));
+                    near = later;
+                    let start = of_day.partition_point(|it| it.magnitude < least);
+                    let end = of_day.partition_point(|it| it.magnitude <= most);
                     // The text is read last, and mostly not at all.
                     let is_few = (1..=CROWD).contains(&(start..end).len());
                     if is_few && self.is_worded(outflow) {
-                        for arrival in &arrivals[start..end] {
+                        for arrival in &of_day[start..end] {
                             self.consider(outflow, arrival.leg, basis, || false);
                         }
                     }
@@ -73,6 +75,14 @@ impl Search<'_> {
     fn is_worded(&self, leg: usize) -> bool {
         self.owners[leg].is_some() && self.said(leg).words.transfer
     }
+}
+
+/// What arrived in a currency on the days that an outflow's other half may have.
+fn near(arrivals: &[Arrival], currency: Currency, left_day: i64) -> &[Arrival] {
+    let (first, last) = (left_day + EARLIEST_LAG, left_day + LATEST_LAG);
+    let start = arrivals.partition_point(|it| (it.currency, it.day) < (currency, first));
+    let end = arrivals.partition_point(|it| (it.currency, it.day) <= (currency, last));
+    &arrivals[start..end]
 }
 
 /// The least and the most that may arrive in a currency of what was sent, if not all of it.
