@@ -103,7 +103,8 @@ fn count(verdicts: &[Verdict]) -> usize {
 }
 
 /// Cuts the sorted amounts where they leap, and keeps the parts that are not too short, each in the
-/// order of time.
+/// order in which its points came: that of time, as all come so, or at least those of one amount
+/// where only equal ones are kept together.
 fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Vec<Point>> {
     // Points are large, so what is sorted are amounts with the places of their points.
     let mut sorted: Vec<(i64, usize)> =
@@ -113,7 +114,7 @@ fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Ve
         |a: i64, b: i64| b - a > minor && i128::from(b) * 100 > i128::from(a) * (100 + percent);
     let in_time = |part: &[(i64, usize)]| -> Vec<Point> {
         let mut part = part.to_vec();
-        part.sort_unstable_by_key(|it| points[it.1].order());
+        part.sort_unstable_by_key(|it| it.1);
         part.into_iter().map(|it| points[it.1]).collect()
     };
     let parts = sorted.chunk_by(|a, b| !leaps(a.0, b.0));

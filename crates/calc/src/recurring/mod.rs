@@ -34,7 +34,8 @@ pub struct Group {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
     pub id: TransactionId,
-    pub on: Date,
+    /// Since 1970: there are many, and calendar dates would be turned into this again.
+    pub on_days: i64,
     /// Positive; what is not is no payment and left out.
     pub amount_minor: i64,
 }
@@ -98,9 +99,9 @@ pub fn streams(group: &Group, as_of: Date) -> Vec<Stream> {
     if group.occurrences.len() < 2 {
         return Vec::new();
     }
-    let points = points(&group.occurrences, as_of);
-    let traits = Traits { inflow: group.inflow, nature: group.nature };
     let today = days_from_date(as_of);
+    let points = points(&group.occurrences, today);
+    let traits = Traits { inflow: group.inflow, nature: group.nature };
     let verdicts = contracts::find(&points, traits);
     let mut streams: Vec<Stream> =
         verdicts.into_iter().map(|it| stream::told(&it, traits, today)).collect();
@@ -122,17 +123,20 @@ impl Point {
     }
 }
 
-fn points(occurrences: &[Occurrence], as_of: Date) -> Vec<Point> {
-    let counts = |it: &&Occurrence| it.on <= as_of && it.amount_minor > 0;
-    let mut known: Vec<&Occurrence> = occurrences.iter().filter(counts).collect();
-    known.sort_unstable_by_key(|it| (it.id, it.on, it.amount_minor));
-    known.dedup_by_key(|it| it.id);
-    known.sort_unstable_by_key(|it| (it.on, it.id));
+fn points(occurrences: &[Occurrence], today: i64) -> Vec<Point> {
+    let counts = |it: &&Occurrence| it.on_days <= today && it.amount_minor > 0;
+    let mut known: Vec<Occurrence> = occurrences.iter().filter(counts).copied().collect();
+    known.sort_unstable_by_key(|it| (it.on_days, it.id));
+    // Mostly ids rise with the days, and then none is there twice.
+    if !known.is_sorted_by(|a, b| a.id < b.id) {
+        known.sort_unstable_by_key(|it| (it.id, it.on_days, it.amount_minor));
+        known.dedup_by_key(|it| it.id);
+        known.sort_unstable_by_key(|it| (it.on_days, it.id));
+    }
     let mut points: Vec<Point> = Vec::with_capacity(known.len());
-    for Occurrence { id, on, amount_minor } in known.into_iter().copied() {
-        let day = days_from_date(on);
-        let before = points.last().and_then(|it| it.at.in_same_month(day));
-        let at = before.unwrap_or_else(|| CalendarDay::of(day));
+    for Occurrence { id, on_days, amount_minor } in known {
+        let before = points.last().and_then(|it| it.at.in_same_month(on_days));
+        let at = before.unwrap_or_else(|| CalendarDay::of(on_days));
         points.push(Point { id, amount_minor, at });
     }
     points

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, Currency, Date, StreamId, TransactionId, UserId, days_from_date};
+use base::{AccountId, Currency, StreamId, TransactionId, UserId, days_from_date};
 use calc::enrich;
 use calc::recurring::{Group, Nature, Occurrence, Stream as Found, carry_ids, streams};
 use db::{Tx, params};
@@ -17,10 +17,43 @@ use crate::insights::{Household, Run, Scope};
 /// What is paid to, or got from, one merchant on one account.
 type Place = (AccountId, String);
 
-struct Entry {
-    id: TransactionId,
-    on: Date,
-    amount_minor: i64,
+/// What went to a place, and what came from there.
+#[derive(Default)]
+struct Entries {
+    outflows: Vec<Occurrence>,
+    inflows: Vec<Occurrence>,
+}
+
+impl Entries {
+    fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
+        let minor: i64 = row.get(2)?;
+        let side = if minor > 0 { &mut self.inflows } else { &mut self.outflows };
+        let amount_minor = minor.saturating_abs();
+        side.push(Occurrence { id: row.get(0)?, on_days: row.get(1)?, amount_minor });
+        Ok(())
+    }
+
+    fn of(tx: &mut Tx<'_>, user: UserId, place: &Place) -> Result<Entries> {
+        let mut entries = Entries::default();
+        tx.each(ENTRIES_OF, params![user, place.0, &place.1], |row| entries.add(row))?;
+        Ok(entries)
+    }
+
+    fn append(&mut self, mut later: Entries) {
+        self.outflows.append(&mut later.outflows);
+        self.inflows.append(&mut later.inflows);
+    }
+
+    /// What could be a paycheck or a bill: purchases of securities, the interest of a loan and payments onto a card,
+    /// however regular, are neither.
+    fn repeating(mut self, kind: Option<AccountKind>) -> Entries {
+        match kind {
+            Some(AccountKind::Investment | AccountKind::Loan) => return Entries::default(),
+            Some(AccountKind::Credit) => self.inflows.clear(),
+            _ => {}
+        }
+        self
+    }
 }
 
 /// What a transaction is called now.
@@ -36,7 +69,7 @@ struct Named {
 pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
     let mut told: Vec<StreamId> = Vec::new();
     let mut stored: BTreeMap<Place, Vec<Stream>> = BTreeMap::new();
-    let mut places: BTreeMap<Place, Vec<Entry>> = BTreeMap::new();
+    let mut places: BTreeMap<Place, Entries> = BTreeMap::new();
     match &run.scope {
         Scope::Everything => {
             for stream in tx.all(LIST, params![run.user], read)? {
@@ -51,20 +84,19 @@ pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
             for place in touched {
                 let at = params![run.user, place.0, &place.1];
                 let streams = tx.all(STREAMS_OF, at, read)?;
-                let mut entries = tx.all(ENTRIES_OF, at, read_entry)?;
-                entries.retain(|it| repeats(run, place.0, it));
-                places.insert(place.clone(), entries);
+                places.insert(place.clone(), Entries::of(tx, run.user, &place)?);
                 stored.insert(place, streams);
             }
         }
     }
     for place in stored.keys().filter(|it| !places.contains_key(*it)).cloned().collect::<Vec<_>>() {
-        places.insert(place, Vec::new());
+        places.insert(place, Entries::default());
     }
     for (place, entries) in places {
         let known = stored.remove(&place).unwrap_or_default();
+        let entries = entries.repeating(run.account(place.0).map(|it| it.kind));
         // Most merchants are met once or twice and never made a stream.
-        if entries.len() < 2 && known.is_empty() {
+        if entries.outflows.len() < 2 && entries.inflows.len() < 2 && known.is_empty() {
             continue;
         }
         renew(tx, run, (&place, entries), known, &mut told)?;
@@ -78,25 +110,21 @@ pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Run) -> Result<()> {
     Ok(())
 }
 
-fn all_entries(tx: &mut Tx<'_>, run: &Run) -> Result<BTreeMap<Place, Vec<Entry>>> {
-    let mut places: BTreeMap<Place, Vec<Entry>> = BTreeMap::new();
+fn all_entries(tx: &mut Tx<'_>, run: &Run) -> Result<BTreeMap<Place, Entries>> {
+    let mut places: BTreeMap<Place, Entries> = BTreeMap::new();
     // Read from the index, the entries of a place mostly follow each other, so that it is looked up once for all of them.
-    let (mut place, mut entries): (Option<Place>, Vec<Entry>) = (None, Vec::new());
+    let (mut place, mut entries): (Option<Place>, Entries) = (None, Entries::default());
     tx.each(ENTRIES, params![run.user], |row| {
         let (account, merchant_key): (AccountId, &str) = (row.get(3)?, row.get(4)?);
         if place.as_ref().is_none_or(|it| it.0 != account || it.1 != merchant_key)
             && let Some(before) = place.replace((account, merchant_key.to_owned()))
         {
-            places.entry(before).or_default().append(&mut entries);
+            places.entry(before).or_default().append(std::mem::take(&mut entries));
         }
-        let entry = read_entry(row)?;
-        if repeats(run, account, &entry) {
-            entries.push(entry);
-        }
-        Ok(())
+        entries.add(row)
     })?;
     if let Some(last) = place {
-        places.entry(last).or_default().append(&mut entries);
+        places.entry(last).or_default().append(entries);
     }
     Ok(places)
 }
@@ -119,10 +147,8 @@ pub(crate) fn inflows(
     let mut inflows = Vec::new();
     for key in keys {
         let place: Place = (account, key);
-        let at = params![household.user, account, &place.1];
-        let mut entries = tx.all(ENTRIES_OF, at, read_entry)?;
-        entries.retain(|it| it.amount_minor > 0);
-        let group = group(tx, household.user, &place, true, &entries)?;
+        let inflows_of = Entries::of(tx, household.user, &place)?.inflows;
+        let group = group(tx, household.user, &place, true, inflows_of)?;
         for stream in streams(&group, household.today) {
             let named = named(tx, household.user, stream.members.last().map(|it| it.id))?;
             inflows.push(Inflow {
@@ -135,20 +161,10 @@ pub(crate) fn inflows(
     Ok(inflows)
 }
 
-/// Whether it could be a paycheck or a bill: purchases of securities, the interest of a loan and payments onto a card,
-/// however regular, are neither.
-fn repeats(run: &Run, account: AccountId, entry: &Entry) -> bool {
-    match run.account(account).map(|it| it.kind) {
-        Some(AccountKind::Investment | AccountKind::Loan) => false,
-        Some(AccountKind::Credit) => entry.amount_minor < 0,
-        _ => true,
-    }
-}
-
 fn renew(
     tx: &mut Tx<'_>,
     run: &Run,
-    (place, entries): (&Place, Vec<Entry>),
+    (place, entries): (&Place, Entries),
     known: Vec<Stream>,
     told: &mut Vec<StreamId>,
 ) -> Result<()> {
@@ -179,14 +195,8 @@ fn renew(
 }
 
 /// The streams of one place, by direction, with an id still to be given.
-fn found(
-    tx: &mut Tx<'_>,
-    run: &Run,
-    place: &Place,
-    entries: Vec<Entry>,
-) -> Result<Vec<Vec<Stream>>> {
-    let (inflows, outflows): (Vec<Entry>, Vec<Entry>) =
-        entries.into_iter().partition(|it| it.amount_minor > 0);
+fn found(tx: &mut Tx<'_>, run: &Run, place: &Place, entries: Entries) -> Result<Vec<Vec<Stream>>> {
+    let Entries { outflows, inflows } = entries;
     let currency = run.account(place.0).map_or(run.currency, |it| it.currency);
     let mut all = Vec::new();
     for (direction, entries) in [(Direction::Outflow, outflows), (Direction::Inflow, inflows)] {
@@ -194,7 +204,7 @@ fn found(
         if entries.len() < 2 {
             continue;
         }
-        let group = group(tx, run.user, place, direction == Direction::Inflow, &entries)?;
+        let group = group(tx, run.user, place, direction == Direction::Inflow, entries)?;
         let mut streams_of = Vec::new();
         for stream in streams(&group, run.today) {
             let named = named(tx, run.user, stream.members.last().map(|it| it.id))?;
@@ -224,20 +234,11 @@ fn group(
     user: UserId,
     place: &Place,
     inflow: bool,
-    entries: &[Entry],
+    occurrences: Vec<Occurrence>,
 ) -> Result<Group> {
-    let newest = entries.iter().max_by_key(|it| (it.on, it.id));
+    let newest = occurrences.iter().max_by_key(|it| (it.on_days, it.id));
     let category = named(tx, user, newest.map(|it| it.id))?.category;
-    let occurrence = |it: &Entry| Occurrence {
-        id: it.id,
-        on: it.on,
-        amount_minor: it.amount_minor.saturating_abs(),
-    };
-    Ok(Group {
-        inflow,
-        nature: Nature::of(category, is_service(&place.1)),
-        occurrences: entries.iter().map(occurrence).collect(),
-    })
+    Ok(Group { inflow, nature: Nature::of(category, is_service(&place.1)), occurrences })
 }
 
 fn is_service(merchant_key: &str) -> bool {
@@ -345,10 +346,6 @@ fn save(tx: &mut Tx<'_>, run: &Run, stream: &Stream) -> Result<()> {
     tx.execute(DELETE, params![run.user, stream.id])?;
     tx.execute(INSERT, values)?;
     Ok(())
-}
-
-fn read_entry(row: &db::Row<'_>) -> db::Result<Entry> {
-    Ok(Entry { id: row.get(0)?, on: row.get(1)?, amount_minor: row.get(2)? })
 }
 
 // A payment on one's own loan is a move between accounts and a bill all the same.

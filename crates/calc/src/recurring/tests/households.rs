@@ -85,11 +85,7 @@ impl Household {
         }
         let broken = self.random.percent(self.noise.broken_keys);
         let group = if broken { self.merchant(false, Nature::Other) } else { merchant };
-        self.groups[group].occurrences.push(Occurrence {
-            id,
-            on: date_from_days(day),
-            amount_minor,
-        });
+        self.groups[group].occurrences.push(Occurrence { id, on_days: day, amount_minor });
         Some(id).filter(|_| !broken)
     }
 

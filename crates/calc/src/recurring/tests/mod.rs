@@ -19,7 +19,7 @@ pub(super) fn id(number: usize) -> TransactionId {
 pub(super) fn group(inflow: bool, nature: Nature, paid: &[(Date, i64)]) -> Group {
     let occurrence = |(index, (on, amount_minor)): (usize, &(Date, i64))| Occurrence {
         id: id(index),
-        on: *on,
+        on_days: days_from_date(*on),
         amount_minor: *amount_minor,
     };
     Group { inflow, nature, occurrences: paid.iter().enumerate().map(occurrence).collect() }
