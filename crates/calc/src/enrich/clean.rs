@@ -70,7 +70,9 @@ fn shorten(key: &mut String) {
 /// Behind the word for pay stand a date, a reference, or the name of who is paid.
 fn end_at_pay(key: &mut String) {
     for word in [" PAYROLL ", " SALARY ", " DIR DEP "] {
-        if let Some(at) = key.find(word) {
+        // A key has few spaces, and looking behind each is cheaper than a search for the word.
+        let mut spaces = key.match_indices(' ').map(|it| it.0);
+        if let Some(at) = spaces.find(|at| key[*at..].starts_with(word)) {
             key.truncate(at + word.len() - 1);
         }
     }

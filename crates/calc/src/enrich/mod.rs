@@ -26,6 +26,7 @@ use crate::transfers::Kind;
 pub use clean::{Cleaned, UNKNOWN, clean};
 pub use descriptors::Processor;
 pub use history::{History, Sample};
+use keywords::Keyword;
 pub use merchants::{Flag, Merchant, merchant};
 pub use readable::readable;
 pub use rules::{Rule, Rules};
@@ -96,7 +97,8 @@ pub fn merchant_key(description: &str) -> String {
 
 /// Answers from the first that has an answer; the counterparty and the category each for itself.
 pub fn enrich(cleaned: &Cleaned, facts: &Facts<'_>, rules: &Rules, history: &History) -> Enriched {
-    let row = Row { cleaned, facts, merchant: merchant(&cleaned.key) };
+    let leading = leading_keyword(&cleaned.key, facts);
+    let row = Row { cleaned, facts, merchant: merchant(&cleaned.key), leading };
     let (category, stage) = match row.category(rules, history) {
         Some((category, stage)) => (Some(category), stage),
         None => (None, Stage::None),
@@ -109,6 +111,13 @@ struct Row<'a> {
     cleaned: &'a Cleaned,
     facts: &'a Facts<'a>,
     merchant: Option<&'static Merchant>,
+    /// What the key starts with.
+    leading: Option<&'static Keyword>,
+}
+
+fn leading_keyword(key: &str, facts: &Facts<'_>) -> Option<&'static Keyword> {
+    let words: Vec<&str> = key.split(' ').collect();
+    keywords::leading(&words, facts.inflow, facts.account_kind)
 }
 
 impl Row<'_> {
@@ -186,7 +195,7 @@ impl Row<'_> {
 
     /// Interest, fees and payments in the bank's own words, and whatever comes into a loan.
     fn account_fact(&self) -> Option<Category> {
-        let said = self.leading_keyword().filter(|it| it.is_structural());
+        let said = self.leading.filter(|it| it.is_structural());
         let is_paid = self.facts.account_kind == AccountKind::Loan && self.facts.inflow;
         match said.and_then(|it| it.category) {
             Some(category) => Some(category),
@@ -220,8 +229,8 @@ impl Row<'_> {
 
     fn keyword(&self) -> Option<Category> {
         let words: Vec<&str> = self.cleaned.text.split(' ').collect();
-        let found = keywords::anywhere(&words, self.facts.inflow, self.facts.account_kind)
-            .or_else(|| self.leading_keyword());
+        let found =
+            keywords::anywhere(&words, self.facts.inflow, self.facts.account_kind).or(self.leading);
         // Securities and employers have names of all trades; money from them is no purchase there.
         let is_named_after_trade = self.facts.account_kind == AccountKind::Investment
             || self.facts.inflow
@@ -249,13 +258,8 @@ impl Row<'_> {
         Category::parse("FOOD_AND_DRINK_RESTAURANT").filter(|_| is_toast)
     }
 
-    fn leading_keyword(&self) -> Option<&'static keywords::Keyword> {
-        let words: Vec<&str> = self.cleaned.key.split(' ').collect();
-        keywords::leading(&words, self.facts.inflow, self.facts.account_kind)
-    }
-
     fn is_banks_own(&self) -> bool {
-        let said = self.leading_keyword().is_some_and(|it| it.is_bank);
+        let said = self.leading.is_some_and(|it| it.is_bank);
         let is_nobody = self.cleaned.key == UNKNOWN || self.facts.transfer.is_some();
         !self.cleaned.person && (is_nobody || said)
     }

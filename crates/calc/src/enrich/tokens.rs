@@ -85,6 +85,13 @@ impl<'a> Splitter<'a> {
     }
 
     fn word(&mut self, word: &'a str) {
+        // Most words are letters alone or have no slash, and looking closer at each costs more than all else here.
+        if word.bytes().all(|it| it.is_ascii_alphabetic()) {
+            return self.piece(word);
+        }
+        if !word.contains('/') {
+            return self.parts(word);
+        }
         for (index, part) in word.split("//").enumerate() {
             if matches!(part, "HTTP:" | "HTTPS:") {
                 continue;
@@ -93,21 +100,25 @@ impl<'a> Splitter<'a> {
             if index > 0 && !word.starts_with("HTTP") {
                 self.push("", Kind::Break);
             }
-            let mut start = 0;
-            for (at, separator) in part.char_indices() {
-                let glue = match separator {
-                    '*' => Glue::Star,
-                    '#' => Glue::Hash,
-                    '.' | ',' | '/' | ':' | '-' | '+' | '&' => continue,
-                    c if c.is_alphanumeric() => continue,
-                    _ => Glue::Other,
-                };
-                self.part(&part[start..at]);
-                self.glue = glue;
-                start = at + separator.len_utf8();
-            }
-            self.part(&part[start..]);
+            self.parts(part);
         }
+    }
+
+    fn parts(&mut self, text: &'a str) {
+        let mut start = 0;
+        for (at, separator) in text.char_indices() {
+            let glue = match separator {
+                '*' => Glue::Star,
+                '#' => Glue::Hash,
+                '.' | ',' | '/' | ':' | '-' | '+' | '&' => continue,
+                c if c.is_alphanumeric() => continue,
+                _ => Glue::Other,
+            };
+            self.part(&text[start..at]);
+            self.glue = glue;
+            start = at + separator.len_utf8();
+        }
+        self.part(&text[start..]);
     }
 
     /// A part may still hold dots, commas, slashes, colons and dashes: dates, phones and hosts do.
