@@ -12,8 +12,9 @@ use crate::ledger::Ledger;
 
 /// Sums over all months of the window.
 pub(super) struct Flows {
-    pub(super) expenses: BTreeMap<String, i128>,
-    pub(super) debt: BTreeMap<String, i128>,
+    /// By the primary of their category.
+    pub(super) expenses: BTreeMap<&'static str, i128>,
+    pub(super) debt: BTreeMap<&'static str, i128>,
     pub(super) rent: i128,
     /// Expenses and debt by month.
     pub(super) spent: Vec<i128>,
@@ -67,14 +68,14 @@ impl Flows {
         match outlay {
             Outlay::Expense(category) => {
                 let label = category.map_or("uncategorized", Category::primary);
-                *self.expenses.entry(label.to_ascii_lowercase()).or_default() += out;
+                *self.expenses.entry(label).or_default() += out;
                 self.spent[month] += out;
                 if category.is_some_and(|it| it.detailed() == "RENT_AND_UTILITIES_RENT") {
                     self.rent += out;
                 }
             }
             Outlay::Debt(label) => {
-                *self.debt.entry(label.as_str().to_owned()).or_default() += out;
+                *self.debt.entry(label.as_str()).or_default() += out;
                 self.spent[month] += out;
             }
             Outlay::Invested => self.invested.add(out),

@@ -1,6 +1,6 @@
 //! What each inflow is, so that only what was earned counts as income.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -134,7 +134,8 @@ fn on_card(entry: &Entry, has_purchase: bool) -> Label {
 /// For each inflow the latest outflow of the same key that it may take back: at least as large, at
 /// most so many days before. Keys that pay this person by themselves take nothing back.
 fn matched_purchases(ledger: &Ledger) -> BTreeMap<usize, usize> {
-    let mut by_key: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    // Asked for every entry; each key is matched for itself, so that their order does not matter.
+    let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut payers: BTreeSet<&str> = BTreeSet::new();
     let (inflows, others): (Vec<_>, Vec<_>) = ledger
         .seen()

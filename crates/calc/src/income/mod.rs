@@ -169,13 +169,15 @@ pub fn analyse(ledger: &Ledger) -> Income {
     }
 }
 
-fn block(sums: &BTreeMap<String, i128>, months: i64, income: i64) -> Block {
+fn block(sums: &BTreeMap<&str, i128>, months: i64, income: i64) -> Block {
+    let sums: BTreeMap<String, i128> =
+        sums.iter().map(|(label, sum)| (label.to_ascii_lowercase(), *sum)).collect();
     let (total, parts) = by_month(&sums.values().copied().collect::<Vec<_>>(), months);
     let shares = parts.into_iter().map(|it| Share::of(it, income));
     Block {
         total: Share::of(total, income),
         // A label whose charges were all refunded is no part of anything.
-        parts: sums.keys().cloned().zip(shares).filter(|(_, it)| it.amount_minor != 0).collect(),
+        parts: sums.into_keys().zip(shares).filter(|(_, it)| it.amount_minor != 0).collect(),
     }
 }
 

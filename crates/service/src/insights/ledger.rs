@@ -1,6 +1,6 @@
 //! Filling the ledger that income and scores are worked out from: the last year and a half, in the base currency.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -22,15 +22,14 @@ const SHOCK_FLOOR_MINOR: i64 = 200_000;
 pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledger> {
     let open: Vec<&Known> =
         household.accounts.iter().copied().filter(|it| it.closed_on.is_none()).collect();
-    let places: BTreeMap<AccountId, usize> =
-        open.iter().enumerate().map(|(place, it)| (it.id, place)).collect();
+    let places: Vec<AccountId> = open.iter().map(|it| it.id).collect();
     let (pays, slots) = pays(tx, household, &open)?;
     let from = date_from_days(days_from_date(household.today) - WINDOW_DAYS);
     let mut entries = Vec::new();
     let mut posted: Vec<Vec<(Date, i64)>> = vec![Vec::new(); open.len()];
     tx.each(ENTRIES, params![household.user, from], |row| {
         let account: AccountId = row.get(1)?;
-        let Some(place) = places.get(&account).copied() else { return Ok(()) };
+        let Some(place) = places.iter().position(|it| *it == account) else { return Ok(()) };
         let known = open[place];
         let (on, minor): (Date, i64) = (row.get(2)?, row.get(3)?);
         if known.kind == AccountKind::Depository {
@@ -42,7 +41,9 @@ pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledge
         };
         let id: TransactionId = row.get(0)?;
         let (category, kind): (Option<&str>, Option<&str>) = (row.get(4)?, row.get(6)?);
-        let inflow = amount_minor > 0 && known.kind == AccountKind::Depository;
+        let transfer = kind.and_then(TransferKind::parse);
+        let is_judged =
+            amount_minor > 0 && known.kind == AccountKind::Depository && transfer.is_none();
         entries.push(Entry {
             id,
             account: place,
@@ -50,9 +51,9 @@ pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledge
             amount_minor,
             category: category.and_then(Category::parse),
             key: row.get::<Option<String>>(5)?.unwrap_or_default(),
-            // Only what comes in is judged by its text, so only that text is read.
-            signs: if inflow { signs(row.get(7)?) } else { Signs::default() },
-            transfer: kind.and_then(TransferKind::parse),
+            // Only what comes in from elsewhere is judged by its text, so only that text is read.
+            signs: if is_judged { signs(row.get(7)?) } else { Signs::default() },
+            transfer,
             pay: if minor > 0 { slots.get(&id).copied() } else { None },
         });
         Ok(())
