@@ -23,6 +23,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "trading",
         sql: include_str!("../../../migrations/0004_trading.sql"),
     },
+    Migration {
+        version: 5,
+        name: "ledger",
+        sql: include_str!("../../../migrations/0005_ledger.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use base::category::Category;
 use base::draft::AccountKind;
-use base::{AccountId, Date, TransactionId, date_from_days, days_from_date};
-use calc::enrich::{self, Flag};
-use calc::ledger::{Account, Entry, Ledger, Pay, PayStream, Signs, TransferKind};
-use db::{Tx, params};
+use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_date};
+use calc::enrich;
+use calc::ledger::{Account, Entry, Ledger, Pay, PayStream, Signs};
+use db::Tx;
 
 use super::Household;
+use super::lines::{self, Line};
+use super::pages;
 use crate::accounts::Account as Known;
 use crate::{Result, balances, recurring};
 
@@ -19,44 +20,53 @@ const DAILY_DAYS: i64 = 366;
 /// The least sudden bill worth being ready for, in US dollars.
 const SHOCK_FLOOR_MINOR: i64 = 200_000;
 
+/// The first day that is looked at.
+pub(super) fn window_start(today: Date) -> Date {
+    date_from_days(days_from_date(today) - WINDOW_DAYS)
+}
+
+/// From the transactions as they are at this moment.
 pub(crate) fn ledger(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledger> {
+    filled_by(tx, household, lines::each)
+}
+
+/// The same from the packed months, which a turn has just renewed.
+pub(super) fn ledger_of_pages(tx: &mut Tx<'_>, household: &Household<'_>) -> Result<Ledger> {
+    filled_by(tx, household, pages::each)
+}
+
+type Each = fn(&mut Tx<'_>, UserId, Date, &mut (dyn FnMut(&Line<'_>) + Send)) -> Result<()>;
+
+fn filled_by(tx: &mut Tx<'_>, household: &Household<'_>, each: Each) -> Result<Ledger> {
     let open: Vec<&Known> =
         household.accounts.iter().copied().filter(|it| it.closed_on.is_none()).collect();
     let places: Vec<AccountId> = open.iter().map(|it| it.id).collect();
     let (pays, slots) = pays(tx, household, &open)?;
-    let from = date_from_days(days_from_date(household.today) - WINDOW_DAYS);
+    let from = window_start(household.today);
     let mut entries = Vec::new();
     let mut posted: Vec<Vec<(Date, i64)>> = vec![Vec::new(); open.len()];
-    tx.each(ENTRIES, params![household.user, from], |row| {
-        let account: AccountId = row.get(1)?;
-        let Some(place) = places.iter().position(|it| *it == account) else { return Ok(()) };
-        let known = open[place];
-        let (on, minor): (Date, i64) = (row.get(2)?, row.get(3)?);
-        if known.kind == AccountKind::Depository {
-            posted[place].push((on, minor));
+    each(tx, household.user, from, &mut |line| {
+        let Some(place) = places.iter().position(|it| *it == line.account) else { return };
+        let (known, on) = (open[place], date_from_days(line.on_days));
+        let is_deposit = known.kind == AccountKind::Depository;
+        if is_deposit {
+            posted[place].push((on, line.amount_minor));
         }
-        let in_base = household.rates.to_base(minor, known.currency);
-        let Some(amount_minor) = in_base.filter(|_| on <= household.today) else {
-            return Ok(());
-        };
-        let id: TransactionId = row.get(0)?;
-        let (category, kind): (Option<&str>, Option<&str>) = (row.get(4)?, row.get(6)?);
-        let transfer = kind.and_then(TransferKind::parse);
-        let is_judged =
-            amount_minor > 0 && known.kind == AccountKind::Depository && transfer.is_none();
+        let in_base = household.rates.to_base(line.amount_minor, known.currency);
+        let Some(amount_minor) = in_base.filter(|_| on <= household.today) else { return };
+        let inflow = line.amount_minor > 0;
         entries.push(Entry {
-            id,
+            id: line.id,
             account: place,
             on,
             amount_minor,
-            category: category.and_then(Category::parse),
-            key: row.get::<Option<String>>(5)?.unwrap_or_default(),
-            // Only what comes in from elsewhere is judged by its text, so only that text is read.
-            signs: if is_judged { signs(row.get(7)?) } else { Signs::default() },
-            transfer,
-            pay: if minor > 0 { slots.get(&id).copied() } else { None },
+            category: line.category,
+            key: line.key.to_owned(),
+            // On other accounts nothing is judged by its text.
+            signs: if is_deposit { line.signs } else { Signs::default() },
+            transfer: line.transfer,
+            pay: if inflow { slots.get(&line.id).copied() } else { None },
         });
-        Ok(())
     })?;
     let mut accounts = Vec::with_capacity(open.len());
     for (account, posted) in open.iter().zip(posted) {
@@ -95,18 +105,6 @@ fn filled(
     })
 }
 
-fn signs(description: &str) -> Signs {
-    let cleaned = enrich::clean(description);
-    let merchant = enrich::merchant(&cleaned.key);
-    Signs {
-        refund: cleaned.refund_words,
-        person: cleaned.person,
-        payroll: merchant.is_some_and(|it| it.is(Flag::Payroll)),
-        gig: merchant.is_some_and(|it| it.is(Flag::Gig)),
-        benefit: merchant.is_some_and(|it| it.is(Flag::Benefit)),
-    }
-}
-
 type Slots = HashMap<TransactionId, Pay>;
 
 /// What comes in by a schedule, and which slot each payment fills.
@@ -140,10 +138,3 @@ fn pays(
     }
     Ok((pays, slots))
 }
-
-const ENTRIES: &str =
-    "select id, account_id, posted_on, amount_minor, category, merchant_key, transfer_kind,
-    description from transactions
-    where user_id = $1 and posted_on >= $2 and state = 'posted'";
-
-pub(super) const STATEMENTS: &[&str] = &[ENTRIES];

@@ -5,6 +5,8 @@
 //! merchants, then income, scores and benefits. The result is the one that working out everything would give.
 
 mod ledger;
+mod lines;
+mod pages;
 mod run;
 
 use std::collections::BTreeSet;
@@ -19,7 +21,7 @@ pub(crate) use ledger::ledger;
 pub(crate) use run::{Household, Run, Scope, settle_around};
 
 /// Raised whenever a method or a stored shape changes, so that everything is worked out anew.
-const METHOD_VERSION: i64 = 1;
+const METHOD_VERSION: i64 = 2;
 /// The version and the tables of words and merchants, which change more often than anyone would remember to say.
 pub(crate) static METHOD: LazyLock<i64> =
     LazyLock::new(|| METHOD_VERSION << 32 | i64::from(calc::enrich::tables_fingerprint()));
@@ -149,5 +151,5 @@ const WAKE_FOR_METHOD: &str = "insert into insight_work (user_id, asked, everyth
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let own = [ADD_CHANGE, WANT, NEXT, POSTPONE, WAKE, WAKE_FOR_METHOD];
-    [&own[..], ledger::STATEMENTS, run::STATEMENTS].concat()
+    [&own[..], lines::STATEMENTS, pages::STATEMENTS, run::STATEMENTS].concat()
 }

@@ -7,7 +7,8 @@ use calc::rates::Rates;
 use db::{Tx, params};
 use wire::v1::Event;
 
-use super::{METHOD, Touch};
+use super::ledger::ledger_of_pages;
+use super::{METHOD, Touch, pages};
 use crate::accounts::Account;
 use crate::{
     App, Error, Result, accounts, benefits, enrichment, income, outbox, rates, recurring, scores,
@@ -46,7 +47,8 @@ pub(super) fn bring_up_to_date(tx: &mut Tx<'_>, app: &App, user: UserId) -> Resu
     let mut run = Run::new(tx, app, user, scope)?;
     enrichment::settle(tx, &mut run)?;
     recurring::find(tx, &mut run)?;
-    let ledger = super::ledger(tx, &run.household(None))?;
+    pages::renew(tx, &run)?;
+    let ledger = ledger_of_pages(tx, &run.household(None))?;
     let income = income::save(tx, &mut run, &ledger)?;
     let missing = scores::save(tx, &mut run, &ledger, &income)?;
     benefits::save(tx, &mut run)?;
