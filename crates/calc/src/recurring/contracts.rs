@@ -80,7 +80,10 @@ fn apart(points: &[Point], traits: Traits) -> Vec<Verdict> {
     prices.retain(|it| !it.is_empty() && it.len() < points.len());
     let (found, rest) = contracts(prices, traits, |_| usual);
     by_amount.extend(found);
-    by_amount.extend(clusters(&rest, 0, 0, 2).iter().filter_map(|it| early(it, traits, 0)));
+    // Only a bill is known so early.
+    if traits.nature == Nature::Bill {
+        by_amount.extend(clusters(&rest, 0, 0, 2).iter().filter_map(|it| early(it, traits, 0)));
+    }
     if count(&by_amount) * 10 < points.len() * 9 {
         let yearly = anniversaries(points, traits);
         if count(&yearly) * 10 >= points.len() * 9 {
@@ -109,16 +112,21 @@ fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Ve
     // Points are large, so what is sorted are amounts with the places of their points.
     let mut sorted: Vec<(i64, usize)> =
         points.iter().zip(0..).map(|(it, place)| (it.amount_minor, place)).collect();
-    sorted.sort_unstable();
+    sorted.sort_by_key(|it| it.0);
     let leaps =
         |a: i64, b: i64| b - a > minor && i128::from(b) * 100 > i128::from(a) * (100 + percent);
-    let in_time = |part: &[(i64, usize)]| -> Vec<Point> {
-        let mut part = part.to_vec();
-        part.sort_unstable_by_key(|it| it.1);
-        part.into_iter().map(|it| points[it.1]).collect()
-    };
-    let parts = sorted.chunk_by(|a, b| !leaps(a.0, b.0));
-    parts.filter(|it| it.len() >= least).map(in_time).collect()
+    let mut parts: Vec<Vec<Point>> = Vec::new();
+    let mut part_of: Vec<Option<usize>> = vec![None; points.len()];
+    for part in sorted.chunk_by(|a, b| !leaps(a.0, b.0)).filter(|it| it.len() >= least) {
+        part.iter().for_each(|it| part_of[it.1] = Some(parts.len()));
+        parts.push(Vec::with_capacity(part.len()));
+    }
+    for (point, part) in points.iter().zip(part_of) {
+        if let Some(part) = part {
+            parts[part].push(*point);
+        }
+    }
+    parts
 }
 
 /// Clusters that are streams, joined with those that are the same contract at another price; and
