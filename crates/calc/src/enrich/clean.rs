@@ -3,6 +3,7 @@
 
 use super::descriptors::{Behind, DESCRIPTORS, Descriptors, Hint, Processor, Role, Roles};
 use super::fold::fold;
+use super::merchants::{Merchant, merchant};
 use super::name::{MOST_WORDS, Mark, Name};
 use super::tokens::{Glue, Kind, Token, split};
 
@@ -14,6 +15,8 @@ pub const UNKNOWN: &str = "UNKNOWN";
 pub struct Cleaned {
     /// Upper-case words with single spaces; the same for every purchase at one merchant.
     pub key: String,
+    /// Whom the key means, looked up once however many rows have the descriptor.
+    pub merchant: Option<&'static Merchant>,
     /// All words of the descriptor in the key's spelling, for keywords and rules.
     pub text: String,
     pub processor: Option<Processor>,
@@ -26,6 +29,13 @@ pub struct Cleaned {
 
 /// Finds the key. Cleaning a key gives the same key, and no descriptor gives an empty one.
 pub fn clean(description: &str) -> Cleaned {
+    let mut cleaned = without_merchant(description);
+    cleaned.merchant = merchant(&cleaned.key);
+    cleaned
+}
+
+/// The table of merchants is itself made of keys.
+fn without_merchant(description: &str) -> Cleaned {
     let folded = fold(description);
     let tokens = split(&folded);
     let reading = Reading::new(&tokens, &DESCRIPTORS);
@@ -42,7 +52,7 @@ pub fn clean(description: &str) -> Cleaned {
     let (transfer_words, refund_words) = reading.hints();
     let person = processor.is_some_and(Processor::is_between_people);
     let text = spaced(&reading.words);
-    Cleaned { key, text, processor, person, transfer_words, refund_words }
+    Cleaned { key, merchant: None, text, processor, person, transfer_words, refund_words }
 }
 
 /// The key of a name as a table writes it. Most names hold no word of a bank's and are their own keys.
@@ -54,7 +64,7 @@ pub(super) fn key_of_name(name: &str) -> String {
     };
     let mut words = folded.split(' ');
     let is_short = words.clone().count() <= MOST_WORDS;
-    if is_short && words.all(is_plain) { folded } else { clean(name).key }
+    if is_short && words.all(is_plain) { folded } else { without_merchant(name).key }
 }
 
 /// Keys are in indexes, which have no room for a text without end.

@@ -91,14 +91,14 @@ pub fn tables_fingerprint() -> u32 {
 
 /// The key that a descriptor's row gets, whatever else is known of it.
 pub fn merchant_key(description: &str) -> String {
-    let key = clean(description).key;
-    merchant(&key).map_or(key, |it| it.key.to_owned())
+    let Cleaned { key, merchant, .. } = clean(description);
+    merchant.map_or(key, |it| it.key.to_owned())
 }
 
 /// Answers from the first that has an answer; the counterparty and the category each for itself.
 pub fn enrich(cleaned: &Cleaned, facts: &Facts<'_>, rules: &Rules, history: &History) -> Enriched {
     let leading = leading_keyword(&cleaned.key, facts);
-    let row = Row { cleaned, facts, merchant: merchant(&cleaned.key), leading };
+    let row = Row { cleaned, facts, merchant: cleaned.merchant, leading };
     let (category, stage) = match row.category(rules, history) {
         Some((category, stage)) => (Some(category), stage),
         None => (None, Stage::None),

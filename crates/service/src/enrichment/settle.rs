@@ -143,10 +143,10 @@ impl View {
         let mut view = View::default();
         let Some((from, to)) = days else {
             let judge = Some((desk, run));
-            tx.each(ROWS, params![run.user, i64::MIN, i64::MAX], |row| view.add(row, judge))?;
+            tx.each(ROWS, params![run.user], |row| view.add(row, judge))?;
             return Ok(view);
         };
-        tx.each(ROWS, params![run.user, from, to], |row| view.add(row, None))?;
+        tx.each(LEGS, params![run.user, from, to], |row| view.add(row, None))?;
         // A pair that the person confirmed may lie far apart.
         if !decided.confirmed.is_empty() {
             let there: BTreeSet<TransactionId> = view.rows.iter().map(|it| it.id).collect();
@@ -164,7 +164,7 @@ impl View {
     fn add(&mut self, stored: &db::Row<'_>, judge: Option<(&Desk, &Run)>) -> db::Result<()> {
         let mut row = read(stored, self.place_of(stored.get(7)?))?;
         if let Some((desk, run)) = judge {
-            let told = told(&row, stored.get(8)?);
+            let told = told(&row, stored.get(11)?);
             let enriched = desk.judge(run, &told, self.cleaned(&row), row.transfer_kind);
             row.holds = Stored::of(stored)?.is(&enriched);
         }
@@ -213,7 +213,7 @@ impl View {
         Said {
             description: self.texts[row.text].description.to_string(),
             category: enriched.category.filter(|_| !is_echo(&enriched)),
-            merchant: enrich::merchant(&cleaned.key).is_some_and(sells),
+            merchant: cleaned.merchant.is_some_and(sells),
             words: Words {
                 transfer: cleaned.transfer_words,
                 refund: cleaned.refund_words,
@@ -243,12 +243,12 @@ struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     fn of(row: &'a db::Row<'_>) -> db::Result<Stored<'a>> {
-        let (category, stage): (Option<&str>, Option<&str>) = (row.get(11)?, row.get(12)?);
+        let (category, stage): (Option<&str>, Option<&str>) = (row.get(13)?, row.get(14)?);
         Ok(Stored {
-            counterparty: row.get(10)?,
+            counterparty: row.get(12)?,
             category: category.and_then(Category::parse),
             stage: stage.and_then(Stage::parse),
-            merchant_key: row.get(13)?,
+            merchant_key: row.get(15)?,
         })
     }
 
@@ -330,7 +330,7 @@ fn save(
 ) -> Result<Option<Enriched>> {
     let kind = pair.map(|it| it.kind);
     let judged = tx.first(ROW, params![run.user, row.id], |stored| {
-        let enriched = desk.judge(run, &told(row, stored.get(8)?), cleaned, kind);
+        let enriched = desk.judge(run, &told(row, stored.get(11)?), cleaned, kind);
         let stored = Stored::of(stored)?;
         Ok((stored.is(&enriched), stored.reads_as(&enriched), enriched))
     })?;
@@ -443,7 +443,7 @@ fn decisions(tx: &mut Tx<'_>, run: &Run, decision: &str) -> Result<Pairs> {
 }
 
 fn read(row: &db::Row<'_>, text: usize) -> db::Result<Row> {
-    let (told_category, kind): (Option<&str>, Option<&str>) = (row.get(9)?, row.get(15)?);
+    let (told_category, kind): (Option<&str>, Option<&str>) = (row.get(8)?, row.get(10)?);
     Ok(Row {
         id: row.get(0)?,
         account: row.get(1)?,
@@ -454,18 +454,23 @@ fn read(row: &db::Row<'_>, text: usize) -> db::Result<Row> {
         authorized_on: row.get(6)?,
         text,
         told_category: told_category.and_then(Category::parse),
-        transfer: row.get(14)?,
+        transfer: row.get(9)?,
         transfer_kind: kind.and_then(Kind::parse),
         holds: true,
     })
 }
 
+const LEGS: &str =
+    "select id, account_id, posted_on, state, amount_minor, currency, authorized_on, description,
+    told_category, transfer_id, transfer_kind from transactions
+    where user_id = $1 and posted_on between $2 and $3 and state <> 'removed'";
+// The same, and what is stored of them beside.
 const ROWS: &str = "select id, account_id, posted_on, state, amount_minor, currency, authorized_on, description,
-    told_counterparty, told_category, counterparty, category, category_stage, merchant_key, transfer_id,
-    transfer_kind from transactions where user_id = $1 and posted_on between $2 and $3 and state <> 'removed'";
+    told_category, transfer_id, transfer_kind, told_counterparty, counterparty, category, category_stage,
+    merchant_key from transactions where user_id = $1 and state <> 'removed'";
 const ROW: &str = "select id, account_id, posted_on, state, amount_minor, currency, authorized_on, description,
-    told_counterparty, told_category, counterparty, category, category_stage, merchant_key, transfer_id,
-    transfer_kind from transactions where user_id = $1 and id = $2 and state <> 'removed'";
+    told_category, transfer_id, transfer_kind, told_counterparty, counterparty, category, category_stage,
+    merchant_key from transactions where user_id = $1 and id = $2 and state <> 'removed'";
 const SAVE: &str = "update transactions set counterparty = $3, category = $4, category_stage = $5,
     merchant_key = $6, transfer_id = $7, transfer_kind = $8, updated_at = coalesce($9, updated_at)
     where user_id = $1 and id = $2";
@@ -481,4 +486,5 @@ const SAVE_PAIR: &str =
 const DECISIONS: &str =
     "select outflow_id, inflow_id from transfer_decisions where user_id = $1 and decision = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[ROWS, ROW, SAVE, PAIRS, FORGET_PAIR, SAVE_PAIR, DECISIONS];
+pub(super) const STATEMENTS: &[&str] =
+    &[LEGS, ROWS, ROW, SAVE, PAIRS, FORGET_PAIR, SAVE_PAIR, DECISIONS];

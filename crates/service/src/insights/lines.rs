@@ -65,13 +65,13 @@ fn read<'a>(row: &'a db::Row<'_>) -> db::Result<Line<'a>> {
 
 fn signs(description: &str) -> Signs {
     let cleaned = enrich::clean(description);
-    let merchant = enrich::merchant(&cleaned.key);
+    let is = |flag: Flag| cleaned.merchant.is_some_and(|it| it.is(flag));
     Signs {
         refund: cleaned.refund_words,
         person: cleaned.person,
-        payroll: merchant.is_some_and(|it| it.is(Flag::Payroll)),
-        gig: merchant.is_some_and(|it| it.is(Flag::Gig)),
-        benefit: merchant.is_some_and(|it| it.is(Flag::Benefit)),
+        payroll: is(Flag::Payroll),
+        gig: is(Flag::Gig),
+        benefit: is(Flag::Benefit),
     }
 }
 
