@@ -3,7 +3,7 @@
 use serde_json::Value;
 use service::keys::NewKey;
 use service::{App, Caller, income};
-use testkit::draft::{checking, statement, txn};
+use testkit::draft::{account, checking, statement, txn};
 use testkit::{World, new_key};
 
 use super::{every, monthly, settle, told};
@@ -83,6 +83,39 @@ async fn a_key_for_some_accounts_gets_the_analysis_of_these() {
     assert_eq!(cents(&some["monthly_income"]), 0);
     assert_eq!(some["expenses"]["amount"], all["expenses"]["amount"]);
     assert_eq!(cents(&some["expenses"]["percent"]), 0, "there is no income to be a part of");
+}
+
+/// What is kept was drawn from packed months, and what such a key gets from the transactions themselves.
+#[tokio::test]
+async fn a_key_for_all_accounts_by_name_gets_what_is_kept_for_the_person() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let pay = every(14, "2026-03-06", 40, 185_000, "ACME CORP PAYROLL PPD ID: 9111111101");
+    let food = every(3, "2026-03-07", 200, -8_133, "KROGER #339 INDIANAPOLIS IN");
+    let saved = monthly("2026-03-03", 12, -30_000, "ONLINE TRANSFER TO SAVINGS");
+    let kept = monthly("2026-03-03", 12, 30_000, "TRANSFER FROM CHECKING");
+    let savings = |it| account(it, base::draft::AccountKind::Depository, "savings");
+    let everyday = checking("Everyday").with_all(pay).with_all(food).with_all(saved);
+    robin.import(statement([everyday, savings("Rainy day").with_all(kept)])).await;
+    settle(&world).await;
+    let refund = txn("2025-11-20", 4_000, "REFUND KROGER #339").id("late");
+    let steps = [
+        checking("Everyday").with(refund),
+        checking("Everyday").with(txn("2026-03-07", -1_200, "NETFLIX.COM").id("new")),
+        checking("Everyday").without("late"),
+    ];
+    let only = vec![robin.account("Everyday").await, robin.account("Rainy day").await];
+    let key = robin.key(NewKey { accounts: Some(only), ..new_key() }).await;
+    for step in steps {
+        robin.import(statement([step, savings("Rainy day")])).await;
+        settle(&world).await;
+        let mut kept = get(&world.app, &robin.caller).await;
+        let mut drawn = get(&world.app, &key.caller).await;
+        for analysis in [&mut kept, &mut drawn] {
+            analysis.as_object_mut().unwrap().remove("generated_at");
+        }
+        assert_eq!(kept, drawn);
+    }
 }
 
 #[tokio::test]
