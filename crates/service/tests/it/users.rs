@@ -2,6 +2,7 @@
 
 use base::draft::AccountKind;
 use base::{BenefitId, Currency, UserId};
+use service::actions::{self, Side, Size, What, Wish};
 use service::benefits::Said;
 use service::enrichment::{NewRule, Word};
 use service::goals::{self, NewGoal, Status};
@@ -11,7 +12,7 @@ use service::sessions::Visit;
 use service::users::{self, NewUser, Role};
 use service::{
     Caller, Error, Result, Scopes, benefits, enrichment, images, insights, invitations, limits,
-    passkeys, profiles, recovery, sign_ins, transfers,
+    paper, passkeys, profiles, recovery, sign_ins, transfers,
 };
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
 use testkit::{Kind, Person, World, hex, new_key, new_user};
@@ -151,7 +152,27 @@ async fn someone_with_everything(world: &World) -> Person {
     limits::take(&world.app, *key.id.as_bytes()).await.unwrap();
     with_insights(world, &person).await;
     with_ways_in(world, &person).await;
+    with_proposals(world, &person).await;
     person
+}
+
+/// A paper account that was traded in, and rules of approval.
+async fn with_proposals(world: &World, person: &Person) {
+    let app = world.filling_at_once();
+    let session = person.session().await;
+    let policy = actions::policy(&app, &session).await.unwrap();
+    let wish = Wish {
+        life_seconds: policy.life_seconds,
+        passkey_from_minor: None,
+        proposals_a_day: policy.proposals_a_day,
+    };
+    actions::set_policy(&app, &session, wish).await.unwrap();
+    let account = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000 };
+    crate::actions::carry_out(&app, &session, account).await;
+    let account = paper::accounts(&app, &session).await.unwrap()[0].id;
+    let size = Size::Cash(10_000);
+    let buy = What::Trade { account, symbol: "VTI".to_owned(), side: Side::Buy, size };
+    crate::actions::carry_out(&app, &session, buy).await;
 }
 
 /// All that somebody leaves behind at the door.
@@ -172,7 +193,14 @@ async fn with_ways_in(world: &World, person: &Person) {
 }
 
 /// Tables whose rows name nobody, or that not everybody has rows in.
-const NOBODYS: [&str; 4] = ["installation", "sign_in_failures", "invitations", "oauth_clients"];
+const NOBODYS: [&str; 6] = [
+    "corporate_actions",
+    "installation",
+    "invitations",
+    "oauth_clients",
+    "quotes",
+    "sign_in_failures",
+];
 
 /// What is worked out and decided.
 async fn with_insights(world: &World, person: &Person) {

@@ -96,3 +96,11 @@ pub(crate) async fn approve(
     let verdict = actions::approve(app, session, action.id, seen(action, price), None).await?;
     Ok(verdict.action)
 }
+
+/// Proposed by the person and approved by them at once.
+pub(crate) async fn carry_out(app: &App, session: &Caller, what: What) -> Action {
+    let action = actions::propose(app, session, what.into()).await.unwrap();
+    let done = approve(app, session, &action, None).await.unwrap();
+    assert_eq!(done.status, actions::Status::Executed, "{:?}", done.error_message);
+    done
+}
