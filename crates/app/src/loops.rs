@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use service::{
     App, actions, idempotency, insights, invitations, keys, limits, oauth, paper, passkeys,
-    sessions, sign_ins,
+    sessions, sign_ins, webhooks,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -71,6 +71,10 @@ impl Loops {
         });
         self.start("book splits and dividends", 900, app, |app| async move {
             paper::settle_once(&app).await
+        });
+        self.tasks.spawn(webhooks::run(app.clone(), self.stop.clone()));
+        self.start("forget old events and attempts", 600, app, |app| async move {
+            webhooks::forget_once(&app).await
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

@@ -41,7 +41,29 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
             slippage_basis_points: config.slippage_basis_points,
         },
         approvals_life_seconds: config.approvals_life_seconds,
+        door: door(config)?,
     }))
+}
+
+/// The way out for webhooks. A machine without certificate authorities serves all the same, and sends nothing.
+fn door(config: &Config) -> Result<Option<Door>> {
+    let extra_ca = match &config.webhooks_ca_file {
+        Some(path) => {
+            let read = std::fs::read(path);
+            Some(read.with_context(|| format!("cannot read webhooks.ca_file {}", path.display()))?)
+        }
+        None => None,
+    };
+    let given = extra_ca.is_some();
+    let guard = Guard::Public { allow: config.webhooks_allow_networks.clone() };
+    match Door::new(Policy { guard, extra_ca }) {
+        Ok(door) => Ok(Some(door)),
+        Err(error) if given => Err(error).context("webhooks.ca_file cannot be used"),
+        Err(error) => {
+            tracing::warn!(%error, "webhooks cannot be sent from this machine");
+            Ok(None)
+        }
+    }
 }
 
 fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {

@@ -80,5 +80,6 @@ async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
             slippage_basis_points: 0,
         },
         approvals_life_seconds: 86_400,
+        door: None,
     }))
 }

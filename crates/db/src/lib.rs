@@ -11,6 +11,8 @@ mod value;
 
 use std::path::{Path, PathBuf};
 
+use tokio::sync::watch;
+
 pub use backup::{Column, ColumnKind, Table};
 pub use error::Error;
 pub use migrate::{MigrateError, Migration, schema_version};
@@ -47,6 +49,8 @@ pub enum Engine {
 #[derive(Clone)]
 pub struct Db {
     driver: Driver,
+    /// How many transactions this process has kept.
+    commits: watch::Sender<u64>,
 }
 
 #[derive(Clone)]
@@ -63,7 +67,7 @@ impl Db {
                 Driver::Postgres(postgres::Postgres::connect(address).await?)
             }
         };
-        Ok(Db { driver })
+        Ok(Db { driver, commits: watch::Sender::new(0) })
     }
 
     pub fn engine(&self) -> Engine {
@@ -131,10 +135,19 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        match &self.driver {
+        let kept = match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.write(work).await,
             Driver::Postgres(postgres) => postgres.write(work).await,
+        };
+        if kept.is_ok() {
+            self.commits.send_modify(|it| *it = it.wrapping_add(1));
         }
+        kept
+    }
+
+    /// Changes whenever this process has kept a transaction: who waits for news looks then.
+    pub fn commits(&self) -> watch::Receiver<u64> {
+        self.commits.subscribe()
     }
 
     /// Prepares a statement without running it: how a test checks every statement on both engines.

@@ -45,6 +45,7 @@ mod tokens;
 pub mod transactions;
 pub mod transfers;
 pub mod users;
+pub mod webhooks;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -74,6 +75,7 @@ pub struct Parts {
     pub(crate) quote_cache: quotes::Cache,
     pub(crate) approvals_life_seconds: i64,
     pub(crate) bell: actions::Bell,
+    pub(crate) post: webhooks::Post,
     pub(crate) installation_key: installation::Key,
 }
 
@@ -95,6 +97,8 @@ pub struct Setup {
     pub trading: quotes::Trading,
     /// How long a proposal lives, unless the person says otherwise.
     pub approvals_life_seconds: i64,
+    /// The way out for webhooks; none where nothing can be sent.
+    pub door: Option<net::Door>,
 }
 
 impl App {
@@ -111,6 +115,7 @@ impl App {
             quote_cache: quotes::Cache::default(),
             approvals_life_seconds: setup.approvals_life_seconds,
             bell: actions::Bell::default(),
+            post: webhooks::Post::new(setup.door, &installation_key),
             installation_key,
             db,
             clock,

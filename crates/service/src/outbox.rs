@@ -1,10 +1,11 @@
 //! The outbox: events written in the transaction of the change they tell of, so that none is lost.
 
 use base::kinds;
-use base::{EventId, Timestamp, UserId};
+use base::{EventId, KeyId, Timestamp, UserId};
 use db::{Db, Tx, params};
 use wire::v1::Event;
 
+use crate::webhooks::fan_out::{self, Listeners};
 use crate::{App, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,9 +16,38 @@ pub struct Stored {
     pub created_at: Timestamp,
 }
 
-/// Appends events in the order they happened.
+/// Appends events in the order they happened, and what is to be sent of them.
 pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Result<()> {
     let now = app.clock.now();
+    let listeners = Listeners::of(tx, user)?;
+    let written = write(app, tx, user, events, now)?;
+    if listeners.is_empty() {
+        return Ok(());
+    }
+    fan_out::fan_out(app, tx, user, &listeners, &written, now)
+}
+
+/// The same for the endpoints of one key alone.
+pub(crate) fn append_for_key(
+    app: &App,
+    tx: &mut Tx<'_>,
+    user: UserId,
+    key: KeyId,
+    event: &Event,
+) -> Result<()> {
+    let now = app.clock.now();
+    let listeners = Listeners::of(tx, user)?.of_key(key);
+    let written = write(app, tx, user, std::slice::from_ref(event), now)?;
+    fan_out::fan_out(app, tx, user, &listeners, &written, now)
+}
+
+fn write<'e>(
+    app: &App,
+    tx: &mut Tx<'_>,
+    user: UserId,
+    events: &'e [Event],
+    now: Timestamp,
+) -> Result<Vec<(EventId, &'e Event)>> {
     let mut rows = Vec::with_capacity(events.len());
     for event in events {
         let data = serde_json::to_string(event);
@@ -29,7 +59,8 @@ pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Res
         [user.into(), (*id).into(), (*name).into(), data.into(), now.into()]
     });
     tx.insert_many("events", columns, values)?;
-    Ok(())
+    let ids = rows.iter().map(|it| it.0);
+    Ok(ids.zip(events).collect())
 }
 
 /// The events after one, oldest first.

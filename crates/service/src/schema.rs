@@ -28,6 +28,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "ledger",
         sql: include_str!("../../../migrations/0005_ledger.sql"),
     },
+    Migration {
+        version: 6,
+        name: "webhooks",
+        sql: include_str!("../../../migrations/0006_webhooks.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all
@@ -70,6 +75,7 @@ pub fn statements() -> Vec<String> {
         &crate::recurring::statements(),
         &crate::sign_ins::statements(),
         &crate::transactions::statements(),
+        &crate::webhooks::statements(),
     ];
     let fixed = fixed.concat().into_iter().map(str::to_owned);
     fixed.chain(crate::transactions::statement_variants()).collect()

@@ -7,6 +7,7 @@ mod database;
 pub mod draft;
 mod market;
 mod proxy;
+pub mod receiver;
 mod world;
 
 pub use authenticator::{Authenticator, Kind};

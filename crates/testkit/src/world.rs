@@ -15,7 +15,7 @@ use service::sessions::{self, Method, Visit};
 use service::users::{self, NewUser, User};
 use service::{App, Caller, Scopes, Setup, installation};
 
-use crate::{Database, Market};
+use crate::{Database, Market, receiver};
 
 pub struct World {
     pub app: App,
@@ -45,6 +45,7 @@ impl World {
             rate_limit,
             trading: trading(&market, WhenClosed::Queue),
             approvals_life_seconds: 86_400,
+            door: Some(door()),
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -80,6 +81,7 @@ impl World {
             rate_limit: self.app.limits.policy(),
             trading: self.app.trading.clone(),
             approvals_life_seconds: 86_400,
+            door: Some(door()),
         }
     }
 
@@ -127,6 +129,13 @@ impl World {
         rows.iter_mut().for_each(|it| it.sort());
         tables.into_iter().map(|it| it.name).zip(rows).collect()
     }
+}
+
+/// Out to this machine alone, where receivers of ours are.
+fn door() -> net::Door {
+    let here = "127.0.0.0/8".parse().unwrap();
+    let guard = net::Guard::Public { allow: vec![here, "::1".parse().unwrap()] };
+    net::Door::new(net::Policy { guard, extra_ca: Some(receiver::authority()) }).unwrap()
 }
 
 fn trading(market: &Market, when_closed: WhenClosed) -> Trading {

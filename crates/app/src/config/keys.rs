@@ -105,6 +105,20 @@ pub(crate) const KEYS: &[Key] = &[
         about: "How long a proposal waits for the person, unless they choose for themselves.",
     },
     Key {
+        name: "webhooks.allow_networks",
+        kind: Kind::Networks,
+        default: Some(""),
+        secret: false,
+        about: "Networks of your own that webhooks may be sent to, besides public addresses.",
+    },
+    Key {
+        name: "webhooks.ca_file",
+        kind: Kind::Path,
+        default: None,
+        secret: false,
+        about: "Certificate authorities in PEM to trust besides the system's, for webhooks.",
+    },
+    Key {
         name: "market.source",
         kind: Kind::Word(&["demo", "file", "alpaca"]),
         default: Some("demo"),

@@ -43,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) sign_up_open: bool,
     pub(crate) oauth_registration: bool,
     pub(crate) approvals_life_seconds: i64,
+    pub(crate) webhooks_allow_networks: Vec<net::Network>,
+    pub(crate) webhooks_ca_file: Option<PathBuf>,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
     pub(crate) when_closed_given: bool,
@@ -144,6 +146,12 @@ impl Config {
             sign_up_open: all.text("sign_up.open")? == "true",
             oauth_registration: all.text("oauth.registration")? == "true",
             approvals_life_seconds: all.count("approvals.life_seconds")?,
+            webhooks_allow_networks: all
+                .list("webhooks.allow_networks")
+                .iter()
+                .filter_map(|it| it.parse().ok())
+                .collect(),
+            webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),

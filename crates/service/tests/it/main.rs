@@ -26,6 +26,7 @@ mod sign_ins;
 mod statements;
 mod transactions;
 mod users;
+mod webhooks;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};

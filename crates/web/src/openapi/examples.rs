@@ -148,6 +148,7 @@ fn said(code: Code) -> (&'static str, Option<&'static str>) {
         Code::IdempotencyInProgress => {
             ("a request with this Idempotency-Key is still running", None)
         }
+        Code::EndpointLimitReached => ("this key has 5 active endpoints already", None),
         Code::PayloadTooLarge => ("the body must be at most 1 MiB", None),
         Code::UnsupportedMediaType => {
             ("the body must be sent as Content-Type: application/json", None)

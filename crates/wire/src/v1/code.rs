@@ -10,6 +10,7 @@ pub enum Code {
     MethodNotAllowed,
     Conflict,
     IdempotencyInProgress,
+    EndpointLimitReached,
     PayloadTooLarge,
     UnsupportedMediaType,
     IdempotencyKeyReused,
@@ -29,7 +30,7 @@ struct Facts {
 }
 
 impl Code {
-    pub const ALL: [Code; 18] = [
+    pub const ALL: [Code; 19] = [
         Code::ValidationError,
         Code::Unauthenticated,
         Code::InsufficientScope,
@@ -39,6 +40,7 @@ impl Code {
         Code::MethodNotAllowed,
         Code::Conflict,
         Code::IdempotencyInProgress,
+        Code::EndpointLimitReached,
         Code::PayloadTooLarge,
         Code::UnsupportedMediaType,
         Code::IdempotencyKeyReused,
@@ -79,7 +81,7 @@ impl Code {
 }
 
 /// In the order of the enumeration, which a test checks.
-const FACTS: [Facts; 18] = [
+const FACTS: [Facts; 19] = [
     Facts {
         status: 400,
         name: "VALIDATION_ERROR",
@@ -139,6 +141,12 @@ const FACTS: [Facts; 18] = [
         name: "IDEMPOTENCY_IN_PROGRESS",
         meaning: "A request with the same Idempotency-Key is still running.",
         recovery: "Wait for the time in `Retry-After` and send the same request again; you will get its answer.",
+    },
+    Facts {
+        status: 409,
+        name: "ENDPOINT_LIMIT_REACHED",
+        meaning: "The key has five active webhook endpoints, which is as many as it can have.",
+        recovery: "Delete or disable one first, or make the endpoint with another key.",
     },
     Facts {
         status: 413,

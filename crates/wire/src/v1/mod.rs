@@ -17,6 +17,7 @@ mod scope;
 mod scores;
 mod summary;
 mod transaction;
+mod webhook;
 
 pub use account::{Account, Accounts};
 pub use action::{Action, ActionBody, ActionDetails, Approval, DecisionNeeds};
@@ -38,6 +39,9 @@ pub use scores::Scores;
 pub use summary::{AccountCounts, BreakdownPart, CashFlow, NetWorthChange, NextOutflow};
 pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, Window};
 pub use transaction::{AccountPart, Transaction, TransactionRow};
+
+pub use webhook::{Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
+pub use webhook::{EventTypeShape, EventTypes, RotatedSecret};
 
 /// The version that events carry.
 pub const API_VERSION: &str = "2026-04-10";

@@ -1,0 +1,165 @@
+//! Every attempt that was made, newest first.
+
+use base::{AttemptId, EndpointId, EventId, KeyId, Timestamp};
+use db::params;
+use wire::json::Moment;
+use wire::v1;
+
+use super::settle::ATTEMPTS_MAX;
+use super::whose;
+use crate::cursors::{self, Page};
+use crate::{App, Caller, Error, Result};
+
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub id: AttemptId,
+    pub endpoint: EndpointId,
+    pub event: EventId,
+    pub event_type: String,
+    pub url: String,
+    pub attempt: i64,
+    pub trigger: String,
+    pub status: String,
+    pub code: Option<i64>,
+    pub body: Option<String>,
+    pub error: Option<String>,
+    pub duration_ms: i64,
+    pub at: Timestamp,
+    pub next_at: Option<Timestamp>,
+    /// How it stands with the event at this endpoint now.
+    pub event_status: String,
+}
+
+impl From<&Attempt> for v1::Delivery {
+    fn from(it: &Attempt) -> v1::Delivery {
+        v1::Delivery {
+            id: it.id.to_string(),
+            endpoint_id: it.endpoint.to_string(),
+            event_id: it.event.to_string(),
+            event_type: it.event_type.clone(),
+            url: it.url.clone(),
+            attempt: it.attempt,
+            max_attempts: ATTEMPTS_MAX,
+            trigger: it.trigger.clone(),
+            status: it.status.clone(),
+            response_status_code: it.code,
+            response_body: it.body.clone(),
+            error: it.error.clone(),
+            duration_ms: it.duration_ms,
+            attempted_at: Moment(it.at),
+            next_attempt_at: it.next_at.map(Moment),
+            event_status: it.event_status.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub endpoint: Option<EndpointId>,
+    pub event: Option<EventId>,
+    pub event_type: Option<String>,
+    /// succeeded or failed.
+    pub status: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub attempts: Vec<Attempt>,
+    pub next_cursor: Option<String>,
+}
+
+pub async fn list(app: &App, caller: &Caller, filter: &Filter, page: Page<'_>) -> Result<Listed> {
+    let key = whose(caller)?;
+    let text = format!("{filter:?} {key:?}");
+    let scope = cursors::Scope { user: caller.user, list: "deliveries", filter: &text };
+    let now = app.clock.now();
+    let before = match page.cursor {
+        Some(cursor) => {
+            let place = <[u8; 16]>::try_from(app.cursors.open(&scope, now, cursor)?.as_slice());
+            AttemptId::from_bytes(place.map_err(|_| Error::internal("a cursor of another shape"))?)
+        }
+        None => AttemptId::from_bytes([0xff; 16]),
+    };
+    let nobody = [0_u8; 16];
+    let (all, key) = (said(key.is_none()), key.unwrap_or(KeyId::from_bytes(nobody)));
+    let endpoint = filter.endpoint.unwrap_or(EndpointId::from_bytes(nobody));
+    let event = filter.event.unwrap_or(EventId::from_bytes(nobody));
+    let values = params![
+        caller.user,
+        before,
+        all,
+        key,
+        said(filter.endpoint.is_none()),
+        endpoint,
+        said(filter.event.is_none()),
+        event,
+        filter.event_type.as_deref(),
+        filter.status.as_deref(),
+        page.limit as i64 + 1
+    ];
+    let mut attempts = app.db.all(LIST, values, read).await?;
+    let more = attempts.len() > page.limit;
+    attempts.truncate(page.limit);
+    let next_cursor = match attempts.last().filter(|_| more) {
+        Some(last) => Some(app.cursors.seal(&scope, now, &app.entropy, last.id.as_bytes())?),
+        None => None,
+    };
+    Ok(Listed { attempts, next_cursor })
+}
+
+/// Whether a filter lets everything through, as both engines compare it.
+fn said(all: bool) -> &'static str {
+    if all { "all" } else { "one" }
+}
+
+pub(super) async fn get(app: &App, caller: &Caller, id: AttemptId) -> Result<Attempt> {
+    let found = app.db.first(GET, params![caller.user, id], read).await?;
+    found.ok_or(Error::NotFound("delivery"))
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Attempt> {
+    let status: String = row.get(7)?;
+    let stands: Option<String> = row.get(14)?;
+    // A trial has no delivery beside it.
+    let alone = if status == "succeeded" { "delivered" } else { "failed" };
+    Ok(Attempt {
+        id: row.get(0)?,
+        endpoint: row.get(1)?,
+        event: row.get(2)?,
+        event_type: row.get(3)?,
+        url: row.get(4)?,
+        attempt: row.get(5)?,
+        trigger: row.get(6)?,
+        event_status: stands.unwrap_or_else(|| alone.to_owned()),
+        status,
+        code: row.get(8)?,
+        body: row.get(9)?,
+        error: row.get(10)?,
+        duration_ms: row.get(11)?,
+        at: row.get(12)?,
+        next_at: row.get(13)?,
+    })
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "select a.id, a.endpoint_id, a.event_id, a.event_type, a.url, a.attempt, a.trigger_kind,
+            a.status, a.response_code, a.response_body, a.error, a.duration_ms, a.attempted_at,
+            a.next_attempt_at, d.status from attempts a left join deliveries d
+            on d.user_id = a.user_id and d.endpoint_id = a.endpoint_id and d.event_id = a.event_id ",
+            $rest
+        )
+    };
+}
+
+const LIST: &str = select!(
+    "where a.user_id = $1 and a.id < $2 and ($3 = 'all' or a.key_id = $4)
+    and ($5 = 'all' or a.endpoint_id = $6) and ($7 = 'all' or a.event_id = $8)
+    and (cast($9 as text) is null or a.event_type = $9)
+    and (cast($10 as text) is null or a.status = $10)
+    order by a.id desc limit $11"
+);
+const GET: &str = select!("where a.user_id = $1 and a.id = $2");
+
+pub(super) const STATEMENTS: &[&str] = &[LIST, GET];

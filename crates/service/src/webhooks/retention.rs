@@ -1,0 +1,39 @@
+//! What is kept how long: payloads thirty days, attempts ninety.
+
+use db::params;
+
+use crate::{App, Error, Result, Tx};
+
+const PAYLOAD_DAYS: i64 = 30;
+const ATTEMPT_DAYS: i64 = 90;
+const DAY_MICROSECONDS: i64 = 86_400_000_000;
+/// So many at once, that nobody waits for it.
+const BATCH: i64 = 1_000;
+
+/// Forgets what is older; a background step.
+pub async fn forget_once(app: &App) -> Result<usize> {
+    let now = app.clock.now().as_microsecond();
+    let forget = move |tx: &mut Tx<'_>| {
+        let payloads = now - PAYLOAD_DAYS * DAY_MICROSECONDS;
+        let attempts = now - ATTEMPT_DAYS * DAY_MICROSECONDS;
+        let mut count = tx.execute(EVENTS, params![payloads, BATCH])?;
+        count += tx.execute(ATTEMPTS, params![attempts, BATCH])?;
+        count += tx.execute(DELIVERIES, params![attempts, BATCH])?;
+        Ok::<_, Error>(count)
+    };
+    Ok(app.db.write(forget).await? as usize)
+}
+
+/// Not what is still to be sent.
+const EVENTS: &str = "delete from events where (user_id, id) in (
+    select e.user_id, e.id from events e where e.created_at < $1 and not exists (
+        select 1 from deliveries d where d.user_id = e.user_id and d.event_id = e.id
+        and d.due_at is not null)
+    order by e.created_at limit $2)";
+const ATTEMPTS: &str = "delete from attempts where (user_id, id) in (
+    select user_id, id from attempts where attempted_at < $1 order by attempted_at limit $2)";
+const DELIVERIES: &str = "delete from deliveries where (user_id, endpoint_id, event_id) in (
+    select user_id, endpoint_id, event_id from deliveries
+    where due_at is null and updated_at < $1 order by updated_at limit $2)";
+
+pub(super) const STATEMENTS: &[&str] = &[EVENTS, ATTEMPTS, DELIVERIES];

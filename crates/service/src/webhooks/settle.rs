@@ -1,0 +1,248 @@
+//! What comes of an attempt: delivered, tried again later, or given up; and an endpoint that gets nothing more.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::{AttemptId, EndpointId, EventId, Timestamp};
+use db::params;
+use wire::v1::Event;
+
+use super::Reason;
+use super::claim::{Address, Job};
+use crate::audit::{self, Actor, Note};
+use crate::{App, Result, Tx, outbox};
+
+/// Seconds after an attempt that failed until the next, by the specification. There is no ninth attempt.
+const SCHEDULE: [i64; 7] = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
+pub(super) const ATTEMPTS_MAX: i64 = SCHEDULE.len() as i64 + 1;
+/// Without a single success for so long, an endpoint that used up all attempts gets nothing more.
+const PATIENCE_SECONDS: i64 = 5 * 86_400;
+const GONE: i64 = 410;
+
+pub(super) struct Outcome {
+    pub(super) to: Arc<Address>,
+    pub(super) event: EventId,
+    pub(super) event_type: String,
+    /// 1 for the first.
+    pub(super) attempt: i64,
+    pub(super) at: Timestamp,
+    pub(super) duration_ms: i64,
+    pub(super) code: Option<i64>,
+    pub(super) body: Option<String>,
+    pub(super) retry_after: Option<String>,
+    pub(super) error: Option<&'static str>,
+    pub(super) is_good: bool,
+}
+
+impl Outcome {
+    pub(super) fn new(job: Job, at: Timestamp, duration_ms: i64) -> Outcome {
+        Outcome {
+            to: job.to,
+            event: job.event,
+            event_type: job.event_type,
+            attempt: job.attempts + 1,
+            at,
+            duration_ms,
+            code: None,
+            body: None,
+            retry_after: None,
+            error: None,
+            is_good: false,
+        }
+    }
+
+    /// When to try again, never earlier than the schedule says; none when it is over.
+    fn next(&self, app: &App, now: Timestamp) -> Option<i64> {
+        if self.is_good || self.code == Some(GONE) {
+            return None;
+        }
+        let delay = *SCHEDULE.get(usize::try_from(self.attempt - 1).ok()?)?;
+        let asked = self.retry_after.as_deref().and_then(|it| seconds(it, now)).unwrap_or(0);
+        let delay = asked.clamp(delay, 2 * delay) * 1_000_000;
+        // Up to a tenth more, so that what failed together does not come back together.
+        let jitter = u64::from_be_bytes(app.entropy.bytes()) % (delay as u64 / 10 + 1);
+        Some(now.as_microsecond() + delay + jitter as i64)
+    }
+}
+
+/// What `Retry-After` says: seconds, or a date.
+fn seconds(text: &str, now: Timestamp) -> Option<i64> {
+    if let Ok(seconds) = text.trim().parse::<i64>() {
+        return Some(seconds.max(0));
+    }
+    let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
+    Some((at.timestamp().as_second() - now.as_second()).max(0))
+}
+
+/// What a batch means for an endpoint.
+#[derive(Default)]
+struct Standing {
+    succeeded: bool,
+    failed: bool,
+    exhausted: bool,
+    gone: bool,
+}
+
+/// Writes down what came of attempts, all in one transaction.
+pub(super) async fn settle(app: &App, outcomes: Vec<Outcome>) -> Result<()> {
+    if outcomes.is_empty() {
+        return Ok(());
+    }
+    let mine = app.clone();
+    app.db.write(move |tx| settle_in(&mine, tx, &outcomes)).await
+}
+
+fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
+    let now = app.clock.now();
+    let mut standings: BTreeMap<EndpointId, (Arc<Address>, Standing)> = BTreeMap::new();
+    let mut told = Vec::with_capacity(outcomes.len());
+    for it in outcomes {
+        let next = it.next(app, now);
+        let status = match (it.is_good, next) {
+            (true, _) => "delivered",
+            (false, Some(_)) => "retrying",
+            (false, None) => "failed",
+        };
+        let values =
+            params![it.to.user, it.to.id, it.event, status, it.attempt, next, now, it.attempt - 1];
+        // Somebody whose lease was over, or a deletion, may have been first.
+        if tx.execute(SETTLE, values)? == 0 {
+            continue;
+        }
+        told.push((it, next));
+        let entry = standings.entry(it.to.id);
+        let (_, standing) = entry.or_insert_with(|| (it.to.clone(), Standing::default()));
+        standing.succeeded |= it.is_good;
+        standing.failed |= !it.is_good;
+        standing.exhausted |= !it.is_good && next.is_none();
+        standing.gone |= it.code == Some(GONE);
+    }
+    record(app, tx, &told)?;
+    for (to, standing) in standings.values() {
+        judge(app, tx, to, standing, now)?;
+    }
+    Ok(())
+}
+
+fn record(app: &App, tx: &mut Tx<'_>, told: &[(&Outcome, Option<i64>)]) -> Result<()> {
+    for (it, next) in told {
+        insert_attempt(app, tx, it, "scheduled", *next)?;
+    }
+    Ok(())
+}
+
+pub(super) fn insert_attempt(
+    app: &App,
+    tx: &mut Tx<'_>,
+    it: &Outcome,
+    trigger: &str,
+    next: Option<i64>,
+) -> Result<AttemptId> {
+    let id: AttemptId = app.ids.make();
+    let status = if it.is_good { "succeeded" } else { "failed" };
+    tx.execute(
+        INSERT,
+        params![
+            it.to.user,
+            id,
+            it.to.id,
+            it.to.key,
+            it.event,
+            it.event_type.as_str(),
+            it.to.url.as_str(),
+            it.attempt,
+            trigger,
+            status,
+            it.code,
+            it.body.as_deref(),
+            it.error,
+            it.duration_ms,
+            it.at,
+            next
+        ],
+    )?;
+    Ok(id)
+}
+
+fn judge(
+    app: &App,
+    tx: &mut Tx<'_>,
+    to: &Address,
+    standing: &Standing,
+    now: Timestamp,
+) -> Result<()> {
+    if standing.succeeded {
+        tx.execute(SUCCEEDED, params![to.user, to.id, now])?;
+    }
+    if standing.failed {
+        tx.execute(FAILED, params![to.user, to.id, now])?;
+    }
+    if standing.gone {
+        return disable(app, tx, to, Reason::Gone, now);
+    }
+    if !standing.exhausted {
+        return Ok(());
+    }
+    let since = tx.first(FAILING, params![to.user, to.id], |row| row.get::<Option<i64>>(0))?;
+    let since = since.flatten().unwrap_or(i64::MAX);
+    if now.as_microsecond().saturating_sub(since) >= PATIENCE_SECONDS * 1_000_000 {
+        disable(app, tx, to, Reason::Failing, now)?;
+    }
+    Ok(())
+}
+
+/// Nothing more is sent there; what waits becomes a dead letter, and the key's other endpoints are told.
+fn disable(app: &App, tx: &mut Tx<'_>, to: &Address, reason: Reason, now: Timestamp) -> Result<()> {
+    if tx.execute(DISABLE, params![to.user, to.id, reason.as_str(), now])? == 0 {
+        return Ok(());
+    }
+    tx.execute(super::STOP, params![to.user, to.id, now])?;
+    let details = match reason {
+        Reason::Gone => "Disabled a webhook endpoint: it says that it is gone",
+        _ => "Disabled a webhook endpoint: nothing has arrived there for five days",
+    };
+    let note = Note::new(Actor::system(), "webhook.disable", details).about(to.id);
+    audit::note(tx, to.user, now, note)?;
+    let endpoint_id = to.id.to_string();
+    let event = Event::EndpointDisabled { endpoint_id, reason: reason.as_str() };
+    outbox::append_for_key(app, tx, to.user, to.key, &event)
+}
+
+const SETTLE: &str =
+    "update deliveries set status = $4, attempts = $5, due_at = $6, updated_at = $7
+    where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $8
+    and due_at is not null";
+const INSERT: &str = "insert into attempts (user_id, id, endpoint_id, key_id, event_id, event_type,
+    url, attempt, trigger_kind, status, response_code, response_body, error, duration_ms,
+    attempted_at, next_attempt_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+const SUCCEEDED: &str = "update webhook_endpoints set failing_since = null, last_delivery_at = $3
+    where user_id = $1 and id = $2";
+const FAILED: &str = "update webhook_endpoints set failing_since = coalesce(failing_since, $3)
+    where user_id = $1 and id = $2";
+const FAILING: &str = "select failing_since from webhook_endpoints where user_id = $1 and id = $2";
+const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disabled_reason = $3,
+    updated_at = $4 where user_id = $1 and id = $2 and status = 'active'";
+
+pub(super) const STATEMENTS: &[&str] = &[SETTLE, INSERT, SUCCEEDED, FAILED, FAILING, DISABLE];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_that_a_receiver_asks_for_is_seconds_or_a_date() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        for (text, expected) in [
+            ("120", Some(120)),
+            (" 0 ", Some(0)),
+            ("-5", Some(0)),
+            ("Tue, 10 Mar 2026 12:01:00 GMT", Some(60)),
+            ("Tue, 10 Mar 2026 11:00:00 GMT", Some(0)),
+            ("soon", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(seconds(text, now), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Webhooks, from an event to a receiver that really answers.
+
+mod endpoints;
+mod faults;
+
+use service::webhooks::{self, Attempt, Endpoint, Filter, NewEndpoint};
+use service::{App, Caller};
+use testkit::draft::{checking, statement, txn};
+use testkit::receiver::{Heard, Receiver};
+use testkit::{Issued, Person, World, new_key};
+
+/// Somebody with a key, an endpoint and a receiver behind it.
+pub(crate) struct Line {
+    pub(crate) world: World,
+    pub(crate) person: Person,
+    pub(crate) key: Issued,
+    pub(crate) receiver: Receiver,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) secret: String,
+}
+
+impl Line {
+    pub(crate) async fn new() -> Line {
+        let world = World::new().await;
+        let person = world.someone().await;
+        let key = person.key(new_key()).await;
+        let receiver = Receiver::start().await;
+        let (endpoint, secret) = create(&world.app, &key.caller, &receiver.url, &[]).await.unwrap();
+        Line { world, person, key, receiver, endpoint, secret }
+    }
+
+    /// An event of a new transaction, and what else an import tells of.
+    pub(crate) async fn happens(&self, id: &str) {
+        let new = txn("2026-03-09", -100, "KROGER #339").id(id);
+        self.person.import(statement([checking("A").with(new)])).await;
+    }
+
+    pub(crate) async fn deliver(&self) -> usize {
+        webhooks::deliver_once(&self.world.app).await.unwrap()
+    }
+
+    pub(crate) async fn attempts(&self) -> Vec<Attempt> {
+        let page = service::cursors::Page { cursor: None, limit: 100 };
+        let found =
+            webhooks::deliveries(&self.world.app, &self.key.caller, &Filter::default(), page).await;
+        found.unwrap().attempts
+    }
+
+    pub(crate) async fn now(&self) -> Endpoint {
+        webhooks::get(&self.world.app, &self.key.caller, self.endpoint.id).await.unwrap()
+    }
+}
+
+pub(crate) async fn create(
+    app: &App,
+    caller: &Caller,
+    url: &str,
+    types: &[&str],
+) -> service::Result<(Endpoint, String)> {
+    let filter_types = types.iter().map(|it| (*it).to_owned()).collect();
+    let new = NewEndpoint { url: url.to_owned(), description: None, filter_types };
+    let (mine, caller) = (app.clone(), caller.clone());
+    app.db.write(move |tx| webhooks::create(&mine, tx, &caller, &new)).await
+}
+
+/// By a library that knows nothing of us. Its clock is the real one, so that the time is put into its hands.
+pub(crate) fn is_signed(heard: &Heard, secret: &str) -> bool {
+    let verifier = standardwebhooks::Webhook::new(secret).unwrap();
+    let timestamp = heard.header("webhook-timestamp").parse().unwrap();
+    let expected = verifier.sign(heard.header("webhook-id"), timestamp, &heard.body).unwrap();
+    heard.header("webhook-signature").split(' ').any(|it| it == expected)
+}
+
+pub(crate) fn body(heard: &Heard) -> serde_json::Value {
+    serde_json::from_slice(&heard.body).unwrap()
+}

@@ -1,0 +1,108 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::json::Moment;
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Endpoints {
+    pub endpoints: Vec<Endpoint>,
+}
+
+/// Where events are sent.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Endpoint {
+    #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    #[schema(example = "https://example.com/hooks/evenkeel")]
+    pub url: String,
+    #[schema(example = "Household dashboard")]
+    pub description: Option<String>,
+    /// Empty means every type.
+    #[schema(example = json!(["transaction.created", "balance.updated"]))]
+    pub filter_types: Vec<String>,
+    /// active or disabled.
+    #[schema(example = "active")]
+    pub status: &'static str,
+    /// manual, gone or failing; null while it is active.
+    pub disabled_reason: Option<String>,
+    /// The first failure since the last success.
+    pub failing_since: Option<Moment>,
+    pub last_delivery_at: Option<Moment>,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct EndpointWithSecret {
+    #[serde(flatten)]
+    pub endpoint: Endpoint,
+    /// Shown this once. Null when the answer is a repeated one.
+    #[schema(example = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=")]
+    pub secret: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RotatedSecret {
+    #[schema(example = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=")]
+    pub secret: Option<String>,
+    /// Until then both secrets sign.
+    pub previous_secret_expires_at: Moment,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct EventTypes {
+    pub event_types: Vec<EventTypeShape>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct EventTypeShape {
+    #[schema(example = "transaction.created")]
+    pub r#type: &'static str,
+    #[schema(example = "New transactions were synced.")]
+    pub description: &'static str,
+}
+
+/// One attempt to deliver an event.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Delivery {
+    #[schema(example = "att_01kny3v1m8f2x9q4t7r5c6b8de")]
+    pub id: String,
+    pub endpoint_id: String,
+    pub event_id: String,
+    #[schema(example = "transaction.created")]
+    pub event_type: String,
+    pub url: String,
+    /// 1 for the first.
+    #[schema(example = 1)]
+    pub attempt: i64,
+    #[schema(example = 8)]
+    pub max_attempts: i64,
+    /// scheduled, manual or test.
+    #[schema(example = "scheduled")]
+    pub trigger: String,
+    /// succeeded or failed.
+    #[schema(example = "succeeded")]
+    pub status: String,
+    #[schema(example = 200)]
+    pub response_status_code: Option<i64>,
+    pub response_body: Option<String>,
+    /// timeout, dns, connect, tls, blocked_address, redirect or body_too_large; null otherwise.
+    pub error: Option<String>,
+    #[schema(example = 84)]
+    pub duration_ms: i64,
+    pub attempted_at: Moment,
+    pub next_attempt_at: Option<Moment>,
+    /// pending, retrying, delivered or failed.
+    #[schema(example = "delivered")]
+    pub event_status: String,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct DeliveryTest {
+    pub event_id: String,
+    #[schema(example = "webhook.test")]
+    pub event_type: String,
+    pub endpoint_id: String,
+    pub delivered: bool,
+    pub delivery: Delivery,
+}
