@@ -136,7 +136,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<User> {
 }
 
 /// The base currency that totals are told in.
-pub(crate) async fn base_currency(app: &App, caller: &Caller) -> Result<Currency> {
+pub async fn base_currency(app: &App, caller: &Caller) -> Result<Currency> {
     Ok(by_id(app, caller.user).await?.base_currency)
 }
 

@@ -28,6 +28,11 @@ impl Bell {
     }
 }
 
+/// Tells whoever waits to look again; for whoever saved a change in a transaction of their own.
+pub fn ring(app: &App) {
+    app.bell.ring();
+}
+
 /// What a page needs to know to tell whether it is still true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pulse {

@@ -2,7 +2,7 @@
 
 use base::category::Category;
 use base::{AccountId, Money, Timestamp, TransactionId};
-use calc::enrich::clean;
+use calc::enrich::{UNKNOWN, clean};
 use calc::paper::{Side, Size};
 use db::params;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,8 @@ pub(super) fn describe(
             Ok((plain(title, None, changes), None))
         }
         What::Transfer { from, to, amount, on } => {
-            let (from, to) = (account(tx, caller, *from)?, account(tx, caller, *to)?);
+            let from = account(tx, caller, "from_account_id", *from)?;
+            let to = account(tx, caller, "to_account_id", *to)?;
             let title = format!("Move {} from {from} to {to}", amount.pretty());
             let summary = "Evenkeel cannot move money. If you agree, move it at your bank, then say \
                            here that it is done.";
@@ -301,8 +302,17 @@ fn fixed(
 
 fn ruled(tx: &mut Tx<'_>, caller: &Caller, rule: &NewRule) -> Result<(String, Vec<Change>)> {
     let of = match (&rule.like, &rule.words) {
-        (Some(like), None) => merchant_name(&clean(like).key),
-        (None, Some(words)) => format!("texts with {}", words.trim().to_uppercase()),
+        (Some(like), None) => {
+            let key = clean(like).key;
+            if key == UNKNOWN {
+                let message = "payload.like names no merchant; say words instead";
+                return Err(Error::invalid("payload.like", message));
+            }
+            merchant_name(&key)
+        }
+        (None, Some(words)) if !words.trim().is_empty() => {
+            format!("texts with {}", words.trim().to_uppercase())
+        }
         _ => {
             let message = "payload must have words, or like (a description of such a transaction), \
                            and not both";
@@ -311,7 +321,7 @@ fn ruled(tx: &mut Tx<'_>, caller: &Caller, rule: &NewRule) -> Result<(String, Ve
     };
     let mut changes = vec![change("For", None, &of)];
     if let Some(id) = rule.account_id {
-        changes.push(change("In", None, &account(tx, caller, id)?));
+        changes.push(change("In", None, &account(tx, caller, "account_id", id)?));
     }
     changes.extend(rule.direction.map(|it| change("Direction", None, it.as_str())));
     changes.push(change("It is", None, &rule.word.text()));
@@ -323,10 +333,11 @@ fn currency(code: &str) -> db::Result<base::Currency> {
     base::Currency::parse(code).map_err(decode)
 }
 
-fn account(tx: &mut Tx<'_>, caller: &Caller, id: AccountId) -> Result<String> {
+fn account(tx: &mut Tx<'_>, caller: &Caller, member: &str, id: AccountId) -> Result<String> {
     let found = tx.first(ACCOUNT, params![caller.user, id], |row| row.get::<String>(0))?;
     let found = found.filter(|_| caller.may_see(id));
-    found.ok_or_else(|| Error::invalid("payload", format!("there is no account {id}")))
+    let param = format!("payload.{member}");
+    found.ok_or_else(|| Error::invalid(&param, format!("there is no account {id}")))
 }
 
 const ACCOUNT_COUNT: &str =

@@ -15,8 +15,10 @@ const DESCRIPTION_LENGTH_MAX: usize = 200;
 const TITLE_LENGTH_MAX: usize = 120;
 const MARKDOWN_LENGTH_MAX: usize = 4_000;
 const FACTS_LENGTH_MAX: usize = 16_000;
+const LIKE_LENGTH_MAX: usize = 500;
+const WORDS_LENGTH_MAX: usize = 100;
 const NAME_LENGTH_MAX: usize = 80;
-/// One to a billion dollars.
+/// A billion dollars.
 const CASH_MINOR_MAX: i64 = 100_000_000_000;
 const NOTIONAL_MINOR_MIN: i64 = 100;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
@@ -277,9 +279,13 @@ fn check(new: &mut NewAction) -> Result<()> {
                 );
                 return Err(Error::invalid("payload.transaction_ids", message));
             }
-            word.check()
+            checked_word(word)
         }
-        What::Rule(rule) => rule.word.check(),
+        What::Rule(rule) => {
+            text("like", rule.like.as_deref(), LIKE_LENGTH_MAX, false)?;
+            text("words", rule.words.as_deref(), WORDS_LENGTH_MAX, false)?;
+            checked_word(&rule.word)
+        }
         What::Transfer { from, to, amount, .. } => {
             if from == to {
                 let message = "payload.to_account_id must differ from payload.from_account_id";
@@ -299,12 +305,18 @@ fn check(new: &mut NewAction) -> Result<()> {
             }
             text("payload.title", Some(title), TITLE_LENGTH_MAX, false)?;
             text("payload.summary_markdown", summary.as_deref(), MARKDOWN_LENGTH_MAX, true)?;
-            if facts.as_ref().is_some_and(|it| it.to_string().len() > FACTS_LENGTH_MAX) {
-                return Err(Error::invalid("payload", "payload is longer than 16 kB"));
+            if facts.as_ref().is_some_and(|it| it.len() > FACTS_LENGTH_MAX) {
+                let message = "payload.data must have at most 16,000 bytes";
+                return Err(Error::invalid("payload.data", message));
             }
             Ok(())
         }
     }
+}
+
+fn checked_word(word: &enrichment::Word) -> Result<()> {
+    text("counterparty_name", word.counterparty.as_deref(), NAME_LENGTH_MAX, false)?;
+    word.check()
 }
 
 fn checked_size(size: calc::paper::Size) -> Result<()> {
@@ -326,15 +338,25 @@ fn text(name: &str, value: Option<&str>, longest: usize, lines: bool) -> Result<
         return Err(Error::invalid(name, format!("{name} must have at most {longest} characters")));
     }
     let allowed = |it: char| lines && matches!(it, '\n' | '\r' | '\t');
-    let unseen = |it: char| {
-        (it.is_control() && !allowed(it))
-            || matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}')
-    };
-    if value.contains(unseen) {
+    if value.contains(|it: char| (it.is_control() && !allowed(it)) || is_unseen(it)) {
         let message = format!("{name} must not contain control or direction characters");
         return Err(Error::invalid(name, message));
     }
     Ok(())
+}
+
+/// Letters without a shape of their own: they turn text around, break lines, or say what only a machine reads.
+fn is_unseen(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// What a symbol without a price is answered with.

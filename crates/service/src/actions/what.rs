@@ -79,11 +79,12 @@ pub enum What {
         amount: Money,
         on: Option<Date>,
     },
-    /// Anything that somebody wants a yes or a no for. The facts are the proposer's own and mean nothing to us.
+    /// Anything that somebody wants a yes or a no for. The facts are the proposer's own and mean nothing to us: they
+    /// are kept as the JSON they came as, so that no number in them changes.
     Custom {
         title: String,
         summary: Option<String>,
-        facts: Option<Value>,
+        facts: Option<String>,
     },
 }
 
@@ -146,7 +147,7 @@ impl What {
                 "date": on.map(|it| it.to_string()),
             }),
             What::Custom { title, summary, facts } => {
-                json!({ "title": title, "summary_markdown": summary, "payload": facts })
+                json!({ "title": title, "summary_markdown": summary, "facts": facts })
             }
         }
     }
@@ -197,7 +198,7 @@ impl What {
             ActionType::Custom => Some(What::Custom {
                 title: text("title")?.to_owned(),
                 summary: text("summary_markdown").map(str::to_owned),
-                facts: Some(it["payload"].clone()).filter(|it| !it.is_null()),
+                facts: text("facts").map(str::to_owned),
             }),
         }
     }
