@@ -55,7 +55,7 @@
   function target(form) {
     let path = form.dataset.path;
     const query = [];
-    for (const field of form.querySelectorAll('[data-place]')) {
+    for (const field of form.querySelectorAll('[data-place]:not([data-place=body])')) {
       const value = encodeURIComponent(field.value.trim()).replace(/'/g, '%27');
       if (field.dataset.place === 'path') {
         if (value) path = path.replace(`{${field.name}}`, value);
@@ -66,9 +66,15 @@
     return path + (query.length ? `?${query.join('&')}` : '');
   }
 
+  /* What is sent with a change; nothing where the form has no body. */
+  const bodyOf = (form) => form.querySelector('[data-place=body]')?.value.trim() || undefined;
+
   function curl(form) {
-    const method = form.dataset.method === 'GET' ? '' : ` -X ${form.dataset.method}`;
-    return `curl${method} '${form.dataset.base}${target(form)}' \\\n  -H "Authorization: Bearer $EVENKEEL_KEY"`;
+    const body = bodyOf(form);
+    const method = form.dataset.method === 'GET' || body ? '' : ` -X ${form.dataset.method}`;
+    const line = `curl${method} '${form.dataset.base}${target(form)}' \\\n  -H "Authorization: Bearer $EVENKEEL_KEY"`;
+    if (!body) return line;
+    return `${line} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replace(/'/g, "'\\''")}'`;
   }
 
   /* Lays JSON out without reading it into numbers first, so that every figure stands as it was sent. */
@@ -169,7 +175,7 @@
     if (body !== null && text.length <= LONGEST_COLOURED) layOut(text, shown);
     else shown.textContent = text;
     reply.querySelector('pre').scrollTop = 0;
-    const cursor = body?.pagination?.next_cursor;
+    const cursor = body?.pagination?.next_cursor ?? body?.cursor;
     const next = reply.querySelector('.next');
     next.hidden = typeof cursor !== 'string' || !form.elements.cursor;
     next.onclick = () => {
@@ -185,6 +191,8 @@
     const button = form.querySelector('button[type=submit]');
     const headers = { Accept: 'application/json' };
     if (key()) headers.Authorization = `Bearer ${key()}`;
+    const body = bodyOf(form);
+    if (body) headers['Content-Type'] = 'application/json';
     button.disabled = true;
     /* A word about waiting only when there is some. */
     const patience = setTimeout(() => outcome.replaceChildren('Waiting for the answer'), 200);
@@ -193,6 +201,7 @@
       const response = await fetch(`/v1${target(form)}`, {
         method: form.dataset.method,
         headers,
+        body,
         cache: 'no-store',
         credentials: 'omit',
         referrerPolicy: 'no-referrer',

@@ -36,6 +36,27 @@ impl Answer {
         Ok(Answer { status: 200, open_body, replayed: false, tag })
     }
 
+    /// The same with rows that are written here.
+    pub fn list(rows: &[impl Serialize], pagination: &Pagination) -> Result<Answer> {
+        let mut open_body = b"{\"data\":".to_vec();
+        write(&mut open_body, &rows)?;
+        Answer::page(open_body, pagination)
+    }
+
+    /// `{"data": [...], "has_more": ..., "cursor": ..., "count": ...}`
+    pub fn history(rows: &[impl Serialize], cursor: Option<&str>) -> Result<Answer> {
+        let mut open_body = b"{\"data\":".to_vec();
+        write(&mut open_body, &rows)?;
+        open_body.extend_from_slice(b",\"has_more\":");
+        write(&mut open_body, &cursor.is_some())?;
+        let tag = xxh3_128(&open_body);
+        open_body.extend_from_slice(b",\"cursor\":");
+        write(&mut open_body, &cursor)?;
+        open_body.extend_from_slice(b",\"count\":");
+        write(&mut open_body, &rows.len())?;
+        Ok(Answer { status: 200, open_body, replayed: false, tag })
+    }
+
     /// Said by the headers alone.
     pub(crate) fn nothing() -> Answer {
         Answer { status: 204, open_body: Vec::new(), replayed: false, tag: 0 }

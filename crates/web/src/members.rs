@@ -1,59 +1,153 @@
 //! The members of a JSON body: each endpoint names those it takes, and numbers are read from their own text.
 
-use base::{Currency, DecimalError, Fixed9, Money, MoneyError};
+use base::{Currency, Date, DecimalError, Fixed9, Id, Kind, Money, MoneyError};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use service::{Error, Result};
 
+use crate::api::Member;
 use crate::query::unknown;
 
-/// What a body holds; the names are known to be good, the values are still text.
+/// More digits than any whole number that is asked for.
+const WHOLE_DIGITS_MAX: usize = 18;
+
+/// What an object holds; the names are known to be good, the values are still text.
 #[derive(Debug)]
-pub struct Members(Vec<(String, Box<RawValue>)>);
+pub struct Members {
+    /// Of the object, with a dot at the end; nothing for the body itself.
+    path: String,
+    all: Vec<(String, Box<RawValue>)>,
+}
 
 impl Members {
     /// Reads one JSON object whose members are all among `known`. No body at all is an object without members.
-    pub fn parse(body: &[u8], known: &'static [&'static str]) -> Result<Members> {
+    pub fn parse(body: &[u8], known: &[Member]) -> Result<Members> {
         if body.is_empty() {
-            return Ok(Members(Vec::new()));
+            return Ok(Members { path: String::new(), all: Vec::new() });
         }
         let text = std::str::from_utf8(body).map_err(|_| wrong("the body must be UTF-8 text"))?;
-        let members: Members = serde_json::from_str(text)
+        let members: InOrder = serde_json::from_str(text)
             .map_err(|error| wrong(format!("the body must be one JSON object: {error}")))?;
-        for (index, (name, _)) in members.0.iter().enumerate() {
-            if !known.contains(&name.as_str()) {
-                return Err(unknown(name, known.iter().copied()));
+        Members::among(String::new(), members.0, known)
+    }
+
+    /// The object that a member holds; its members are named by their whole path when they are refused.
+    pub fn object(&self, name: &str, known: &[Member]) -> Result<Option<Members>> {
+        let read = |raw: &str| serde_json::from_str::<InOrder>(raw).ok();
+        match self.read(name, "be an object", read)? {
+            Some(InOrder(all)) => {
+                Members::among(format!("{}{name}.", self.path), all, known).map(Some)
             }
-            if members.0[..index].iter().any(|(earlier, _)| earlier == name) {
-                return Err(Error::invalid(name, format!("{name} is given more than once")));
+            None => Ok(None),
+        }
+    }
+
+    fn among(path: String, all: Vec<(String, Box<RawValue>)>, known: &[Member]) -> Result<Members> {
+        for (index, (name, _)) in all.iter().enumerate() {
+            if !known.iter().any(|it| it.name == name) {
+                let refused = unknown(name, known.iter().map(|it| it.name));
+                return Err(below(&path, refused));
+            }
+            if all[..index].iter().any(|(earlier, _)| earlier == name) {
+                return Err(refuse(&format!("{path}{name}"), "is given more than once"));
             }
         }
-        Ok(members)
+        Ok(Members { path, all })
+    }
+
+    /// What must be there.
+    pub fn required<T>(&self, name: &str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| self.refuse(name, "is missing"))
     }
 
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        self.read(name, "text", |raw| serde_json::from_str(raw).ok())
+        self.read(name, "be text", |raw| serde_json::from_str(raw).ok())
     }
 
     pub fn bool(&self, name: &str) -> Result<Option<bool>> {
-        self.read(name, "true or false", |raw| serde_json::from_str(raw).ok())
+        self.read(name, "be true or false", |raw| serde_json::from_str(raw).ok())
+    }
+
+    /// A whole number without a sign.
+    pub fn whole(&self, name: &str) -> Result<Option<i64>> {
+        self.read(name, "be a whole number", |raw| {
+            let digits = raw.len() <= WHOLE_DIGITS_MAX && raw.bytes().all(|it| it.is_ascii_digit());
+            if digits { raw.parse().ok() } else { None }
+        })
+    }
+
+    pub fn date(&self, name: &str) -> Result<Option<Date>> {
+        self.read(name, "be a date that exists, as YYYY-MM-DD", |raw| {
+            let text: String = serde_json::from_str(raw).ok()?;
+            if text.len() == 10 && text.is_ascii() { text.parse().ok() } else { None }
+        })
+    }
+
+    /// One of a closed list of words.
+    pub fn one_of(&self, name: &str, words: &[&str]) -> Result<Option<String>> {
+        self.read(name, &format!("be one of {}", words.join(", ")), |raw| {
+            let text: String = serde_json::from_str(raw).ok()?;
+            words.contains(&text.as_str()).then_some(text)
+        })
+    }
+
+    pub fn id<K: Kind>(&self, name: &str) -> Result<Option<Id<K>>> {
+        match self.text(name)? {
+            Some(text) => {
+                Id::parse(&text).map(Some).map_err(|it| self.refuse(name, &it.to_string()))
+            }
+            None => Ok(None),
+        }
+    }
+
+    pub fn ids<K: Kind>(&self, name: &str) -> Result<Option<Vec<Id<K>>>> {
+        let texts: Option<Vec<String>> =
+            self.read(name, "be a list of ids", |raw| serde_json::from_str(raw).ok())?;
+        let Some(texts) = texts else { return Ok(None) };
+        let parse = |text: &String| {
+            let shown: String = text.chars().take(64).collect();
+            Id::parse(text).map_err(|it| self.refuse(name, &format!("has {shown}, which {it}")))
+        };
+        texts.iter().map(parse).collect::<Result<_>>().map(Some)
+    }
+
+    /// An object of the sender's own, as the very text that was sent.
+    pub fn json(&self, name: &str) -> Result<Option<String>> {
+        // Read once, so that nobody who reads it later meets something too deep.
+        let is_object = |raw: &str| serde_json::from_str::<serde_json::Map<_, _>>(raw).is_ok();
+        self.read(name, "be an object, at most 120 levels deep", |raw| {
+            is_object(raw).then(|| raw.to_owned())
+        })
     }
 
     /// A quantity or price, exactly as written; at most nine decimals.
     pub fn quantity(&self, name: &str) -> Result<Option<Fixed9>> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         Fixed9::parse(raw).map(Some).map_err(|error| match error {
-            DecimalError::Malformed => refuse(name, "must be a plain number such as 1.5"),
-            DecimalError::TooPrecise => refuse(name, "must have at most 9 decimals"),
-            DecimalError::TooLong => refuse(name, "has too many digits"),
+            DecimalError::Malformed => self.refuse(name, "must be a plain number such as 1.5"),
+            DecimalError::TooPrecise => self.refuse(name, "must have at most 9 decimals"),
+            DecimalError::TooLong => self.refuse(name, "has too many digits"),
         })
     }
 
     /// An amount, exactly as written; never more decimals than its currency has.
     pub fn money(&self, name: &str, currency: Currency) -> Result<Option<Money>> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
-        let said = |error: MoneyError| refuse(name, &error.to_string());
-        Money::parse(raw, currency).map(Some).map_err(said)
+        self.amount(name, raw, currency).map(Some)
+    }
+
+    /// The same in quotes.
+    pub fn money_text(&self, name: &str, currency: Currency) -> Result<Option<Money>> {
+        let wanted = "be text with a number in it, such as \"100000.00\"";
+        let text: Option<String> = self.read(name, wanted, |raw| serde_json::from_str(raw).ok())?;
+        text.map(|it| self.amount(name, &it, currency)).transpose()
+    }
+
+    fn amount(&self, name: &str, text: &str, currency: Currency) -> Result<Money> {
+        Money::parse(text, currency).map_err(|error| match error {
+            MoneyError::OutOfRange => self.refuse(name, "is too large"),
+            other => self.refuse(name, &other.to_string()),
+        })
     }
 
     fn read<T>(
@@ -65,7 +159,7 @@ impl Members {
         match self.raw(name) {
             Some(raw) => match read(raw) {
                 Some(value) => Ok(Some(value)),
-                None => Err(refuse(name, &format!("must be {wanted}"))),
+                None => Err(self.refuse(name, &format!("must {wanted}"))),
             },
             None => Ok(None),
         }
@@ -73,8 +167,13 @@ impl Members {
 
     /// The member's own text; null is the same as not there.
     fn raw(&self, name: &str) -> Option<&str> {
-        let (_, raw) = self.0.iter().find(|(known, _)| known == name)?;
+        let (_, raw) = self.all.iter().find(|(known, _)| known == name)?;
         Some(raw.get()).filter(|it| *it != "null")
+    }
+
+    /// `payload.symbol must be text`
+    pub fn refuse(&self, name: &str, what: &str) -> Error {
+        refuse(&format!("{}{name}", self.path), what)
     }
 }
 
@@ -86,38 +185,58 @@ fn refuse(name: &str, what: &str) -> Error {
     Error::invalid(name, format!("{name} {what}"))
 }
 
-/// In the order they came, repeated ones too: a map would keep the last of two and say nothing.
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members, D::Error> {
-        struct InOrder;
+/// A refusal of a member, told of the object that it lies in.
+fn below(path: &str, error: Error) -> Error {
+    match error {
+        Error::Invalid { param: Some(param), message } => {
+            Error::invalid(&format!("{path}{param}"), format!("{path}{message}"))
+        }
+        other => other,
+    }
+}
 
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
+/// In the order they came, repeated ones too: a map would keep the last of two and say nothing.
+struct InOrder(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for InOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<InOrder, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = InOrder;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(InOrder(members))
             }
         }
 
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(Reader)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Holds;
+
+    const fn known(name: &'static str) -> Member {
+        Member::optional(name, Holds::Json, "")
+    }
+
+    const KNOWN: [Member; 5] =
+        [known("name"), known("quantity"), known("amount"), known("skip_approval"), known("inner")];
 
     fn check(body: &[u8], expected: &str) {
         let read = || -> Result<String> {
-            let members = Members::parse(body, &["name", "quantity", "amount", "skip_approval"])?;
+            let members = Members::parse(body, &KNOWN)?;
             let name = members.text("name")?;
             let quantity = members.quantity("quantity")?;
             let amount = members.money("amount", Currency::USD)?;
@@ -162,14 +281,58 @@ mod tests {
             "error: amount must be a number such as -12.34, with at most 2 decimals in USD",
         );
         for body in ["[]", "5", "{\"name\"", "{} {}", "null", "{'name': 1}"] {
-            let refused = Members::parse(body.as_bytes(), &["name"]).unwrap_err().to_string();
+            let refused = Members::parse(body.as_bytes(), &KNOWN).unwrap_err().to_string();
             assert!(refused.starts_with("the body must be one JSON object: "), "{body}: {refused}");
         }
     }
 
     #[test]
+    fn what_lies_within_is_named_by_its_whole_path() {
+        let read = |body: &str| -> Result<String> {
+            let inner = Members::parse(body.as_bytes(), &KNOWN)?.object("inner", &KNOWN)?;
+            let inner = inner.ok_or_else(|| wrong("none"))?;
+            let deeper = inner.object("inner", &KNOWN)?;
+            let name = deeper.as_ref().map(|it| it.text("name")).transpose()?.flatten();
+            let ids = inner.ids::<base::kinds::Account>("name")?;
+            inner.required("quantity", inner.quantity("quantity")?)?;
+            Ok(format!("{name:?} {ids:?}"))
+        };
+        let check = |body: &str, expected: &str| {
+            let shown = read(body).unwrap_or_else(|error| match error {
+                Error::Invalid { param, message } => {
+                    format!("{}: {message}", param.unwrap_or_default())
+                }
+                other => other.to_string(),
+            });
+            assert_eq!(shown, expected, "{body}");
+        };
+        check(r#"{"inner": {"quantity": 1, "inner": {"name": "A"}}}"#, "Some(\"A\") None");
+        check("{}", ": none");
+        check(r#"{"inner": null}"#, ": none");
+        check(r#"{"inner": []}"#, "inner: inner must be an object");
+        check(r#"{"inner": {}}"#, "inner.quantity: inner.quantity is missing");
+        check(
+            r#"{"inner": {"nam": 1}}"#,
+            "inner.nam: inner.nam is not known here; did you mean name?",
+        );
+        check(
+            r#"{"inner": {"name": 1, "name": 2}}"#,
+            "inner.name: inner.name is given more than once",
+        );
+        check(
+            r#"{"inner": {"inner": {"name": 1}}}"#,
+            "inner.inner.name: inner.inner.name must be text",
+        );
+        check(r#"{"inner": {"name": "A"}}"#, "inner.name: inner.name must be a list of ids");
+        check(
+            r#"{"inner": {"name": ["A"]}}"#,
+            "inner.name: inner.name has A, which must look like acc_ followed by 26 letters and digits",
+        );
+    }
+
+    #[test]
     fn a_deep_or_long_body_is_refused_without_harm() {
         let deep = format!("{{\"name\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));
-        assert!(Members::parse(deep.as_bytes(), &["name"]).and_then(|it| it.text("name")).is_err());
+        assert!(Members::parse(deep.as_bytes(), &KNOWN).and_then(|it| it.text("name")).is_err());
     }
 }

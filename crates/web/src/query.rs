@@ -18,6 +18,7 @@ pub enum Takes {
         longest: usize,
     },
     Id(&'static str),
+    Uuid,
     Date,
     Instant,
     Bool,

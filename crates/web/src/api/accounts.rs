@@ -28,6 +28,7 @@ pub(super) const LIST: Endpoint = Endpoint {
         },
     ],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Accounts>("Accounts"),
     handle: |call| Box::pin(list(call)),
 };
@@ -50,6 +51,7 @@ pub(super) const BALANCES: Endpoint = Endpoint {
         ),
     ],
     path_parameters: &[ACCOUNT_PATH],
+    body: None,
     answer: Shape::of::<Balances>("Balances"),
     handle: |call| Box::pin(balances(call)),
 };

@@ -21,6 +21,7 @@ pub(super) const SUMMARY: Endpoint = Endpoint {
     scopes: &[Scope::BenefitsRead],
     query: &[],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<BenefitSummary>("BenefitSummary"),
     handle: |call| Box::pin(summary(call)),
 };
@@ -34,6 +35,7 @@ pub(super) const EXPIRING: Endpoint = Endpoint {
     scopes: &[Scope::BenefitsRead],
     query: &[DAYS],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<ExpiringBenefits>("ExpiringBenefits"),
     handle: |call| Box::pin(expiring(call)),
 };

@@ -18,6 +18,7 @@ pub(super) const LIST: Endpoint = Endpoint {
         "Only goals in this state; all of them unless given.",
     )],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Goals>("Goals"),
     handle: |call| Box::pin(list(call)),
 };

@@ -15,6 +15,7 @@ pub(super) const GET: Endpoint = Endpoint {
     scopes: &[Scope::IncomeRead],
     query: &[],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Income>("Income"),
     handle: |call| Box::pin(get(call)),
 };

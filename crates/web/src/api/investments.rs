@@ -47,6 +47,7 @@ pub(super) const LIST: Endpoint = Endpoint {
         ACCOUNT_ID,
     ],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Investments>("Investments"),
     handle: |call| Box::pin(list(call)),
 };

@@ -12,6 +12,7 @@ pub(super) const GET: Endpoint = Endpoint {
     scopes: &[Scope::ProfileRead],
     query: &[],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Profile>("Profile"),
     handle: |call| Box::pin(get(call)),
 };
@@ -26,6 +27,7 @@ pub(super) const SUMMARY: Endpoint = Endpoint {
     scopes: &summary::SCOPES,
     query: &[],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Summary>("Summary"),
     handle: |call| Box::pin(get_summary(call)),
 };

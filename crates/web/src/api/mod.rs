@@ -1,13 +1,18 @@
 //! The API's endpoints: one list, from which requests are routed and the OpenAPI document is made.
 
 mod accounts;
+mod actions;
 mod benefits;
+mod bodies;
 mod goals;
 mod idempotent;
 mod income;
 mod investments;
 mod me;
+mod paper;
 mod parameters;
+mod payload;
+mod propose;
 mod recurring;
 mod scores;
 mod transactions;
@@ -28,6 +33,7 @@ pub use crate::answer::Answer;
 pub use crate::error::Refusal;
 pub use crate::members::Members;
 pub use crate::query::{Parameter, Query, Takes};
+pub use bodies::{Body, Holds, Member, Variant};
 pub use idempotent::change;
 
 /// Every endpoint under `/v1`.
@@ -44,6 +50,16 @@ pub const ENDPOINTS: &[Endpoint] = &[
     scores::GET,
     benefits::SUMMARY,
     benefits::EXPIRING,
+    paper::ACCOUNTS,
+    paper::OPEN,
+    paper::HOLDINGS,
+    paper::TRADES,
+    paper::TRADE,
+    actions::CREATE,
+    actions::LIST,
+    actions::GET,
+    actions::CANCEL,
+    actions::APPROVAL,
 ];
 
 /// One endpoint: how it is found, what it takes, what it says, and who answers it.
@@ -54,10 +70,11 @@ pub struct Endpoint {
     pub tag: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
-    /// All of them are needed.
+    /// All of them are needed. Where there are none, the description says what is.
     pub scopes: &'static [Scope],
     pub query: &'static [Parameter],
     pub path_parameters: &'static [Parameter],
+    pub body: Option<Body>,
     pub answer: Shape,
     pub handle: fn(Call) -> Handling,
 }
@@ -68,8 +85,19 @@ pub type Handling = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub name: &'static str,
-    pub list: bool,
+    pub paging: Paging,
     pub schemas: fn(&mut Vec<(String, RefOr<Schema>)>),
+}
+
+/// Where an answer says how a list goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paging {
+    /// It is no list of pages.
+    None,
+    /// In `pagination`.
+    Within,
+    /// Beside `data`: `has_more`, `cursor` and `count`.
+    Beside,
 }
 
 impl Shape {
@@ -78,7 +106,7 @@ impl Shape {
             all.push((T::name().into_owned(), T::schema()));
             T::schemas(all);
         };
-        Shape { name, list: false, schemas }
+        Shape { name, paging: Paging::None, schemas }
     }
 }
 
@@ -97,7 +125,7 @@ pub struct Call {
 
 impl Call {
     /// The body's members, all of which are among `known`.
-    pub fn members(&self, known: &'static [&'static str]) -> Result<Members> {
+    pub fn members(&self, known: &[Member]) -> Result<Members> {
         Members::parse(&self.body, known)
     }
 

@@ -32,6 +32,12 @@ pub(super) const ACCOUNT_PATH: Parameter = Parameter {
     example: "acc_01kny3v1m8f2x9q4t7r5c6b8de",
 };
 
+/// An id in the path that is a plain UUID.
+pub(super) const fn uuid(name: &'static str, description: &'static str) -> Parameter {
+    let example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77";
+    Parameter { name, takes: Takes::Uuid, description, example }
+}
+
 pub(super) const fn date(name: &'static str, description: &'static str) -> Parameter {
     Parameter { name, takes: Takes::Date, description, example: "2026-04-01" }
 }

@@ -29,6 +29,7 @@ pub(super) const LIST: Endpoint = Endpoint {
         ),
     ],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Recurring>("Recurring"),
     handle: |call| Box::pin(list(call)),
 };

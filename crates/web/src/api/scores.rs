@@ -14,6 +14,7 @@ pub(super) const GET: Endpoint = Endpoint {
     scopes: &[Scope::ScoresRead],
     query: &[],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Scores>("Scores"),
     handle: |call| Box::pin(get(call)),
 };

@@ -5,7 +5,7 @@ use service::{Error, Result};
 use wire::v1::{Pagination, Scope, Transaction};
 
 use super::parameters::{ACCOUNT_ID, CURSOR, LIMIT, date};
-use super::{Answer, Call, Endpoint, Parameter, Shape, Takes, Verb};
+use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb};
 
 pub(super) const LIST: Endpoint = Endpoint {
     method: Verb::Get,
@@ -49,7 +49,8 @@ pub(super) const LIST: Endpoint = Endpoint {
         },
     ],
     path_parameters: &[],
-    answer: Shape { list: true, ..Shape::of::<Transaction>("Transaction") },
+    body: None,
+    answer: Shape { paging: Paging::Within, ..Shape::of::<Transaction>("Transaction") },
     handle: |call| Box::pin(list(call)),
 };
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use wire::v1::Code;
 
 use super::Schemas;
-use crate::api::Endpoint;
+use crate::api::{Endpoint, Paging};
 
 /// Examples of decimals. utoipa drops the one beside a member whose type has a schema of its own,
 /// as `Number` has.
@@ -58,6 +58,22 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("NetWorthChange", "amount", "1240.10"),
     ("NetWorthChange", "percent", "0.68"),
     ("NextOutflow", "amount", "17.99"),
+    ("PaperAccount", "buying_power", "99438.70"),
+    ("PaperAccount", "cash_balance", "99438.70"),
+    ("PaperAccount", "day_change", "6.30"),
+    ("PaperAccount", "day_change_percent", "0.01"),
+    ("PaperAccount", "holdings_value", "567.60"),
+    ("PaperAccount", "starting_cash_balance", "100000.00"),
+    ("PaperAccount", "total_gain_loss", "6.30"),
+    ("PaperAccount", "total_gain_loss_percent", "0.01"),
+    ("PaperAccount", "total_value", "100006.30"),
+    ("PaperHolding", "cost_basis", "561.30"),
+    ("PaperHolding", "institution_price", "189.2"),
+    ("PaperHolding", "institution_value", "567.60"),
+    ("PaperHolding", "quantity", "3"),
+    ("PaperTrade", "amount", "-561.30"),
+    ("PaperTrade", "price", "187.1"),
+    ("PaperTrade", "quantity", "3"),
     ("PriceChange", "from_amount", "15.49"),
     ("PriceChange", "to_amount", "17.99"),
     ("Stream", "average_amount", "17.99"),
@@ -94,14 +110,35 @@ pub(super) fn add_numbers(schemas: &mut Schemas) {
     }
 }
 
+/// Members that may be null, and whose example says more when they are not.
+const FILLED: &[(&str, &str)] = &[("Action", "details_v1"), ("Approval", "details_v1")];
+
+pub(super) fn add_filled(schemas: &mut Schemas) {
+    let whole = schemas.clone();
+    for (name, member) in FILLED {
+        let member = schemas.get_mut(*name).and_then(|it| it["properties"].get_mut(*member));
+        let Some(member) = member else { continue };
+        let choices = member["oneOf"].as_array().into_iter().flatten();
+        let shape = choices.filter_map(super::reference).next().unwrap_or_default();
+        member["examples"] = json!([named(shape, &whole)]);
+    }
+}
+
 /// A whole successful answer of an endpoint.
 pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
     let data = named(endpoint.answer.name, schemas);
     let meta = named("Meta", schemas);
-    if !endpoint.answer.list {
-        return json!({ "data": data, "meta": meta });
-    }
     // One row stands for the page, and the page says so.
+    match endpoint.answer.paging {
+        Paging::None => return json!({ "data": data, "meta": meta }),
+        Paging::Beside => {
+            let (has_more, cursor) = (false, Value::Null);
+            return json!({
+                "data": [data], "has_more": has_more, "cursor": cursor, "count": 1, "meta": meta,
+            });
+        }
+        Paging::Within => {}
+    }
     let pagination = json!({
         "count": 1,
         "has_more": false,
@@ -215,6 +252,9 @@ mod tests {
         let schemas = super::super::schemas();
         for (name, member, _) in NUMBERS {
             assert!(schemas[*name]["properties"][*member]["examples"][0].is_number(), "{member}");
+        }
+        for (name, member) in FILLED {
+            assert!(schemas[*name]["properties"][*member]["examples"][0].is_object(), "{member}");
         }
     }
 

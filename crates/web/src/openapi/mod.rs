@@ -1,5 +1,6 @@
 //! The OpenAPI document, made from the list of endpoints and the shapes of the contract.
 
+mod bodies;
 pub(crate) mod examples;
 
 use std::collections::BTreeMap;
@@ -9,9 +10,9 @@ use utoipa::PartialSchema as _;
 use utoipa::ToSchema as _;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
-use wire::v1::{Code, ErrorBody, Meta, Pagination};
+use wire::v1::{Code, ErrorBody, Meta, Pagination, Scope};
 
-use crate::api::{ENDPOINTS, Endpoint, Parameter, Takes};
+use crate::api::{ENDPOINTS, Endpoint, Paging, Parameter, Takes, Verb};
 
 /// The contract's shapes by name, as JSON Schema.
 pub(crate) type Schemas = BTreeMap<String, Value>;
@@ -22,6 +23,8 @@ const MAY_BE_ABSENT: [(&str, &str); 2] = [("Pagination", "total_count"), ("Error
 /// The document as it is served, with `public_url` as the server's address.
 pub fn document(public_url: &str) -> String {
     let schemas = schemas();
+    let mut all_schemas = schemas.clone();
+    all_schemas.extend(bodies::schemas());
     let document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -36,7 +39,7 @@ pub fn document(public_url: &str) -> String {
         "tags": tags(),
         "paths": paths(&schemas, public_url),
         "components": {
-            "schemas": schemas,
+            "schemas": all_schemas,
             "responses": error_responses(public_url),
             "headers": headers(),
             "securitySchemes": {
@@ -82,11 +85,14 @@ fn paths(schemas: &Schemas, public_url: &str) -> BTreeMap<&'static str, BTreeMap
 fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value {
     let path = endpoint.path_parameters.iter().map(|it| parameter(it, "path"));
     let query = endpoint.query.iter().map(|it| parameter(it, "query"));
-    let parameters: Vec<Value> = path.chain(query).collect();
-    let mut responses = BTreeMap::from([
-        ("200".to_owned(), success(endpoint, schemas)),
-        ("304".to_owned(), json!({ "description": "Nothing changed since the given `ETag`." })),
-    ]);
+    let mut parameters: Vec<Value> = path.chain(query).collect();
+    let mut responses = BTreeMap::from([("200".to_owned(), success(endpoint, schemas))]);
+    if endpoint.method == Verb::Get {
+        let unchanged = json!({ "description": "Nothing changed since the given `ETag`." });
+        responses.insert("304".to_owned(), unchanged);
+    } else {
+        parameters.push(bodies::idempotency_key());
+    }
     let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for code in errors_of(endpoint) {
         by_status.entry(code.status()).or_default().push(code);
@@ -94,7 +100,7 @@ fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value 
     for (status, codes) in by_status {
         responses.insert(status.to_string(), refusals(&codes, public_url));
     }
-    json!({
+    let mut operation = json!({
         "operationId": operation_id(endpoint),
         "tags": [endpoint.tag],
         "summary": endpoint.summary,
@@ -102,16 +108,27 @@ fn operation(endpoint: &Endpoint, schemas: &Schemas, public_url: &str) -> Value 
         "x-required-scopes": endpoint.scopes.iter().map(|it| it.as_str()).collect::<Vec<_>>(),
         "parameters": parameters,
         "responses": responses,
-    })
+    });
+    if let Some(body) = &endpoint.body {
+        operation["requestBody"] = bodies::request(body);
+    }
+    operation
 }
 
-/// `GET /accounts/{id}/balances` becomes `getAccountsBalances`.
+/// `GET /accounts/{id}/balances` becomes `getAccountsBalances`, and `GET /actions/{id}` `getActionsById`.
 fn operation_id(endpoint: &Endpoint) -> String {
     let mut id = endpoint.method.as_str().to_ascii_lowercase();
-    let words = endpoint.path.split(['/', '-']).filter(|it| !it.is_empty() && !it.starts_with('{'));
-    for word in words {
+    let mut push = |word: &str| {
         id.push_str(&word[..1].to_ascii_uppercase());
         id.push_str(&word[1..]);
+    };
+    let words = endpoint.path.split(['/', '-']).filter(|it| !it.is_empty() && !it.starts_with('{'));
+    words.for_each(&mut push);
+    let last =
+        endpoint.path.rsplit('/').next().and_then(|it| it.strip_prefix('{')?.strip_suffix('}'));
+    if let Some(last) = last {
+        push("by");
+        push(last);
     }
     id
 }
@@ -142,12 +159,17 @@ pub(crate) fn errors_of(endpoint: &Endpoint) -> impl Iterator<Item = Code> {
 }
 
 fn applies(code: Code, endpoint: &Endpoint) -> bool {
-    let reads = endpoint.method.as_str() == "GET";
+    let reads = endpoint.method == Verb::Get;
+    // Where a paper trade can be proposed.
+    let trades = !reads && (endpoint.path == "/actions" || endpoint.path.ends_with("/trades"));
     match code {
         Code::MethodNotAllowed => false,
         Code::ScoresNotReady => endpoint.path == "/scores",
+        Code::ApiKeyRequired => endpoint.scopes.contains(&Scope::WebhooksManage),
+        Code::InsufficientFunds | Code::InsufficientShares | Code::UnknownSymbol => trades,
         Code::NotFound => {
-            !endpoint.path_parameters.is_empty()
+            trades
+                || !endpoint.path_parameters.is_empty()
                 || endpoint.query.iter().any(|it| matches!(it.takes, Takes::Id(_)))
         }
         Code::Conflict
@@ -185,6 +207,7 @@ fn taken(takes: Takes) -> Value {
         Takes::Id(prefix) => {
             json!({ "type": "string", "pattern": format!("^{prefix}[0-9a-hjkmnp-tv-z]{{26}}$") })
         }
+        Takes::Uuid => json!({ "type": "string", "format": "uuid" }),
         Takes::Date => json!({ "type": "string", "format": "date" }),
         Takes::Instant => json!({ "type": "string", "format": "date-time" }),
         Takes::Bool => json!({ "type": "boolean" }),
@@ -209,15 +232,24 @@ fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
     let meta = json!({ "$ref": "#/components/schemas/Meta" });
     let mut properties = json!({ "meta": meta });
     let mut required = vec!["data", "meta"];
-    if endpoint.answer.list {
-        properties["data"] = json!({ "type": "array", "items": shape });
-        properties["pagination"] = json!({ "$ref": "#/components/schemas/Pagination" });
-        required.push("pagination");
-    } else {
-        properties["data"] = shape;
+    match endpoint.answer.paging {
+        Paging::None => properties["data"] = shape,
+        Paging::Within => {
+            properties["data"] = json!({ "type": "array", "items": shape });
+            properties["pagination"] = json!({ "$ref": "#/components/schemas/Pagination" });
+            required.push("pagination");
+        }
+        Paging::Beside => {
+            properties["data"] = json!({ "type": "array", "items": shape });
+            for (name, schema) in beside() {
+                properties[name] = schema;
+                required.push(name);
+            }
+        }
     }
     let schema = json!({ "type": "object", "required": required, "properties": properties });
-    let named = ["ETag", "X-Request-Id", "RateLimit", "RateLimit-Policy"];
+    let own = if endpoint.method == Verb::Get { "ETag" } else { "Idempotent-Replayed" };
+    let named = [own, "X-Request-Id", "RateLimit", "RateLimit-Policy"];
     let headers: BTreeMap<&str, Value> = named
         .into_iter()
         .map(|it| (it, json!({ "$ref": format!("#/components/headers/{it}") })))
@@ -229,6 +261,21 @@ fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
             "application/json": { "schema": schema, "example": examples::answer(endpoint, schemas) },
         },
     })
+}
+
+/// What stands beside `data` where a list goes on without `pagination`.
+pub(crate) fn beside() -> [(&'static str, Value); 3] {
+    [
+        ("has_more", json!({ "type": "boolean" })),
+        (
+            "cursor",
+            json!({
+                "type": ["string", "null"],
+                "description": "Hand it back as `cursor` for the next page; null on the last.",
+            }),
+        ),
+        ("count", json!({ "type": "integer", "description": "How many items `data` holds." })),
+    ]
 }
 
 pub(crate) fn schemas() -> Schemas {
@@ -243,11 +290,31 @@ pub(crate) fn schemas() -> Schemas {
     }
     let mut schemas: Schemas =
         all.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
+    join_parts(&mut schemas);
     for (name, schema) in &mut schemas {
         require_all(name, schema);
     }
     examples::add_numbers(&mut schemas);
+    examples::add_filled(&mut schemas);
     schemas
+}
+
+/// What utoipa makes of a flattened member becomes the one object that is sent.
+fn join_parts(schemas: &mut Schemas) {
+    let whole = schemas.clone();
+    for schema in schemas.values_mut() {
+        let Some(parts) = schema["allOf"].as_array().cloned() else { continue };
+        let mut properties = serde_json::Map::new();
+        for part in &parts {
+            let part = reference(part).and_then(|it| whole.get(it)).unwrap_or(part);
+            properties.extend(part["properties"].as_object().cloned().unwrap_or_default());
+        }
+        let description = schema["description"].take();
+        *schema = json!({ "type": "object", "properties": properties });
+        if !description.is_null() {
+            schema["description"] = description;
+        }
+    }
 }
 
 /// Unknown is null, never absent, while utoipa takes whatever may be null for optional.
@@ -287,6 +354,10 @@ fn headers() -> Value {
     let header = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
     json!({
         "ETag": header("Names this state of the data; send it as `If-None-Match`.", "W/\"9f2c\""),
+        "Idempotent-Replayed": header(
+            "`true` when the same request was answered before, and this is that answer.",
+            "true",
+        ),
         "X-Request-Id": header(
             "The same as `meta.request_id`.",
             "req_01kny3v1m8f2x9q4t7r5c6b8de",

@@ -49,6 +49,18 @@ pub(super) fn curl(url: &str) -> String {
     format!("curl '{url}' \\\n  -H \"Authorization: Bearer $EVENKEEL_KEY\"")
 }
 
+/// A change: with the body, if it has one, and without a quote in the way of a shell's.
+pub(super) fn curl_post(url: &str, body: Option<&str>) -> String {
+    let key = "-H \"Authorization: Bearer $EVENKEEL_KEY\"";
+    match body {
+        Some(body) => format!(
+            "curl '{url}' \\\n  {key} \\\n  -H 'Content-Type: application/json' \\\n  -d '{}'",
+            body.replace('\'', "'\\''")
+        ),
+        None => format!("curl -X POST '{url}' \\\n  {key}"),
+    }
+}
+
 /// JSON as the reference shows it: two spaces a level, names, strings and the rest told apart.
 pub(super) fn json(value: &Value) -> Markup {
     html! { (json_at(value, 0)) }

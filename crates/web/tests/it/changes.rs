@@ -5,10 +5,15 @@ use http::{Method, StatusCode};
 use service::Error;
 use service::goals::{self, Kind, NewGoal, Status};
 use testkit::World;
-use web::api::{Answer, Call, Endpoint, Shape, Verb, change};
+use web::api::{Answer, Call, Endpoint, Holds, Member, Shape, Verb, change};
 use wire::v1::{Code, Goals, Scope};
 
 use crate::client::Client;
+
+const MEMBERS: &[Member] = &[
+    Member::optional("name", Holds::Text { longest: 80 }, ""),
+    Member::optional("target_amount", Holds::Number { decimals: 2 }, ""),
+];
 
 static ENDPOINTS: &[Endpoint] = &[Endpoint {
     method: Verb::Post,
@@ -19,13 +24,14 @@ static ENDPOINTS: &[Endpoint] = &[Endpoint {
     scopes: &[Scope::GoalsRead],
     query: &[],
     path_parameters: &[],
+    body: None,
     answer: Shape::of::<Goals>("Goals"),
     handle: |call| Box::pin(create(call)),
 }];
 
 /// Names decide what happens: "conflict" is refused by the rules, "panic" and "broken" are trouble of ours.
 async fn create(call: Call) -> service::Result<Answer> {
-    let members = call.members(&["name", "target_amount"])?;
+    let members = call.members(MEMBERS)?;
     let name = members.text("name")?.unwrap_or_default();
     let target = members.money("target_amount", Currency::USD)?;
     let (app, caller) = (call.app.clone(), call.caller.clone());

@@ -1,6 +1,7 @@
 //! The contract over the real router: what a client sends, and every byte it gets back.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod actions;
 mod auth;
 mod browser;
 mod changes;

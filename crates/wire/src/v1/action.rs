@@ -4,7 +4,7 @@ use utoipa::ToSchema;
 
 use crate::json::Moment;
 
-/// Something that was proposed, for the person to decide. The addresses are there when it is made.
+/// What was proposed just now, with where it is decided and where it is followed.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Action {
     #[serde(flatten)]
@@ -12,15 +12,14 @@ pub struct Action {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
     pub thread_id: Option<String>,
     /// The page where the person decides.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "http://127.0.0.1:4680/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
-    pub approval_url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_url: String,
+    /// Where to follow it.
     #[schema(example = "http://127.0.0.1:4680/v1/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
     pub approval_status_url: Option<String>,
 }
 
-/// How far a decision is.
+/// What was proposed, and how far its decision is.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Approval {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
@@ -62,8 +61,9 @@ pub struct ActionBody {
     /// click or passkey.
     pub decision_method: Option<String>,
     pub rejection_reason: Option<String>,
-    /// What came of it, such as the id of the trade.
-    #[schema(value_type = Option<Object>, example = json!({"trade_id": "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78"}))]
+    /// What came of it, once it is executed: `trade_id`, `paper_account_id`, `transaction_count` and `rule_ids`, `rule_id`,
+    /// or `confirmed`.
+    #[schema(value_type = Option<Object>)]
     pub result: Option<Box<RawValue>>,
 }
 
@@ -124,7 +124,7 @@ pub struct TradeDetails {
     pub amount_label: String,
     #[schema(example = "$187.10")]
     pub current_price_display: Option<String>,
-    #[schema(example = "+$2.10 (1.14 %)")]
+    #[schema(example = "+$2.10 (+1.14 %)")]
     pub price_change_display: Option<String>,
     /// positive, negative or neutral.
     #[schema(example = "positive")]

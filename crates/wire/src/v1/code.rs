@@ -188,7 +188,8 @@ const FACTS: [Facts; 19] = [
     Facts {
         status: 429,
         name: "RATE_LIMITED",
-        meaning: "Too many requests in the window that `RateLimit-Policy` names.",
+        meaning: "Too many requests in the window that `RateLimit-Policy` names, or more proposals in a day than the \
+                 person allows a key or an app.",
         recovery: "Wait for the seconds in `Retry-After`. `RateLimit` on every answer tells how many are left.",
     },
     Facts {

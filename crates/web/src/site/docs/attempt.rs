@@ -20,6 +20,13 @@ pub(super) fn form(endpoint: &Endpoint, public_url: &str) -> Markup {
                         @for it in endpoint.query { (field(it, &id, false)) }
                     }
                 }
+                @if let Some((_, example)) = endpoint.body.and_then(|it| it.examples.first()) {
+                    div.field {
+                        label for={ (id) "-body" } { "Body" }
+                        textarea id={ (id) "-body" } name="body" rows="4" data-place="body"
+                            spellcheck="false" autocapitalize="none" { (example) }
+                    }
+                }
                 div.sending {
                     button.primary type="submit" disabled { "Send" }
                     button type="reset" disabled { "Clear" }
@@ -59,7 +66,7 @@ fn control(parameter: &Parameter, id: &str, in_path: bool) -> Markup {
         }
     };
     match parameter.takes {
-        Takes::Text { .. } | Takes::Instant => input("text", example, None),
+        Takes::Text { .. } | Takes::Instant | Takes::Uuid => input("text", example, None),
         // The script offers the ids that earlier answers held.
         Takes::Id(prefix) => {
             let list = format!("{id}-ids");

@@ -4,14 +4,18 @@ use maud::{Markup, html};
 use wire::v1::Code;
 
 use super::super::snippet::{self, prose};
-use super::{attempt, endpoint_id, guide, members};
-use crate::api::{Endpoint, Parameter, Takes};
+use super::{attempt, body, endpoint_id, guide, members};
+use crate::api::{ENDPOINTS, Endpoint, Parameter, Takes, Verb};
 use crate::openapi::{self, Schemas, examples};
 
 pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) -> Markup {
     let id = endpoint_id(endpoint);
     let example = examples::answer(endpoint, schemas);
-    let curl = snippet::curl(&format!("{public_url}/v1{}", sample_path(endpoint)));
+    let url = format!("{public_url}/v1{}", sample_path(endpoint));
+    let curl = match endpoint.method {
+        Verb::Get => snippet::curl(&url),
+        _ => snippet::curl_post(&url, body::first(endpoint)),
+    };
     html! {
         article.endpoint aria-labelledby=(id) {
             h3 id=(id) { a.anchor href={ "#" (id) } { (endpoint.summary) } }
@@ -29,20 +33,41 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
             }
             p.about { (prose(endpoint.description)) }
             div.pair {
-                div { h4 { "Parameters" } (parameters(endpoint)) }
-                div.aside { (snippet::current("Request", &curl, &format!("curl-{id}"))) }
+                div {
+                    h4 { "Parameters" }
+                    (parameters(endpoint))
+                    @if let Some(body) = &endpoint.body { h4 { "Body" } (body::table(body)) }
+                }
+                div.aside {
+                    (snippet::current("Request", &curl, &format!("curl-{id}")))
+                    @if let Some(body) = &endpoint.body { (body::more(body)) }
+                }
             }
             (attempt::form(endpoint, public_url))
             div.pair {
                 div {
                     h4 { "Answer" }
-                    (members::answer(endpoint, schemas))
+                    (answer(endpoint, schemas))
                     h4 { "Errors" }
                     ul.chips { @for code in openapi::errors_of(endpoint) { li { (chip(code)) } } }
                 }
                 div.aside { (snippet::block("200, an example", &snippet::json(&example))) }
             }
         }
+    }
+}
+
+/// What several endpoints answer alike is told at the first of them.
+fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
+    let same = |it: &&Endpoint| {
+        (it.answer.name, it.answer.paging) == (endpoint.answer.name, endpoint.answer.paging)
+    };
+    let first = ENDPOINTS.iter().find(same).map(endpoint_id);
+    match first.filter(|it| *it != endpoint_id(endpoint)) {
+        Some(first) => html! {
+            p { "The same members as " a href={ "#" (first) } { "here" } "." }
+        },
+        None => members::answer(endpoint, schemas),
     }
 }
 
@@ -94,6 +119,7 @@ fn takes(takes: Takes) -> Markup {
         @match takes {
             Takes::Text { longest } => { "text" span.soft { "up to " (longest) " characters" } }
             Takes::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
+            Takes::Uuid => { "an id" span.soft { "a UUID" } }
             Takes::Date => { "a day" span.soft { code { "YYYY-MM-DD" } } }
             Takes::Instant => { "an instant" span.soft { "RFC 3339" } }
             Takes::Bool => { code { "true" } " or " code { "false" } }
@@ -112,6 +138,6 @@ fn takes(takes: Takes) -> Markup {
     }
 }
 
-fn words_of(words: &[&str]) -> Markup {
+pub(super) fn words_of(words: &[&str]) -> Markup {
     html! { span.words { @for word in words { code { (word) } " " } } }
 }

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::snippet::prose;
-use crate::api::Endpoint;
-use crate::openapi::{Schemas, is_nullable, reference};
+use crate::api::{Endpoint, Paging};
+use crate::openapi::{Schemas, beside, is_nullable, reference};
 
 /// Shapes that contain themselves do not exist in the contract; this keeps a mistake from running
 /// away.
@@ -14,17 +14,21 @@ const DEEPEST: usize = 6;
 pub(super) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
     let name = endpoint.answer.name;
     let shape = serde_json::json!({ "$ref": name });
-    let data = if endpoint.answer.list {
-        serde_json::json!({ "type": "array", "items": shape })
-    } else {
-        shape
+    let data = match endpoint.answer.paging {
+        Paging::None => shape,
+        Paging::Within | Paging::Beside => serde_json::json!({ "type": "array", "items": shape }),
     };
     let to = |name: &str| serde_json::json!({ "$ref": name });
     html! {
         ul.members {
             (member("data", &data, schemas, Fold { depth: 0, open: true }))
-            @if endpoint.answer.list {
+            @if endpoint.answer.paging == Paging::Within {
                 (member("pagination", &to("Pagination"), schemas, Fold { depth: 0, open: false }))
+            }
+            @if endpoint.answer.paging == Paging::Beside {
+                @for (name, schema) in beside() {
+                    (member(name, &schema, schemas, Fold { depth: 0, open: false }))
+                }
             }
             (member("meta", &to("Meta"), schemas, Fold { depth: 0, open: false }))
         }

@@ -1,6 +1,7 @@
 //! The API reference, made from the same list and shapes as the OpenAPI document.
 
 mod attempt;
+mod body;
 mod endpoint;
 pub(super) mod errors;
 mod guide;

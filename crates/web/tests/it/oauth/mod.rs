@@ -58,14 +58,14 @@ fn value(location: &str, name: &str) -> String {
 }
 
 /// Somebody signed in, with a browser, and the world they are in.
-struct Scene {
-    world: World,
+pub(crate) struct Scene {
+    pub(crate) world: World,
     person: Person,
     session: String,
 }
 
 impl Scene {
-    async fn new() -> Scene {
+    pub(crate) async fn new() -> Scene {
         let world = World::new().await;
         let person = world.person("robin@example.com").await;
         let method = sessions::Method::Password;
@@ -153,6 +153,15 @@ impl Scene {
     async fn tokens(&self, client: &str) -> (String, String) {
         let code = self.code(client).await;
         pair(&self.redeem(client, &code).await)
+    }
+
+    /// An access token of an app that was let in for these scopes.
+    pub(crate) async fn access(&self, scopes: &[&str]) -> String {
+        let client = self.client().await;
+        let query = self.asked(&client, &[("scope", scopes.join(" ").as_str())]);
+        let answer = self.decide(&query, "allow", scopes).await;
+        let code = value(answer.header("location"), "code");
+        pair(&self.redeem(&client, &code).await).0
     }
 
     async fn refresh(&self, client: &str, token: &str) -> Answer {

@@ -1,0 +1,328 @@
+use base::{ActionId, ThreadId};
+use service::actions::{self, ActionType, Filter, Kind, NewAction, Status, WAIT_SECONDS_MAX};
+use service::cursors::Page;
+use service::{Error, Result};
+use wire::v1::{Action, Approval, Pagination, Scope};
+
+use super::bodies::{Body, Holds, Member};
+use super::parameters::{CURSOR, LIMIT, one_of, uuid};
+use super::payload::{self, PAYLOADS};
+use super::propose::{propose, shown};
+use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb, change};
+
+const TYPES: &[&str] = &[
+    "paper_trade.create",
+    "paper_account.create",
+    "transaction.recategorize",
+    "transaction.rename",
+    "rule.create",
+    "transfer.propose",
+    "custom",
+];
+
+const NEW: &[Member] = &[
+    Member::required("action_type", Holds::OneOf(TYPES), "What is proposed."),
+    Member::required(
+        "payload",
+        Holds::ByWord(PAYLOADS),
+        "What exactly; its members follow from `action_type`.",
+    ),
+    Member::optional(
+        "description",
+        Holds::Text { longest: 200 },
+        "In a few words, in place of ours.",
+    ),
+    Member::optional(
+        "reason_markdown",
+        Holds::Text { longest: 4_000 },
+        "Why, in Markdown; it is shown to the person as the proposer's words.",
+    ),
+    Member::optional(
+        "expires_in_seconds",
+        Holds::Whole,
+        "How long the person has, from 1 up to what their policy gives, which is also the default.",
+    ),
+];
+
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "A paper trade, with a reason",
+        r#"{
+  "action_type": "paper_trade.create",
+  "payload": {
+    "account_id": "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a70",
+    "symbol": "AAPL",
+    "side": "buy",
+    "quantity": 3
+  },
+  "reason_markdown": "You wanted to **spread** your purchases."
+}"#,
+    ),
+    (
+        "Another category, from now on",
+        r#"{
+  "action_type": "transaction.recategorize",
+  "payload": {
+    "transaction_ids": ["txn_01kny3v1m8f2x9q4t7r5c6b8de"],
+    "category": "FOOD_AND_DRINK_COFFEE",
+    "always": true
+  }
+}"#,
+    ),
+    (
+        "Another name",
+        r#"{
+  "action_type": "transaction.rename",
+  "payload": {
+    "transaction_ids": ["txn_01kny3v1m8f2x9q4t7r5c6b8de"],
+    "counterparty_name": "Corner Cafe"
+  }
+}"#,
+    ),
+    (
+        "A rule",
+        r#"{
+  "action_type": "rule.create",
+  "payload": {
+    "words": "CORNER CAFE",
+    "category": "Coffee shops",
+    "counterparty_name": "Corner Cafe"
+  }
+}"#,
+    ),
+    (
+        "A transfer",
+        r#"{
+  "action_type": "transfer.propose",
+  "payload": {
+    "from_account_id": "acc_01kny3v1m8f2x9q4t7r5c6b8de",
+    "to_account_id": "acc_01kny3v1m8f2x9q4t7r5c6b8df",
+    "amount": 250.00,
+    "date": "2026-04-15"
+  }
+}"#,
+    ),
+    (
+        "Anything else",
+        r#"{
+  "action_type": "custom",
+  "payload": {
+    "title": "Cancel the gym membership",
+    "summary_markdown": "Unused since January."
+  },
+  "expires_in_seconds": 3600
+}"#,
+    ),
+];
+
+pub(super) const CREATE: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/actions",
+    tag: "Actions",
+    summary: "Propose an action",
+    description: "Does nothing by itself: the answer is a proposal, which the person approves or rejects at \
+                  `approval_url`. No token can decide. Needs `actions:write`, and for what it tells of the \
+                  data `transactions:read` or `accounts:read`; a paper trade or account needs `paper:trade` instead.",
+    scopes: &[],
+    query: &[],
+    path_parameters: &[],
+    body: Some(Body { name: "NewAction", members: NEW, examples: EXAMPLES }),
+    answer: Shape::of::<Action>("Action"),
+    handle: |call| Box::pin(create(call)),
+};
+
+async fn create(call: Call) -> Result<Answer> {
+    let members = call.members(NEW)?;
+    let word = members.one_of("action_type", TYPES)?;
+    let word = members.required("action_type", word)?;
+    let kind = ActionType::parse(&word).ok_or_else(|| Error::internal("an unknown type"))?;
+    let new = NewAction {
+        what: payload::read(&call, &members, kind).await?,
+        description: members.text("description")?,
+        reason: members.text("reason_markdown")?,
+        expires_in_seconds: members.whole("expires_in_seconds")?,
+    };
+    propose(&call, new, within_payload).await
+}
+
+/// A capability names what it refuses by itself; here most of that lies within the payload.
+fn within_payload(error: Error) -> Error {
+    match error {
+        Error::Invalid { param: Some(param), message }
+            if !param.starts_with("payload") && !NEW.iter().any(|it| it.name == param) =>
+        {
+            let message = match message.strip_prefix(&param) {
+                Some(rest) => format!("payload.{param}{rest}"),
+                None => message,
+            };
+            Error::invalid(&format!("payload.{param}"), message)
+        }
+        other => other,
+    }
+}
+
+pub(super) const LIST: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/actions",
+    tag: "Actions",
+    summary: "List actions",
+    description: "Everything that was proposed to the person, by whomever, newest first, in pages. A key that is limited \
+                  to some accounts sees its own proposals alone.",
+    scopes: &[Scope::ActionsRead],
+    query: &[
+        CURSOR,
+        LIMIT,
+        one_of(
+            "status",
+            &[
+                "pending_approval",
+                "approved",
+                "executing",
+                "executed",
+                "failed",
+                "rejected",
+                "expired",
+                "cancelled",
+            ],
+            "Only those that stand there.",
+        ),
+        one_of(
+            "action_kind",
+            &["trade", "transfer", "data_fix", "automation", "account_create", "unknown"],
+            "Only this kind.",
+        ),
+    ],
+    path_parameters: &[],
+    body: None,
+    answer: Shape { paging: Paging::Within, ..Shape::of::<Approval>("Approval") },
+    handle: |call| Box::pin(list(call)),
+};
+
+async fn list(call: Call) -> Result<Answer> {
+    let query = &call.query;
+    let filter = Filter {
+        status: query.text("status")?.and_then(Status::parse),
+        kind: query.text("action_kind")?.and_then(Kind::parse),
+    };
+    let limit = query.whole(&LIMIT)? as usize;
+    let page = Page { cursor: query.text("cursor")?, limit };
+    let listed = actions::list(&call.app, &call.caller, filter, page).await?;
+    let rows: Vec<Approval> = listed.actions.iter().map(shown).collect();
+    let pagination = Pagination {
+        count: rows.len(),
+        has_more: listed.next_cursor.is_some(),
+        next_cursor: listed.next_cursor,
+        total_count: None,
+        limit,
+    };
+    Answer::list(&rows, &pagination)
+}
+
+const ID: Parameter = uuid("id", "The action, by its `action_id`.");
+
+pub(super) const GET: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/actions/{id}",
+    tag: "Actions",
+    summary: "Get an action",
+    description: "Whoever proposed it may read it; others need `actions:read`.",
+    scopes: &[],
+    query: &[],
+    path_parameters: &[ID],
+    body: None,
+    answer: Shape::of::<Approval>("Approval"),
+    handle: |call| Box::pin(get(call)),
+};
+
+async fn get(call: Call) -> Result<Answer> {
+    let id: ActionId = call.path_id(0, "action")?;
+    Answer::data(&shown(&actions::get(&call.app, &call.caller, id).await?))
+}
+
+pub(super) const CANCEL: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/actions/{id}/cancel",
+    tag: "Actions",
+    summary: "Withdraw an action",
+    description: "While nobody has decided, the key or app that proposed it may withdraw it; no scope is needed. \
+                  Afterwards it is `cancelled`. Takes no members.",
+    scopes: &[],
+    query: &[],
+    path_parameters: &[ID],
+    body: None,
+    answer: Shape::of::<Approval>("Approval"),
+    handle: |call| Box::pin(cancel(call)),
+};
+
+async fn cancel(call: Call) -> Result<Answer> {
+    let id: ActionId = call.path_id(0, "action")?;
+    call.members(&[])?;
+    let (app, caller) = (call.app.clone(), call.caller.clone());
+    let work = move |tx: &mut service::Tx<'_>| {
+        Answer::data(&shown(&actions::cancel(&app, tx, &caller, id)?))
+    };
+    let answer = change(&call, work).await?;
+    actions::ring(&call.app);
+    Ok(answer)
+}
+
+const WAIT: Parameter = Parameter {
+    name: "wait",
+    takes: Takes::Whole { least: 0, most: WAIT_SECONDS_MAX as i64, default: 0 },
+    description: "For how many seconds to wait for news: the answer comes at once when the status is final, else when \
+                  it changes or the time is up.",
+    example: "30",
+};
+
+pub(super) const APPROVAL: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/approvals/{threadId}",
+    tag: "Actions",
+    summary: "Follow a decision",
+    description: "How far a proposal is, with `wait` for being told when that changes. Whoever proposed it may follow it; \
+                  others need `actions:read`.",
+    scopes: &[],
+    query: &[WAIT],
+    path_parameters: &[uuid("threadId", "The proposal, by its `thread_id`.")],
+    body: None,
+    answer: Shape::of::<Approval>("Approval"),
+    handle: |call| Box::pin(approval(call)),
+};
+
+async fn approval(call: Call) -> Result<Answer> {
+    let thread: ThreadId = call.path_id(0, "approval")?;
+    let seconds = call.query.whole(&WAIT)? as u64;
+    let action = actions::wait_for_thread(&call.app, &call.caller, thread, seconds).await?;
+    Answer::data(&shown(&action))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_has_its_payload_and_every_filter_its_words() {
+        let types: Vec<&str> = ActionType::ALL.iter().map(|it| it.as_str()).collect();
+        let payloads: Vec<&str> = PAYLOADS.iter().map(|it| it.word).collect();
+        assert_eq!((TYPES, payloads.as_slice()), (types.as_slice(), types.as_slice()));
+        let statuses: Vec<&str> = Status::ALL.iter().map(|it| it.as_str()).collect();
+        let kinds: Vec<&str> = Kind::ALL.iter().map(|it| it.as_str()).collect();
+        for (name, words) in [("status", statuses), ("action_kind", kinds)] {
+            let parameter = LIST.query.iter().find(|it| it.name == name).map(|it| it.takes);
+            assert!(matches!(parameter, Some(Takes::OneOf(known)) if known == words), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_named_by_where_the_member_lies() {
+        let named =
+            |param: &str, message: &str| match within_payload(Error::invalid(param, message)) {
+                Error::Invalid { param: Some(param), message } => format!("{param}: {message}"),
+                other => other.to_string(),
+            };
+        assert_eq!(named("symbol", "symbol is odd"), "payload.symbol: payload.symbol is odd");
+        assert_eq!(named("category", "say one"), "payload.category: say one");
+        assert_eq!(named("payload.data", "too long"), "payload.data: too long");
+        assert_eq!(named("description", "description is odd"), "description: description is odd");
+    }
+}

@@ -1,0 +1,159 @@
+use base::PaperAccountId;
+use service::Result;
+use service::cursors::Page;
+use service::paper;
+use wire::v1::{
+    Action, PaperAccount, PaperAccounts, PaperHolding, PaperHoldings, PaperTrade, Scope,
+};
+
+use super::bodies::{Body, Member};
+use super::parameters::{CURSOR, LIMIT, uuid};
+use super::payload::{self, NAME, NOTIONAL, QUANTITY, SIDE, STARTING_CASH, SYMBOL};
+use super::propose::{SKIP_APPROVAL, propose, refuse_skipping};
+use super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Verb};
+
+const ACCOUNT: Parameter = uuid("accountId", "The paper account.");
+
+pub(super) const ACCOUNTS: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/paper-trading/accounts",
+    tag: "Paper trading",
+    summary: "List paper accounts",
+    description: "Made-up money in a real market, the oldest account first. `buying_power` is the cash that is not put \
+                  aside for orders which wait for the market to open. What depends on a price is null while one of \
+                  the prices is unknown.",
+    scopes: &[Scope::PaperRead],
+    query: &[],
+    path_parameters: &[],
+    body: None,
+    answer: Shape::of::<PaperAccounts>("PaperAccounts"),
+    handle: |call| Box::pin(accounts(call)),
+};
+
+async fn accounts(call: Call) -> Result<Answer> {
+    let accounts = paper::accounts(&call.app, &call.caller).await?;
+    Answer::data(&PaperAccounts { accounts: accounts.iter().map(PaperAccount::from).collect() })
+}
+
+const NEW_ACCOUNT: &[Member] = &[NAME, STARTING_CASH, SKIP_APPROVAL];
+
+pub(super) const OPEN: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/paper-trading/accounts",
+    tag: "Paper trading",
+    summary: "Propose a paper account",
+    description: "Opens nothing by itself: the answer is a proposal, which the person approves or rejects at \
+                  `approval_url`. Follow it at `approval_status_url`; once it is executed, `result.paper_account_id` \
+                  names the account.",
+    scopes: &[Scope::PaperTrade],
+    query: &[],
+    path_parameters: &[],
+    body: Some(Body {
+        name: "NewPaperAccount",
+        members: NEW_ACCOUNT,
+        examples: &[(
+            "An account with a name and fifty thousand",
+            r#"{"name": "Practice", "starting_cash_balance": "50000.00"}"#,
+        )],
+    }),
+    answer: Shape::of::<Action>("Action"),
+    handle: |call| Box::pin(open(call)),
+};
+
+async fn open(call: Call) -> Result<Answer> {
+    let members = call.members(NEW_ACCOUNT)?;
+    refuse_skipping(&members)?;
+    propose(&call, payload::paper_account(&members)?.into(), |error| error).await
+}
+
+pub(super) const HOLDINGS: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/paper-trading/accounts/{accountId}/holdings",
+    tag: "Paper trading",
+    summary: "List what a paper account holds",
+    description: "The most valuable first; what has no price comes last. `cost_basis` is what was paid for the shares \
+                  that are left, at average cost.",
+    scopes: &[Scope::PaperRead],
+    query: &[],
+    path_parameters: &[ACCOUNT],
+    body: None,
+    answer: Shape::of::<PaperHoldings>("PaperHoldings"),
+    handle: |call| Box::pin(holdings(call)),
+};
+
+async fn holdings(call: Call) -> Result<Answer> {
+    let account = account(&call)?;
+    let holdings = paper::holdings(&call.app, &call.caller, account).await?;
+    Answer::data(&PaperHoldings { holdings: holdings.iter().map(PaperHolding::from).collect() })
+}
+
+pub(super) const TRADES: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/paper-trading/accounts/{accountId}/trades",
+    tag: "Paper trading",
+    summary: "List what was booked in a paper account",
+    description: "Trades, dividends, splits and the starting cash, newest first, in pages: while `has_more` is true, \
+                  send `cursor` back.",
+    scopes: &[Scope::PaperRead],
+    query: &[
+        Parameter {
+            description: "Where the page before ended: its `cursor`, unchanged. It lives for 24 hours.",
+            ..CURSOR
+        },
+        LIMIT,
+    ],
+    path_parameters: &[ACCOUNT],
+    body: None,
+    answer: Shape { paging: Paging::Beside, ..Shape::of::<PaperTrade>("PaperTrade") },
+    handle: |call| Box::pin(trades(call)),
+};
+
+async fn trades(call: Call) -> Result<Answer> {
+    let limit = call.query.whole(&LIMIT)? as usize;
+    let page = Page { cursor: call.query.text("cursor")?, limit };
+    let history = paper::trades(&call.app, &call.caller, account(&call)?, page).await?;
+    let rows: Vec<PaperTrade> = history.trades.iter().map(PaperTrade::from).collect();
+    Answer::history(&rows, history.next_cursor.as_deref())
+}
+
+const NEW_TRADE: &[Member] = &[SYMBOL, SIDE, QUANTITY, NOTIONAL, SKIP_APPROVAL];
+
+pub(super) const TRADE: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/paper-trading/accounts/{accountId}/trades",
+    tag: "Paper trading",
+    summary: "Propose a paper trade",
+    description: "Trades nothing by itself: the answer is a proposal, which the person approves or rejects at \
+                  `approval_url`. Give exactly one of `quantity` and `notional`. What could not be done now is refused \
+                  at once, and checked again when it is approved: it is filled at the price of that moment, unless \
+                  that has moved by more than 2 % from what the person saw. While the market is closed an approved \
+                  order waits for the opening, or is filled at the last price, as the operator chose. Follow it at \
+                  `approval_status_url`; once it is executed, `result.trade_id` names the trade.",
+    scopes: &[Scope::PaperTrade],
+    query: &[],
+    path_parameters: &[ACCOUNT],
+    body: Some(Body {
+        name: "NewPaperTrade",
+        members: NEW_TRADE,
+        examples: &[
+            ("Three shares", r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#),
+            (
+                "Five hundred dollars' worth",
+                r#"{"symbol": "VTI", "side": "buy", "notional": 500.00}"#,
+            ),
+        ],
+    }),
+    answer: Shape::of::<Action>("Action"),
+    handle: |call| Box::pin(trade(call)),
+};
+
+async fn trade(call: Call) -> Result<Answer> {
+    let account = account(&call)?;
+    let members = call.members(NEW_TRADE)?;
+    refuse_skipping(&members)?;
+    propose(&call, payload::trade(&members, account)?.into(), |error| error).await
+}
+
+fn account(call: &Call) -> Result<PaperAccountId> {
+    call.path_id(0, "paper account")
+}

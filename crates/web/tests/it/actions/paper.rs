@@ -1,0 +1,241 @@
+//! Paper accounts: what is read of them, to the last member.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use service::keys::NewKey;
+use testkit::new_key;
+
+use super::{Desk, members, sorted, text};
+
+#[tokio::test]
+async fn an_account_tells_what_it_is_worth_in_exact_numbers() {
+    let desk = Desk::new().await;
+    desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    desk.world.advance_seconds(60);
+    desk.world.market.set("AAPL", "189.20", Some("185.00"));
+    let answer = desk.get("/paper-trading/accounts").await;
+    assert_eq!(
+        answer.data(),
+        json!({ "accounts": [{
+            "id": desk.account,
+            "name": "Practice",
+            "status": "open",
+            "currency": "USD",
+            "starting_cash_balance": 100_000.0,
+            "cash_balance": 99438.7,
+            "buying_power": 99438.7,
+            "holdings_value": 567.6,
+            "total_value": 100_006.3,
+            "total_gain_loss": 6.3,
+            "total_gain_loss_percent": 0.01,
+            "day_change": 6.3,
+            "day_change_percent": 0.01,
+            "holdings_count": 1,
+            "trade_count": 1,
+            "created_at": "2026-03-10T14:30:00.000Z",
+            "updated_at": "2026-03-10T14:30:00.000Z",
+            "as_of": "2026-03-10T14:31:00.000Z",
+        }]})
+    );
+    let written = String::from_utf8(answer.bytes.clone()).unwrap();
+    assert!(written.contains("\"starting_cash_balance\":100000.00,"), "exact: {written}");
+    let unchanged = desk.client.header("if-none-match", answer.header("etag"));
+    let again = unchanged.get("/v1/paper-trading/accounts").await;
+    assert_eq!(again.status, StatusCode::NOT_MODIFIED);
+}
+
+#[tokio::test]
+async fn holdings_are_the_most_valuable_first_and_unknown_prices_are_null() {
+    let desk = Desk::new().await;
+    desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#).await;
+    desk.trade(r#"{"symbol": "VTI", "side": "buy", "notional": 1000.00}"#).await;
+    let path = format!("/paper-trading/accounts/{}/holdings", desk.account);
+    let data = desk.get(&path).await.data();
+    let names: Vec<&str> =
+        data["holdings"].as_array().unwrap().iter().map(|it| text(it, "symbol")).collect();
+    assert_eq!(names, ["VTI", "AAPL"]);
+    let apple = &data["holdings"][1];
+    assert_eq!(
+        apple,
+        &json!({
+            "id": apple["id"],
+            "security_id": apple["security_id"],
+            "symbol": "AAPL",
+            "name": "Apple Inc.",
+            "security_type": "equity",
+            "currency": "USD",
+            "quantity": 3,
+            "cost_basis": 561.3,
+            "institution_price": 187.1,
+            "institution_value": 561.3,
+            "as_of": "2026-03-10T14:30:00.000Z",
+        })
+    );
+    assert!(
+        text(apple, "id").starts_with("hld_") && text(apple, "security_id").starts_with("sec_")
+    );
+    assert_eq!(data["holdings"][0]["security_type"], "etf");
+}
+
+#[tokio::test]
+async fn what_was_booked_comes_in_pages_with_its_place_beside_the_data() {
+    let desk = Desk::new().await;
+    for count in 1..=4 {
+        desk.world.advance_seconds(1);
+        desk.trade(&format!(r#"{{"symbol": "VTI", "side": "buy", "quantity": {count}}}"#)).await;
+    }
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = desk.get(&format!("{}?limit=2{cursor}", desk.trades())).await.json();
+        assert_eq!(members(&page), ["count", "cursor", "data", "has_more", "meta"]);
+        let rows = page["data"].as_array().unwrap();
+        assert_eq!(page["count"], rows.len());
+        seen.extend(rows.clone());
+        if page["has_more"] == false {
+            assert_eq!(page["cursor"], Value::Null);
+            break;
+        }
+        cursor = format!("&cursor={}", text(&page, "cursor"));
+    }
+    let names: Vec<&str> = seen.iter().map(|it| text(it, "name")).collect();
+    assert_eq!(
+        names,
+        ["Bought 4 VTI", "Bought 3 VTI", "Bought 2 VTI", "Bought 1 VTI", "Starting cash"]
+    );
+    let expected = "id type subtype name symbol date created_at quantity price amount";
+    seen.iter().for_each(|it| assert_eq!(members(it), sorted(expected)));
+    let newest = &seen[0];
+    assert_eq!(
+        newest,
+        &json!({
+            "id": newest["id"], "type": "trade", "subtype": "buy", "name": "Bought 4 VTI",
+            "symbol": "VTI", "date": "2026-03-10", "created_at": "2026-03-10T14:30:04.000Z",
+            "quantity": 4, "price": 50, "amount": -200.0,
+        })
+    );
+    assert_eq!(seen[4]["symbol"], Value::Null, "unknown is null, never absent");
+}
+
+#[tokio::test]
+async fn a_cursor_of_trades_fits_one_account_and_one_day() {
+    let desk = Desk::new().await;
+    desk.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
+    let page = desk.get(&format!("{}?limit=1", desk.trades())).await;
+    let cursor = text(&page.json(), "cursor").to_owned();
+    let tag = page.header("etag").to_owned();
+    assert_eq!(desk.get(&format!("{}?limit=1", desk.trades())).await.header("etag"), tag);
+    let expected = "400 VALIDATION_ERROR cursor: invalid or expired cursor: start again without it, \
+                    and keep the filters the same between pages";
+    let second = desk.post("/paper-trading/accounts", "{}").await.data();
+    let second = desk.approve(&second).await["result"]["paper_account_id"].clone();
+    let elsewhere = format!("/paper-trading/accounts/{}/trades", second.as_str().unwrap());
+    assert_eq!(desk.get(&format!("{elsewhere}?cursor={cursor}")).await.refusal(), expected);
+    let bent = format!("{}?cursor={}x", desk.trades(), &cursor[..cursor.len() - 1]);
+    assert_eq!(desk.get(&bent).await.refusal(), expected);
+    desk.world.advance_seconds(24 * 3600);
+    let old = desk.get(&format!("{}?cursor={cursor}", desk.trades())).await;
+    assert_eq!(old.refusal(), expected);
+    for limit in ["0", "101", "x"] {
+        let refused = desk.get(&format!("{}?limit={limit}", desk.trades())).await.refusal();
+        let expected = "400 VALIDATION_ERROR limit: limit must be a whole number from 1 to 100";
+        assert_eq!(refused, expected);
+    }
+}
+
+#[tokio::test]
+async fn an_account_begins_as_it_was_asked_for() {
+    let desk = Desk::new().await;
+    for (body, name, cash) in [
+        ("", "Paper account", 100_000.0),
+        ("{}", "Paper account", 100_000.0),
+        (r#"{"name": null, "skip_approval": false}"#, "Paper account", 100_000.0),
+        (r#"{"starting_cash_balance": "0.01"}"#, "Paper account", 0.01),
+        (r#"{"starting_cash_balance": "1000000000", "name": " Big "}"#, "Big", 1e9),
+    ] {
+        let proposed = desk.post("/paper-trading/accounts", body).await.data();
+        assert_eq!(proposed["action_kind"], "account_create");
+        assert_eq!(proposed["action_type"], "paper_account.create");
+        assert_eq!(proposed["details_v1"], Value::Null);
+        let done = desk.approve(&proposed).await;
+        let accounts = desk.get("/paper-trading/accounts").await.data();
+        let made = accounts["accounts"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!(made["id"], done["result"]["paper_account_id"], "the oldest first");
+        assert_eq!(
+            (text(&made, "name"), made["starting_cash_balance"].as_f64()),
+            (name, Some(cash))
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_be_is_refused_by_the_member_at_fault() {
+    let desk = Desk::new().await;
+    let range = "starting_cash_balance must be from 0.01 to 1000000000";
+    let number = "starting_cash_balance must be text with a number in it, such as \"100000.00\"";
+    let decimals =
+        "starting_cash_balance must be a number such as -12.34, with at most 2 decimals in USD";
+    for (member, said) in [
+        (r#""starting_cash_balance": "0""#, range),
+        (r#""starting_cash_balance": "-5""#, range),
+        (r#""starting_cash_balance": "1000000000.01""#, range),
+        (r#""starting_cash_balance": "0.001""#, decimals),
+        (r#""starting_cash_balance": "1e5""#, decimals),
+        (r#""starting_cash_balance": "" "#, decimals),
+        (r#""starting_cash_balance": 5000"#, number),
+        (
+            r#""starting_cash_balance": "99999999999999999999999999""#,
+            "starting_cash_balance is too large",
+        ),
+        (r#""name": """#, "name must have 1 to 80 characters on one line"),
+        (r#""name": "a\nb""#, "name must not contain control or direction characters"),
+        (r#""name": 5"#, "name must be text"),
+        (r#""skip_approval": true"#, "skipping approval is not supported"),
+        (r#""skip_approval": "no""#, "skip_approval must be true or false"),
+    ] {
+        let refused =
+            desk.post("/paper-trading/accounts", &format!("{{{member}}}")).await.refusal();
+        let param = member.split('"').nth(1).unwrap();
+        assert_eq!(refused, format!("400 VALIDATION_ERROR {param}: {said}"));
+    }
+    let long = format!(r#"{{"name": "{}"}}"#, "x".repeat(81));
+    let refused = desk.post("/paper-trading/accounts", &long).await.refusal();
+    assert_eq!(refused, "400 VALIDATION_ERROR name: name must have at most 80 characters");
+    let slip = desk.post("/paper-trading/accounts", r#"{"starting_balance": "5"}"#).await.refusal();
+    assert_eq!(
+        slip,
+        "400 VALIDATION_ERROR starting_balance: starting_balance is not known here; did you mean \
+         starting_cash_balance?"
+    );
+    assert_eq!(desk.waiting().await, 0);
+}
+
+#[tokio::test]
+async fn what_is_nobodys_someone_elses_or_out_of_reach_looks_the_same() {
+    let desk = Desk::new().await;
+    let sam = desk.world.person("sam@example.com").await;
+    let sams = super::posting(&desk.world, &sam.key(new_key()).await.secret);
+    let everyday = desk.person.account("Everyday").await;
+    let limited = desk.other(NewKey { accounts: Some(vec![everyday]), ..new_key() }).await;
+    let own = &desk.account;
+    let nobodys = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77";
+    let expected = "404 NOT_FOUND: there is no such paper account";
+    let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#;
+    for (client, account) in [
+        (&sams, own.as_str()),
+        (&limited, own.as_str()),
+        (&desk.client, nobodys),
+        (&desk.client, "not-an-id"),
+        (&desk.client, "acc_01kny3v1m8f2x9q4t7r5c6b8de"),
+    ] {
+        let base = format!("/v1/paper-trading/accounts/{account}");
+        assert_eq!(client.get(&format!("{base}/holdings")).await.refusal(), expected);
+        assert_eq!(client.get(&format!("{base}/trades")).await.refusal(), expected);
+        let traded = client.send(http::Method::POST, &format!("{base}/trades"), buy).await;
+        assert_eq!(traded.refusal(), expected);
+    }
+    for client in [&sams, &limited] {
+        let none = client.get("/v1/paper-trading/accounts").await.data();
+        assert_eq!(none, json!({ "accounts": [] }));
+    }
+}
