@@ -1,15 +1,17 @@
 //! The guides: every line of `curl` on them is run, and answers as the page says.
 
 use http::{Method, StatusCode};
+use testkit::World;
 use testkit::draft::{checking, statement, txn};
-use testkit::{World, new_key};
 
+use crate::actions::Desk;
 use crate::browser::Browser;
 use crate::client::{Answer, Client, PUBLIC_URL};
 
-const GUIDES: [&str; 5] = [
+const GUIDES: [&str; 6] = [
     "/docs/start",
     "/docs/authentication",
+    "/docs/proposing",
     "/docs/paging",
     "/docs/rate-limits",
     "/docs/idempotency",
@@ -37,8 +39,8 @@ fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// What a shell would hand to the program.
-fn words(command: &str, key: &str, cursor: &str) -> Vec<String> {
+/// What a shell would hand to the program; single quotes keep a variable as it is written.
+fn words(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let command = command.replace("\\\n", " ");
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in command.chars() {
@@ -49,18 +51,24 @@ fn words(command: &str, key: &str, cursor: &str) -> Vec<String> {
             }
             (_, Some(open)) if letter == open => quote = None,
             (' ', None) => words.extend(word.take()),
+            ('$', Some('\'')) => word.get_or_insert_default().push('\0'),
             _ => word.get_or_insert_default().push(letter),
         }
     }
     assert_eq!(quote, None, "an open quote in {command}");
     words.extend(word);
-    let fill = |it: String| it.replace("$EVENKEEL_KEY", key).replace("$CURSOR", cursor);
+    let fill = |word: String| {
+        let filled = variables.iter().fold(word, |word, (name, value)| word.replace(name, value));
+        assert!(!filled.contains('$'), "{filled} is not set");
+        filled.replace('\0', "$")
+    };
     words.into_iter().map(fill).collect()
 }
 
 /// Does what `curl` would do with these words; one that is not known here is not shown there.
 async fn run(world: &World, words: &[String]) -> Answer {
-    let (mut method, mut url, mut query) = (Method::GET, String::new(), Vec::new());
+    let (mut method, mut url, mut data) = (Method::GET, String::new(), Vec::new());
+    let in_query = words.iter().any(|it| it == "-G");
     let mut client = Client::anonymous(world);
     let mut rest = words.iter().map(String::as_str);
     assert_eq!(rest.next(), Some("curl"));
@@ -69,7 +77,8 @@ async fn run(world: &World, words: &[String]) -> Answer {
             "-I" => method = Method::HEAD,
             "-G" | "--compressed" => {}
             "-o" | "--etag-save" | "--retry" => assert!(rest.next().is_some(), "{words:?}"),
-            "-d" | "--data-urlencode" => query.push(rest.next().unwrap().to_owned()),
+            "-X" => method = rest.next().unwrap().parse().unwrap(),
+            "-d" | "--data-urlencode" => data.push(rest.next().unwrap().to_owned()),
             "-H" => {
                 let (name, value) = rest.next().unwrap().split_once(": ").unwrap();
                 client = client.header(String::leak(name.to_owned()), value);
@@ -81,20 +90,31 @@ async fn run(world: &World, words: &[String]) -> Answer {
         }
     }
     let path = url.strip_prefix(PUBLIC_URL).expect("the installation's own address");
-    let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
-    client.send(method, &format!("{path}{query}"), "").await
+    let data = data.join("&");
+    match (data.is_empty(), in_query) {
+        (true, _) => client.send(method, path, "").await,
+        (false, true) => client.send(method, &format!("{path}?{data}"), "").await,
+        (false, false) => client.send(Method::POST, path, data).await,
+    }
 }
 
 #[tokio::test]
 async fn every_line_of_curl_runs_and_answers_as_the_page_says() {
-    let world = World::new().await;
-    let robin = world.someone().await;
+    let desk = Desk::new().await;
+    let (world, robin) = (&desk.world, &desk.person);
     let spend = |day: i64| txn(&format!("2026-03-0{day}"), -100 * day, "SHOP");
     robin.import(statement([checking("Everyday").with_all((1..=5).map(spend))])).await;
-    let key = robin.key(new_key()).await.secret;
-    let first = Client::with_token(&world, &key).get("/v1/transactions?limit=2").await.json();
-    let cursor = first["pagination"]["next_cursor"].as_str().unwrap().to_owned();
-    let mut stranger = Browser::new(&world);
+    let first = desk.client.get("/v1/transactions?limit=2").await.json();
+    let decided = desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
+    let waiting = desk.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 2}"#).await;
+    let variables = [
+        ("$EVENKEEL_KEY", desk.key.as_str()),
+        ("$CURSOR", first["pagination"]["next_cursor"].as_str().unwrap()),
+        ("$ACCOUNT", desk.account.as_str()),
+        ("$THREAD", decided["thread_id"].as_str().unwrap()),
+        ("$ACTION", waiting["action_id"].as_str().unwrap()),
+    ];
+    let mut stranger = Browser::new(world);
     let mut ran = 0;
     for path in GUIDES {
         let answer = stranger.get(path).await;
@@ -104,13 +124,13 @@ async fn every_line_of_curl_runs_and_answers_as_the_page_says() {
         for Snippet { caption, text } in commands {
             // A caption that names a status means it; the others succeed.
             let wanted = caption.rsplit(": ").next().and_then(|it| it.parse::<u16>().ok());
-            let answer = run(&world, &words(&text, &key, &cursor)).await;
+            let answer = run(world, &words(&text, &variables)).await;
             assert_eq!(answer.status.as_u16(), wanted.unwrap_or(200), "{path}: {text}");
             ran += 1;
         }
         assert!(ran > before, "{path} shows nothing to run");
     }
-    assert!(ran >= 12, "{ran}");
+    assert!(ran >= 22, "{ran}");
 }
 
 #[tokio::test]

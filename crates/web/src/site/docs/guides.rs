@@ -9,10 +9,10 @@ use service::limits::Policy;
 
 use super::super::assets::Asset;
 use super::super::layout::{self, Page, Place};
-use super::super::snippet::{self, curl, prose};
+use super::super::snippet::{self, curl, curl_post, prose};
 use super::guide::pair;
+use super::proposing;
 use crate::Door;
-use crate::api::{ENDPOINTS, Verb};
 
 /// One page: where it is, what it is called, and what is on it.
 pub(in super::super) struct Guide {
@@ -23,13 +23,14 @@ pub(in super::super) struct Guide {
 
 /// What the lines to run depend on.
 pub(in super::super) struct Setting {
-    base: String,
+    pub(super) base: String,
     limit: Policy,
 }
 
-pub(in super::super) const GUIDES: [Guide; 5] = [
+pub(in super::super) const GUIDES: [Guide; 6] = [
     Guide { path: "/docs/start", title: "Quick start", body: start },
     Guide { path: "/docs/authentication", title: "Authentication", body: authentication },
+    Guide { path: "/docs/proposing", title: "Proposing", body: proposing::body },
     Guide { path: "/docs/paging", title: "Paging", body: paging },
     Guide { path: "/docs/rate-limits", title: "Rate limits", body: rate_limits },
     Guide { path: "/docs/idempotency", title: "Idempotency", body: idempotency },
@@ -74,7 +75,7 @@ pub(super) fn contents(here: &str) -> Markup {
     }
 }
 
-fn section(id: &str, title: &str, body: Markup) -> Markup {
+pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section.guide aria-labelledby=(id) { h2 id=(id) { (title) } (body) } }
 }
 
@@ -109,6 +110,7 @@ fn start(place: &Setting) -> Markup {
             dl.links {
                 (link("/docs", "API reference", "Every endpoint, and a form to try each."))
                 (link("/docs/authentication", "Authentication", "What a key may do."))
+                (link("/docs/proposing", "Proposing", "How to ask for a yes."))
                 (link("/docs/paging", "Paging", "How to read long lists to the end."))
                 (link("/docs/errors", "Errors", "What each code means and how to recover."))
                 (link("/v1/openapi.json", "OpenAPI document", "For tools that make clients."))
@@ -275,19 +277,16 @@ fn idempotency(place: &Setting) -> Markup {
             }
             li { "What failed on our side is not kept: the repeat is a fresh attempt." }
         }
-        @if ENDPOINTS.iter().all(|it| it.method == Verb::Get) {
-            p {
-                "Nothing in this version changes anything yet, so nothing needs it today. Reading \
-                 never does; there the header is ignored."
-            }
-        }
     };
     let header = "Idempotency-Key: 0d7f4f0e-6f5c-4a53-9d0b-8f1f6c1f2a11";
+    let url = format!("{}/paper-trading/accounts", place.base);
+    let change = curl_post(&url, Some(r#"{"name": "Practice"}"#));
+    let change = format!("{change} \\\n  -H '{header}'");
     let command = format!("{} \\\n  -H '{header}'", curl(&format!("{}/me", place.base)));
     html! {
         p.lead { "How to repeat a change that you do not know the outcome of, without doing it twice." }
         (section("key", "One key, one effect", pair(&said, &html! {
-            (snippet::text("The header", header))
+            (snippet::text("Send it twice, and it is proposed once", &change))
             (snippet::text("On reading it does nothing", &command))
         })))
     }

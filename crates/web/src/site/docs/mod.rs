@@ -7,6 +7,7 @@ pub(super) mod errors;
 mod guide;
 pub(super) mod guides;
 mod members;
+mod proposing;
 
 use std::sync::{Arc, OnceLock};
 
