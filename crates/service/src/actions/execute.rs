@@ -11,10 +11,10 @@ use wire::v1::{Code, Event};
 use super::propose::too_many_accounts;
 use super::{Action, Kind, Status, What, decide, fixes, read};
 use crate::audit::{self, Actor, Note};
-use crate::paper::orders::Order;
+use crate::paper::orders::{self, Order};
 use crate::paper::{self, usd};
 use crate::quotes::{self, Priced, WhenClosed};
-use crate::{App, Caller, Error, Result, Tx, outbox};
+use crate::{App, Caller, Error, Result, Tx, outbox, users};
 
 /// What one background step takes on; the next one comes a second later.
 const STEP_MAX: i64 = 200;
@@ -77,26 +77,63 @@ async fn due(app: &App, status: &'static str) -> Result<Vec<(UserId, ActionId)>>
     Ok(app.db.all(DUE, values, |row| Ok((row.get(0)?, row.get(1)?))).await?)
 }
 
+/// Why the work on an action ends without being done.
+enum Stop {
+    /// By the rules; that is how the action ends.
+    Refused(Failure),
+    /// By something that may be better the next time.
+    Trouble(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        let (code, message) = match error {
+            Error::Conflict { code, message } => (code.as_str(), message),
+            Error::Invalid { message, .. } => (Code::ValidationError.as_str(), message),
+            Error::NotFound(what) => {
+                (Code::NotFound.as_str(), format!("there is no such {what} any more"))
+            }
+            other => return Stop::Trouble(other),
+        };
+        let mut letters = message.chars();
+        let first = letters.next().map(|it| it.to_uppercase().to_string()).unwrap_or_default();
+        let message = format!("{first}{}. Nothing was done.", letters.as_str());
+        Stop::Refused(Failure { code, message })
+    }
+}
+
+impl From<db::Error> for Stop {
+    fn from(error: db::Error) -> Stop {
+        Stop::Trouble(error.into())
+    }
+}
+
 /// Carries out one action if it can be now. Any number may try at once: the first claim wins.
 pub(super) async fn attempt(app: &App, user: UserId, id: ActionId) -> Result<()> {
     let action = read::get(app, &Caller::owner(user), id).await?;
     if action.status != Status::Approved || action.kind().is_for_the_person() {
         return Ok(());
     }
-    let plan = plan(app, &action).await?;
-    let mine = app.clone();
-    let work = move |tx: &mut Tx<'_>| match plan {
-        Plan::Wait => Ok(()),
-        Plan::Queue { opens_at, price } => queue(&mine, tx, (user, id), opens_at, price),
-        Plan::Execute(priced) => {
-            execute(&mine, tx, (user, id), |tx, action| effect(&mine, tx, action, priced.as_ref()))
+    let (mine, whose) = (app.clone(), (user, id));
+    let tried = match plan(app, &action).await? {
+        Plan::Wait => return Ok(()),
+        Plan::Fail(failure) => Err(Stop::Refused(failure)),
+        Plan::Queue { opens_at, price } => {
+            app.db.write(move |tx| queue(&mine, tx, whose, opens_at, price)).await
         }
-        Plan::Fail(failure) => execute(&mine, tx, (user, id), |tx, action| {
-            release(&mine, tx, action)?;
-            Ok(Err(failure))
-        }),
+        Plan::Execute(priced) => {
+            app.db.write(move |tx| execute(&mine, tx, whose, priced.as_ref())).await
+        }
     };
-    app.db.write(work).await?;
+    match tried {
+        Ok(()) => {}
+        // In a transaction of its own: of what was refused half way nothing is left.
+        Err(Stop::Refused(failure)) => {
+            let mine = app.clone();
+            app.db.write(move |tx| fail(&mine, tx, whose, failure)).await?;
+        }
+        Err(Stop::Trouble(error)) => return Err(error),
+    }
     app.bell.ring();
     Ok(())
 }
@@ -153,94 +190,77 @@ fn queue(
     (user, id): (UserId, ActionId),
     opens_at: Timestamp,
     price: base::Fixed9,
-) -> Result<()> {
+) -> Result<(), Stop> {
     let now = app.clock.now();
+    users::lock(tx, user)?;
     if tx.execute(QUEUE, params![user, id, now, opens_at])? == 0 {
         return Ok(());
     }
     let action = read::get_in(app, tx, user, id)?;
-    let Some(order) = action.what().and_then(|it| it.order()) else { return Ok(()) };
-    match order.reserve(app, tx, (user, id), price) {
-        Ok(minor) => {
-            tx.execute(RESERVED, params![user, id, minor])?;
-            let aside = usd(minor).pretty();
-            let details = match order.side {
-                Side::Buy => format!(
-                    "{} waits for the market to open, with {aside} put aside",
-                    order.title()
-                ),
-                Side::Sell => format!("{} waits for the market to open", order.title()),
-            };
-            let note = Note::new(Actor::system(), "action.queue", details);
-            audit::note(tx, user, now, note.about(id).digest(action.digest))
+    let order = action.what().and_then(|it| it.order()).filter(|_| action.is_as_shown());
+    let order = order.ok_or_else(|| Stop::Refused(changed()))?;
+    let minor = order.reserve(app, tx, (user, id), price)?;
+    tx.execute(RESERVED, params![user, id, minor])?;
+    let aside = usd(minor).pretty();
+    let details = match order.side {
+        Side::Buy => {
+            format!("{} waits for the market to open, with {aside} put aside", order.title())
         }
-        Err(error) => {
-            tx.execute(CLAIM, params![user, id, opens_at])?;
-            finish(app, tx, &action, Err(failure(error)?))
-        }
-    }
+        Side::Sell => format!("{} waits for the market to open", order.title()),
+    };
+    let note = Note::new(Actor::system(), "action.queue", details);
+    Ok(audit::note(tx, user, now, note.about(id).digest(action.digest))?)
 }
 
-/// Claims the action, does the work, and writes down how it ended.
+/// Claims the action, does the work, and writes down what was done. The person is locked first, as by whoever proposes:
+/// two that take the same locks in another order would wait for each other.
 fn execute(
     app: &App,
     tx: &mut Tx<'_>,
     (user, id): (UserId, ActionId),
-    work: impl FnOnce(&mut Tx<'_>, &Action) -> Result<Result<Done, Failure>>,
-) -> Result<()> {
-    if tx.execute(CLAIM, params![user, id, app.clock.now()])? == 0 {
+    priced: Option<&Priced>,
+) -> Result<(), Stop> {
+    let now = app.clock.now();
+    users::lock(tx, user)?;
+    if tx.execute(CLAIM, params![user, id, now])? == 0 {
         // Somebody else was first.
         return Ok(());
     }
     let action = read::get_in(app, tx, user, id)?;
-    if action.digest() != action.digest {
-        let message =
-            "The proposal was changed after it was approved. Nothing was done.".to_owned();
-        return finish(app, tx, &action, Err(Failure { code: "CHANGED", message }));
+    if !action.is_as_shown() {
+        return Err(Stop::Refused(changed()));
     }
-    let outcome = match work(tx, &action) {
-        Ok(outcome) => outcome,
-        Err(error) => Err(failure(error)?),
-    };
-    finish(app, tx, &action, outcome)
+    let Done { result, said, inverse } = effect(app, tx, &action, priced)?;
+    let result = result.to_string();
+    tx.execute(DONE, params![user, id, now, result.as_str(), inverse.as_deref()])?;
+    let note = Note::new(Actor::system(), "action.execute", said);
+    Ok(told(app, tx, &action, Status::Executed, note)?)
 }
 
-/// What the rules refuse is how it ends; what we could not do is tried again.
-fn failure(error: Error) -> Result<Failure> {
-    let (code, message) = match error {
-        Error::Conflict { code, message } => (code.as_str(), message),
-        Error::Invalid { message, .. } => (Code::ValidationError.as_str(), message),
-        Error::NotFound(what) => {
-            (Code::NotFound.as_str(), format!("there is no such {what} any more"))
-        }
-        other => return Err(other),
-    };
-    let mut letters = message.chars();
-    let first = letters.next().map(|it| it.to_uppercase().to_string()).unwrap_or_default();
-    Ok(Failure { code, message: format!("{first}{}. Nothing was done.", letters.as_str()) })
-}
-
-fn finish(
+/// Claims the action, gives back what was put aside for it, and writes down why it failed.
+fn fail(
     app: &App,
     tx: &mut Tx<'_>,
-    action: &Action,
-    outcome: Result<Done, Failure>,
+    (user, id): (UserId, ActionId),
+    failure: Failure,
 ) -> Result<()> {
-    let (user, id, now) = (action.user, action.id, app.clock.now());
-    let (status, said) = match outcome {
-        Ok(Done { result, said, inverse }) => {
-            let result = result.to_string();
-            let values = params![user, id, now, result.as_str(), inverse.as_deref()];
-            tx.execute(DONE, values)?;
-            (Status::Executed, said)
-        }
-        Err(Failure { code, message }) => {
-            tx.execute(FAILED, params![user, id, now, code, message.as_str()])?;
-            (Status::Failed, format!("Failed: {}. {message}", action.details().title()))
-        }
-    };
-    let name = if status == Status::Executed { "action.execute" } else { "action.fail" };
-    told(app, tx, action, status, Note::new(Actor::system(), name, said))
+    let now = app.clock.now();
+    users::lock(tx, user)?;
+    if tx.execute(CLAIM, params![user, id, now])? == 0 {
+        return Ok(());
+    }
+    let action = read::get_in(app, tx, user, id)?;
+    let Failure { code, message } = if action.is_as_shown() { failure } else { changed() };
+    orders::release(app, tx, (user, id))?;
+    tx.execute(FAILED, params![user, id, now, code, message.as_str()])?;
+    let said = format!("Failed: {}. {message}", action.details().title());
+    let note = Note::new(Actor::system(), "action.fail", said);
+    told(app, tx, &action, Status::Failed, note)
+}
+
+fn changed() -> Failure {
+    let message = "The proposal was changed after it was approved. Nothing was done.".to_owned();
+    Failure { code: "CHANGED", message }
 }
 
 fn told(app: &App, tx: &mut Tx<'_>, action: &Action, status: Status, note: Note) -> Result<()> {
@@ -251,21 +271,9 @@ fn told(app: &App, tx: &mut Tx<'_>, action: &Action, status: Status, note: Note)
     audit::note(tx, action.user, app.clock.now(), note)
 }
 
-fn release(app: &App, tx: &mut Tx<'_>, action: &Action) -> Result<()> {
-    match (action.what().and_then(|it| it.order()), action.reserved_minor) {
-        (Some(order), Some(minor)) => order.release(app, tx, (action.user, action.id), minor),
-        _ => Ok(()),
-    }
-}
-
-fn effect(
-    app: &App,
-    tx: &mut Tx<'_>,
-    action: &Action,
-    priced: Option<&Priced>,
-) -> Result<Result<Done, Failure>> {
+fn effect(app: &App, tx: &mut Tx<'_>, action: &Action, priced: Option<&Priced>) -> Result<Done> {
     let what = action.what().ok_or_else(|| Error::internal("an action that cannot be read"))?;
-    let done = match &what {
+    Ok(match &what {
         What::Trade { .. } => trade(app, tx, action, &what, priced)?,
         What::PaperAccount { name, cash_minor } => {
             let (user, now) = (action.user, app.clock.now());
@@ -290,8 +298,7 @@ fn effect(
         What::Transfer { .. } | What::Custom { .. } => {
             return Err(Error::internal("only the person can carry this out"));
         }
-    };
-    Ok(Ok(done))
+    })
 }
 
 fn trade(
@@ -303,7 +310,9 @@ fn trade(
 ) -> Result<Done> {
     let missing = || Error::internal("a trade without an order or a price");
     let (order, priced) = (what.order().ok_or_else(missing)?, priced.ok_or_else(missing)?);
-    release(app, tx, action)?;
+    if action.reserved_minor.is_some() {
+        orders::release(app, tx, (action.user, action.id))?;
+    }
     let (id, fill) = order.fill(app, tx, (action.user, action.id), &priced.quote)?;
     let (verb, joined) = match order.side {
         Side::Buy => ("Bought", "for"),

@@ -105,6 +105,11 @@ impl Action {
         propose::digest(self)
     }
 
+    /// Whether nothing has changed since it was proposed.
+    pub(crate) fn is_as_shown(&self) -> bool {
+        self.digest() == self.digest
+    }
+
     pub fn details(&self) -> Shown {
         Shown::read(&self.details)
     }

@@ -298,5 +298,6 @@ const TRADED_SINCE: &str = "select symbol, kind, amount_minor, quantity from pap
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let own: &[&str] = &[ACCOUNTS, EXISTS, ALL_POSITIONS, POSITIONS, TRADED_SINCE];
-    [own, book::STATEMENTS, corporate::STATEMENTS, history::STATEMENTS, verify::STATEMENTS].concat()
+    let ledger = [book::STATEMENTS, corporate::STATEMENTS, orders::STATEMENTS, verify::STATEMENTS];
+    [own, history::STATEMENTS, &ledger.concat()].concat()
 }

@@ -2,6 +2,7 @@
 
 use base::{ActionId, Fixed9, PaperAccountId, PaperTradeId, Timestamp, UserId};
 use calc::paper::{self, Fill, Position, Refusal, Side, Size, entries};
+use db::params;
 use sources::market::Quote;
 use wire::v1::Code;
 
@@ -118,35 +119,8 @@ impl Order {
         if minor > account.cash_minor {
             return Err(short_of_cash(minor, account.cash_minor));
         }
-        let entry = self.aside(EntryKind::Reserve, action, minor);
-        account.book(app, tx, &entry, now)?;
+        account.book(app, tx, &aside(EntryKind::Reserve, action, minor), now)?;
         Ok(minor)
-    }
-
-    /// Gives back what was put aside.
-    pub(crate) fn release(
-        &self,
-        app: &App,
-        tx: &mut Tx<'_>,
-        (user, action): (UserId, ActionId),
-        minor: i64,
-    ) -> Result<()> {
-        let now = app.clock.now();
-        if minor > 0
-            && let Some(mut account) = Open::find(tx, user, self.account)?
-        {
-            account.book(app, tx, &self.aside(EntryKind::Release, action, minor), now)?;
-        }
-        Ok(())
-    }
-
-    fn aside(&self, kind: EntryKind, action: ActionId, minor: i64) -> Entry<'_> {
-        let legs = match kind {
-            EntryKind::Release => entries::release(minor),
-            _ => entries::reservation(minor),
-        };
-        let cause = format!("{} {action}", kind.as_str());
-        Entry { kind, cause, security: None, quantity: None, price: None, legs }
     }
 
     /// Books the trade of an action, once.
@@ -181,6 +155,41 @@ impl Order {
     }
 }
 
+/// Gives back what was put aside for an action. What that is and where, the ledger says: the action itself may have been
+/// changed meanwhile.
+pub(crate) fn release(
+    app: &App,
+    tx: &mut Tx<'_>,
+    (user, action): (UserId, ActionId),
+) -> Result<()> {
+    let cause = cause(EntryKind::Reserve, action);
+    let read = |row: &db::Row<'_>| {
+        let amount: &str = row.get(1)?;
+        let decode = |_| db::Error::Decode { column: 1, reason: "no amount".to_owned() };
+        Ok((row.get::<PaperAccountId>(0)?, amount.parse::<i64>().map_err(decode)?))
+    };
+    let Some((id, minor)) = tx.first(ASIDE, params![user, cause.as_str()], read)? else {
+        return Ok(());
+    };
+    let account = Open::find(tx, user, id)?;
+    let mut account = account.ok_or_else(|| Error::internal("cash aside in no account"))?;
+    account.book(app, tx, &aside(EntryKind::Release, action, minor), app.clock.now())?;
+    Ok(())
+}
+
+fn aside(kind: EntryKind, action: ActionId, minor: i64) -> Entry<'static> {
+    let legs = match kind {
+        EntryKind::Release => entries::release(minor),
+        _ => entries::reservation(minor),
+    };
+    let cause = cause(kind, action);
+    Entry { kind, cause, security: None, quantity: None, price: None, legs }
+}
+
+fn cause(kind: EntryKind, action: ActionId) -> String {
+    format!("{} {action}", kind.as_str())
+}
+
 fn refusal_of(code: Code, message: String) -> Error {
     Error::Conflict { code, message }
 }
@@ -199,3 +208,11 @@ fn short_of_shares(symbol: &str, held: Fixed9) -> Error {
         format!("the account holds {held} {symbol}, which is less than this sells"),
     )
 }
+
+const ASIDE: &str = "select a.id, l.amount from paper_accounts a
+    join paper_entries e on e.user_id = a.user_id and e.account_id = a.id and e.cause = $2
+    join paper_legs l on l.user_id = e.user_id and l.account_id = e.account_id
+    and l.number = e.number and l.book = 'reserved'
+    where a.user_id = $1";
+
+pub(super) const STATEMENTS: &[&str] = &[ASIDE];
