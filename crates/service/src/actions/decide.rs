@@ -14,6 +14,8 @@ use crate::{App, Caller, Credential, Error, Result, Tx, outbox};
 /// How long a correction can be taken back.
 pub(super) const UNDO_DAYS: i64 = 30;
 const REASON_LENGTH_MAX: usize = 500;
+const NOT_AS_SHOWN: &str =
+    "this proposal is not what you were shown; nothing was done. Look at it again";
 
 /// What was on the page: the proposal's digest, and the price beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,6 +191,9 @@ pub async fn confirm(app: &App, caller: &Caller, id: ActionId, is_done: bool) ->
         if !action.kind().is_for_the_person() || action.status != Status::Approved {
             return Err(conflict("there is nothing to confirm here"));
         }
+        if is_done && !action.is_as_shown() {
+            return Err(conflict(NOT_AS_SHOWN));
+        }
         execute::finish_by_hand(&mine, tx, &by, &action, is_done)
     };
     app.db.write(work).await?;
@@ -223,10 +228,8 @@ fn still_open(action: &Action, seen: Seen) -> Result<()> {
     if action.status != Status::PendingApproval {
         return Err(too_late(action));
     }
-    if action.digest() != seen.digest || action.digest != seen.digest {
-        return Err(conflict(
-            "this proposal is not what you were shown; nothing was done. Look at it again",
-        ));
+    if !action.is_as_shown() || action.digest != seen.digest {
+        return Err(conflict(NOT_AS_SHOWN));
     }
     Ok(())
 }
