@@ -171,7 +171,8 @@ pub(super) fn digest(action: &Action) -> [u8; 32] {
     let mut hash = Sha256::new();
     let account = action.account.as_ref().map(PaperAccountId::as_bytes);
     let expires_at = action.expires_at.as_microsecond().to_be_bytes();
-    let fields: [Option<&[u8]>; 12] = [
+    let created_at = action.created_at.as_microsecond().to_be_bytes();
+    let fields: [Option<&[u8]>; 14] = [
         Some(action.user.as_bytes()),
         Some(action.id.as_bytes()),
         Some(action.thread.as_bytes()),
@@ -181,7 +182,9 @@ pub(super) fn digest(action: &Action) -> [u8; 32] {
         action.description.as_deref().map(str::as_bytes),
         action.reason.as_deref().map(str::as_bytes),
         account.map(|it| &it[..]),
+        Some(&created_at),
         Some(&expires_at),
+        Some(action.proposer.as_str().as_bytes()),
         Some(&action.proposer_id),
         Some(action.proposer_label.as_bytes()),
     ];
