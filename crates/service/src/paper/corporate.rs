@@ -84,7 +84,7 @@ fn settle_one(
     let symbol = due.symbol.as_str();
     let (kind, name) = described(tx, (user, account), symbol)?;
     let security = Some(Security { symbol, name: name.as_deref(), kind });
-    let before = held_before(tx, (user, account), symbol, opens_at)?;
+    let before = held_before(tx, (user, account), due, opens_at)?;
     let entry = match &due.what {
         Happening::Dividend { each, .. } => {
             let minor = sums::dividend(before, *each);
@@ -112,7 +112,7 @@ fn settle_one(
             let position = old;
             Entry {
                 kind: EntryKind::Split,
-                cause: format!("split {symbol} {}", due.ex_on),
+                cause: split_cause(due),
                 security,
                 quantity: Some(Fixed9::from_billionths(billionths)),
                 price: None,
@@ -121,6 +121,11 @@ fn settle_one(
         }
     };
     Ok(open.book(app, tx, &entry, now)?.is_some())
+}
+
+/// Of one symbol, these sort by their days.
+fn split_cause(due: &CorporateAction) -> String {
+    format!("split {} {}", due.symbol, due.ex_on)
 }
 
 /// What is left of the shares from before the split. What was bought since is counted in new shares already.
@@ -133,19 +138,22 @@ fn part_of(held: Position, before: Fixed9) -> Position {
     Position { quantity: before, basis_minor: i64::try_from(basis).unwrap_or(held.basis_minor) }
 }
 
-/// How many shares were held at a moment, from the journal.
+/// How many shares were held at the opening of the day, from the journal. An earlier split counts also where it was
+/// booked late.
 fn held_before(
     tx: &mut Tx<'_>,
     (user, account): (UserId, PaperAccountId),
-    symbol: &str,
-    at: Timestamp,
+    due: &CorporateAction,
+    opens_at: Timestamp,
 ) -> Result<Fixed9> {
     let read = |row: &db::Row<'_>| {
         let amount: &str = row.get(0)?;
         let decode = |_| db::Error::Decode { column: 0, reason: "no amount".to_owned() };
         amount.parse::<i128>().map_err(decode)
     };
-    let legs = tx.all(SHARES_BEFORE, params![user, account, symbol, at], read)?;
+    let own = split_cause(due);
+    let values = params![user, account, &due.symbol, opens_at, own.as_str()];
+    let legs = tx.all(SHARES_BEFORE, values, read)?;
     Ok(Fixed9::from_billionths(legs.iter().sum()))
 }
 
@@ -192,7 +200,7 @@ const SHARES_BEFORE: &str = "select l.amount from paper_legs l
     join paper_entries e on e.user_id = l.user_id and e.account_id = l.account_id
     and e.number = l.number
     where l.user_id = $1 and l.account_id = $2 and l.symbol = $3 and l.book = 'shares'
-    and e.booked_at < $4 limit 1000000";
+    and (e.booked_at < $4 or (e.kind = 'split' and e.cause < $5)) limit 1000000";
 const DESCRIBED: &str = "select kind, name from paper_positions
     where user_id = $1 and account_id = $2 and symbol = $3";
 
