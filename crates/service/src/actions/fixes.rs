@@ -20,8 +20,13 @@ pub(super) struct Applied {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Inverse {
     fixes: Vec<FixBefore>,
-    /// Rules that were made, and those whose place they took.
-    made: Vec<String>,
+    rules: Vec<RuleMade>,
+}
+
+/// A rule that was made, and those whose place it took.
+#[derive(Debug, Serialize, Deserialize)]
+struct RuleMade {
+    id: String,
     replaced: Vec<RuleBefore>,
 }
 
@@ -91,8 +96,9 @@ pub(super) fn apply(
     insights::touch_everything(tx, user, now)?;
     let count = transactions.len();
     let many = if count == 1 { "transaction" } else { "transactions" };
+    let rules: Vec<&str> = inverse.rules.iter().map(|it| it.id.as_str()).collect();
     Ok(Applied {
-        result: json!({ "transaction_count": count, "rule_ids": inverse.made }),
+        result: json!({ "transaction_count": count, "rule_ids": rules }),
         said: format!("Corrected {count} {many} to {}", word.text()),
         inverse: written(&inverse)?,
     })
@@ -127,8 +133,8 @@ fn save_rule(
     enrichment::save_rule(tx, user, Actor::system(), app.clock.now(), (id, rule))?;
     let after: Vec<String> =
         tx.all(RULES, params![user], read_rule)?.into_iter().map(|it| it.id).collect();
-    inverse.replaced.extend(before.into_iter().filter(|it| !after.contains(&it.id)));
-    inverse.made.push(id.to_string());
+    let replaced = before.into_iter().filter(|it| !after.contains(&it.id)).collect();
+    inverse.rules.push(RuleMade { id: id.to_string(), replaced });
     Ok(id)
 }
 
@@ -148,12 +154,14 @@ pub(super) fn take_back(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str)
             tx.execute(RESTORE_FIX, params![user, id, counterparty, category, *fixed_at])?;
         }
     }
-    for rule in &inverse.made {
-        let id = RuleId::parse(rule).map_err(|_| broken())?;
-        tx.execute(FORGET_RULE, params![user, id])?;
-    }
-    for rule in &inverse.replaced {
-        restore_rule(tx, user, rule)?;
+    for rule in &inverse.rules {
+        let id = RuleId::parse(&rule.id).map_err(|_| broken())?;
+        // One that is gone was deleted or replaced by the person; that is their later word.
+        if tx.execute(FORGET_RULE, params![user, id])? > 0 {
+            for replaced in &rule.replaced {
+                restore_rule(tx, user, replaced)?;
+            }
+        }
     }
     let now: Timestamp = app.clock.now();
     insights::settle_around(tx, app, user, &touched)?;
