@@ -1,9 +1,23 @@
 //! Proposals and decisions, from the proposal to what comes of it.
 
+mod by_hand;
+mod changed;
+mod corporate;
+mod deciders;
+mod expiry;
+mod fixes;
+mod ledger;
+mod limits;
+mod model;
+mod once;
+mod passkeys;
+mod queue;
+mod told;
 mod trades;
 
-use base::{Fixed9, PaperAccountId};
+use base::{ActionId, Fixed9, PaperAccountId, Timestamp};
 use calc::paper::{Side, Size};
+use db::params;
 use service::actions::{self, Action, NewAction, Seen, What};
 use service::{App, Caller};
 use testkit::{Issued, Person, World, new_key};
@@ -58,8 +72,8 @@ impl Desk {
     /// Proposed, and approved at the price of the moment.
     pub(crate) async fn trade(&self, side: Side, symbol: &str, size: Size) -> Action {
         let action = self.propose(self.order(side, symbol, size)).await.unwrap();
-        let price = service::quotes::one(self.app(), symbol).await.unwrap().unwrap().quote.price;
-        approve(self.app(), &self.session, &action, Some(price)).await.unwrap()
+        let price = Some(self.price(symbol).await);
+        approve(self.app(), &self.session, &action, price).await.unwrap()
     }
 
     /// Cash in cents, and shares of a symbol.
@@ -69,6 +83,61 @@ impl Desk {
         let holding = account.holdings.iter().find(|it| it.symbol == symbol);
         let quantity = holding.map(|it| it.quantity).unwrap_or_default();
         (account.total_cash().minor(), quantity.to_string())
+    }
+
+    pub(crate) async fn price(&self, symbol: &str) -> Fixed9 {
+        service::quotes::one(self.app(), symbol).await.unwrap().unwrap().quote.price
+    }
+
+    pub(crate) async fn get(&self, id: ActionId) -> Action {
+        actions::get(self.app(), &self.session, id).await.unwrap()
+    }
+
+    /// Free cash and what is put aside, in cents.
+    pub(crate) async fn cash(&self) -> (i64, i64) {
+        let account = service::paper::account(self.app(), &self.session, self.account);
+        let account = account.await.unwrap();
+        (account.cash_minor, account.reserved_minor)
+    }
+
+    /// How many entries of a kind stand in the ledger.
+    pub(crate) async fn entries(&self, kind: &str) -> i64 {
+        let sql =
+            "select cast(count(*) as bigint) from paper_entries where user_id = $1 and kind = $2";
+        let values = params![self.session.user, kind];
+        let found = self.app().db.first(sql, values, |row| row.get(0));
+        found.await.unwrap().unwrap()
+    }
+
+    /// The types and states of the events about actions, in the order they happened.
+    pub(crate) async fn events(&self, action: &Action) -> Vec<String> {
+        let events = service::outbox::list(&self.app().db, self.session.user, None, 10_000);
+        let read = |it: service::outbox::Stored| {
+            let data: serde_json::Value = serde_json::from_str(&it.data).unwrap();
+            let about = data["action_id"] == action.id.to_string().as_str();
+            about.then(|| format!("{} {}", it.event_type, data["status"].as_str().unwrap()))
+        };
+        events.await.unwrap().into_iter().filter_map(read).collect()
+    }
+
+    /// Moves the clock to a moment that is still to come.
+    pub(crate) fn wait_until(&self, at: Timestamp) {
+        let micros = at.as_microsecond() - self.world.clock.now().as_microsecond();
+        let micros = u64::try_from(micros).unwrap();
+        self.world.clock.advance(std::time::Duration::from_micros(micros));
+    }
+
+    /// Changes what is stored of an action behind everybody's back; `$3` are bytes that nobody had.
+    pub(crate) async fn tamper(&self, id: ActionId, assignment: &'static str) {
+        let user = self.session.user;
+        let work = move |tx: &mut db::Tx<'_>| {
+            let sql = format!("update actions set {assignment} where user_id = $1 and id = $2");
+            let (bytes, all) = ([7_u8; 32], assignment.contains("$3"));
+            let values = params![user, id, &bytes[..]];
+            assert_eq!(tx.execute(&sql, if all { &values[..] } else { &values[..2] })?, 1);
+            Ok::<_, service::Error>(())
+        };
+        self.app().db.write(work).await.unwrap();
     }
 
     pub(crate) async fn is_sound(&self) {
@@ -103,4 +172,9 @@ pub(crate) async fn carry_out(app: &App, session: &Caller, what: What) -> Action
     let done = approve(app, session, &action, None).await.unwrap();
     assert_eq!(done.status, actions::Status::Executed, "{:?}", done.error_message);
     done
+}
+
+/// The market's code for how an action ended.
+pub(crate) fn ended(action: &Action) -> (&'static str, Option<&str>) {
+    (action.status.as_str(), action.error_code.as_deref())
 }

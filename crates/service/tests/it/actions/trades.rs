@@ -52,3 +52,20 @@ async fn what_cannot_be_done_is_told_at_once() {
     let none = actions::pending_count(desk.app(), &desk.session).await.unwrap();
     assert_eq!(none, 0);
 }
+
+#[tokio::test]
+async fn a_cent_short_at_the_moment_of_filling_is_short() {
+    let desk = Desk::with_cash("1000.00").await;
+    let order = |minor| desk.order(Side::Buy, "VTI", Size::Cash(minor));
+    let (half, more) =
+        (desk.propose(order(50_000)).await.unwrap(), desk.propose(order(50_001)).await.unwrap());
+    let rest = desk.propose(order(50_000)).await.unwrap();
+    let mut ends = Vec::new();
+    for action in [half, more, rest] {
+        let done = approve(desk.app(), &desk.session, &action, None).await.unwrap();
+        ends.push(done.error_code);
+    }
+    assert_eq!(ends, [None, Some("INSUFFICIENT_FUNDS".to_owned()), None]);
+    assert_eq!(desk.cash().await, (0, 0));
+    desk.is_sound().await;
+}

@@ -17,7 +17,7 @@ use service::{App, Caller, Scopes};
 use sha2::{Digest as _, Sha256};
 use testkit::{Person, World};
 
-const ISSUER: &str = "https://money.example";
+pub(crate) const ISSUER: &str = "https://money.example";
 const BACK: &str = "https://app.example/back";
 const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters";
 

@@ -1,0 +1,352 @@
+//! The ledger against a model on paper: whatever happens in whatever order, both say the same to the cent.
+
+use std::collections::BTreeMap;
+
+use base::{Fixed9, Timestamp, date_from_days, days_from_date};
+use calc::paper::{Side, Size, moved_too_far};
+use db::params;
+use service::actions::{self, Action, NewAction, Status};
+use service::cursors::Page;
+use service::paper;
+use sources::market::calendar::{self, Hours};
+use sources::market::{CorporateAction, Happening};
+
+use super::model::{Model, Why};
+use super::once::cancel;
+use super::{Desk, approve, ended, seen};
+use crate::is_conflict;
+
+const SYMBOLS: [&str; 3] = ["AAPL", "VTI", "XYZ"];
+const CASH_MINOR: i64 = 1_000_000;
+/// What must have happened for the law to mean something.
+const KINDS: [&str; 6] = ["buy", "sell", "split", "dividend", "reserve", "release"];
+
+/// Chance that can be had again.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn is(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    fn pick(&mut self, count: usize) -> usize {
+        self.below(count as u64) as usize
+    }
+}
+
+#[derive(Clone)]
+struct Order {
+    action: Action,
+    side: Side,
+    symbol: &'static str,
+    size: Size,
+}
+
+struct Queued {
+    order: Order,
+    shown: Fixed9,
+    aside: i64,
+}
+
+/// A desk, the model of it, and what is under way.
+struct Play {
+    desk: Desk,
+    model: Model,
+    dice: Dice,
+    prices: BTreeMap<&'static str, Fixed9>,
+    pending: Vec<Order>,
+    queued: Vec<Queued>,
+    /// What companies do at the next opening.
+    announced: Vec<(&'static str, Happening)>,
+    log: Vec<String>,
+}
+
+#[tokio::test]
+async fn after_any_interleaving_the_ledger_replays_and_cash_is_what_is_left_of_deposits() {
+    let mut seen = [0; KINDS.len()];
+    for seed in 0..10 {
+        let mut play = Play::new(seed).await;
+        for _ in 0..60 {
+            play.step().await;
+            play.check(seed).await;
+        }
+        // What still waits ends too.
+        play.next_opening().await;
+        play.check(seed).await;
+        assert_eq!(play.model.reserved, 0, "seed {seed}");
+        for (count, kind) in seen.iter_mut().zip(KINDS) {
+            *count += play.desk.entries(kind).await;
+        }
+    }
+    assert!(seen.iter().all(|it| *it >= 5), "too little happened: {KINDS:?} {seen:?}");
+}
+
+impl Play {
+    async fn new(seed: u64) -> Play {
+        let desk = Desk::new().await;
+        let price = |text: &str| Fixed9::parse(text).unwrap();
+        let prices = [("AAPL", price("187.1")), ("VTI", price("50")), ("XYZ", price("3.3337"))];
+        let mut play = Play {
+            desk,
+            model: Model::with(CASH_MINOR),
+            dice: Dice(seed),
+            prices: prices.into(),
+            pending: Vec::new(),
+            queued: Vec::new(),
+            announced: Vec::new(),
+            log: Vec::new(),
+        };
+        play.tell_prices();
+        play
+    }
+
+    fn now(&self) -> Timestamp {
+        self.desk.world.clock.now()
+    }
+
+    fn tell_prices(&mut self) {
+        // Longer than an answer of the market may be used again.
+        self.desk.world.advance_seconds(2);
+        for (symbol, price) in &self.prices {
+            self.desk.world.market.set(symbol, &price.to_string(), None);
+        }
+    }
+
+    /// Up to three percent up or down, to a ten-thousandth of a dollar.
+    fn move_prices(&mut self) {
+        for symbol in SYMBOLS {
+            let thousandths = 970 + i128::from(self.dice.below(61));
+            let moved = self.prices[symbol].billionths() * thousandths / 1_000 / 100_000 * 100_000;
+            self.prices.insert(symbol, Fixed9::from_billionths(moved));
+        }
+        self.tell_prices();
+    }
+
+    async fn step(&mut self) {
+        match self.dice.below(100) {
+            0..40 => self.propose().await,
+            40..65 => self.approve().await,
+            65..70 => self.reject().await,
+            70..75 => self.withdraw().await,
+            75..85 => self.move_prices(),
+            85..90 => self.announce(),
+            90..94 => self.close_of_day(),
+            _ => self.next_opening().await,
+        }
+    }
+
+    async fn propose(&mut self) {
+        let symbol = SYMBOLS[self.dice.pick(3)];
+        let side = if self.dice.is(60) { Side::Buy } else { Side::Sell };
+        let size = if self.dice.is(50) {
+            Size::Cash(100 + self.dice.below(400_000) as i64)
+        } else {
+            let billionths = [1_000_000_000, 1_000_000, 1_000, 1][self.dice.pick(4)];
+            let billionths = i128::from(1 + self.dice.below(40_000)) * billionths;
+            Size::Shares(Fixed9::from_billionths(billionths.min(40_000_000_000)))
+        };
+        let order = self.desk.order(side, symbol, size);
+        // A day and a bit outlives the night; an hour does not.
+        let life = if self.dice.is(50) { None } else { Some(3_600) };
+        let made = self.desk.propose(NewAction { expires_in_seconds: life, ..order }).await;
+        let price = self.prices[symbol].billionths();
+        let allowed = self.model.allows(side, symbol, size, price);
+        self.log.push(format!("{side:?} {size:?} of {symbol} at {price}: {allowed:?}"));
+        match made {
+            Ok(action) => {
+                assert_eq!(allowed, Ok(()), "{:#?}", self.log);
+                self.pending.push(Order { action, side, symbol, size });
+            }
+            Err(error) => assert!(allowed.is_err(), "{error}: {:#?}", self.log),
+        }
+    }
+
+    fn take_pending(&mut self) -> Option<Order> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        let index = self.dice.pick(self.pending.len());
+        Some(self.pending.swap_remove(index))
+    }
+
+    async fn approve(&mut self) {
+        let Some(order) = self.take_pending() else { return };
+        let shown = self.prices[order.symbol];
+        let (app, session) = (self.desk.app(), &self.desk.session);
+        let approved = approve(app, session, &order.action, Some(shown)).await;
+        if order.action.expires_at <= self.now() {
+            self.log.push("approved too late".to_owned());
+            is_conflict(approved);
+            return;
+        }
+        let after = approved.unwrap();
+        let is_open = matches!(calendar::hours(self.now()), Hours::Open { .. });
+        self.log.push(format!("approved {}: {:?}", order.action.id, ended(&after)));
+        if is_open {
+            let done = self.model.trade(order.side, order.symbol, order.size, shown.billionths());
+            self.compare(&after, done);
+            return;
+        }
+        // A sale puts nothing aside, but must be possible as things stand.
+        let aside = match order.side {
+            Side::Buy => self.model.put_aside(order.size, shown.billionths()),
+            Side::Sell => {
+                let mut after = self.model.clone();
+                after.trade(order.side, order.symbol, order.size, shown.billionths()).map(|()| 0)
+            }
+        };
+        match aside {
+            Ok(aside) => {
+                assert_eq!(after.status, Status::Approved, "{:#?}", self.log);
+                self.queued.push(Queued { order, shown, aside });
+            }
+            Err(why) => self.compare(&after, Err(why)),
+        }
+    }
+
+    fn compare(&self, after: &Action, done: Result<(), Why>) {
+        let expected = match done {
+            Ok(()) => ("executed", None),
+            Err(why) => ("failed", Some(why.code())),
+        };
+        assert_eq!(ended(after), expected, "{:#?}", self.log);
+    }
+
+    async fn reject(&mut self) {
+        let Some(Order { action, .. }) = self.take_pending() else { return };
+        let (app, session) = (self.desk.app(), &self.desk.session);
+        let rejected = actions::reject(app, session, action.id, seen(&action, None), None).await;
+        assert_eq!(rejected.is_ok(), action.expires_at > self.now());
+    }
+
+    async fn withdraw(&mut self) {
+        let Some(Order { action, .. }) = self.take_pending() else { return };
+        let cancelled = cancel(self.desk.app(), &self.desk.key.caller, action.id).await;
+        assert_eq!(cancelled.is_ok(), action.expires_at > self.now());
+    }
+
+    fn announce(&mut self) {
+        let symbol = SYMBOLS[self.dice.pick(3)];
+        if self.announced.iter().any(|it| it.0 == symbol) {
+            return;
+        }
+        let what = if self.dice.is(50) {
+            Happening::Split { to: 2 + self.dice.below(2) as u32, from: 1 }
+        } else {
+            let each = Fixed9::from_billionths(i128::from(1 + self.dice.below(900)) * 1_000_000);
+            Happening::Dividend { each, pay_on: base::Date::MIN }
+        };
+        self.announced.push((symbol, what));
+    }
+
+    /// The market closes, if it was open, at the prices it has.
+    fn close_of_day(&mut self) {
+        if let Hours::Open { closes_at } = calendar::hours(self.now()) {
+            self.log.push("the market closes".to_owned());
+            self.desk.wait_until(closes_at);
+            self.tell_prices();
+        }
+    }
+
+    async fn next_opening(&mut self) {
+        self.close_of_day();
+        let Hours::Closed { opens_at } = calendar::hours(self.now()) else { panic!("it is open") };
+        let ex_on = date_from_days(opens_at.as_second().div_euclid(86_400));
+        assert!(days_from_date(ex_on) > 0);
+        self.desk.wait_until(opens_at);
+        for (symbol, what) in std::mem::take(&mut self.announced) {
+            self.log.push(format!("{symbol}: {what:?}"));
+            let what = match what {
+                Happening::Split { to, .. } => {
+                    self.model.split(symbol, i128::from(to));
+                    let price = self.prices[symbol].billionths() / i128::from(to);
+                    self.prices.insert(symbol, Fixed9::from_billionths(price));
+                    what
+                }
+                Happening::Dividend { each, .. } => {
+                    self.model.dividend(symbol, each.billionths());
+                    Happening::Dividend { each, pay_on: ex_on }
+                }
+            };
+            let happening = CorporateAction { symbol: symbol.to_owned(), ex_on, what };
+            self.desk.world.market.happens(happening);
+        }
+        self.move_prices();
+        self.log.push(format!("the market opens at {:?}", self.prices));
+        paper::settle_once(self.desk.app()).await.unwrap();
+        actions::execute_once(self.desk.app()).await.unwrap();
+        actions::expire_once(self.desk.app()).await.unwrap();
+        self.fill_queued().await;
+    }
+
+    async fn fill_queued(&mut self) {
+        let mut queued = std::mem::take(&mut self.queued);
+        queued.sort_by_key(|it| it.order.action.id);
+        for Queued { order, shown, aside } in queued {
+            let price = self.prices[order.symbol];
+            self.model.give_back(aside);
+            let after = self.desk.get(order.action.id).await;
+            self.log.push(format!("filled {}: {:?}", order.action.id, ended(&after)));
+            if moved_too_far(shown, price) {
+                assert_eq!(ended(&after), ("failed", Some("PRICE_MOVED")), "{:#?}", self.log);
+                continue;
+            }
+            let done = self.model.trade(order.side, order.symbol, order.size, price.billionths());
+            self.compare(&after, done);
+        }
+    }
+
+    async fn check(&self, seed: u64) {
+        let (app, session, id) = (self.desk.app(), &self.desk.session, self.desk.account);
+        let kept = kept(&self.desk).await;
+        assert_eq!(kept, self.model, "seed {seed}: {:#?}", self.log);
+        let Model { deposited, cash, reserved, realised, dividends, .. } = kept;
+        assert!(cash >= 0 && reserved >= 0 && kept.held.values().all(|it| it.0 > 0 && it.1 >= 0));
+        assert_eq!(cash + reserved, deposited + realised + dividends - kept.cost_of_all());
+        let found = paper::verify(app, session).await.unwrap();
+        assert_eq!(found.faults, [""; 0], "seed {seed}: {:#?}", self.log);
+        let (mut sum, mut cursor) = (0, None);
+        loop {
+            let page = Page { cursor: cursor.as_deref(), limit: 7 };
+            let history = paper::trades(app, session, id, page).await.unwrap();
+            sum += history.trades.iter().map(|it| it.amount_minor).sum::<i64>();
+            cursor = history.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(sum, cash + reserved, "seed {seed}: the history does not add up");
+    }
+}
+
+/// What the tables say.
+async fn kept(desk: &Desk) -> Model {
+    let (db, values) = (&desk.app().db, params![desk.session.user, desk.account]);
+    let sql = "select deposited_minor, cash_minor, reserved_minor, realised_minor, dividends_minor
+        from paper_accounts where user_id = $1 and id = $2";
+    let model = db.first(sql, values, |row| {
+        Ok(Model {
+            deposited: row.get(0)?,
+            cash: row.get(1)?,
+            reserved: row.get(2)?,
+            realised: row.get(3)?,
+            dividends: row.get(4)?,
+            held: BTreeMap::new(),
+        })
+    });
+    let mut model = model.await.unwrap().unwrap();
+    let sql = "select symbol, quantity, basis_minor from paper_positions
+        where user_id = $1 and account_id = $2";
+    let held = db.all(sql, values, |row| {
+        let quantity = Fixed9::parse(row.get(1)?).unwrap().billionths();
+        Ok((row.get::<String>(0)?, (quantity, row.get::<i64>(2)?)))
+    });
+    model.held = held.await.unwrap().into_iter().collect();
+    model
+}

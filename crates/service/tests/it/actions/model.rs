@@ -1,0 +1,157 @@
+//! A paper account as one would keep it on paper: no ledger, no journal, only what is there and what it has cost.
+
+use std::collections::BTreeMap;
+
+use base::divide_half_even;
+use calc::paper::{Side, Size};
+
+/// A cent in billionths of a share times billionths of a dollar.
+const CENT: i128 = 10_i128.pow(16);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Model {
+    pub(super) deposited: i64,
+    pub(super) cash: i64,
+    pub(super) reserved: i64,
+    pub(super) realised: i64,
+    pub(super) dividends: i64,
+    /// Billionths of a share and what they have cost in cents, by symbol.
+    pub(super) held: BTreeMap<String, (i128, i64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    Funds,
+    Shares,
+    Small,
+}
+
+impl Why {
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Why::Funds => "INSUFFICIENT_FUNDS",
+            Why::Shares => "INSUFFICIENT_SHARES",
+            Why::Small => "VALIDATION_ERROR",
+        }
+    }
+}
+
+/// Rounded against whoever gets it.
+fn up(value: i128) -> i64 {
+    i64::try_from((value + CENT - 1) / CENT).unwrap()
+}
+
+impl Model {
+    pub(super) fn with(cash: i64) -> Model {
+        Model { deposited: cash, cash, ..Model::default() }
+    }
+
+    fn position(&self, symbol: &str) -> (i128, i64) {
+        self.held.get(symbol).copied().unwrap_or_default()
+    }
+
+    pub(super) fn cost_of_all(&self) -> i64 {
+        self.held.values().map(|it| it.1).sum()
+    }
+
+    /// Whether a proposal is taken at this price.
+    pub(super) fn allows(
+        &self,
+        side: Side,
+        symbol: &str,
+        size: Size,
+        price: i128,
+    ) -> Result<(), Why> {
+        let mut after = self.clone();
+        after.trade(side, symbol, size, price)?;
+        let (held, _) = self.position(symbol);
+        match (side, size) {
+            (Side::Sell, Size::Cash(cents))
+                if i128::from(cents) > divide_half_even(held * price, CENT) =>
+            {
+                Err(Why::Shares)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn trade(
+        &mut self,
+        side: Side,
+        symbol: &str,
+        size: Size,
+        price: i128,
+    ) -> Result<(), Why> {
+        let (held, cost) = self.position(symbol);
+        let wanted = match size {
+            Size::Shares(quantity) => quantity.billionths(),
+            Size::Cash(cents) => i128::from(cents) * CENT / price,
+        };
+        let is_short = match size {
+            Size::Shares(_) => wanted > held,
+            Size::Cash(_) => held == 0,
+        };
+        match side {
+            Side::Buy => {
+                let paid = up(wanted * price);
+                if paid > self.cash {
+                    return Err(Why::Funds);
+                }
+                self.cash -= paid;
+                self.held.insert(symbol.to_owned(), (held + wanted, cost + paid));
+            }
+            Side::Sell if is_short => return Err(Why::Shares),
+            Side::Sell => {
+                let mut sold = wanted.min(held);
+                // Nobody keeps what is worth less than a cent.
+                if (held - sold) * price < CENT {
+                    sold = held;
+                }
+                let got = i64::try_from(sold * price / CENT).unwrap();
+                if got == 0 && sold < held {
+                    return Err(Why::Small);
+                }
+                let part = i64::try_from(divide_half_even(i128::from(cost) * sold, held)).unwrap();
+                self.cash += got;
+                self.realised += got - part;
+                self.held.insert(symbol.to_owned(), (held - sold, cost - part));
+                self.held.retain(|_, it| it.0 > 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a buy puts aside that waits for the market: enough for two percent more.
+    pub(super) fn put_aside(&mut self, size: Size, price: i128) -> Result<i64, Why> {
+        let aside = match size {
+            Size::Cash(cents) => cents,
+            Size::Shares(quantity) => {
+                let hundredfold = quantity.billionths() * price * 102;
+                i64::try_from((hundredfold + 100 * CENT - 1) / (100 * CENT)).unwrap()
+            }
+        };
+        if aside > self.cash {
+            return Err(Why::Funds);
+        }
+        self.cash -= aside;
+        self.reserved += aside;
+        Ok(aside)
+    }
+
+    pub(super) fn give_back(&mut self, aside: i64) {
+        self.reserved -= aside;
+        self.cash += aside;
+    }
+
+    pub(super) fn split(&mut self, symbol: &str, to: i128) {
+        if let Some((quantity, _)) = self.held.get_mut(symbol) {
+            *quantity *= to;
+        }
+    }
+
+    pub(super) fn dividend(&mut self, symbol: &str, each: i128) {
+        let paid = i64::try_from(self.position(symbol).0 * each / CENT).unwrap();
+        self.cash += paid;
+        self.dividends += paid;
+    }
+}
