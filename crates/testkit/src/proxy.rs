@@ -1,12 +1,17 @@
 //! A wire to a server that a test can cut, silence and mend.
 
-use tokio::io::copy_bidirectional;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 pub struct Proxy {
     port: u16,
     line: watch::Sender<Line>,
+    /// How many messages to the server may still pass.
+    left: Arc<AtomicI64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +30,10 @@ impl Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (line, watched) = watch::channel(Line::Whole);
-        tokio::spawn(listen(listener, server.to_owned(), watched));
-        (Proxy { port, line }, format!("postgres://{user}@127.0.0.1:{port}/{path}"))
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        let wire = Wire { server: server.to_owned(), line: line.clone(), left: left.clone() };
+        tokio::spawn(listen(listener, wire, watched));
+        (Proxy { port, line, left }, format!("postgres://{user}@127.0.0.1:{port}/{path}"))
     }
 
     pub fn port(&self) -> u16 {
@@ -43,24 +50,69 @@ impl Proxy {
         self.line.send_replace(Line::Silent);
     }
 
+    /// Lets so many more messages pass to the server, over all connections, and is cut after the last of them: the server
+    /// does what it says, and nobody hears the answer.
+    pub fn cut_after(&self, messages: i64) {
+        self.left.store(messages, Ordering::SeqCst);
+        if messages <= 0 {
+            self.cut();
+        }
+    }
+
+    /// How many more may pass before it is cut.
+    pub fn left(&self) -> i64 {
+        self.left.load(Ordering::SeqCst)
+    }
+
     /// New connections work again.
     pub fn mend(&self) {
+        self.left.store(i64::MAX, Ordering::SeqCst);
         self.line.send_replace(Line::Whole);
     }
 }
 
-async fn listen(listener: TcpListener, server: String, line: watch::Receiver<Line>) {
-    while let Ok((client, _)) = listener.accept().await {
-        tokio::spawn(carry(client, server.clone(), line.clone()));
+#[derive(Clone)]
+struct Wire {
+    server: String,
+    line: watch::Sender<Line>,
+    left: Arc<AtomicI64>,
+}
+
+impl Wire {
+    async fn carry(&self, client: &mut TcpStream) -> std::io::Result<()> {
+        let mut server = TcpStream::connect(&self.server).await?;
+        let (mut from_client, mut to_client) = client.split();
+        let (mut from_server, mut to_server) = server.split();
+        let asking = async {
+            let mut message = vec![0; 64 * 1024];
+            loop {
+                let length = from_client.read(&mut message).await?;
+                if length == 0 {
+                    return to_server.shutdown().await;
+                }
+                to_server.write_all(&message[..length]).await?;
+                if self.left.fetch_sub(1, Ordering::SeqCst) <= 1 {
+                    self.line.send_replace(Line::Cut);
+                }
+            }
+        };
+        let answering = async {
+            copy(&mut from_server, &mut to_client).await?;
+            to_client.shutdown().await
+        };
+        tokio::try_join!(asking, answering).map(|_| ())
     }
 }
 
-async fn carry(mut client: TcpStream, server: String, mut line: watch::Receiver<Line>) {
+async fn listen(listener: TcpListener, wire: Wire, line: watch::Receiver<Line>) {
+    while let Ok((client, _)) = listener.accept().await {
+        tokio::spawn(carry(client, wire.clone(), line.clone()));
+    }
+}
+
+async fn carry(mut client: TcpStream, wire: Wire, mut line: watch::Receiver<Line>) {
     let broken = async { line.wait_for(|it| *it != Line::Whole).await.map(|it| *it) };
-    let copying = async {
-        let mut upstream = TcpStream::connect(&server).await?;
-        copy_bidirectional(&mut client, &mut upstream).await
-    };
+    let copying = wire.carry(&mut client);
     tokio::pin!(copying);
     tokio::select! {
         biased;

@@ -6,6 +6,7 @@ mod configuration;
 mod demos;
 mod doctors;
 mod faults;
+mod killed;
 mod people;
 mod program;
 mod serving;

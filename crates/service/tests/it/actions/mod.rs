@@ -3,6 +3,7 @@
 mod by_hand;
 mod changed;
 mod corporate;
+mod cut_off;
 mod deciders;
 mod expiry;
 mod fixes;
