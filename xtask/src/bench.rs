@@ -1,4 +1,5 @@
-//! Measures the read path as ratios within one run: a page of transactions against a ready-made body of its size.
+//! Measures as ratios within one run: a page of transactions against a ready-made body of its size, and approvals against
+//! plain transactions.
 #![expect(clippy::float_arithmetic, reason = "rates are measured, not money")]
 
 use std::fs;
@@ -59,6 +60,9 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     let large = folder.join("insights.db");
     insights(&large.display().to_string())?;
 
+    println!("SQLite, approvals of paper trades");
+    approvals(&folder.join("approvals.db").display().to_string())?;
+
     println!("PostgreSQL, {rows} rows of {USERS} people");
     let cluster = postgres::Cluster::start()?;
     let place = Place::new(&folder, "postgres", cluster.url());
@@ -66,11 +70,17 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     place.measured(rows, USERS, false)?;
     place.forget()?;
     println!("PostgreSQL, insights of one large household, its own CPU not counted");
-    insights(&cluster.url())
+    insights(&cluster.url())?;
+    println!("PostgreSQL, approvals of paper trades");
+    approvals(&cluster.url())
 }
 
 fn insights(database: &str) -> Result<()> {
     run(bench().args(["insights", database, "100000"]))
+}
+
+fn approvals(database: &str) -> Result<()> {
+    run(bench().args(["approvals", database, "1000"]))
 }
 
 /// A database to measure, with the files that go with it.

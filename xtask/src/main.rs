@@ -23,7 +23,7 @@ usage: cargo xtask <chore>
   test --list       name the steps
   test --only STEP  run one step; may be given several times
   generate          write the generated files anew
-  bench [ROWS]      measure the read path on both databases (5000000 rows)
+  bench [ROWS]      measure pages, insights and approvals on both databases (5000000 rows)
   quality [SEEDS [FILE]]
                     measure the answers on households of known truth, so many fresh ones
                     of each kind (12), and on FILE with more descriptors

@@ -1,5 +1,6 @@
 //! Measures: how fast it is, with load-test data beside a ready-made body of the same size, and how good the answers.
 
+mod approvals;
 mod fill;
 mod households;
 mod insights;
@@ -22,6 +23,7 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench targets DATABASE KEYS FILE   a key and a cursor a line, at random places
        bench serve DATABASE LISTEN        the product, and /ready-made for comparison
        bench insights DATABASE ROWS       what working out a large household takes
+       bench approvals DATABASE N         approvals carried out a second, and a busy account's holdings
        bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
 
 fn main() -> anyhow::Result<()> {
@@ -42,6 +44,9 @@ fn main() -> anyhow::Result<()> {
         ["serve", database, listen] => runtime.block_on(serve::serve(database, listen)),
         ["insights", database, rows] => {
             runtime.block_on(insights::measure(database, rows.parse()?))
+        }
+        ["approvals", database, count] => {
+            runtime.block_on(approvals::measure(database, count.parse()?))
         }
         ["quality", seeds, origin, outside @ ..] if outside.len() < 2 => {
             let outside = outside.first().map(Path::new);

@@ -1,0 +1,179 @@
+//! How many approvals are decided and carried out in a second, beside plain transactions of the same writer, and how
+//! long the holdings of a busy paper account take, beside one look at a row.
+
+use std::time::Instant;
+
+use anyhow::{Context as _, ensure};
+use base::{Clock, Currency, Fixed9, PaperAccountId};
+use calc::paper::{Side, Size};
+use service::actions::{self, Action, Seen, Status, What};
+use service::sessions::{self, Method, Visit};
+use service::users::{self, NewUser};
+use service::{App, Caller, Error, Tx, paper};
+use tokio::task::JoinSet;
+use wire::v1;
+
+use crate::open_at;
+
+/// As many clicks as are under way at the same time on a busy day.
+const AT_ONCE: usize = 32;
+const PEOPLE: usize = 16;
+const ROUNDS: usize = 5;
+const TRADES: usize = 10_000;
+const READS: u32 = 300;
+const ROW: &str = "select trade_count from paper_accounts where user_id = $1 and id = $2";
+/// What the demo market knows.
+const SYMBOLS: [&str; 8] = ["AAPL", "MSFT", "VTI", "SPY", "NVDA", "AMZN", "KO", "JNJ"];
+
+/// Somebody with a session and a paper account that no test empties.
+struct Trader {
+    caller: Caller,
+    account: PaperAccountId,
+}
+
+pub(crate) async fn measure(database: &str, count: usize) -> anyhow::Result<()> {
+    // A Tuesday on which the market is open.
+    let app = open_at(database, Clock::frozen_at("2026-03-10T15:00:00Z")).await?;
+    let mut traders = Vec::with_capacity(PEOPLE);
+    for _ in 0..PEOPLE {
+        traders.push(trader(&app).await?);
+    }
+    for (who, traders) in [("16 people", &traders[..]), ("one person", &traders[..1])] {
+        let (mut approvals, mut plain) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let proposals = proposals(&app, traders, count).await?;
+            plain.push(rate(count, two_writes_each(&app, &proposals)).await?);
+            approvals.push(rate(count, approve_all(&app, proposals)).await?);
+        }
+        let (approvals, plain) = (median(approvals), median(plain));
+        let percent = approvals * 100 / plain.max(1);
+        println!(
+            "  {who:<10} {approvals:>6} approvals carried out a second, {plain:>6} pairs of plain \
+             transactions, ratio {}.{:02}",
+            percent / 100,
+            percent % 100
+        );
+    }
+    holdings(&app, &traders[0]).await
+}
+
+async fn trader(app: &App) -> anyhow::Result<Trader> {
+    let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
+    let new = NewUser { email, preferred_name: None, base_currency: Currency::USD, password: None };
+    let user = users::create(app, new).await?;
+    let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
+    let (_, caller) = sessions::find(app, &token, None).await?.context("no session")?;
+    let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000_000_000 };
+    let action = actions::propose(app, &caller, what.into()).await?;
+    let result = approved(app, &caller, &action).await?.result.context("no account")?;
+    let (_, id) = result.split_once(":\"").context("no account")?;
+    let account = PaperAccountId::parse(id.trim_end_matches("\"}"))?;
+    Ok(Trader { caller, account })
+}
+
+async fn approved(app: &App, caller: &Caller, action: &Action) -> anyhow::Result<Action> {
+    let seen = Seen { digest: action.digest(), price: None };
+    let done = actions::approve(app, caller, action.id, seen, None).await?.action;
+    ensure!(done.status == Status::Executed, "it was not carried out: {:?}", done.error_message);
+    Ok(done)
+}
+
+async fn proposals(
+    app: &App,
+    traders: &[Trader],
+    count: usize,
+) -> anyhow::Result<Vec<(Caller, Action)>> {
+    let mut proposals = Vec::with_capacity(count);
+    for number in 0..count {
+        let Trader { caller, account } = &traders[number % traders.len()];
+        let what = What::Trade {
+            account: *account,
+            symbol: SYMBOLS[number % SYMBOLS.len()].to_owned(),
+            side: Side::Buy,
+            size: Size::Shares(Fixed9::ONE),
+        };
+        proposals.push((caller.clone(), actions::propose(app, caller, what.into()).await?));
+    }
+    Ok(proposals)
+}
+
+async fn approve_all(app: &App, proposals: Vec<(Caller, Action)>) -> anyhow::Result<()> {
+    let mut clicks = JoinSet::new();
+    for (caller, action) in proposals {
+        if clicks.len() >= AT_ONCE {
+            clicks.join_next().await.context("no click")???;
+        }
+        let app = app.clone();
+        clicks.spawn(async move { approved(&app, &caller, &action).await.map(|_| ()) });
+    }
+    while let Some(done) = clicks.join_next().await {
+        done??;
+    }
+    Ok(())
+}
+
+/// What the writer does at best: two transactions one after the other, of one statement each.
+async fn two_writes_each(app: &App, proposals: &[(Caller, Action)]) -> anyhow::Result<()> {
+    const TOUCH: &str = "update users set updated_at = updated_at where id = $1";
+    let mut writes = JoinSet::new();
+    for (caller, _) in proposals {
+        if writes.len() >= AT_ONCE {
+            writes.join_next().await.context("no write")???;
+        }
+        let (app, user) = (app.clone(), caller.user);
+        writes.spawn(async move {
+            for _ in 0..2 {
+                let touch = move |tx: &mut Tx<'_>| Ok(tx.execute(TOUCH, db::params![user])?);
+                app.db.write::<u64, Error>(touch).await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(done) = writes.join_next().await {
+        done??;
+    }
+    Ok(())
+}
+
+async fn rate(
+    count: usize,
+    work: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<u128> {
+    let began = Instant::now();
+    work.await?;
+    Ok(count as u128 * 1_000_000 / began.elapsed().as_micros().max(1))
+}
+
+fn median(mut rates: Vec<u128>) -> u128 {
+    rates.sort_unstable();
+    rates[rates.len() / 2]
+}
+
+/// The way that the endpoint goes: read, priced, and written as JSON.
+async fn holdings(app: &App, trader: &Trader) -> anyhow::Result<()> {
+    let Trader { caller, account } = trader;
+    let booked = paper::accounts(app, caller).await?.first().map_or(0, |it| it.trade_count);
+    let missing = TRADES.saturating_sub(booked as usize);
+    let more = proposals(app, std::slice::from_ref(trader), missing).await?;
+    approve_all(app, more).await?;
+    let (mut bytes, began) = (0, Instant::now());
+    for _ in 0..READS {
+        let held = paper::holdings(app, caller, *account).await?;
+        let shown: Vec<v1::PaperHolding> = held.iter().map(v1::PaperHolding::from).collect();
+        bytes = serde_json::to_vec(&shown)?.len();
+    }
+    let reading = began.elapsed() / READS;
+    let (values, began) = (db::params![caller.user, *account], Instant::now());
+    for _ in 0..READS {
+        app.db.first(ROW, values, |row| row.get::<i64>(0)).await?.context("no account")?;
+    }
+    let looking = began.elapsed() / READS;
+    println!(
+        "  holdings of an account with {TRADES} trades: {} us for {bytes} bytes of JSON, a look at \
+         one row {} us, ratio {}",
+        reading.as_micros(),
+        looking.as_micros(),
+        reading.as_micros() / looking.as_micros().max(1)
+    );
+    Ok(())
+}
