@@ -75,9 +75,9 @@ fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
          rate_limit.requests?"
     );
     assert_eq!(
-        in_file("[webhooks]\nallow_networks = []"),
-        "DIR/evenkeel.toml: webhooks.allow_networks is not a setting; `evenkeel config` shows \
-         all there are"
+        in_file("[telemetry]\nendpoint = 1"),
+        "DIR/evenkeel.toml: telemetry.endpoint is not a setting; `evenkeel config` shows all there \
+         are"
     );
     assert_eq!(
         Case::new("", &[("EVENKEEL_RATE_LIMIT_REQUESTS", "5")], &[]).error(),

@@ -118,7 +118,19 @@ async fn claimed<'f>(
     app.db.write(|_| Ok::<_, Error>(())).await.unwrap();
     let mut running = Box::pin(running);
     let mut context = Context::from_waker(Waker::noop());
+    // The one writer of SQLite is kept busy meanwhile: a thread that is put aside between asking and looking would
+    // otherwise find its claim written, and go on.
+    let (let_go, held) = std::sync::mpsc::channel::<()>();
+    let mut busy = Box::pin(app.db.write(move |_| {
+        let _ = held.recv();
+        Ok::<_, Error>(())
+    }));
+    if app.db.engine() == db::Engine::Sqlite {
+        assert!(busy.as_mut().poll(&mut context).is_pending());
+    }
     assert!(running.as_mut().poll(&mut context).is_pending());
+    drop(let_go);
+    busy.await.unwrap();
     let lease = app.clock.now().as_microsecond() + 60_000_000;
     let sql = "select leased_until from idempotency_keys
         where idempotency_key = $1 and leased_until = $2 and status is null";

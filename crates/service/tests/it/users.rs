@@ -12,7 +12,7 @@ use service::sessions::Visit;
 use service::users::{self, NewUser, Role};
 use service::{
     Caller, Error, Result, Scopes, benefits, enrichment, images, insights, invitations, limits,
-    paper, passkeys, profiles, recovery, sign_ins, transfers,
+    paper, passkeys, profiles, recovery, sign_ins, transfers, webhooks,
 };
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
 use testkit::{Kind, Person, World, hex, new_key, new_user};
@@ -153,7 +153,18 @@ async fn someone_with_everything(world: &World) -> Person {
     with_insights(world, &person).await;
     with_ways_in(world, &person).await;
     with_proposals(world, &person).await;
+    with_webhooks(world, &person).await;
     person
+}
+
+/// An endpoint that heard of something.
+async fn with_webhooks(world: &World, person: &Person) {
+    let key = person.key(new_key()).await;
+    let receiver = testkit::receiver::Receiver::start().await;
+    crate::webhooks::create(&world.app, &key.caller, &receiver.url, &[]).await.unwrap();
+    let late = txn("2026-03-07", -100, "KROGER #339").id("heard");
+    person.import(statement([checking("A").with(late)])).await;
+    webhooks::deliver_once(&world.app).await.unwrap();
 }
 
 /// A paper account that was traded in, and rules of approval.

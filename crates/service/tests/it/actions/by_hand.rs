@@ -58,7 +58,7 @@ async fn what_was_not_done_is_told_as_failed() {
     let what = What::Custom {
         title: "Call the bank".to_owned(),
         summary: Some("They owe you *ten dollars*".to_owned()),
-        facts: Some(serde_json::json!({ "number": 12 })),
+        facts: Some(serde_json::json!({ "number": 12 }).to_string()),
     };
     let action = desk.propose(what.into()).await.unwrap();
     approve(desk.app(), &desk.session, &action, None).await.unwrap();
