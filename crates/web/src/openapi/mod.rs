@@ -166,6 +166,7 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
         Code::MethodNotAllowed => false,
         Code::ScoresNotReady => endpoint.path == "/scores",
         Code::ApiKeyRequired => endpoint.scopes.contains(&Scope::WebhooksManage),
+        Code::EndpointLimitReached => !reads && endpoint.scopes.contains(&Scope::WebhooksManage),
         Code::InsufficientFunds | Code::InsufficientShares | Code::UnknownSymbol => trades,
         Code::NotFound => {
             trades
@@ -299,9 +300,13 @@ pub(crate) fn schemas() -> Schemas {
     schemas
 }
 
-/// What utoipa makes of a flattened member becomes the one object that is sent.
+/// What utoipa makes of a flattened member becomes the one object that is sent, and the part is no shape of its own.
 fn join_parts(schemas: &mut Schemas) {
     let whole = schemas.clone();
+    for schema in whole.values() {
+        let parts = schema["allOf"].as_array().into_iter().flatten();
+        parts.filter_map(reference).for_each(|it| drop(schemas.remove(it)));
+    }
     for schema in schemas.values_mut() {
         let Some(parts) = schema["allOf"].as_array().cloned() else { continue };
         let mut properties = serde_json::Map::new();

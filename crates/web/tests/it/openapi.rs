@@ -11,6 +11,8 @@ use web::api::Endpoint;
 use crate::actions::Desk;
 use crate::client::Client;
 
+const POST_TRADE: &str = "post /paper-trading/accounts/{accountId}/trades";
+
 fn document() -> Value {
     serde_json::from_str(&web::openapi::document("http://evenkeel.test")).unwrap()
 }
@@ -54,6 +56,10 @@ fn every_reference_leads_somewhere_and_every_schema_is_described() {
             for status in ["200", "400", "401", "403", "429", "500", "503"] {
                 assert!(answers.contains(&status.to_owned()), "{named} {status}");
             }
+            // Codes of trades stand where a trade can be proposed, and nowhere else.
+            let trades = matches!(named.as_str(), "post /actions" | POST_TRADE);
+            let refused = operation["responses"]["422"]["content"].to_string();
+            assert_eq!(refused.contains("INSUFFICIENT_FUNDS"), trades, "{named}");
             let of_changes = ["409", "413", "415", "422"].map(str::to_owned);
             for status in of_changes {
                 assert_eq!(answers.contains(&status), method == "post", "{named} {status}");

@@ -70,6 +70,7 @@ pub struct ActionBody {
 /// Which steps the person's decision takes.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct DecisionNeeds {
+    #[schema(example = true)]
     pub approval: bool,
     pub passkey: bool,
     pub identity_verification: bool,

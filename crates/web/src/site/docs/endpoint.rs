@@ -36,6 +36,12 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                 div {
                     h4 { "Parameters" }
                     (parameters(endpoint))
+                    @if endpoint.method != Verb::Get {
+                        p.soft {
+                            "Repeat it safely with an "
+                            a href="/docs/idempotency" { "Idempotency-Key" } "."
+                        }
+                    }
                     @if let Some(body) = &endpoint.body { h4 { "Body" } (body::table(body)) }
                 }
                 div.aside {
