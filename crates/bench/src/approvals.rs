@@ -1,8 +1,6 @@
 //! How many approvals are decided and carried out in a second, beside plain transactions of the same writer, and how
 //! long the holdings of a busy paper account take, beside one look at a row.
 
-use std::time::Instant;
-
 use anyhow::{Context as _, ensure};
 use base::{Clock, Currency, Fixed9, PaperAccountId};
 use calc::paper::{Side, Size};
@@ -20,7 +18,7 @@ const AT_ONCE: usize = 32;
 const PEOPLE: usize = 16;
 const ROUNDS: usize = 5;
 const TRADES: usize = 10_000;
-const READS: u32 = 300;
+const READS: i64 = 300;
 const ROW: &str = "select trade_count from paper_accounts where user_id = $1 and id = $2";
 /// What the demo market knows.
 const SYMBOLS: [&str; 8] = ["AAPL", "MSFT", "VTI", "SPY", "NVDA", "AMZN", "KO", "JNJ"];
@@ -135,16 +133,17 @@ async fn two_writes_each(app: &App, proposals: &[(Caller, Action)]) -> anyhow::R
     Ok(())
 }
 
-async fn rate(
-    count: usize,
-    work: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<u128> {
-    let began = Instant::now();
+async fn rate(count: usize, work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<i64> {
+    let began = micros();
     work.await?;
-    Ok(count as u128 * 1_000_000 / began.elapsed().as_micros().max(1))
+    Ok(count as i64 * 1_000_000 / (micros() - began).max(1))
 }
 
-fn median(mut rates: Vec<u128>) -> u128 {
+fn micros() -> i64 {
+    Clock::System.now().as_microsecond()
+}
+
+fn median(mut rates: Vec<i64>) -> i64 {
     rates.sort_unstable();
     rates[rates.len() / 2]
 }
@@ -156,24 +155,22 @@ async fn holdings(app: &App, trader: &Trader) -> anyhow::Result<()> {
     let missing = TRADES.saturating_sub(booked as usize);
     let more = proposals(app, std::slice::from_ref(trader), missing).await?;
     approve_all(app, more).await?;
-    let (mut bytes, began) = (0, Instant::now());
+    let (mut bytes, began) = (0, micros());
     for _ in 0..READS {
         let held = paper::holdings(app, caller, *account).await?;
         let shown: Vec<v1::PaperHolding> = held.iter().map(v1::PaperHolding::from).collect();
         bytes = serde_json::to_vec(&shown)?.len();
     }
-    let reading = began.elapsed() / READS;
-    let (values, began) = (db::params![caller.user, *account], Instant::now());
+    let reading = (micros() - began) / READS;
+    let (values, began) = (db::params![caller.user, *account], micros());
     for _ in 0..READS {
         app.db.first(ROW, values, |row| row.get::<i64>(0)).await?.context("no account")?;
     }
-    let looking = began.elapsed() / READS;
+    let looking = (micros() - began) / READS;
     println!(
-        "  holdings of an account with {TRADES} trades: {} us for {bytes} bytes of JSON, a look at \
-         one row {} us, ratio {}",
-        reading.as_micros(),
-        looking.as_micros(),
-        reading.as_micros() / looking.as_micros().max(1)
+        "  holdings of an account with {TRADES} trades: {reading} us for {bytes} bytes of JSON, a look at \
+         one row {looking} us, ratio {}",
+        reading / looking.max(1)
     );
     Ok(())
 }

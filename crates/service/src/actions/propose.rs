@@ -20,7 +20,6 @@ const WORDS_LENGTH_MAX: usize = 100;
 const NAME_LENGTH_MAX: usize = 80;
 /// A billion dollars.
 const CASH_MINOR_MAX: i64 = 100_000_000_000;
-const NOTIONAL_MINOR_MIN: i64 = 100;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 
 pub struct NewAction {
@@ -327,8 +326,8 @@ fn checked_size(size: calc::paper::Size) -> Result<()> {
         calc::paper::Size::Shares(quantity) if quantity <= base::Fixed9::ZERO => {
             Err(Error::invalid("quantity", "quantity must be greater than 0"))
         }
-        calc::paper::Size::Cash(minor) if minor < NOTIONAL_MINOR_MIN => {
-            Err(Error::invalid("notional", "notional must be at least 1.00"))
+        calc::paper::Size::Cash(minor) if minor <= 0 => {
+            Err(Error::invalid("notional", "notional must be greater than 0"))
         }
         _ => Ok(()),
     }

@@ -24,7 +24,7 @@ pub(super) const QUANTITY: Member = Member::optional(
 pub(super) const NOTIONAL: Member = Member::optional(
     "notional",
     Holds::Number { decimals: 2 },
-    "For how many dollars, at least 1.00. Either this or `quantity`.",
+    "For how many dollars, more than 0. Either this or `quantity`.",
 );
 pub(super) const NAME: Member = Member::optional(
     "name",

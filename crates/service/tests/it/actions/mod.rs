@@ -15,6 +15,7 @@ mod passkeys;
 mod queue;
 mod told;
 mod trades;
+mod waiting;
 
 use base::{ActionId, Fixed9, PaperAccountId, Timestamp};
 use calc::paper::{Side, Size};
