@@ -28,6 +28,13 @@ pub struct Answer {
     pub body: String,
 }
 
+/// What a change says, and what is said again when it differs: a secret is told once, and never kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub first: Answer,
+    pub again: Option<Answer>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub answer: Answer,
@@ -56,19 +63,34 @@ pub async fn run(
     work: impl FnOnce(&mut db::Tx<'_>) -> Result<Answer> + Send + 'static,
     refuse: impl Fn(&Error) -> Option<Answer>,
 ) -> Result<Outcome> {
+    let work = move |tx: &mut db::Tx<'_>, ()| Ok(Told { first: work(tx)?, again: None });
+    run_prepared(app, caller, request, std::future::ready(Ok(())), work, refuse).await
+}
+
+/// The same where something must be found out before the transaction, such as by asking another host: that too is done
+/// for the first request alone. It must take less time than a claim lasts.
+pub async fn run_prepared<T: Send + 'static>(
+    app: &App,
+    caller: &Caller,
+    request: Request,
+    prepare: impl Future<Output = Result<T>>,
+    work: impl FnOnce(&mut db::Tx<'_>, T) -> Result<Told> + Send + 'static,
+    refuse: impl Fn(&Error) -> Option<Answer>,
+) -> Result<Outcome> {
     let owner = match claim(app, caller, &request).await? {
         Claim::Ours(owner) => owner,
         Claim::Answered(answer) => return Ok(Outcome { answer, replayed: true }),
     };
     let storing = owner.clone();
-    let done = app
-        .db
-        .write(move |tx| {
-            let answer = work(tx)?;
-            storing.store(tx, &answer)?;
-            Ok::<_, Error>(answer)
-        })
-        .await;
+    let write = move |tx: &mut db::Tx<'_>, prepared: T| {
+        let Told { first, again } = work(tx, prepared)?;
+        storing.store(tx, again.as_ref().unwrap_or(&first))?;
+        Ok::<_, Error>(first)
+    };
+    let done = match prepare.await {
+        Ok(prepared) => app.db.write(move |tx| write(tx, prepared)).await,
+        Err(error) => Err(error),
+    };
     match done {
         Ok(answer) => Ok(Outcome { answer, replayed: false }),
         Err(error) => {

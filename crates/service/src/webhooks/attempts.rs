@@ -8,7 +8,7 @@ use wire::v1;
 use super::settle::ATTEMPTS_MAX;
 use super::whose;
 use crate::cursors::{self, Page};
-use crate::{App, Caller, Error, Result};
+use crate::{App, Caller, Error, Result, Tx};
 
 #[derive(Debug, Clone)]
 pub struct Attempt {
@@ -112,8 +112,8 @@ fn said(all: bool) -> &'static str {
     if all { "all" } else { "one" }
 }
 
-pub(super) async fn get(app: &App, caller: &Caller, id: AttemptId) -> Result<Attempt> {
-    let found = app.db.first(GET, params![caller.user, id], read).await?;
+pub(super) fn get_in(tx: &mut Tx<'_>, caller: &Caller, id: AttemptId) -> Result<Attempt> {
+    let found = tx.first(GET, params![caller.user, id], read)?;
     found.ok_or(Error::NotFound("delivery"))
 }
 

@@ -23,15 +23,15 @@ use crate::{App, Caller, Credential, Error, Result, Tx, users};
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
 pub use engine::{deliver_once, run};
 pub use retention::forget_once;
-pub use trial::{Trial, test};
+pub use trial::{Trial, Tried, test, try_out};
 
 use secrets::{Secret, Vault};
 
 /// Active endpoints of one key.
 const ACTIVE_MAX: i64 = 5;
 const OWNED_MAX: i64 = 1_000;
-const DESCRIPTION_LENGTH_MAX: usize = 256;
-const URL_LENGTH_MAX: usize = 2_048;
+pub const DESCRIPTION_LENGTH_MAX: usize = 256;
+pub const URL_LENGTH_MAX: usize = 2_048;
 /// How long an old secret signs beside the new one.
 const ROTATION_SECONDS: i64 = 86_400;
 /// How long one waits to hear whether an address is allowed.
@@ -295,14 +295,23 @@ fn checked_description(description: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// What was typed, no longer than a type can be.
+fn shown(name: &str) -> String {
+    name.chars().take(64).collect()
+}
+
 /// With a space around each, so that one can be looked for.
 fn written(types: &[String]) -> Result<String> {
     for name in types {
         if EventType::find(name).is_none() {
             let known: Vec<&str> = EventType::ALL.iter().map(|it| it.name).collect();
-            let near = base::nearest(name, known.iter().copied(), 4);
-            let hint = near.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
-            let message = format!("filter_types knows no {name}{hint}");
+            let name = shown(name);
+            let near = base::nearest(&name, known.iter().copied(), name.chars().count() / 2);
+            let hint = match near {
+                Some(it) => format!("did you mean {it}?"),
+                None => "see GET /webhooks/events".to_owned(),
+            };
+            let message = format!("filter_types knows no {name}; {hint}");
             return Err(Error::invalid("filter_types", message));
         }
     }

@@ -1,6 +1,6 @@
 //! Trying an endpoint: one attempt at once, no second one, and nothing held against it.
 
-use base::{EndpointId, EventId};
+use base::{EndpointId, EventId, Timestamp};
 use bytes::Bytes;
 use db::params;
 use serde_json::json;
@@ -9,7 +9,8 @@ use wire::v1::EventType;
 use super::attempts::{self, Attempt};
 use super::claim::{Job, envelope, read_address};
 use super::engine::attempt;
-use super::settle::insert_attempt;
+use super::settle::{Outcome, insert_attempt};
+use super::shown;
 use crate::{App, Caller, Error, Result, Tx};
 
 pub struct Trial {
@@ -20,41 +21,63 @@ pub struct Trial {
     pub attempt: Attempt,
 }
 
-/// Sends an example event, of a type that may be chosen.
+/// What came of one attempt, not yet written down.
+pub struct Tried {
+    event: EventId,
+    event_type: &'static str,
+    at: Timestamp,
+    data: String,
+    outcome: Outcome,
+}
+
+/// Sends an example event, of a type that may be chosen, and writes down what came of it.
 pub async fn test(
     app: &App,
     caller: &Caller,
     id: EndpointId,
     event_type: Option<&str>,
 ) -> Result<Trial> {
+    let tried = try_out(app, caller, id, event_type).await?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    app.db.write(move |tx| tried.save(&mine, tx, &caller)).await
+}
+
+/// Sends it.
+pub async fn try_out(
+    app: &App,
+    caller: &Caller,
+    id: EndpointId,
+    event_type: Option<&str>,
+) -> Result<Tried> {
     super::get(app, caller, id).await?;
     let name = event_type.unwrap_or("webhook.test");
     let known = EventType::find(name).ok_or_else(|| {
-        Error::invalid(
-            "event_type",
-            format!("event_type knows no {name}; see GET /webhooks/events"),
-        )
+        let message = format!("event_type knows no {}; see GET /webhooks/events", shown(name));
+        Error::invalid("event_type", message)
     })?;
-    let now = app.clock.now();
+    let at = app.clock.now();
     let sealed = app.db.first(ADDRESS, params![caller.user, id], read_address).await?;
-    let to = sealed.ok_or(Error::NotFound("webhook endpoint"))?.open(app, now)?;
+    let to = sealed.ok_or(Error::NotFound("webhook endpoint"))?.open(app, at)?;
     let event: EventId = app.ids.make();
     let data = json!({ "test": true, "endpoint_id": id.to_string() }).to_string();
-    let body = Bytes::from(envelope(event, known.name, now, &data));
+    let body = Bytes::from(envelope(event, known.name, at, &data));
     let event_type = known.name.to_owned();
     let job = Job { to: to.into(), event, event_type, attempts: 0, body };
     let outcome = attempt(app, job).await;
-    let (mine, user, delivered) = (app.clone(), caller.user, outcome.is_good);
-    let save = move |tx: &mut Tx<'_>| {
-        tx.execute(
-            INSERT_EVENT,
-            params![user, event, outcome.event_type.as_str(), data.as_str(), now],
-        )?;
-        insert_attempt(&mine, tx, &outcome, "test", None)
-    };
-    let made = app.db.write(save).await?;
-    let attempt = attempts::get(app, caller, made).await?;
-    Ok(Trial { endpoint: id, event, event_type: known.name.to_owned(), delivered, attempt })
+    Ok(Tried { event, event_type: known.name, at, data, outcome })
+}
+
+impl Tried {
+    /// Writes it down, unless the endpoint was deleted meanwhile.
+    pub fn save(self, app: &App, tx: &mut Tx<'_>, caller: &Caller) -> Result<Trial> {
+        let endpoint = super::get_in(tx, caller, self.outcome.to.id)?.id;
+        let Tried { event, event_type, at, data, outcome } = self;
+        tx.execute(INSERT_EVENT, params![caller.user, event, event_type, data.as_str(), at])?;
+        let made = insert_attempt(app, tx, &outcome, "test", None)?;
+        let attempt = attempts::get_in(tx, caller, made)?;
+        let (event_type, delivered) = (event_type.to_owned(), outcome.is_good);
+        Ok(Trial { endpoint, event, event_type, delivered, attempt })
+    }
 }
 
 const ADDRESS: &str = "select user_id, id, key_id, url, secret, previous_secret, previous_until

@@ -114,6 +114,17 @@ impl EventType {
         EventType::ALL.iter().copied().find(|it| it.name == name)
     }
 
+    /// The names alone.
+    pub const NAMES: [&str; EventType::ALL.len()] = {
+        let mut names = [""; EventType::ALL.len()];
+        let mut index = 0;
+        while index < names.len() {
+            names[index] = EventType::ALL[index].name;
+            index += 1;
+        }
+        names
+    };
+
     /// Everything one can subscribe to.
     pub const ALL: &[EventType] = &[
         of("account.connected", "A new financial account was linked."),
