@@ -71,7 +71,8 @@
 
   function curl(form) {
     const body = bodyOf(form);
-    const method = form.dataset.method === 'GET' || body ? '' : ` -X ${form.dataset.method}`;
+    const plain = form.dataset.method === (body ? 'POST' : 'GET');
+    const method = plain ? '' : ` -X ${form.dataset.method}`;
     const line = `curl${method} '${form.dataset.base}${target(form)}' \\\n  -H "Authorization: Bearer $EVENKEEL_KEY"`;
     if (!body) return line;
     return `${line} \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replace(/'/g, "'\\''")}'`;

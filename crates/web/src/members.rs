@@ -64,6 +64,17 @@ impl Members {
         self.read(name, "be text", |raw| serde_json::from_str(raw).ok())
     }
 
+    /// Text, or null to clear it: `None` when it is not there, `Some(None)` when it is null.
+    pub fn text_or_null(&self, name: &str) -> Result<Option<Option<String>>> {
+        let is_there = self.all.iter().any(|(known, _)| known == name);
+        let text = self.read(name, "be text or null", |raw| serde_json::from_str(raw).ok())?;
+        Ok(is_there.then_some(text))
+    }
+
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>> {
+        self.read(name, "be a list of text", |raw| serde_json::from_str(raw).ok())
+    }
+
     pub fn bool(&self, name: &str) -> Result<Option<bool>> {
         self.read(name, "be true or false", |raw| serde_json::from_str(raw).ok())
     }
@@ -283,6 +294,23 @@ mod tests {
         for body in ["[]", "5", "{\"name\"", "{} {}", "null", "{'name': 1}"] {
             let refused = Members::parse(body.as_bytes(), &KNOWN).unwrap_err().to_string();
             assert!(refused.starts_with("the body must be one JSON object: "), "{body}: {refused}");
+        }
+    }
+
+    #[test]
+    fn null_is_told_from_what_is_not_there_where_it_clears() {
+        for (body, expected) in [
+            ("{}", "None"),
+            (r#"{"name": null}"#, "Some(None)"),
+            (r#"{"name": ""}"#, r#"Some(Some(""))"#),
+            (r#"{"name": "A"}"#, r#"Some(Some("A"))"#),
+            (r#"{"name": 1}"#, "name must be text or null"),
+            (r#"{"name": "null"}"#, r#"Some(Some("null"))"#),
+        ] {
+            let members = Members::parse(body.as_bytes(), &KNOWN).unwrap();
+            let read = members.text_or_null("name");
+            let shown = read.map_or_else(|error| error.to_string(), |it| format!("{it:?}"));
+            assert_eq!(shown, expected, "{body}");
         }
     }
 

@@ -24,6 +24,14 @@ pub enum Holds {
     Text {
         longest: usize,
     },
+    /// Text, or null to clear it.
+    TextOrNull {
+        longest: usize,
+    },
+    /// An address that begins with https://.
+    Url {
+        longest: usize,
+    },
     Bool,
     /// A JSON number, read from its own digits.
     Number {
@@ -35,6 +43,8 @@ pub enum Holds {
     Whole,
     Date,
     OneOf(&'static [&'static str]),
+    /// A list of such words.
+    SomeOf(&'static [&'static str]),
     Category,
     Id(&'static str),
     Uuid,

@@ -15,18 +15,40 @@ pub async fn change(
     call: &Call,
     work: impl FnOnce(&mut service::Tx<'_>) -> Result<Answer> + Send + 'static,
 ) -> Result<Answer> {
-    let stored =
-        |answer: Answer| idempotency::Answer { status: answer.status, body: answer.open_text() };
+    let work = move |tx: &mut service::Tx<'_>, ()| Ok(Told { first: work(tx)?, again: None });
+    change_prepared(call, std::future::ready(Ok(())), work).await
+}
+
+/// What a change says, and what is said again where that differs: a secret is told once.
+pub(super) struct Told {
+    pub(super) first: Answer,
+    pub(super) again: Option<Answer>,
+}
+
+/// The same with something that must be found out before the transaction; a repeated request does not do that either.
+pub(super) async fn change_prepared<T: Send + 'static>(
+    call: &Call,
+    prepare: impl Future<Output = Result<T>>,
+    work: impl FnOnce(&mut service::Tx<'_>, T) -> Result<Told> + Send + 'static,
+) -> Result<Answer> {
     let Some(key) = key(call)? else {
-        return call.app.db.write(work).await;
+        let prepared = prepare.await?;
+        return call.app.db.write(move |tx| work(tx, prepared).map(|it| it.first)).await;
     };
     let scope = format!("{} {}", call.method, call.uri.path());
     let request = Request { key, fingerprint: fingerprint(call), scope };
     let refuse = |error: &Error| domain_refusal(error, &call.public_url);
-    let work = move |tx: &mut service::Tx<'_>| work(tx).map(stored);
+    let work = move |tx: &mut service::Tx<'_>, prepared: T| {
+        let Told { first, again } = work(tx, prepared)?;
+        Ok(idempotency::Told { first: kept(&first), again: again.as_ref().map(kept) })
+    };
     let Outcome { answer, replayed } =
-        idempotency::run(&call.app, &call.caller, request, work, refuse).await?;
+        idempotency::run_prepared(&call.app, &call.caller, request, prepare, work, refuse).await?;
     Ok(Answer::stored(answer.status, answer.body, replayed))
+}
+
+fn kept(answer: &Answer) -> idempotency::Answer {
+    idempotency::Answer { status: answer.status, body: answer.open_text() }
 }
 
 fn key(call: &Call) -> Result<Option<String>> {

@@ -16,6 +16,7 @@ mod propose;
 mod recurring;
 mod scores;
 mod transactions;
+mod webhooks;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -60,6 +61,15 @@ pub const ENDPOINTS: &[Endpoint] = &[
     actions::GET,
     actions::CANCEL,
     actions::APPROVAL,
+    webhooks::CREATE,
+    webhooks::LIST,
+    webhooks::GET,
+    webhooks::UPDATE,
+    webhooks::DELETE,
+    webhooks::ROTATE,
+    webhooks::deliveries::TEST,
+    webhooks::deliveries::EVENTS,
+    webhooks::deliveries::LIST,
 ];
 
 /// One endpoint: how it is found, what it takes, what it says, and who answers it.

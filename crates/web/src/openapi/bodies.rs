@@ -65,12 +65,21 @@ fn held(holds: Holds) -> Value {
         Holds::Text { longest } => {
             json!({ "type": "string", "minLength": 1, "maxLength": longest })
         }
+        Holds::TextOrNull { longest } => {
+            json!({ "type": ["string", "null"], "maxLength": longest })
+        }
+        Holds::Url { longest } => json!({
+            "type": "string", "format": "uri", "pattern": "^https://", "maxLength": longest,
+        }),
         Holds::Bool => json!({ "type": "boolean" }),
         Holds::Number { .. } => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Holds::DecimalText => json!({ "type": "string", "pattern": "^[0-9]+(\\.[0-9]{1,2})?$" }),
         Holds::Whole => json!({ "type": "integer", "minimum": 1 }),
         Holds::Date => json!({ "type": "string", "format": "date" }),
         Holds::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Holds::SomeOf(words) => {
+            json!({ "type": "array", "items": { "type": "string", "enum": words } })
+        }
         Holds::Category => json!({ "type": "string", "examples": ["FOOD_AND_DRINK_COFFEE"] }),
         Holds::Id(prefix) => id(prefix),
         Holds::Uuid => json!({ "type": "string", "format": "uuid" }),

@@ -165,6 +165,14 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
     match code {
         Code::MethodNotAllowed => false,
         Code::ScoresNotReady => endpoint.path == "/scores",
+        // By making one, or by waking one.
+        Code::EndpointLimitReached => {
+            matches!(endpoint.method, Verb::Post | Verb::Put)
+                && matches!(
+                    endpoint.path,
+                    "/webhooks/endpoints" | "/webhooks/endpoints/{endpoint_id}"
+                )
+        }
         Code::ApiKeyRequired => endpoint.scopes.contains(&Scope::WebhooksManage),
         Code::EndpointLimitReached => !reads && endpoint.scopes.contains(&Scope::WebhooksManage),
         Code::InsufficientFunds | Code::InsufficientShares | Code::UnknownSymbol => trades,

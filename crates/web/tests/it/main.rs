@@ -18,3 +18,4 @@ mod openapi;
 mod pages;
 mod paging;
 mod settings;
+mod webhooks;

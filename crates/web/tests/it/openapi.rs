@@ -10,6 +10,7 @@ use web::api::Endpoint;
 
 use crate::actions::Desk;
 use crate::client::Client;
+use crate::webhooks::Hook;
 
 const POST_TRADE: &str = "post /paper-trading/accounts/{accountId}/trades";
 
@@ -62,7 +63,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_described() {
             assert_eq!(refused.contains("INSUFFICIENT_FUNDS"), trades, "{named}");
             let of_changes = ["409", "413", "415", "422"].map(str::to_owned);
             for status in of_changes {
-                assert_eq!(answers.contains(&status), method == "post", "{named} {status}");
+                assert_eq!(answers.contains(&status), method != "get", "{named} {status}");
             }
             assert_eq!(answers.contains(&"304".to_owned()), method == "get", "{named}");
         }
@@ -162,8 +163,8 @@ async fn real_answers_are_what_the_document_says() {
     let client = Client::of(&world, &person).await;
     let document = document();
     let everyday = person.account("Everyday").await.to_string();
-    // Proposals and paper accounts have a test of their own.
-    let of_them = |it: &&Endpoint| !["Paper trading", "Actions"].contains(&it.tag);
+    // The others have tests of their own.
+    let of_them = |it: &&Endpoint| !["Paper trading", "Actions", "Webhooks"].contains(&it.tag);
     for endpoint in web::api::ENDPOINTS.iter().filter(of_them) {
         let path = endpoint.path.replace("{id}", &everyday);
         let answer = client.get(&format!("/v1{path}")).await.json();
@@ -209,6 +210,44 @@ async fn proposals_and_paper_accounts_are_what_the_document_says() {
     assert_eq!(seen, 16);
 }
 
+#[tokio::test]
+async fn webhooks_are_what_the_document_says() {
+    let hook = Hook::new().await;
+    let document = document();
+    let mut seen = 0;
+    for endpoint in web::api::ENDPOINTS.iter().filter(|it| it.tag == "Webhooks") {
+        let made = hook.endpoint().await;
+        hook.happens(&seen.to_string()).await;
+        let id = made["id"].as_str().unwrap();
+        let path = endpoint.path.replace("{endpoint_id}", id);
+        let examples = endpoint.body.map_or(&[("", "")][..], |it| it.examples);
+        for (_, example) in examples {
+            let example = example.replace("https://example.com/hooks", &hook.receiver.url);
+            let method = endpoint.method.as_str().parse().unwrap();
+            let answer = hook.send(method, &path, &example).await;
+            assert_eq!(answer.status, StatusCode::OK, "{path} {example}: {:?}", answer.json());
+            fits(&document, endpoint, &answer.json());
+            seen += 1;
+        }
+        hook.send(http::Method::DELETE, &format!("/webhooks/endpoints/{id}"), "").await;
+    }
+    assert_eq!(seen, 12);
+}
+
+#[test]
+fn the_limit_of_endpoints_is_documented_where_it_is_met() {
+    let document = document();
+    let mut places = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            if operation["responses"].to_string().contains("ENDPOINT_LIMIT_REACHED") {
+                places.push(format!("{method} {path}"));
+            }
+        }
+    }
+    assert_eq!(places, ["post /webhooks/endpoints", "put /webhooks/endpoints/{endpoint_id}"]);
+}
+
 #[test]
 fn the_examples_of_bodies_are_what_the_document_says() {
     let document = document();
@@ -231,7 +270,7 @@ fn the_examples_of_bodies_are_what_the_document_says() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 9);
+    assert_eq!(checked, 15);
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ pub use summary::{AccountCounts, BreakdownPart, CashFlow, NetWorthChange, NextOu
 pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, Window};
 pub use transaction::{AccountPart, Transaction, TransactionRow};
 
-pub use webhook::{Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
+pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
 pub use webhook::{EventTypeShape, EventTypes, RotatedSecret};
 
 /// The version that events carry.

@@ -50,6 +50,12 @@ pub struct RotatedSecret {
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Deleted {
+    #[schema(example = true)]
+    pub deleted: bool,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct EventTypes {
     pub event_types: Vec<EventTypeShape>,
 }
@@ -67,10 +73,13 @@ pub struct EventTypeShape {
 pub struct Delivery {
     #[schema(example = "att_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub id: String,
+    #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub endpoint_id: String,
+    #[schema(example = "evt_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub event_id: String,
     #[schema(example = "transaction.created")]
     pub event_type: String,
+    #[schema(example = "https://example.com/hooks/evenkeel")]
     pub url: String,
     /// 1 for the first.
     #[schema(example = 1)]
@@ -99,10 +108,14 @@ pub struct Delivery {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DeliveryTest {
+    #[schema(example = "evt_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub event_id: String,
     #[schema(example = "webhook.test")]
     pub event_type: String,
+    #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub endpoint_id: String,
+    /// Whether the endpoint answered 2xx in time.
+    #[schema(example = true)]
     pub delivered: bool,
     pub delivery: Delivery,
 }

@@ -49,12 +49,21 @@ fn holds(holds: Holds) -> Markup {
     html! {
         @match holds {
             Holds::Text { longest } => { "text" span.soft { "up to " (longest) " characters" } }
+            Holds::TextOrNull { longest } => {
+                "text or " code { "null" } span.soft { "up to " (longest) " characters" }
+            }
+            Holds::Url { longest } => {
+                "an address" span.soft { code { "https://..." } ", up to " (longest) " characters" }
+            }
             Holds::Bool => { code { "true" } " or " code { "false" } }
             Holds::Number { decimals } => { "a number" span.soft { "up to " (decimals) " decimals" } }
             Holds::DecimalText => { "text" span.soft { "with a decimal number in it" } }
             Holds::Whole => { "a whole number" }
             Holds::Date => { "a day" span.soft { code { "YYYY-MM-DD" } } }
             Holds::OneOf(words) => { (words_of(words)) }
+            Holds::SomeOf(words) => {
+                details { summary { "a list of words" } (words_of(words)) }
+            }
             Holds::Category => { "a category" }
             Holds::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
             Holds::Uuid => { "an id" span.soft { "a UUID" } }

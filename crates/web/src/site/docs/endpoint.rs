@@ -14,7 +14,10 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
     let url = format!("{public_url}/v1{}", sample_path(endpoint));
     let curl = match endpoint.method {
         Verb::Get => snippet::curl(&url),
-        _ => snippet::curl_post(&url, body::first(endpoint)),
+        Verb::Post => snippet::curl_post(&url, body::first(endpoint)),
+        Verb::Put | Verb::Delete => {
+            named(endpoint, &snippet::curl_post(&url, body::first(endpoint)))
+        }
     };
     html! {
         article.endpoint aria-labelledby=(id) {
@@ -61,6 +64,12 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
             }
         }
     }
+}
+
+/// The line of a POST with another method, which has to be named.
+fn named(endpoint: &Endpoint, post: &str) -> String {
+    let rest = post.trim_start_matches("curl ").trim_start_matches("-X POST ");
+    format!("curl -X {} {rest}", endpoint.method.as_str())
 }
 
 /// What several endpoints answer alike is told at the first of them.

@@ -278,7 +278,8 @@ async fn requests_are_counted_by_grant_whatever_token_they_carry() {
 async fn an_app_opens_every_reading_endpoint_by_scope_and_webhooks_never() {
     let scene = Scene::new().await;
     let client = scene.client().await;
-    for endpoint in web::api::ENDPOINTS {
+    let manages = |it: &&web::api::Endpoint| it.scopes.contains(&Scope::WebhooksManage);
+    for endpoint in web::api::ENDPOINTS.iter().filter(|it| !manages(it)) {
         let mut words: Vec<&str> = endpoint.scopes.iter().map(|it| it.as_str()).collect();
         if words.is_empty() {
             words.push("profile:read");
@@ -293,15 +294,12 @@ async fn an_app_opens_every_reading_endpoint_by_scope_and_webhooks_never() {
         let status = sent.status;
         assert!(status != StatusCode::FORBIDDEN && status != StatusCode::UNAUTHORIZED, "{path}");
     }
-    let managing: &'static [web::api::Endpoint] = Box::leak(Box::new([web::api::Endpoint {
-        scopes: &[Scope::WebhooksManage],
-        ..web::api::ENDPOINTS[0]
-    }]));
     let (access, _) = scene.tokens(&client).await;
-    let client = Client::over(scene.world.app.clone(), managing, Some(access));
-    let refusal = client.get("/v1/me").await.refusal();
-    assert!(refusal.starts_with("403 API_KEY_REQUIRED: this takes an API key"), "{refusal}");
-    let key = scene.person.key(testkit::new_key()).await.secret;
-    let client = Client::over(scene.world.app.clone(), managing, Some(key));
-    assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
+    let client = Client::with_token(&scene.world, &access);
+    for endpoint in web::api::ENDPOINTS.iter().filter(manages) {
+        let path = crate::auth::sample_path(endpoint);
+        let method = endpoint.method.as_str().parse().unwrap();
+        let refusal = client.send(method, &path, "").await.refusal();
+        assert!(refusal.starts_with("403 API_KEY_REQUIRED: this takes an API key"), "{refusal}");
+    }
 }

@@ -1,0 +1,128 @@
+//! What is sent to webhook endpoints: the types of events, a try, and every attempt that was made.
+
+use service::Result;
+use service::cursors::Page;
+use service::webhooks::{self, Filter};
+use wire::v1::{Delivery, DeliveryTest, EventType, EventTypeShape, EventTypes, Pagination, Scope};
+
+use super::super::bodies::{Body, Holds, Member};
+use super::super::idempotent::{Told, change_prepared};
+use super::super::parameters::{CURSOR, LIMIT, one_of};
+use super::super::{Answer, Call, Endpoint, Paging, Parameter, Shape, Takes, Verb};
+use super::{ID, TAG, id};
+
+const TRY: &[Member] = &[Member::optional(
+    "event_type",
+    Holds::OneOf(&EventType::NAMES),
+    "The type that the event says it is; `webhook.test` unless given.",
+)];
+
+pub(crate) const TEST: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/webhooks/endpoints/{endpoint_id}/test",
+    tag: TAG,
+    summary: "Try a webhook endpoint",
+    description: "Sends one event at once, also to a disabled endpoint, and waits up to 15 seconds for what comes of it. \
+                  It is signed like any other; its `data` says `test: true`. The answer is 200 whatever the \
+                  endpoint said: look at `delivered`. Nothing is tried again, or held against the endpoint.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[ID],
+    body: Some(Body {
+        name: "WebhookTest",
+        members: TRY,
+        examples: &[("Any type", r#"{"event_type": "transaction.created"}"#)],
+    }),
+    answer: Shape::of::<DeliveryTest>("DeliveryTest"),
+    handle: |call| Box::pin(test(call)),
+};
+
+async fn test(call: Call) -> Result<Answer> {
+    let (id, members) = (id(&call)?, call.members(TRY)?);
+    let event_type = members.one_of("event_type", &EventType::NAMES)?;
+    let prepare = webhooks::try_out(&call.app, &call.caller, id, event_type.as_deref());
+    let (app, caller) = (call.app.clone(), call.caller.clone());
+    let work = move |tx: &mut service::Tx<'_>, tried: webhooks::Tried| {
+        let it = tried.save(&app, tx, &caller)?;
+        let first = Answer::data(&DeliveryTest {
+            event_id: it.event.to_string(),
+            event_type: it.event_type,
+            endpoint_id: it.endpoint.to_string(),
+            delivered: it.delivered,
+            delivery: (&it.attempt).into(),
+        })?;
+        Ok(Told { first, again: None })
+    };
+    change_prepared(&call, prepare, work).await
+}
+
+pub(crate) const EVENTS: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/webhooks/events",
+    tag: TAG,
+    summary: "List event types",
+    description: "Everything that can be subscribed to. More may be added at any time: answer 2xx to those you do not \
+                  know.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[],
+    body: None,
+    answer: Shape::of::<EventTypes>("EventTypes"),
+    handle: |_| Box::pin(async { events() }),
+};
+
+fn events() -> Result<Answer> {
+    let shape = |it: &EventType| EventTypeShape { r#type: it.name, description: it.description };
+    Answer::data(&EventTypes { event_types: EventType::ALL.iter().map(shape).collect() })
+}
+
+pub(crate) const LIST: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/webhooks/deliveries",
+    tag: TAG,
+    summary: "List deliveries",
+    description: "Every attempt of the last 90 days to send something to this key's endpoints, newest first, in pages.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[
+        CURSOR,
+        LIMIT,
+        Parameter { description: "Only to this endpoint.", ..ID },
+        Parameter {
+            name: "event_id",
+            takes: Takes::Id("evt_"),
+            description: "Only of this event.",
+            example: "evt_01kny3v1m8f2x9q4t7r5c6b8de",
+        },
+        one_of("event_type", &EventType::NAMES, "Only of events of this type."),
+        one_of("status", &["succeeded", "failed"], "Only attempts that ended so."),
+    ],
+    path_parameters: &[],
+    body: None,
+    answer: Shape { paging: Paging::Within, ..Shape::of::<Delivery>("Delivery") },
+    handle: |call| Box::pin(list(call)),
+};
+
+async fn list(call: Call) -> Result<Answer> {
+    let query = &call.query;
+    let filter = Filter {
+        endpoint: query.id("endpoint_id")?,
+        event: query.id("event_id")?,
+        event_type: query.text("event_type")?.map(str::to_owned),
+        status: query.text("status")?.map(str::to_owned),
+    };
+    let limit = query.whole(&LIMIT)? as usize;
+    let page = Page { cursor: query.text("cursor")?, limit };
+    if let Some(endpoint) = filter.endpoint {
+        webhooks::get(&call.app, &call.caller, endpoint).await?;
+    }
+    let listed = webhooks::deliveries(&call.app, &call.caller, &filter, page).await?;
+    let rows: Vec<Delivery> = listed.attempts.iter().map(Delivery::from).collect();
+    let pagination = Pagination {
+        count: rows.len(),
+        has_more: listed.next_cursor.is_some(),
+        next_cursor: listed.next_cursor,
+        total_count: None,
+        limit,
+    };
+    Answer::list(&rows, &pagination)
+}

@@ -1,0 +1,265 @@
+//! Webhook endpoints: made, read, changed and deleted by the key that they belong to.
+
+pub(super) mod deliveries;
+
+use base::EndpointId;
+use service::webhooks::{
+    self, Change, DESCRIPTION_LENGTH_MAX, NewEndpoint, Status, URL_LENGTH_MAX,
+};
+use service::{Result, Tx};
+use wire::json::Moment;
+use wire::v1::{self, Deleted, EndpointWithSecret, Endpoints, EventType, RotatedSecret, Scope};
+
+use super::bodies::{Body, Holds, Member};
+use super::idempotent::{Told, change_prepared};
+use super::{Answer, Call, Endpoint, Members, Parameter, Shape, Takes, Verb, change};
+
+const TAG: &str = "Webhooks";
+const STATUSES: &[&str] = &["active", "disabled"];
+
+const URL: Member = Member::required(
+    "url",
+    Holds::Url { longest: URL_LENGTH_MAX },
+    "Where events are sent: https, and a host whose every address is public, or in a network that the operator allows.",
+);
+const DESCRIPTION: Member = Member::optional(
+    "description",
+    Holds::TextOrNull { longest: DESCRIPTION_LENGTH_MAX },
+    "What it is for, in your words, on one line.",
+);
+const FILTER_TYPES: Member = Member::optional(
+    "filter_types",
+    Holds::SomeOf(&EventType::NAMES),
+    "Which events to send; an empty list, or none, means all of them, also of types to come.",
+);
+
+const NEW: &[Member] = &[URL, DESCRIPTION, FILTER_TYPES];
+
+const CHANGED: &[Member] = &[
+    Member { required: false, ..URL },
+    Member {
+        description: "What it is for, in your words, on one line; null clears it.",
+        ..DESCRIPTION
+    },
+    Member {
+        description: "Which events to send; an empty list means all of them.",
+        ..FILTER_TYPES
+    },
+    Member::optional(
+        "status",
+        Holds::OneOf(STATUSES),
+        "`disabled` stops everything, and what waits is not sent; `active` starts anew.",
+    ),
+];
+
+const ID: Parameter = Parameter {
+    name: "endpoint_id",
+    takes: Takes::Id("ep_"),
+    description: "The endpoint.",
+    example: "ep_01kny3v1m8f2x9q4t7r5c6b8de",
+};
+
+pub(super) const CREATE: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/webhooks/endpoints",
+    tag: TAG,
+    summary: "Make a webhook endpoint",
+    description: "From now on events are sent there. `secret` signs them and is shown this once: an answer that is \
+                  repeated for its Idempotency-Key has null in its place. A key has at most five active endpoints, \
+                  and sees none but its own.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[],
+    body: Some(Body {
+        name: "NewWebhookEndpoint",
+        members: NEW,
+        examples: &[
+            ("Every event", r#"{"url": "https://example.com/hooks/evenkeel"}"#),
+            (
+                "Some of them",
+                r#"{
+  "url": "https://example.com/hooks/evenkeel",
+  "description": "Household dashboard",
+  "filter_types": ["transaction.created", "balance.updated"]
+}"#,
+            ),
+        ],
+    }),
+    answer: Shape::of::<EndpointWithSecret>("EndpointWithSecret"),
+    handle: |call| Box::pin(create(call)),
+};
+
+async fn create(call: Call) -> Result<Answer> {
+    let members = call.members(NEW)?;
+    let new = NewEndpoint {
+        url: members.required("url", members.text("url")?)?,
+        description: description(&members)?.flatten(),
+        filter_types: members.texts("filter_types")?.unwrap_or_default(),
+    };
+    let (app, caller, url) = (call.app.clone(), call.caller.clone(), new.url.clone());
+    let prepare = webhooks::check_url(&call.app, &url);
+    let work = move |tx: &mut Tx<'_>, ()| {
+        let (endpoint, secret) = webhooks::create(&app, tx, &caller, &new)?;
+        let with = |secret: Option<String>| {
+            Answer::data(&EndpointWithSecret { endpoint: (&endpoint).into(), secret })
+        };
+        Ok(Told { first: with(Some(secret))?, again: Some(with(None)?) })
+    };
+    change_prepared(&call, prepare, work).await
+}
+
+/// Nothing in it is the same as none.
+fn description(members: &Members) -> Result<Option<Option<String>>> {
+    let given = members.text_or_null("description")?;
+    Ok(given.map(|it| it.filter(|text| !text.is_empty())))
+}
+
+pub(super) const LIST: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/webhooks/endpoints",
+    tag: TAG,
+    summary: "List webhook endpoints",
+    description: "Those of this key, oldest first, without their secrets.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[],
+    body: None,
+    answer: Shape::of::<Endpoints>("Endpoints"),
+    handle: |call| Box::pin(list(call)),
+};
+
+async fn list(call: Call) -> Result<Answer> {
+    let all = webhooks::list(&call.app, &call.caller).await?;
+    Answer::data(&Endpoints { endpoints: all.iter().map(v1::Endpoint::from).collect() })
+}
+
+pub(super) const GET: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/webhooks/endpoints/{endpoint_id}",
+    tag: TAG,
+    summary: "Get a webhook endpoint",
+    description: "How it is set up, and how it does.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[ID],
+    body: None,
+    answer: Shape::of::<v1::Endpoint>("Endpoint"),
+    handle: |call| Box::pin(get(call)),
+};
+
+async fn get(call: Call) -> Result<Answer> {
+    shown(&webhooks::get(&call.app, &call.caller, id(&call)?).await?)
+}
+
+pub(super) const UPDATE: Endpoint = Endpoint {
+    method: Verb::Put,
+    path: "/webhooks/endpoints/{endpoint_id}",
+    tag: TAG,
+    summary: "Change a webhook endpoint",
+    description: "Send what is to be different; the rest stays. A disabled endpoint, whoever disabled it, is active \
+                  again with `status`, unless the key has five active ones.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[ID],
+    body: Some(Body {
+        name: "WebhookEndpointChange",
+        members: CHANGED,
+        examples: &[
+            ("Stop it", r#"{"status": "disabled"}"#),
+            (
+                "Everything, at another address",
+                r#"{"url": "https://example.com/hooks/new", "filter_types": []}"#,
+            ),
+            ("Without its description", r#"{"description": null}"#),
+        ],
+    }),
+    answer: Shape::of::<v1::Endpoint>("Endpoint"),
+    handle: |call| Box::pin(update(call)),
+};
+
+async fn update(call: Call) -> Result<Answer> {
+    let (id, members) = (id(&call)?, call.members(CHANGED)?);
+    let status = members.one_of("status", STATUSES)?;
+    let what = Change {
+        url: members.text("url")?,
+        description: description(&members)?,
+        filter_types: members.texts("filter_types")?,
+        status: status.as_deref().and_then(Status::parse),
+    };
+    let (app, caller, url) = (call.app.clone(), call.caller.clone(), what.url.clone());
+    let prepare = async {
+        let before = webhooks::get(&call.app, &call.caller, id).await?;
+        match url.filter(|it| *it != before.url) {
+            Some(url) => webhooks::check_url(&call.app, &url).await,
+            None => Ok(()),
+        }
+    };
+    let work = move |tx: &mut Tx<'_>, ()| {
+        let first = shown(&webhooks::update(&app, tx, &caller, id, &what)?)?;
+        Ok(Told { first, again: None })
+    };
+    change_prepared(&call, prepare, work).await
+}
+
+pub(super) const DELETE: Endpoint = Endpoint {
+    method: Verb::Delete,
+    path: "/webhooks/endpoints/{endpoint_id}",
+    tag: TAG,
+    summary: "Delete a webhook endpoint",
+    description: "Nothing more is sent there, and its deliveries are forgotten. Takes no members.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[ID],
+    body: None,
+    answer: Shape::of::<Deleted>("Deleted"),
+    handle: |call| Box::pin(delete(call)),
+};
+
+async fn delete(call: Call) -> Result<Answer> {
+    let id = id(&call)?;
+    call.members(&[])?;
+    let (app, caller) = (call.app.clone(), call.caller.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        webhooks::delete(&app, tx, &caller, id)?;
+        Answer::data(&Deleted { deleted: true })
+    };
+    change(&call, work).await
+}
+
+pub(super) const ROTATE: Endpoint = Endpoint {
+    method: Verb::Post,
+    path: "/webhooks/endpoints/{endpoint_id}/rotate",
+    tag: TAG,
+    summary: "Rotate a secret",
+    description: "A new secret, shown this once. For a day every delivery carries a signature of each, the new one \
+                  first, so that receivers can change over at leisure; the secret before the old one ends at once. \
+                  Takes no members.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[ID],
+    body: None,
+    answer: Shape::of::<RotatedSecret>("RotatedSecret"),
+    handle: |call| Box::pin(rotate(call)),
+};
+
+async fn rotate(call: Call) -> Result<Answer> {
+    let id = id(&call)?;
+    call.members(&[])?;
+    let (app, caller) = (call.app.clone(), call.caller.clone());
+    let work = move |tx: &mut Tx<'_>, ()| {
+        let (secret, until) = webhooks::rotate(&app, tx, &caller, id)?;
+        let with = |secret: Option<String>| {
+            Answer::data(&RotatedSecret { secret, previous_secret_expires_at: Moment(until) })
+        };
+        Ok(Told { first: with(Some(secret))?, again: Some(with(None)?) })
+    };
+    change_prepared(&call, std::future::ready(Ok(())), work).await
+}
+
+fn id(call: &Call) -> Result<EndpointId> {
+    call.path_id(0, "webhook endpoint")
+}
+
+fn shown(endpoint: &webhooks::Endpoint) -> Result<Answer> {
+    Answer::data(&v1::Endpoint::from(endpoint))
+}
