@@ -3,15 +3,17 @@
 use http::{Method, StatusCode};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
+use testkit::receiver::Receiver;
 
 use crate::actions::Desk;
 use crate::browser::Browser;
 use crate::client::{Answer, Client, PUBLIC_URL};
 
-const GUIDES: [&str; 6] = [
+const GUIDES: [&str; 7] = [
     "/docs/start",
     "/docs/authentication",
     "/docs/proposing",
+    "/docs/webhooks",
     "/docs/paging",
     "/docs/rate-limits",
     "/docs/idempotency",
@@ -67,17 +69,17 @@ fn words(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
 
 /// Does what `curl` would do with these words; one that is not known here is not shown there.
 async fn run(world: &World, words: &[String]) -> Answer {
-    let (mut method, mut url, mut data) = (Method::GET, String::new(), Vec::new());
+    let (mut method, mut url, mut data) = (None, String::new(), Vec::new());
     let in_query = words.iter().any(|it| it == "-G");
     let mut client = Client::anonymous(world);
     let mut rest = words.iter().map(String::as_str);
     assert_eq!(rest.next(), Some("curl"));
     while let Some(word) = rest.next() {
         match word {
-            "-I" => method = Method::HEAD,
+            "-I" => method = Some(Method::HEAD),
             "-G" | "--compressed" => {}
             "-o" | "--etag-save" | "--retry" => assert!(rest.next().is_some(), "{words:?}"),
-            "-X" => method = rest.next().unwrap().parse().unwrap(),
+            "-X" => method = Some(rest.next().unwrap().parse().unwrap()),
             "-d" | "--data-urlencode" => data.push(rest.next().unwrap().to_owned()),
             "-H" => {
                 let (name, value) = rest.next().unwrap().split_once(": ").unwrap();
@@ -91,10 +93,11 @@ async fn run(world: &World, words: &[String]) -> Answer {
     }
     let path = url.strip_prefix(PUBLIC_URL).expect("the installation's own address");
     let data = data.join("&");
+    let reading = method.clone().unwrap_or(Method::GET);
     match (data.is_empty(), in_query) {
-        (true, _) => client.send(method, path, "").await,
-        (false, true) => client.send(method, &format!("{path}?{data}"), "").await,
-        (false, false) => client.send(Method::POST, path, data).await,
+        (true, _) => client.send(reading, path, "").await,
+        (false, true) => client.send(reading, &format!("{path}?{data}"), "").await,
+        (false, false) => client.send(method.unwrap_or(Method::POST), path, data).await,
     }
 }
 
@@ -107,12 +110,17 @@ async fn every_line_of_curl_runs_and_answers_as_the_page_says() {
     let first = desk.client.get("/v1/transactions?limit=2").await.json();
     let decided = desk.trade(r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#).await;
     let waiting = desk.propose(r#"{"symbol": "AAPL", "side": "buy", "quantity": 2}"#).await;
+    let receiver = Receiver::start().await;
+    let new = format!(r#"{{"url": "{}"}}"#, receiver.url);
+    let endpoint = desk.post("/webhooks/endpoints", &new).await.data();
     let variables = [
         ("$EVENKEEL_KEY", desk.key.as_str()),
         ("$CURSOR", first["pagination"]["next_cursor"].as_str().unwrap()),
         ("$ACCOUNT", desk.account.as_str()),
         ("$THREAD", decided["thread_id"].as_str().unwrap()),
         ("$ACTION", waiting["action_id"].as_str().unwrap()),
+        ("$ENDPOINT", endpoint["id"].as_str().unwrap()),
+        ("https://example.com/hooks", receiver.url.as_str()),
     ];
     let mut stranger = Browser::new(world);
     let mut ran = 0;
@@ -130,7 +138,8 @@ async fn every_line_of_curl_runs_and_answers_as_the_page_says() {
         }
         assert!(ran > before, "{path} shows nothing to run");
     }
-    assert!(ran >= 22, "{ran}");
+    assert!(ran >= 29, "{ran}");
+    assert_eq!(receiver.heard().len(), 1, "one was tried");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::super::assets::Asset;
 use super::super::layout::{self, Page, Place};
 use super::super::snippet::{self, curl, curl_post, prose};
 use super::guide::pair;
-use super::proposing;
+use super::{proposing, webhooks};
 use crate::Door;
 
 /// One page: where it is, what it is called, and what is on it.
@@ -27,10 +27,11 @@ pub(in super::super) struct Setting {
     limit: Policy,
 }
 
-pub(in super::super) const GUIDES: [Guide; 6] = [
+pub(in super::super) const GUIDES: [Guide; 7] = [
     Guide { path: "/docs/start", title: "Quick start", body: start },
     Guide { path: "/docs/authentication", title: "Authentication", body: authentication },
     Guide { path: "/docs/proposing", title: "Proposing", body: proposing::body },
+    Guide { path: "/docs/webhooks", title: "Webhooks", body: webhooks::body },
     Guide { path: "/docs/paging", title: "Paging", body: paging },
     Guide { path: "/docs/rate-limits", title: "Rate limits", body: rate_limits },
     Guide { path: "/docs/idempotency", title: "Idempotency", body: idempotency },
@@ -79,6 +80,11 @@ pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section.guide aria-labelledby=(id) { h2 id=(id) { (title) } (body) } }
 }
 
+/// The same line with an address that the shell fills a variable into.
+pub(super) fn filled(command: &str) -> String {
+    command.replacen('\'', "\"", 2)
+}
+
 fn start(place: &Setting) -> Markup {
     html! {
         p.lead {
@@ -111,6 +117,7 @@ fn start(place: &Setting) -> Markup {
                 (link("/docs", "API reference", "Every endpoint, and a form to try each."))
                 (link("/docs/authentication", "Authentication", "What a key may do."))
                 (link("/docs/proposing", "Proposing", "How to ask for a yes."))
+                (link("/docs/webhooks", "Webhooks", "How to be told of what changes."))
                 (link("/docs/paging", "Paging", "How to read long lists to the end."))
                 (link("/docs/errors", "Errors", "What each code means and how to recover."))
                 (link("/v1/openapi.json", "OpenAPI document", "For tools that make clients."))

@@ -8,6 +8,8 @@ mod guide;
 pub(super) mod guides;
 mod members;
 mod proposing;
+pub(super) mod verifying;
+mod webhooks;
 
 use std::sync::{Arc, OnceLock};
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::snippet::{self, curl, curl_post, prose};
 use super::guide::pair;
-use super::guides::{Setting, section};
+use super::guides::{Setting, filled, section};
 
 pub(super) fn body(place: &Setting) -> Markup {
     html! {
@@ -17,11 +17,6 @@ pub(super) fn body(place: &Setting) -> Markup {
         (section("other", "Propose something else", other(&place.base)))
         (section("withdraw", "Withdraw it", withdraw(&place.base)))
     }
-}
-
-/// The same line with an address that the shell fills a variable into.
-fn filled(command: &str) -> String {
-    command.replacen('\'', "\"", 2)
 }
 
 fn trade(base: &str) -> Markup {

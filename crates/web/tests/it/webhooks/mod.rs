@@ -20,7 +20,6 @@ pub(crate) struct Hook {
     pub(crate) world: World,
     pub(crate) person: Person,
     pub(crate) receiver: Receiver,
-    pub(crate) key: String,
     client: Client,
 }
 
@@ -31,7 +30,7 @@ impl Hook {
         let receiver = Receiver::start().await;
         let key = person.key(new_key()).await.secret;
         let client = with_key(&world, &key);
-        Hook { world, person, receiver, key, client }
+        Hook { world, person, receiver, client }
     }
 
     pub(crate) async fn post(&self, path: &str, body: &str) -> Answer {
