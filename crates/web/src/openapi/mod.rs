@@ -128,7 +128,7 @@ fn operation_id(endpoint: &Endpoint) -> String {
         endpoint.path.rsplit('/').next().and_then(|it| it.strip_prefix('{')?.strip_suffix('}'));
     if let Some(last) = last {
         push("by");
-        push(last);
+        last.split('_').for_each(push);
     }
     id
 }

@@ -52,6 +52,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_described() {
             assert!(scope || said.contains(":read") || said.contains("scope"), "{named}");
             let id = operation["operationId"].as_str().unwrap();
             assert!(ids.insert(id.to_owned()), "{id} twice");
+            assert!(id.bytes().all(|it| it.is_ascii_alphanumeric()), "{id} is no name everywhere");
             let answers: BTreeSet<&String> =
                 operation["responses"].as_object().unwrap().keys().collect();
             for status in ["200", "400", "401", "403", "429", "500", "503"] {
