@@ -4,10 +4,15 @@
 mod door;
 mod failure;
 mod guard;
+mod line;
 mod message;
+mod meter;
+mod pool;
 mod target;
+mod tls;
 
-pub use door::{Door, Policy, SetupError};
+pub use door::{Door, Policy};
 pub use failure::Failure;
 pub use guard::{Guard, Network, NetworkError};
 pub use message::{Limits, Outgoing, Reply};
+pub use tls::SetupError;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONNECTION, HOST, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
 use http_body_util::Full;
 
 use crate::Failure;
@@ -18,6 +18,7 @@ pub struct Outgoing {
     pub(crate) url: String,
     headers: Vec<(&'static str, String)>,
     body: Bytes,
+    pub(crate) scope: Option<String>,
 }
 
 impl Outgoing {
@@ -30,7 +31,7 @@ impl Outgoing {
     }
 
     fn new(method: Method, url: String, body: Bytes) -> Outgoing {
-        Outgoing { method, url, headers: Vec::new(), body }
+        Outgoing { method, url, headers: Vec::new(), body, scope: None }
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Outgoing {
@@ -38,7 +39,15 @@ impl Outgoing {
         self
     }
 
-    pub(crate) fn into_request(self, target: &Target) -> Result<Request<Full<Bytes>>, Failure> {
+    /// Goes over a connection that an earlier request of the same scope left open, and leaves its
+    /// own to the next; scopes never share one. A request may then arrive twice: one that is lost
+    /// together with an old connection, before anything of an answer came, is sent once more.
+    pub fn reusing(mut self, scope: impl Into<String>) -> Outgoing {
+        self.scope = Some(scope.into());
+        self
+    }
+
+    pub(crate) fn prepare(self, target: &Target) -> Result<Prepared, Failure> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
         for (name, value) in &self.headers {
@@ -47,15 +56,50 @@ impl Outgoing {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        let host = HeaderValue::try_from(target.authority()).map_err(|_| Failure::BadUrl)?;
-        headers.insert(HOST, host);
         // What is packed small may be large when unpacked; the bound is on what travels.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        let request = Request::builder().method(self.method).uri(&target.path);
-        let mut request = request.body(Full::new(self.body)).map_err(|_| Failure::BadUrl)?;
-        *request.headers_mut() = headers;
-        Ok(request)
+        let uri = format!("{}{}", target.origin(), target.path);
+        let uri = Uri::try_from(uri).map_err(|_| Failure::BadUrl)?;
+        let host = HeaderValue::try_from(target.authority()).map_err(|_| Failure::BadUrl)?;
+        Ok(Prepared { method: self.method, uri, host, headers, body: self.body })
+    }
+}
+
+/// A request that can be said in each manner, and more than once.
+pub(crate) struct Prepared {
+    method: Method,
+    uri: Uri,
+    host: HeaderValue,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// HTTP/1.1, and the connection ends with the answer.
+    Once,
+    /// HTTP/1.1, on a connection that stays.
+    Kept,
+    /// HTTP/2, beside others.
+    Shared,
+}
+
+impl Prepared {
+    pub(crate) fn request(&self, manner: Manner) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.headers_mut() = self.headers.clone();
+        *request.uri_mut() = match (manner, self.uri.path_and_query()) {
+            (Manner::Once | Manner::Kept, Some(path)) => path.clone().into(),
+            _ => self.uri.clone(),
+        };
+        if manner != Manner::Shared {
+            request.headers_mut().insert(HOST, self.host.clone());
+        }
+        if manner == Manner::Once {
+            request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        request
     }
 }
 

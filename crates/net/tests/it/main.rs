@@ -3,7 +3,9 @@
 
 mod bounds;
 mod guarding;
+mod keeping;
 mod messages;
+mod receiver;
 mod server;
 mod tls;
 

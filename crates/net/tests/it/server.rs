@@ -1,4 +1,4 @@
-//! A server that reads one request on each connection, says what it was told to, and then does it.
+//! A server that reads a request, says what it was told to, and then does it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,42 +19,67 @@ pub(crate) enum Then {
     Hold,
     /// Goes on for ever, a little at a time.
     Drip,
+    /// Reads the next request.
+    Again,
 }
 
 pub(crate) struct Server {
     pub(crate) port: u16,
     /// What came in, as it was written.
     pub(crate) heard: mpsc::UnboundedReceiver<String>,
+    used: mpsc::UnboundedReceiver<usize>,
 }
+
+/// What to say on which connection to which request, both counted from 1.
+type Script = dyn Fn(usize, usize) -> (Vec<u8>, Then) + Send + Sync;
 
 impl Server {
     pub(crate) async fn plain(says: impl Into<Vec<u8>>, then: Then) -> Server {
-        Server::start(says.into(), then, None).await
+        let says = says.into();
+        Server::script(move |_, _| (says.clone(), then)).await
     }
 
     pub(crate) async fn secure(tls: Arc<ServerConfig>, says: &str) -> Server {
-        Server::start(says.into(), Then::Close, Some(TlsAcceptor::from(tls))).await
+        let says = says.as_bytes().to_vec();
+        Server::start(Arc::new(move |_, _| (says.clone(), Then::Close)), Some(tls.into())).await
     }
 
-    async fn start(says: Vec<u8>, then: Then, tls: Option<TlsAcceptor>) -> Server {
+    pub(crate) async fn script(
+        script: impl Fn(usize, usize) -> (Vec<u8>, Then) + Send + Sync + 'static,
+    ) -> Server {
+        Server::start(Arc::new(script), None).await
+    }
+
+    async fn start(script: Arc<Script>, tls: Option<TlsAcceptor>) -> Server {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (tell, heard) = mpsc::unbounded_channel();
+        let ((tell, heard), (count, used)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let (says, tell, tls) = (says.clone(), tell.clone(), tls.clone());
+            for connection in 1.. {
+                let Ok((stream, _)) = listener.accept().await else { return };
+                let (script, tls, tell, count) =
+                    (script.clone(), tls.clone(), tell.clone(), count.clone());
+                let says = move |request| {
+                    let _ = count.send(connection);
+                    script(connection, request)
+                };
                 tokio::spawn(async move {
                     match tls {
-                        None => converse(stream, &says, then, &tell).await,
+                        None => converse(stream, says, &tell).await,
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => converse(stream, &says, then, &tell).await,
+                            Ok(stream) => converse(stream, says, &tell).await,
                             Err(_) => None,
                         },
                     }
                 });
             }
         });
-        Server { port, heard }
+        Server { port, heard, used }
+    }
+
+    /// On which connection each request came, so far.
+    pub(crate) fn connections(&mut self) -> Vec<usize> {
+        std::iter::from_fn(|| self.used.try_recv().ok()).collect()
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -65,29 +90,32 @@ impl Server {
 /// Ends with none when the other side does not want to go on.
 async fn converse(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    says: &[u8],
-    then: Then,
+    says: impl Fn(usize) -> (Vec<u8>, Then),
     tell: &mpsc::UnboundedSender<String>,
 ) -> Option<()> {
-    let mut heard = Vec::new();
-    while !is_whole(&heard) {
-        if stream.read_buf(&mut heard).await.ok()? == 0 {
-            return None;
+    for request in 1.. {
+        let mut heard = Vec::new();
+        while !is_whole(&heard) {
+            if stream.read_buf(&mut heard).await.ok()? == 0 {
+                return None;
+            }
+        }
+        tell.send(String::from_utf8_lossy(&heard).into_owned()).ok()?;
+        let (words, then) = says(request);
+        stream.write_all(&words).await.ok()?;
+        stream.flush().await.ok()?;
+        match then {
+            Then::Close => return stream.shutdown().await.ok(),
+            Then::Hold => std::future::pending().await,
+            Then::Drip => loop {
+                stream.write_all(b"1\r\nx\r\n").await.ok()?;
+                stream.flush().await.ok()?;
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            },
+            Then::Again => {}
         }
     }
-    tell.send(String::from_utf8_lossy(&heard).into_owned()).ok()?;
-    stream.write_all(says).await.ok()?;
-    stream.flush().await.ok()?;
-    match then {
-        Then::Close => stream.shutdown().await.ok()?,
-        Then::Hold => std::future::pending().await,
-        Then::Drip => loop {
-            stream.write_all(b"1\r\nx\r\n").await.ok()?;
-            stream.flush().await.ok()?;
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        },
-    }
-    Some(())
+    None
 }
 
 fn is_whole(heard: &[u8]) -> bool {

@@ -1,0 +1,227 @@
+//! Connections that are used again, and when they are not.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use http::Version;
+use net::{Door, Failure, Limits, Outgoing, Reply};
+
+use crate::receiver::Receiver;
+use crate::server::{Server, Then};
+use crate::{LIMITS, open_door};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const SHORT: Limits = Limits { whole: Duration::from_millis(200), ..LIMITS };
+
+async fn ask(door: &Door, url: String, scope: &str, limits: Limits) -> Result<Reply, Failure> {
+    door.send(Outgoing::post(url, "{}").reusing(scope), limits).await
+}
+
+async fn ok(door: &Door, url: String, scope: &str) {
+    let reply = ask(door, url, scope, LIMITS).await.unwrap();
+    assert_eq!((reply.status, &reply.body[..]), (200, &b"ok"[..]));
+}
+
+/// Over what each of them is true: HTTP/1.1 without TLS and with it, and HTTP/2.
+async fn each_kind() -> [(Receiver, Door); 3] {
+    let plain = (Receiver::plain().await, open_door());
+    [plain, Receiver::secure(&["http/1.1"]).await, Receiver::secure(&["h2", "http/1.1"]).await]
+}
+
+#[tokio::test]
+async fn one_request_after_another_goes_over_one_connection() {
+    for (mut receiver, door) in each_kind().await {
+        for _ in 0..5 {
+            ok(&door.clone(), receiver.url("/"), "a").await;
+        }
+        assert_eq!(receiver.connections(), [1; 5]);
+    }
+}
+
+#[tokio::test]
+async fn scopes_do_not_share_and_who_does_not_ask_for_it_gets_nothing_old() {
+    for (mut receiver, door) in each_kind().await {
+        for scope in ["a", "b", "a", "b"] {
+            ok(&door, receiver.url("/"), scope).await;
+        }
+        assert_eq!(receiver.connections(), [1, 2, 1, 2]);
+        for _ in 0..2 {
+            door.send(Outgoing::get(receiver.url("/")), LIMITS).await.unwrap();
+        }
+        assert_eq!(receiver.connections(), [3, 4]);
+        receiver.has_open(2).await;
+    }
+}
+
+#[tokio::test]
+async fn another_origin_in_the_same_scope_has_its_own() {
+    let door = open_door();
+    let (mut one, mut other) = (Receiver::plain().await, Receiver::plain().await);
+    for receiver in [&one, &other, &one, &other] {
+        ok(&door, receiver.url("/"), "a").await;
+    }
+    assert_eq!((one.connections(), other.connections()), (vec![1, 1], vec![1, 1]));
+}
+
+#[tokio::test]
+async fn a_receiver_of_http_2_gets_all_of_a_scope_on_one_connection_at_once() {
+    let (mut receiver, door) = Receiver::secure(&["h2", "http/1.1"]).await;
+    let asked = (0..50).map(|_| ok(&door, receiver.url("/slow"), "a"));
+    tokio::time::timeout(Duration::from_secs(4), join_all(asked)).await.expect("side by side");
+    let seen = receiver.seen.recv().await.unwrap();
+    assert_eq!((seen.version, seen.connection), (Version::HTTP_2, 1));
+    assert_eq!(seen.authority, Some(format!("127.0.0.1:{}", receiver.port)));
+    assert_eq!(&seen.body[..], b"{}");
+    assert!(!seen.headers.contains_key("host") && !seen.headers.contains_key("connection"));
+    assert_eq!(seen.headers["content-length"], "2");
+    assert_eq!(seen.headers["accept-encoding"], "identity");
+    assert_eq!(receiver.connections(), [1; 49]);
+}
+
+#[tokio::test]
+async fn a_receiver_of_http_1_gets_as_many_connections_as_requests_at_once_and_keeps_them() {
+    let (mut receiver, door) = Receiver::secure(&["http/1.1"]).await;
+    for _ in 0..2 {
+        join_all((0..6).map(|_| ok(&door, receiver.url("/slow"), "a"))).await;
+    }
+    let seen = receiver.seen.recv().await.unwrap();
+    assert_eq!(seen.version, Version::HTTP_11);
+    assert_eq!(seen.headers["host"], format!("127.0.0.1:{}", receiver.port));
+    assert!(!seen.headers.contains_key("connection"));
+    let mut used = receiver.connections();
+    used.sort_unstable();
+    assert_eq!(used.last(), Some(&6));
+}
+
+#[tokio::test]
+async fn a_receiver_that_says_farewell_is_asked_on_a_new_connection() {
+    for (receiver, door) in &mut each_kind().await[..2] {
+        ok(door, receiver.url("/"), "a").await;
+        assert_eq!(&ask(door, receiver.url("/last"), "a", LIMITS).await.unwrap().body[..], b"bye");
+        ok(door, receiver.url("/"), "a").await;
+        assert_eq!(receiver.connections(), [1, 1, 2]);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_longer_than_is_let_in_ends_the_connection() {
+    for (mut receiver, door) in each_kind().await {
+        let long = ask(&door, receiver.url("/long"), "a", LIMITS).await.unwrap();
+        assert_eq!((long.body.len(), long.truncated), (LIMITS.body_max, true));
+        ok(&door, receiver.url("/"), "a").await;
+        assert_eq!(receiver.connections(), [1, 2]);
+        receiver.has_open(1).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_given_up_ends_the_connection_but_no_other_request() {
+    for (mut receiver, door) in each_kind().await {
+        ok(&door, receiver.url("/"), "a").await;
+        let others = join_all((0..3).map(|_| ok(&door, receiver.url("/slow"), "a")));
+        let brief = Limits { whole: Duration::from_millis(50), ..LIMITS };
+        let never = ask(&door, receiver.url("/never"), "a", brief);
+        let (_, never) = tokio::join!(others, never);
+        assert_eq!(never.unwrap_err(), Failure::Timeout);
+        let before = *receiver.connections().iter().max().unwrap();
+        ok(&door, receiver.url("/"), "a").await;
+        let after = receiver.connections();
+        assert!(before < 5 && after.len() == 1, "{before} {after:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_of_http_2_that_never_answered_is_asked_on_a_new_connection() {
+    let (mut receiver, door) = Receiver::secure(&["h2"]).await;
+    let never = ask(&door, receiver.url("/never"), "a", SHORT).await;
+    assert_eq!(never.unwrap_err(), Failure::Timeout);
+    ok(&door, receiver.url("/"), "a").await;
+    assert_eq!(receiver.connections(), [1, 2]);
+    receiver.has_open(1).await;
+}
+
+#[tokio::test]
+async fn what_was_lost_with_an_old_connection_is_sent_once_more() {
+    let server = Server::script(|connection, request| match (connection, request) {
+        (1, 2) => ("".into(), Then::Close),
+        _ => (OK.into(), Then::Again),
+    });
+    let mut server = server.await;
+    let door = open_door();
+    for _ in 0..3 {
+        ok(&door, server.url("/"), "a").await;
+    }
+    assert_eq!(server.connections(), [1, 1, 2, 2]);
+}
+
+#[tokio::test]
+async fn it_is_sent_no_third_time_and_not_from_a_new_connection() {
+    let server = Server::script(|connection, request| match (connection, request) {
+        (1, 1) => (OK.into(), Then::Again),
+        _ => ("".into(), Then::Close),
+    });
+    let mut server = server.await;
+    let door = open_door();
+    ok(&door, server.url("/"), "a").await;
+    assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
+    assert_eq!(server.connections(), [1, 1, 2]);
+    assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
+    assert_eq!(server.connections(), [3]);
+}
+
+#[tokio::test]
+async fn what_was_lost_after_a_byte_of_an_answer_is_not_sent_again() {
+    for says in ["H", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", "nonsense\r\n\r\n"] {
+        let server = Server::script(move |_, request| match request {
+            1 => (OK.into(), Then::Again),
+            _ => (says.into(), Then::Close),
+        });
+        let mut server = server.await;
+        let door = open_door();
+        ok(&door, server.url("/"), "a").await;
+        assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
+        assert_eq!(server.connections(), [1, 1], "{says}");
+    }
+}
+
+#[tokio::test]
+async fn the_second_try_has_only_the_time_that_is_left() {
+    let server = Server::script(|connection, request| match (connection, request) {
+        (1, 1) => (OK.into(), Then::Again),
+        (1, _) => ("".into(), Then::Close),
+        _ => ("".into(), Then::Hold),
+    });
+    let mut server = server.await;
+    let door = open_door();
+    ok(&door, server.url("/"), "a").await;
+    assert_eq!(ask(&door, server.url("/"), "a", SHORT).await.unwrap_err(), Failure::Timeout);
+    assert_eq!(server.connections(), [1, 1, 2]);
+}
+
+#[tokio::test]
+async fn what_nobody_uses_any_more_is_closed() {
+    for (mut receiver, door) in each_kind().await {
+        ok(&door, receiver.url("/"), "a").await;
+        receiver.has_open(1).await;
+        tokio::time::pause();
+        for _ in 0..7 {
+            tokio::time::advance(Duration::from_secs(5)).await;
+        }
+        tokio::time::resume();
+        receiver.has_open(0).await;
+        ok(&door, receiver.url("/"), "a").await;
+        assert_eq!(receiver.connections(), [1, 2]);
+        drop(door);
+        receiver.has_open(0).await;
+    }
+}
+
+#[tokio::test]
+async fn a_receiver_that_stopped_and_came_back_is_found_again() {
+    for (mut receiver, door) in each_kind().await {
+        ok(&door, receiver.url("/"), "a").await;
+        receiver.hang_up();
+        ok(&door, receiver.url("/"), "a").await;
+        assert_eq!(receiver.connections(), [1, 2]);
+    }
+}

@@ -1,0 +1,149 @@
+//! A receiver as people run them: it keeps connections open, and takes HTTP/2 where it offers that.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, Version};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use net::{Door, Guard, Policy};
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio_rustls::TlsAcceptor;
+
+use crate::server::Authority;
+
+/// A request as it came in.
+pub(crate) struct Seen {
+    /// Connections are counted from 1.
+    pub(crate) connection: usize,
+    pub(crate) version: Version,
+    pub(crate) authority: Option<String>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// Answers `/` at once, `/slow` after a moment, `/never` never, `/long` with more than is let in,
+/// and `/last` with a farewell.
+pub(crate) struct Receiver {
+    pub(crate) port: u16,
+    scheme: &'static str,
+    pub(crate) seen: mpsc::UnboundedReceiver<Seen>,
+    open: Arc<AtomicUsize>,
+    hang_up: watch::Sender<()>,
+}
+
+impl Receiver {
+    pub(crate) async fn plain() -> Receiver {
+        Receiver::start("127.0.0.1:0", None).await
+    }
+
+    /// With a certificate for 127.0.0.1, and a door that believes it.
+    pub(crate) async fn secure(offers: &[&str]) -> (Receiver, Door) {
+        let authority = Authority::new();
+        let mut tls = ServerConfig::clone(&authority.certify("127.0.0.1"));
+        tls.alpn_protocols = offers.iter().map(|it| it.as_bytes().to_vec()).collect();
+        let receiver = Receiver::start("127.0.0.1:0", Some(Arc::new(tls))).await;
+        let guard = Guard::Public { allow: vec!["127.0.0.1".parse().unwrap()] };
+        let extra_ca = Some(authority.pem.into_bytes());
+        (receiver, Door::new(Policy { guard, extra_ca }).unwrap())
+    }
+
+    pub(crate) async fn start(address: &str, tls: Option<Arc<ServerConfig>>) -> Receiver {
+        let listener = TcpListener::bind(address).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (tell, seen) = mpsc::unbounded_channel();
+        let open = Arc::<AtomicUsize>::default();
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let accepted = open.clone();
+        let (hang_up, hung_up) = watch::channel(());
+        tokio::spawn(async move {
+            for connection in 1.. {
+                let Ok((stream, _)) = listener.accept().await else { return };
+                let (tell, open, tls) = (tell.clone(), accepted.clone(), tls.clone());
+                let mut hung_up = hung_up.clone();
+                hung_up.mark_unchanged();
+                tokio::spawn(async move {
+                    open.fetch_add(1, SeqCst);
+                    let serving = async {
+                        let Some(tls) = tls.map(TlsAcceptor::from) else {
+                            return serve(stream, connection, tell).await;
+                        };
+                        if let Ok(stream) = tls.accept(stream).await {
+                            serve(stream, connection, tell).await;
+                        }
+                    };
+                    tokio::select! {
+                        () = serving => {}
+                        Ok(()) = hung_up.changed() => {}
+                    }
+                    open.fetch_sub(1, SeqCst);
+                });
+            }
+        });
+        Receiver { port, scheme, seen, open, hang_up }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}://127.0.0.1:{}{path}", self.scheme, self.port)
+    }
+
+    /// On which connection each request came, so far.
+    pub(crate) fn connections(&mut self) -> Vec<usize> {
+        std::iter::from_fn(|| self.seen.try_recv().ok()).map(|it| it.connection).collect()
+    }
+
+    /// Leaves every connection without a word.
+    pub(crate) fn hang_up(&self) {
+        self.hang_up.send_replace(());
+    }
+
+    /// Waits until so many connections are open.
+    pub(crate) async fn has_open(&self, wanted: usize) {
+        while self.open.load(SeqCst) != wanted {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn serve<S>(stream: S, connection: usize, tell: mpsc::UnboundedSender<Seen>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request: Request<Incoming>| {
+        let tell = tell.clone();
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let authority = head.uri.authority().map(ToString::to_string);
+            let (version, headers) = (head.version, head.headers);
+            let _ = tell.send(Seen { connection, version, authority, headers, body });
+            Ok::<_, hyper::Error>(answer(head.uri.path()).await)
+        }
+    });
+    let server = auto::Builder::new(TokioExecutor::new());
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn answer(path: &str) -> Response<Full<Bytes>> {
+    let says = |it: &'static [u8]| Response::new(Full::new(Bytes::from_static(it)));
+    match path {
+        "/slow" => tokio::time::sleep(Duration::from_millis(100)).await,
+        "/never" => std::future::pending().await,
+        "/long" => return says(&[b'x'; 100_000]),
+        "/last" => {
+            let mut last = says(b"bye");
+            last.headers_mut().insert("connection", http::HeaderValue::from_static("close"));
+            return last;
+        }
+        _ => {}
+    }
+    says(b"ok")
+}
