@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -103,7 +103,7 @@ impl Line {
             Talk::One(one) => {
                 self.wire.grant(more, more);
                 let reply = one.ask(request.request(manner), body_max).await?;
-                let stays = manner == Manner::Kept && !reply.truncated && one.is_open();
+                let stays = !reply.truncated && one.is_open();
                 Ok((reply, stays.then_some(self)))
             }
             Talk::Many(many) => {
@@ -165,17 +165,20 @@ impl One {
 /// HTTP/2, driven by tasks that end when nobody holds the connection any more.
 struct Many {
     sender: http2::SendRequest<Full<Bytes>>,
-    crew: Crew,
+    _tasks: Arc<Tasks>,
     /// Set once something did not end well: the others may finish, nobody else begins.
     spoilt: AtomicBool,
 }
+
+type Tasks = Mutex<JoinSet<()>>;
 
 impl Many {
     async fn begin<S>(stream: S) -> hyper::Result<Many>
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let crew = Crew::default();
+        let tasks = Arc::<Tasks>::default();
+        let crew = Crew(Arc::downgrade(&tasks));
         let mut client = http2::Builder::new(crew.clone());
         client.max_header_list_size(LONGEST_HEAD);
         // Until the other side has said how many it takes, the others wait.
@@ -184,7 +187,7 @@ impl Many {
         client.initial_connection_window_size(1024 * 1024);
         let (sender, connection) = client.handshake(TokioIo::new(stream)).await?;
         crew.execute(connection.map(drop));
-        Ok(Many { sender, crew, spoilt: AtomicBool::new(false) })
+        Ok(Many { sender, _tasks: tasks, spoilt: AtomicBool::new(false) })
     }
 
     async fn ask(&self, request: Request<Full<Bytes>>, body_max: usize) -> Result<Reply, Lost> {
@@ -194,12 +197,6 @@ impl Many {
         let reply = read(response, body_max).await.map_err(|_| Lost { unheard: false })?;
         seat.ended_well = !reply.truncated;
         Ok(reply)
-    }
-}
-
-impl Drop for Many {
-    fn drop(&mut self) {
-        self.crew.members().abort_all();
     }
 }
 
@@ -217,21 +214,17 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// The tasks of one connection.
-#[derive(Clone, Default)]
-struct Crew(Arc<Mutex<JoinSet<()>>>);
-
-impl Crew {
-    fn members(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+/// Who works for a connection, for as long as somebody holds it: a peer that takes no farewell
+/// could keep a task for ever.
+#[derive(Clone)]
+struct Crew(Weak<Tasks>);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Crew {
     fn execute(&self, work: F) {
-        let mut members = self.members();
-        while members.try_join_next().is_some() {}
-        members.spawn(work);
+        let Some(tasks) = self.0.upgrade() else { return };
+        let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(work);
     }
 }
 
