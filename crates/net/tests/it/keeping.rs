@@ -1,13 +1,17 @@
 //! Connections that are used again, and when they are not.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Version;
-use net::{Door, Failure, Limits, Outgoing, Reply};
+use net::{Door, Failure, Guard, Limits, Outgoing, Policy, Reply};
+use tokio::net::TcpListener;
+use tokio::sync::{Barrier, mpsc};
+use tokio_rustls::TlsAcceptor;
 
-use crate::receiver::Receiver;
-use crate::server::{Server, Then};
+use crate::receiver::{Receiver, serve};
+use crate::server::{Authority, Server, Then};
 use crate::{LIMITS, open_door};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -94,6 +98,33 @@ async fn a_receiver_of_http_1_gets_as_many_connections_as_requests_at_once_and_k
 }
 
 #[tokio::test]
+async fn connections_to_a_receiver_known_to_take_one_request_each_are_opened_side_by_side() {
+    let authority = Authority::new();
+    let tls = TlsAcceptor::from(authority.certify("127.0.0.1"));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("https://{}/slow", listener.local_addr().unwrap());
+    // After the first, nobody is let in before three have come.
+    let three = Arc::new(Barrier::new(3));
+    let (tell, _seen) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        for connection in 1.. {
+            let (stream, _) = listener.accept().await.unwrap();
+            let (tls, tell, three) = (tls.clone(), tell.clone(), three.clone());
+            tokio::spawn(async move {
+                if connection > 1 {
+                    three.wait().await;
+                }
+                serve(tls.accept(stream).await.unwrap(), connection, tell).await;
+            });
+        }
+    });
+    let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
+    let door = Door::new(policy).unwrap();
+    ok(&door, url.clone(), "a").await;
+    join_all((0..4).map(|_| ok(&door, url.clone(), "a"))).await;
+}
+
+#[tokio::test]
 async fn a_receiver_that_says_farewell_is_asked_on_a_new_connection() {
     for (receiver, door) in &mut each_kind().await[..2] {
         ok(door, receiver.url("/"), "a").await;
@@ -111,6 +142,29 @@ async fn an_answer_longer_than_is_let_in_ends_the_connection() {
         ok(&door, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
         receiver.has_open(1).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_came_whole_but_was_not_let_in_whole_ends_the_connection_too() {
+    for (mut receiver, door) in each_kind().await {
+        let limits = Limits { body_max: 1, ..LIMITS };
+        assert!(ask(&door, receiver.url("/"), "a", limits).await.unwrap().truncated);
+        ok(&door, receiver.url("/"), "a").await;
+        assert_eq!(receiver.connections(), [1, 2]);
+    }
+}
+
+#[tokio::test]
+async fn long_answers_one_after_another_are_no_flood() {
+    for (mut receiver, door) in each_kind().await {
+        for _ in 0..20 {
+            let reply = ask(&door, receiver.url("/large"), "a", LIMITS).await.unwrap();
+            assert_eq!((reply.body.len(), reply.truncated), (60_000, false));
+        }
+        assert_eq!(receiver.connections(), [1; 20]);
+        let head = ask(&door, receiver.url("/head"), "a", LIMITS).await.unwrap();
+        assert_eq!(head.header("x-long").map(str::len), Some(30_000));
     }
 }
 
@@ -167,6 +221,21 @@ async fn it_is_sent_no_third_time_and_not_from_a_new_connection() {
     assert_eq!(server.connections(), [1, 1, 2]);
     assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
     assert_eq!(server.connections(), [3]);
+}
+
+#[tokio::test]
+async fn it_is_sent_again_on_a_new_connection_and_not_on_another_old_one() {
+    let server = Server::script(|connection, request| match (connection, request) {
+        (1 | 2, 2) => ("".into(), Then::Close),
+        _ => (OK.into(), Then::Again),
+    });
+    let mut server = server.await;
+    let door = open_door();
+    join_all((0..2).map(|_| ok(&door, server.url("/"), "a"))).await;
+    assert_eq!(server.connections().len(), 2);
+    ok(&door, server.url("/"), "a").await;
+    let used = server.connections();
+    assert!(used[0] < 3 && used[1..] == [3], "{used:?}");
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod bounds;
+mod floods;
 mod guarding;
+mod hostile;
 mod keeping;
 mod messages;
 mod receiver;

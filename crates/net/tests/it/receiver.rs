@@ -20,6 +20,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::server::Authority;
 
+/// What is asked beyond this before it was told is refused.
+const AT_ONCE: u32 = 8;
+
 /// A request as it came in.
 pub(crate) struct Seen {
     /// Connections are counted from 1.
@@ -30,8 +33,8 @@ pub(crate) struct Seen {
     pub(crate) body: Bytes,
 }
 
-/// Answers `/` at once, `/slow` after a moment, `/never` never, `/long` with more than is let in,
-/// and `/last` with a farewell.
+/// Answers `/` at once, `/slow` after a moment, `/never` never, `/large` with nearly as much as is
+/// let in, `/long` with more, `/head` with a long head, and `/last` with a farewell.
 pub(crate) struct Receiver {
     pub(crate) port: u16,
     scheme: &'static str,
@@ -113,7 +116,8 @@ impl Receiver {
     }
 }
 
-async fn serve<S>(stream: S, connection: usize, tell: mpsc::UnboundedSender<Seen>)
+/// Serves one connection, of this number.
+pub(crate) async fn serve<S>(stream: S, connection: usize, tell: mpsc::UnboundedSender<Seen>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -128,7 +132,8 @@ where
             Ok::<_, hyper::Error>(answer(head.uri.path()).await)
         }
     });
-    let server = auto::Builder::new(TokioExecutor::new());
+    let mut server = auto::Builder::new(TokioExecutor::new());
+    server.http2().max_concurrent_streams(AT_ONCE);
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -138,12 +143,15 @@ async fn answer(path: &str) -> Response<Full<Bytes>> {
         "/slow" => tokio::time::sleep(Duration::from_millis(100)).await,
         "/never" => std::future::pending().await,
         "/long" => return says(&[b'x'; 100_000]),
-        "/last" => {
-            let mut last = says(b"bye");
-            last.headers_mut().insert("connection", http::HeaderValue::from_static("close"));
-            return last;
-        }
+        "/large" => return says(&[b'x'; 60_000]),
+        "/head" => return with_header(says(b"ok"), "x-long", "x".repeat(30_000)),
+        "/last" => return with_header(says(b"bye"), "connection", "close".to_owned()),
         _ => {}
     }
     says(b"ok")
+}
+
+fn with_header<B>(mut to: Response<B>, name: &'static str, value: String) -> Response<B> {
+    to.headers_mut().insert(name, value.try_into().unwrap());
+    to
 }

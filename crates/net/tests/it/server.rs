@@ -19,6 +19,8 @@ pub(crate) enum Then {
     Hold,
     /// Goes on for ever, a little at a time.
     Drip,
+    /// Says its words over and over, as fast as they are taken.
+    Flood,
     /// Reads the next request.
     Again,
 }
@@ -111,6 +113,9 @@ async fn converse(
                 stream.write_all(b"1\r\nx\r\n").await.ok()?;
                 stream.flush().await.ok()?;
                 tokio::time::sleep(Duration::from_millis(10)).await;
+            },
+            Then::Flood => loop {
+                stream.write_all(&words).await.ok()?;
             },
             Then::Again => {}
         }
