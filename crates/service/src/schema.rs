@@ -33,6 +33,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "webhooks",
         sql: include_str!("../../../migrations/0006_webhooks.sql"),
     },
+    Migration {
+        version: 7,
+        name: "portal",
+        sql: include_str!("../../../migrations/0007_portal.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all

@@ -108,7 +108,7 @@ pub async fn list(app: &App, caller: &Caller, filter: &Filter, page: Page<'_>) -
 }
 
 /// Whether a filter lets everything through, as both engines compare it.
-fn said(all: bool) -> &'static str {
+pub(super) fn said(all: bool) -> &'static str {
     if all { "all" } else { "one" }
 }
 

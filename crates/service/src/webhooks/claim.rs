@@ -162,7 +162,8 @@ const CLAIM: &str = "update deliveries set due_at = $4 where user_id = $1 and en
     and due_at <= $3 and event_id in (select event_id from deliveries
         where endpoint_id = $2 and due_at <= $3 order by due_at, event_id limit $5)
     returning event_id, event_type, attempts";
-const EVENT: &str = "select type, data, created_at from events where user_id = $1 and id = $2";
+pub(super) const EVENT: &str =
+    "select type, data, created_at from events where user_id = $1 and id = $2";
 const DROP: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $4
     where user_id = $1 and endpoint_id = $2 and event_id = $3";
 

@@ -4,6 +4,7 @@ mod attempts;
 mod claim;
 mod engine;
 pub(crate) mod fan_out;
+mod letters;
 mod retention;
 mod secrets;
 mod settle;
@@ -22,6 +23,7 @@ use crate::{App, Caller, Credential, Error, Result, Tx, users};
 
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
 pub use engine::{deliver_once, run};
+pub use letters::{Failed, Letter, Story, Told, event, failed};
 pub use retention::forget_once;
 pub use trial::{Trial, Tried, test, try_out};
 
@@ -77,6 +79,8 @@ pub struct Endpoint {
     pub disabled_reason: Option<String>,
     pub failing_since: Option<Timestamp>,
     pub last_delivery_at: Option<Timestamp>,
+    /// Until when the secret before this one signs beside it.
+    pub previous_until: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -176,7 +180,7 @@ pub fn create(
     create_for(app, tx, caller, key, new)
 }
 
-/// The same for a key that the person chose.
+/// The same for a key that the person chose. A key makes endpoints for itself alone.
 pub fn create_for(
     app: &App,
     tx: &mut Tx<'_>,
@@ -184,9 +188,13 @@ pub fn create_for(
     key: KeyId,
     new: &NewEndpoint,
 ) -> Result<(Endpoint, String)> {
+    if whose(caller)?.is_some_and(|own| own != key) {
+        return Err(Error::NotFound("key"));
+    }
     checked_description(new.description.as_deref())?;
     let filter = written(&new.filter_types)?;
     users::lock(tx, caller.user)?;
+    is_in_use(tx, caller.user, key, app.clock.now())?;
     has_room(tx, caller.user, key)?;
     let (id, now): (EndpointId, Timestamp) = (app.ids.make(), app.clock.now());
     let secret = Secret::generate(&app.entropy);
@@ -274,6 +282,12 @@ pub fn rotate(
     Ok((secret.text(), Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX)))
 }
 
+/// A key that has ended, or is somebody else's, would never hear of anything.
+fn is_in_use(tx: &mut Tx<'_>, user: UserId, key: KeyId, now: Timestamp) -> Result<()> {
+    let found = tx.first(KEY, params![user, key, now], |row| row.get::<KeyId>(0))?;
+    found.map(|_| ()).ok_or_else(|| Error::invalid("key", "choose a key of yours that is in use"))
+}
+
 fn has_room(tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
     let count = tx.first(COUNT, params![user, key], |row| row.get::<i64>(0))?.unwrap_or(0);
     if count < ACTIVE_MAX {
@@ -337,6 +351,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Endpoint> {
         last_delivery_at: row.get(9)?,
         created_at: row.get(10)?,
         updated_at: row.get(11)?,
+        previous_until: row.get(12)?,
     })
 }
 
@@ -344,7 +359,8 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "select user_id, id, key_id, url, description, filter_types, status, disabled_reason,
-            failing_since, last_delivery_at, created_at, updated_at from webhook_endpoints ",
+            failing_since, last_delivery_at, created_at, updated_at, previous_until
+            from webhook_endpoints ",
             $rest
         )
     };
@@ -364,16 +380,19 @@ const STOP: &str = "update deliveries set status = 'failed', due_at = null, upda
 const DELETE: &str = "delete from webhook_endpoints where user_id = $1 and id = $2";
 const ROTATE: &str = "update webhook_endpoints set previous_secret = secret, previous_until = $4,
     secret = $3, updated_at = $5 where user_id = $1 and id = $2";
+const KEY: &str = "select id from api_keys where user_id = $1 and id = $2 and revoked_at is null
+    and (expires_at is null or expires_at > $3)";
 const COUNT: &str = "select cast(count(*) as bigint) from webhook_endpoints
     where user_id = $1 and key_id = $2 and status = 'active'";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    let own: &[&str] = &[LIST, GET, INSERT, UPDATE, STOP, DELETE, ROTATE, COUNT];
+    let own: &[&str] = &[LIST, GET, INSERT, UPDATE, STOP, DELETE, ROTATE, KEY, COUNT];
     [
         own,
         attempts::STATEMENTS,
         claim::STATEMENTS,
         fan_out::STATEMENTS,
+        letters::STATEMENTS,
         retention::STATEMENTS,
         settle::STATEMENTS,
         trial::STATEMENTS,

@@ -36,6 +36,7 @@ pub(crate) mod trouble;
 mod upload;
 mod viewing;
 pub(crate) mod visitor;
+mod webhooks;
 
 use axum::Router;
 use axum::extract::State;
@@ -92,6 +93,7 @@ fn pages() -> Router<Door> {
         .merge(paper::router())
         .merge(door::router())
         .merge(settings::router())
+        .merge(webhooks::router())
         .route("/oauth/authorize", get(authorize::get).post(authorize::post))
         .merge(money())
 }

@@ -14,6 +14,7 @@ use service::net_worth::{self, NetWorth, Series};
 use service::recurring::{self, Listed};
 use service::scores::{self, Observation};
 use service::spans::Span;
+use service::webhooks::{self, Endpoint};
 use service::{Error, benefits, summary};
 use wire::v1::ExpiringBenefits;
 
@@ -39,6 +40,7 @@ struct Glance {
     worth: NetWorth,
     series: Series,
     pending_actions: i64,
+    endpoints: Vec<Endpoint>,
     expiring: ExpiringBenefits,
     streams: Listed,
     months: Months,
@@ -59,24 +61,37 @@ impl Glance {
                 Err(error) => Err(error),
             }
         };
-        let (accounts, worth, series, pending_actions, expiring, streams, months, goals, scores) =
-            tokio::try_join!(
-                accounts::list(app, caller, all),
-                net_worth::get(app, caller),
-                net_worth::series(app, caller, span),
-                summary::pending_actions(app, caller),
-                benefits::expiring(app, caller, benefits::EXPIRING_DAYS),
-                recurring::list(app, caller, every),
-                cash_flow::months(app, caller, MONTHS_USUAL),
-                goals::list(app, caller, Some(goals::Status::Active)),
-                scores,
-            )?;
+        let (
+            accounts,
+            worth,
+            series,
+            (pending_actions, endpoints),
+            expiring,
+            streams,
+            months,
+            goals,
+            scores,
+        ) = tokio::try_join!(
+            accounts::list(app, caller, all),
+            net_worth::get(app, caller),
+            net_worth::series(app, caller, span),
+            async {
+                let pending = summary::pending_actions(app, caller).await?;
+                Ok((pending, webhooks::list(app, caller).await?))
+            },
+            benefits::expiring(app, caller, benefits::EXPIRING_DAYS),
+            recurring::list(app, caller, every),
+            cash_flow::months(app, caller, MONTHS_USUAL),
+            goals::list(app, caller, Some(goals::Status::Active)),
+            scores,
+        )?;
         Ok(Glance {
             span,
             accounts,
             worth,
             series,
             pending_actions,
+            endpoints,
             expiring,
             streams,
             months,

@@ -9,6 +9,7 @@ use super::Glance;
 use crate::site::accounts::{Doubt, day_of};
 use crate::site::person::Person;
 use crate::site::show::{View, plural};
+use crate::site::webhooks;
 
 const BILL_DAYS: i64 = 14;
 /// How long a missed bill or a new price is news.
@@ -21,6 +22,7 @@ pub(super) fn card(person: &Person, glance: &Glance) -> Markup {
     let rows: Vec<Markup> = [
         pending(glance.pending_actions),
         connections(person, &glance.accounts),
+        endpoints(glance),
         missed(view, glance),
         rises(view, glance),
         expiring(view, glance),
@@ -91,6 +93,23 @@ fn connection(view: View, doubt: Doubt, of: &[&Account]) -> Markup {
             span.badge.warn { (doubt.name()) }
         }
     }
+}
+
+/// Webhook endpoints that get nothing any more, though nobody wanted that.
+fn endpoints(glance: &Glance) -> Vec<Markup> {
+    let row = |it: &service::webhooks::Endpoint| {
+        html! {
+            li {
+                span.what {
+                    a href={ "/settings/webhooks/" (it.id) } { (it.url) }
+                    span.soft { (webhooks::trouble(it).unwrap_or_default()) }
+                }
+                span.badge.warn { "Disabled" }
+            }
+        }
+    };
+    let lost = glance.endpoints.iter().filter(|it| webhooks::needs_a_look(it));
+    lost.take(SHOWN_MAX).map(row).collect()
 }
 
 fn outflows(glance: &Glance) -> impl Iterator<Item = (&Stream, &str)> {

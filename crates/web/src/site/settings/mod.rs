@@ -45,6 +45,7 @@ pub(crate) enum Tab {
     Profile,
     Security,
     Keys,
+    Webhooks,
     Apps,
     Approvals,
     Rules,
@@ -53,10 +54,11 @@ pub(crate) enum Tab {
     People,
 }
 
-const TABS: [(Tab, &str, &str); 9] = [
+const TABS: [(Tab, &str, &str); 10] = [
     (Tab::Profile, "/settings", "Profile"),
     (Tab::Security, "/settings/security", "Security"),
     (Tab::Keys, "/settings/keys", "API keys"),
+    (Tab::Webhooks, "/settings/webhooks", "Webhooks"),
     (Tab::Apps, "/settings/apps", "Connected apps"),
     (Tab::Approvals, "/settings/approvals", "Approvals"),
     (Tab::Rules, "/settings/rules", "Rules"),

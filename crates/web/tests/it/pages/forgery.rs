@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every place of the signed-in pages that takes a form.
-const FORMS: [&str; 38] = [
+const FORMS: [&str; 45] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -34,6 +34,13 @@ const FORMS: [&str; 38] = [
     "/settings/keys",
     "/settings/keys/key_1/revoke",
     "/settings/data/download",
+    "/settings/webhooks",
+    "/settings/webhooks/ep_1",
+    "/settings/webhooks/ep_1/test",
+    "/settings/webhooks/ep_1/enable",
+    "/settings/webhooks/ep_1/disable",
+    "/settings/webhooks/ep_1/rotate",
+    "/settings/webhooks/ep_1/delete",
     "/settings/apps/gra_1/revoke",
     "/settings/rules/rule_1/delete",
     "/settings/people/inv_1/withdraw",

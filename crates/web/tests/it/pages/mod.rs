@@ -7,6 +7,7 @@ mod money;
 mod plans;
 mod recurring;
 mod transactions;
+mod webhooks;
 
 /// What a hostile bank would write.
 const HOSTILE: &str = "<script>alert(1)</script>\"'>";

@@ -1,0 +1,149 @@
+//! Every attempt with its code, its duration and what the receiver said, newest first.
+
+use axum::extract::RawQuery;
+use base::EndpointId;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::cursors::Page;
+use service::webhooks::{self, Attempt, Endpoint, Filter};
+
+use super::exactly;
+use super::keeper::{Keeper, Part};
+use crate::site::trouble::Shown;
+use crate::site::{address, fields};
+
+const PAGE: usize = 50;
+
+pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
+    let query = query.unwrap_or_default();
+    let asked = |name: &str| address::asked(&query, name).filter(|it| !it.is_empty());
+    let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
+    let endpoint = chosen(asked("endpoint"), &endpoints);
+    let status = asked("status").filter(|it| it == "failed");
+    let filter = Filter { endpoint, status, ..Filter::default() };
+    let cursor = asked("cursor");
+    let page = Page { cursor: cursor.as_deref(), limit: PAGE };
+    let found = webhooks::deliveries(keeper.app(), keeper.caller(), &filter, page).await?;
+    let of = filter.endpoint.map(|it| it.to_string()).unwrap_or_default();
+    let status = filter.status.as_deref().unwrap_or_default();
+    let here = |cursor: &str| {
+        let pairs = [("endpoint", of.as_str()), ("status", status), ("cursor", cursor)];
+        keeper.at(&format!("/attempts{}", address::query(&pairs)))
+    };
+    let main = html! {
+        section.card aria-labelledby="attempts" {
+            h2 id="attempts" { "Attempts" }
+            p.soft { "Every message that was sent, kept for 90 days." }
+            form method="get" action=(keeper.at("/attempts")) {
+                (endpoint_choice(&endpoints, &of, "All endpoints"))
+                (fields::check("status", "failed", "Only those that failed", !status.is_empty()))
+                button type="submit" { "Show" }
+            }
+            (table(&keeper, &found.attempts))
+            @if let Some(cursor) = &found.next_cursor {
+                nav.pages aria-label="Pages of attempts" {
+                    span {}
+                    a href=(here(cursor)) { "Older" }
+                }
+            }
+        }
+    };
+    Ok(keeper.page(StatusCode::OK, Part::Attempts, main))
+}
+
+/// One of these; what is none of them narrows nothing.
+pub(super) fn chosen(text: Option<String>, endpoints: &[Endpoint]) -> Option<EndpointId> {
+    let id = EndpointId::parse(&text?).ok()?;
+    endpoints.iter().any(|it| it.id == id).then_some(id)
+}
+
+pub(super) fn endpoint_choice(endpoints: &[Endpoint], chosen: &str, all: &str) -> Markup {
+    let ids: Vec<String> = endpoints.iter().map(|it| it.id.to_string()).collect();
+    let mut options = vec![("", all)];
+    options.retain(|it| !it.1.is_empty());
+    options.extend(ids.iter().zip(endpoints).map(|(id, it)| (id.as_str(), it.url.as_str())));
+    fields::select("endpoint", "Endpoint", &options, chosen)
+}
+
+pub(super) fn table(keeper: &Keeper, attempts: &[Attempt]) -> Markup {
+    html! {
+        @if attempts.is_empty() {
+            p.soft { "None yet." }
+        } @else {
+            div.scroll {
+                table.labelled {
+                    thead {
+                        tr {
+                            th scope="col" { "Event" }
+                            th scope="col" { "When" }
+                            th scope="col" { "Attempt" }
+                            th scope="col" { "Answer" }
+                            th.figure scope="col" { "Took" }
+                        }
+                    }
+                    tbody { @for it in attempts { (row(keeper, it)) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(keeper: &Keeper, it: &Attempt) -> Markup {
+    let failed = it.status != "succeeded";
+    html! {
+        tr {
+            th scope="row" {
+                a href=(keeper.at(&format!("/events/{}", it.event))) { (it.event_type) }
+                span.soft { (it.url) }
+            }
+            td data-label="When" { (exactly(it.at)) }
+            td data-label="Attempt" {
+                (number(it))
+                @if let Some(next) = it.next_at { span.soft { "Next at " (exactly(next)) } }
+            }
+            td data-label="Answer" {
+                span.badge.(if failed { "warn" } else { "good" }) { (said(it)) }
+                (answer(it))
+            }
+            td.figure data-label="Took" { (it.duration_ms) " ms" }
+        }
+    }
+}
+
+fn number(it: &Attempt) -> String {
+    match it.trigger.as_str() {
+        "test" => "Test".to_owned(),
+        "manual" => "By hand".to_owned(),
+        _ => format!("{} of 8", it.attempt),
+    }
+}
+
+/// The code, or what stood in the way of one.
+pub(super) fn said(it: &Attempt) -> String {
+    let fault = match it.error.as_deref() {
+        Some("timeout") => "No answer in time",
+        Some("dns") => "The name is not known",
+        Some("connect") => "Nobody listens there",
+        Some("tls") => "The certificate is not trusted",
+        Some("blocked_address") => "The address is not public",
+        Some("redirect") => "It leads elsewhere",
+        Some("body_too_large") => "The answer is too long",
+        Some(_) => "It could not be sent",
+        None => "",
+    };
+    match (it.code, fault) {
+        (Some(code), "") => code.to_string(),
+        (Some(code), fault) => format!("{code}, {fault}"),
+        (None, fault) => fault.to_owned(),
+    }
+}
+
+/// What the receiver said, which is text and nothing else.
+pub(super) fn answer(it: &Attempt) -> Markup {
+    let text = it.body.as_deref().filter(|it| !it.trim().is_empty());
+    html! {
+        @if let Some(text) = text {
+            details { summary { "What it said" } pre tabindex="0" { (text) } }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! One event: what was sent, to whom, and what came of it.
+
+use axum::extract::Path;
+use base::EventId;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::webhooks::{self, Letter, Story};
+
+use super::keeper::{Keeper, Part};
+use super::{attempts, exactly};
+use crate::site::snippet;
+use crate::site::trouble::{Shown, Trouble};
+
+pub(super) async fn get(keeper: Keeper, Path(id): Path<String>) -> Shown {
+    let id = EventId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let story = webhooks::event(keeper.app(), keeper.caller(), id).await?;
+    let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
+    let url = |letter: &Letter| {
+        let found = endpoints.iter().find(|it| it.id == letter.endpoint);
+        found.map(|it| it.url.clone()).unwrap_or_default()
+    };
+    let main = html! {
+        section.card aria-labelledby="event" {
+            h2 id="event" { (name(&story)) }
+            p.soft { code { (id) } }
+            (payload(&story))
+        }
+        @if !story.letters.is_empty() {
+            section.card aria-labelledby="letters" {
+                h2 id="letters" { "Where it was to go" }
+                ul.rows { @for it in &story.letters { (letter_row(&keeper, it, &url(it))) } }
+            }
+        }
+        section.card aria-labelledby="attempts" {
+            h2 id="attempts" { "Attempts" }
+            (attempts::table(&keeper, &story.attempts))
+        }
+    };
+    Ok(keeper.page(StatusCode::OK, Part::Attempts, main))
+}
+
+fn name(story: &Story) -> &str {
+    let told = story.told.as_ref().map(|it| it.event_type.as_str());
+    let told = told.or(story.letters.first().map(|it| it.event_type.as_str()));
+    told.or(story.attempts.first().map(|it| it.event_type.as_str())).unwrap_or("Event")
+}
+
+/// Exactly what is sent, set out so that it can be read.
+fn payload(story: &Story) -> Markup {
+    let Some(told) = &story.told else {
+        return html! { p { "What it said was kept for 30 days and is gone." } };
+    };
+    let shown = match serde_json::from_str(&told.body) {
+        Ok(value) => snippet::block("What was sent", &snippet::json(&value)),
+        Err(_) => snippet::text("What was sent", &told.body),
+    };
+    html! { p.soft { "It happened at " (exactly(told.created_at)) "." } (shown) }
+}
+
+pub(super) fn letter_row(keeper: &Keeper, it: &Letter, url: &str) -> Markup {
+    let (class, status) = match it.status.as_str() {
+        "delivered" => ("good", "Delivered"),
+        "failed" => ("warn", "Not delivered"),
+        "retrying" => ("", "Tried again later"),
+        _ => ("", "Waiting"),
+    };
+    html! {
+        li {
+            span.what {
+                a href=(keeper.at(&format!("/{}", it.endpoint))) { (url) }
+                span.soft { (crate::site::show::plural(it.attempts, "attempt", "attempts")) ", last " (exactly(it.updated_at)) }
+            }
+            span.badge.(class) { (status) }
+        }
+    }
+}

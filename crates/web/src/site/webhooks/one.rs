@@ -1,0 +1,176 @@
+//! One endpoint: how it stands, its secrets, a way to try it, and everything that can be done with it.
+
+use axum::extract::Path;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::cursors::Page;
+use service::webhooks::{self, Endpoint, Filter, Status, Trial};
+use wire::v1::EventType;
+
+use super::create::type_boxes;
+use super::keeper::{Keeper, Part, trouble};
+use super::{attempts, badge, exactly, parse, types, when};
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::show::moment;
+use crate::site::trouble::Shown;
+
+/// The last attempts that are shown with an endpoint.
+const RECENT: usize = 10;
+
+pub(super) async fn get(keeper: Keeper, Path(id): Path<String>) -> Shown {
+    let endpoint = webhooks::get(keeper.app(), keeper.caller(), parse(&id)?).await?;
+    show(&keeper, &endpoint, None, &Wrong::default()).await
+}
+
+/// With what a trial just brought, or what is wrong with a change.
+pub(super) async fn show(
+    keeper: &Keeper,
+    endpoint: &Endpoint,
+    trial: Option<&Trial>,
+    wrong: &Wrong,
+) -> Shown {
+    let filter = Filter { endpoint: Some(endpoint.id), ..Filter::default() };
+    let page = Page { cursor: None, limit: RECENT };
+    let recent = webhooks::deliveries(keeper.app(), keeper.caller(), &filter, page).await?;
+    let names = keeper.key_names().await?;
+    let key = names.get(&endpoint.key).map_or("a key that is gone", String::as_str);
+    let all = keeper.at(&format!("/attempts?endpoint={}", endpoint.id));
+    let main = html! {
+        (wrong.summary())
+        @if let Some(said) = trouble(endpoint) { p.warning role="status" { (said) } }
+        (facts(keeper, endpoint, key))
+        (trying(keeper, endpoint, trial))
+        section.card aria-labelledby="recent" {
+            header { h2 id="recent" { "Last attempts" } a.more href=(all) { "All attempts" } }
+            (attempts::table(keeper, &recent.attempts))
+        }
+        (secrets(keeper, endpoint))
+        (change(keeper, endpoint, wrong))
+        (ending(keeper, endpoint))
+    };
+    let bad = !wrong.message.is_empty();
+    let status = if bad { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(keeper.page(status, Part::Endpoints, main))
+}
+
+fn facts(keeper: &Keeper, endpoint: &Endpoint, key: &str) -> Markup {
+    let now = keeper.now();
+    html! {
+        section.card aria-labelledby="endpoint" {
+            div.heading { h2 id="endpoint" { code { (endpoint.url) } } (badge(endpoint)) }
+            @if let Some(text) = &endpoint.description { p { (text) } }
+            dl.key-facts {
+                div { dt { "Id" } dd { code { (endpoint.id) } } }
+                div { dt { "Key" } dd { (key) } }
+                div { dt { "Hears of" } dd { (types(endpoint)) } }
+                div { dt { "Last delivery" } dd { (when(endpoint.last_delivery_at, now)) } }
+                div {
+                    dt { "Failing since" }
+                    dd { (endpoint.failing_since.map_or("Not failing".to_owned(), |at| moment(at, now))) }
+                }
+                div { dt { "Made" } dd { (moment(endpoint.created_at, now)) } }
+            }
+        }
+    }
+}
+
+fn trying(keeper: &Keeper, endpoint: &Endpoint, trial: Option<&Trial>) -> Markup {
+    let options: Vec<(&str, &str)> = EventType::ALL.iter().map(|it| (it.name, it.name)).collect();
+    let chosen = trial.map_or("webhook.test", |it| it.event_type.as_str());
+    let inner = html! {
+        (fields::select("event_type", "Kind of event", &options, chosen))
+        button.primary type="submit" { "Send a test" }
+    };
+    let action = keeper.at(&format!("/{}/test", endpoint.id));
+    html! {
+        section.card aria-labelledby="try" {
+            h2 id="try" { "Try it" }
+            p.soft { "One message with example data, at once. It is not repeated, and counts for nothing." }
+            @if let Some(trial) = trial { (outcome(trial)) }
+            (fields::form(&action, keeper.form_token(), inner))
+        }
+    }
+}
+
+fn outcome(trial: &Trial) -> Markup {
+    let said = attempts::said(&trial.attempt);
+    html! {
+        div role="status" {
+            @if trial.delivered {
+                p.notice { "It was delivered: " (said) ", in " (trial.attempt.duration_ms) " ms." }
+            } @else {
+                p.warning { "It was not delivered: " (said) ", after " (trial.attempt.duration_ms) " ms." }
+            }
+            (attempts::answer(&trial.attempt))
+        }
+    }
+}
+
+fn secrets(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
+    let before = endpoint.previous_until.filter(|until| *until > keeper.now());
+    let action = keeper.at(&format!("/{}/rotate", endpoint.id));
+    html! {
+        section.card aria-labelledby="secrets" {
+            h2 id="secrets" { "Signing secrets" }
+            dl.key-facts {
+                div { dt { "Current secret" } dd { "Signs every message" } }
+                div {
+                    dt { "Previous secret" }
+                    dd {
+                        @match before {
+                            Some(until) => { "Signs beside it until " (exactly(until)) }
+                            None => { "None" }
+                        }
+                    }
+                }
+            }
+            p.soft { "A secret is shown when it is made, and never again. " a href="/docs/webhooks" { "How to verify a message" } }
+            details.confirm {
+                summary { "Change the secret" }
+                p {
+                    "You are shown a new secret. For a day messages are signed with both, so that \
+                     your receiver can change over."
+                    @if before.is_some() { " The previous one ends at once." }
+                }
+                (fields::button(&action, keeper.form_token(), "Make a new secret", "primary"))
+            }
+        }
+    }
+}
+
+fn change(keeper: &Keeper, endpoint: &Endpoint, wrong: &Wrong) -> Markup {
+    let description = endpoint.description.as_deref().unwrap_or_default();
+    let inner = html! {
+        (Field::text("url", "Address", &endpoint.url).kind("url").show(wrong))
+        (Field::text("description", "Description", description).optional().show(wrong))
+        (type_boxes(&endpoint.filter_types))
+        button.primary type="submit" { "Save" }
+    };
+    html! {
+        section.card aria-labelledby="change" {
+            h2 id="change" { "Change it" }
+            (fields::form(&keeper.at(&format!("/{}", endpoint.id)), keeper.form_token(), inner))
+        }
+    }
+}
+
+fn ending(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
+    let act = |verb: &str| keeper.at(&format!("/{}/{verb}", endpoint.id));
+    html! {
+        section.card aria-labelledby="ending" {
+            h2 id="ending" { "Switch it off" }
+            @if endpoint.status == Status::Active {
+                p.soft { "Nothing is sent there until you switch it on again. What waits now is kept under Not delivered." }
+                (fields::button(&act("disable"), keeper.form_token(), "Disable", "quiet"))
+            } @else {
+                p.soft { "It hears of what happens from then on. What it missed is under Not delivered." }
+                (fields::button(&act("enable"), keeper.form_token(), "Enable", "primary"))
+            }
+            details.confirm {
+                summary { "Delete" span.hush { " " (endpoint.url) } }
+                p { "Its attempts and what was not delivered are deleted with it. This cannot be undone." }
+                (fields::button(&act("delete"), keeper.form_token(), "Delete this endpoint", "danger"))
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The pages of webhooks: endpoints and their secrets, attempts, events, and what was not delivered.
+
+use http::StatusCode;
+use service::webhooks::{self, Endpoint, NewEndpoint};
+use testkit::draft::{checking, statement, txn};
+use testkit::receiver::{Receiver, Says};
+use testkit::{Issued, Person, World, new_key};
+
+use super::{HOSTILE, is_harmless};
+use crate::browser::Browser;
+
+struct Desk {
+    world: World,
+    person: Person,
+    key: Issued,
+    receiver: Receiver,
+    browser: Browser,
+}
+
+impl Desk {
+    async fn new() -> Desk {
+        let world = World::new().await;
+        let person = world.person("robin@example.com").await;
+        let key = person.key(new_key()).await;
+        let browser = Browser::of(&world, &person).await;
+        Desk { receiver: Receiver::start().await, world, person, key, browser }
+    }
+
+    async fn endpoint(&self, types: &[&str]) -> Endpoint {
+        let filter_types = types.iter().map(|it| (*it).to_owned()).collect();
+        let new = NewEndpoint { url: self.receiver.url.clone(), description: None, filter_types };
+        let (mine, caller) = (self.world.app.clone(), self.key.caller.clone());
+        let create = move |tx: &mut db::Tx<'_>| webhooks::create(&mine, tx, &caller, &new);
+        self.world.app.db.write(create).await.unwrap().0
+    }
+
+    async fn happens(&self, id: &str) {
+        let new = txn("2026-03-09", -100, "KROGER #339").id(id);
+        self.person.import(statement([checking("A").with(new)])).await;
+        webhooks::deliver_once(&self.world.app).await.unwrap();
+    }
+
+    async fn get(&mut self, path: &str) -> String {
+        self.browser.get(path).await.good()
+    }
+}
+
+fn at(endpoint: &Endpoint, rest: &str) -> String {
+    format!("/settings/webhooks/{}{rest}", endpoint.id)
+}
+
+/// The secret that a page shows.
+fn secret(page: &str) -> String {
+    let (_, rest) = page.split_once("whsec_").unwrap();
+    format!("whsec_{}", rest.split('<').next().unwrap())
+}
+
+#[tokio::test]
+async fn an_endpoint_is_made_for_a_chosen_key_and_its_secret_shown_once() {
+    let mut desk = Desk::new().await;
+    let page = desk.get("/settings/webhooks").await;
+    assert!(page.contains("There are none yet"), "{page}");
+    let (key, url) = (desk.key.id.to_string(), desk.receiver.url.clone());
+    let fields = [
+        ("key", key.as_str()),
+        ("url", &url),
+        ("description", "Household board"),
+        ("type", "transaction.created"),
+        ("type", "score.updated"),
+    ];
+    let made = desk.browser.post("/settings/webhooks", &fields).await.good();
+    assert!(secret(&made).len() == 50, "{made}");
+    let list = desk.get("/settings/webhooks").await;
+    for text in [&url, "Household board", "A script", "score.updated, transaction.created"] {
+        assert!(list.contains(text), "{text} is not in {list}");
+    }
+    assert!(!list.contains("whsec_"), "{list}");
+    let all = webhooks::list(&desk.world.app, &desk.key.caller).await.unwrap();
+    assert_eq!(all.len(), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_an_endpoint_is_said_and_nothing_typed_is_lost() {
+    let mut desk = Desk::new().await;
+    let kim = desk.world.person("kim@example.com").await.key(new_key()).await;
+    let (own, theirs) = (desk.key.id.to_string(), kim.id.to_string());
+    let good = desk.receiver.url.clone();
+    for (key, url, said) in [
+        (&own, "http://example.com/", "Url cannot be used"),
+        (&own, "https://10.0.0.1/hook", "Url cannot be used"),
+        (&theirs, &good, "Choose a key of yours"),
+        (&"nonsense".to_owned(), &good, "Choose a key of yours"),
+    ] {
+        let fields = [("key", key.as_str()), ("url", url), ("description", "Keep <this>")];
+        let page = desk.browser.post("/settings/webhooks", &fields).await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{url}");
+        assert!(page.text.contains(said), "{url}: {}", page.text);
+        assert!(page.text.contains("Keep &lt;this&gt;"), "{}", page.text);
+    }
+    assert!(webhooks::list(&desk.world.app, &desk.person.caller).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_test_shows_its_answer_at_once_and_hostile_answers_are_only_text() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&[]).await;
+    desk.receiver.says([Says::Text(500, HOSTILE.to_owned())]);
+    let fields = [("event_type", "score.updated")];
+    let page = desk.browser.post(&at(&endpoint, "/test"), &fields).await.good();
+    assert!(page.contains("It was not delivered: 500"), "{page}");
+    assert!(page.contains("&lt;script&gt;alert(1)"), "{page}");
+    is_harmless(&page);
+    let page = desk.browser.post(&at(&endpoint, "/test"), &fields).await.good();
+    assert!(page.contains("It was delivered: 204"), "{page}");
+    let attempts = desk.get("/settings/webhooks/attempts?status=failed").await;
+    assert!(attempts.contains("&lt;script&gt;alert(1)") && !attempts.contains(">204<"));
+    is_harmless(&attempts);
+}
+
+#[tokio::test]
+async fn an_endpoint_is_changed_switched_off_and_on_rotated_and_deleted() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&[]).await;
+    let url = desk.receiver.url.clone();
+    let fields = [("url", url.as_str()), ("description", "New"), ("type", "goal.updated")];
+    let page = desk.browser.submit(&at(&endpoint, ""), &fields).await.good();
+    assert!(page.contains("New") && page.contains("value=\"goal.updated\" checked"), "{page}");
+    let page = desk.browser.submit(&at(&endpoint, "/disable"), &[]).await.good();
+    assert!(page.contains("switched off by hand") && page.contains("Enable</button>"), "{page}");
+    // What was done on purpose needs nobody.
+    assert!(!desk.get("/settings/webhooks").await.contains("class=\"warning\""));
+    let page = desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
+    assert!(page.contains("Disable</button>"), "{page}");
+
+    assert!(page.contains("<dt>Previous secret</dt><dd>None</dd>"), "{page}");
+    let rotated = desk.browser.post(&at(&endpoint, "/rotate"), &[]).await.good();
+    assert!(secret(&rotated).len() == 50);
+    let page = desk.get(&at(&endpoint, "")).await;
+    assert!(page.contains("Signs beside it until 2026-03-11 12:00:00 UTC"), "{page}");
+    assert!(!page.contains("whsec_"), "{page}");
+    desk.world.advance_seconds(86_401);
+    let page = desk.get(&at(&endpoint, "")).await;
+    assert!(page.contains("<dt>Previous secret</dt><dd>None</dd>"), "{page}");
+
+    desk.browser.submit(&at(&endpoint, "/delete"), &[]).await.good();
+    assert_eq!(desk.browser.get(&at(&endpoint, "")).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn attempts_lead_to_the_event_and_to_what_it_said() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&["transaction.created"]).await;
+    desk.receiver.says([Says::Status(503)]);
+    desk.happens("one").await;
+    let page = desk.get("/settings/webhooks/attempts").await;
+    for text in ["transaction.created", "503", "1 of 8", "2026-03-10 12:00:00 UTC"] {
+        assert!(page.contains(text), "{text} is not in {page}");
+    }
+    let (_, rest) = page.split_once("/settings/webhooks/events/").unwrap();
+    let event = format!("/settings/webhooks/events/{}", rest.split('"').next().unwrap());
+    let page = desk.get(&event).await;
+    for text in ["transaction_ids", "api_version", "Tried again later", &endpoint.id.to_string()] {
+        assert!(page.contains(text), "{text} is not in {page}");
+    }
+    // The page before has nothing of another endpoint, and nobody else finds any of it.
+    let other = desk.endpoint(&["goal.updated"]).await;
+    let narrowed = format!("/settings/webhooks/attempts?endpoint={}", other.id);
+    assert!(desk.get(&narrowed).await.contains("None yet."));
+    let kim = desk.world.person("kim@example.com").await;
+    let mut stranger = Browser::of(&desk.world, &kim).await;
+    assert_eq!(stranger.get(&event).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(stranger.get(&at(&endpoint, "")).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(stranger.post(&at(&endpoint, "/delete"), &[]).await.status, StatusCode::NOT_FOUND);
+    let mut nobody = Browser::new(&desk.world);
+    assert_eq!(nobody.get("/settings/webhooks").await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn attempts_come_in_pages_newest_first() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&[]).await;
+    desk.receiver.says((0..51).map(|it| Says::Text(200, format!("number {it}."))));
+    for _ in 0..51 {
+        let sent = webhooks::test(&desk.world.app, &desk.key.caller, endpoint.id, None).await;
+        assert!(sent.unwrap().delivered);
+    }
+    let page = desk.get("/settings/webhooks/attempts").await;
+    assert!(page.contains("number 50.") && !page.contains("number 0."), "{page}");
+    let (before, _) = page.split_once("\">Older</a>").unwrap();
+    let older = before.rsplit_once('"').unwrap().1.to_owned();
+    let page = desk.get(&older.replace("&amp;", "&")).await;
+    assert!(page.contains("number 0.") && !page.contains("number 1."), "{page}");
+    assert!(!page.contains("Older</a>"), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_gone_is_told_on_the_overview_and_lies_among_what_was_not_delivered() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&["transaction.created"]).await;
+    assert!(desk.get("/settings/webhooks/failed").await.contains("Nothing lies here."));
+    desk.receiver.says([Says::Status(410)]);
+    desk.happens("one").await;
+    for path in ["/", "/settings/webhooks", &at(&endpoint, "")] {
+        let page = desk.get(path).await;
+        assert!(page.contains("It answered that it is gone (410)"), "{path}: {page}");
+        assert!(page.contains(&at(&endpoint, "")), "{path}: {page}");
+    }
+    let failed = desk.get("/settings/webhooks/failed").await;
+    assert!(failed.contains("transaction.created") && failed.contains("1 attempt,"), "{failed}");
+    desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
+    assert!(!desk.get("/").await.contains("It answered that it is gone"));
+}
