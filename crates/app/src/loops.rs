@@ -73,6 +73,9 @@ impl Loops {
             paper::settle_once(&app).await
         });
         self.tasks.spawn(webhooks::run(app.clone(), self.stop.clone()));
+        self.start("send again what failed", 1, app, |app| async move {
+            webhooks::replay_once(&app).await
+        });
         self.start("forget old events and attempts", 600, app, |app| async move {
             webhooks::forget_once(&app).await
         });

@@ -5,6 +5,7 @@ mod claim;
 mod engine;
 pub(crate) mod fan_out;
 mod letters;
+pub mod replay;
 mod retention;
 mod secrets;
 mod settle;
@@ -24,6 +25,7 @@ use crate::{App, Caller, Credential, Error, Result, Tx, users};
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
 pub use engine::{deliver_once, run};
 pub use letters::{Failed, Letter, Story, Told, event, failed};
+pub use replay::replay_once;
 pub use retention::forget_once;
 pub use trial::{Trial, Tried, test, try_out};
 
@@ -393,6 +395,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         claim::STATEMENTS,
         fan_out::STATEMENTS,
         letters::STATEMENTS,
+        replay::STATEMENTS,
         retention::STATEMENTS,
         settle::STATEMENTS,
         trial::STATEMENTS,

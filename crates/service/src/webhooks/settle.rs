@@ -131,6 +131,21 @@ fn record(app: &App, tx: &mut Tx<'_>, told: &[(&Outcome, Option<i64>)]) -> Resul
     Ok(())
 }
 
+/// What came of an attempt by hand: a success counts, a failure does not, and who is gone is gone.
+pub(super) fn settle_manual(app: &App, tx: &mut Tx<'_>, it: &Outcome) -> Result<AttemptId> {
+    let now = app.clock.now();
+    let values = params![it.to.user, it.to.id, it.event];
+    tx.execute(COUNTED, values)?;
+    if it.is_good {
+        tx.execute(DELIVERED, params![it.to.user, it.to.id, it.event, now])?;
+    }
+    let id = insert_attempt(app, tx, it, "manual", None)?;
+    let gone = it.code == Some(GONE);
+    let standing = Standing { succeeded: it.is_good, gone, ..Standing::default() };
+    judge(app, tx, &it.to, &standing, now)?;
+    Ok(id)
+}
+
 pub(super) fn insert_attempt(
     app: &App,
     tx: &mut Tx<'_>,
@@ -212,6 +227,10 @@ const SETTLE: &str =
     "update deliveries set status = $4, attempts = $5, due_at = $6, updated_at = $7
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $8
     and due_at is not null";
+const COUNTED: &str = "update deliveries set attempts = attempts + 1
+    where user_id = $1 and endpoint_id = $2 and event_id = $3 and due_at is null";
+const DELIVERED: &str = "update deliveries set status = 'delivered', updated_at = $4
+    where user_id = $1 and endpoint_id = $2 and event_id = $3 and due_at is null";
 const INSERT: &str = "insert into attempts (user_id, id, endpoint_id, key_id, event_id, event_type,
     url, attempt, trigger_kind, status, response_code, response_body, error, duration_ms,
     attempted_at, next_attempt_at)
@@ -224,7 +243,8 @@ const FAILING: &str = "select failing_since from webhook_endpoints where user_id
 const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disabled_reason = $3,
     updated_at = $4 where user_id = $1 and id = $2 and status = 'active'";
 
-pub(super) const STATEMENTS: &[&str] = &[SETTLE, INSERT, SUCCEEDED, FAILED, FAILING, DISABLE];
+pub(super) const STATEMENTS: &[&str] =
+    &[SETTLE, COUNTED, DELIVERED, INSERT, SUCCEEDED, FAILED, FAILING, DISABLE];
 
 #[cfg(test)]
 mod tests {

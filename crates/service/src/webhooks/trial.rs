@@ -80,7 +80,8 @@ impl Tried {
     }
 }
 
-const ADDRESS: &str = "select user_id, id, key_id, url, secret, previous_secret, previous_until
+pub(super) const ADDRESS: &str =
+    "select user_id, id, key_id, url, secret, previous_secret, previous_until
     from webhook_endpoints where user_id = $1 and id = $2";
 const INSERT_EVENT: &str =
     "insert into events (user_id, id, type, data, created_at) values ($1, $2, $3, $4, $5)";

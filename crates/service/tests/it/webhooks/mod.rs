@@ -2,6 +2,7 @@
 
 mod endpoints;
 mod faults;
+mod replay;
 
 use service::webhooks::{self, Attempt, Endpoint, Filter, NewEndpoint};
 use service::{App, Caller};

@@ -71,6 +71,9 @@ pub(super) fn letter_row(keeper: &Keeper, it: &Letter, url: &str) -> Markup {
                 span.soft { (crate::site::show::plural(it.attempts, "attempt", "attempts")) ", last " (exactly(it.updated_at)) }
             }
             span.badge.(class) { (status) }
+            @if matches!(it.status.as_str(), "failed" | "delivered") {
+                (super::failed::send_button(keeper, it))
+            }
         }
     }
 }

@@ -1,30 +1,80 @@
-//! Dead letters: what was not delivered and is not tried any more.
+//! Dead letters: what was not delivered and is not tried any more, and how it is sent again.
 
 use axum::extract::RawQuery;
+use base::{EndpointId, EventId, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::cursors::Page;
-use service::webhooks::{self, Endpoint, Letter};
+use service::webhooks::replay::{self, Progress, Replay};
+use service::webhooks::{self, Endpoint, Letter, Status};
+use service::{Error, Result};
 
 use super::attempts::{chosen, endpoint_choice};
 use super::exactly;
 use super::keeper::{Keeper, Part};
 use crate::site::address;
-use crate::site::show::plural;
-use crate::site::trouble::Shown;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::show::{counted, plural};
+use crate::site::trouble::{Shown, Trouble};
 
 const PAGE: usize = 50;
 
 pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
-    let query = query.unwrap_or_default();
-    let asked = |name: &str| address::asked(&query, name).filter(|it| !it.is_empty());
+    show(&keeper, &query.unwrap_or_default(), &Wrong::default()).await
+}
+
+/// One message again, at once, with what came of it said on the next page.
+pub(super) async fn send(keeper: Keeper, form: Form) -> Shown {
+    let endpoint = super::parse(form.text("endpoint"))?;
+    let event = EventId::parse(form.text("event")).map_err(|_| Trouble::not_found())?;
+    let sent = replay::send_again(keeper.app(), keeper.caller(), endpoint, event).await?;
+    let said = super::attempts::said(&sent);
+    let said = match sent.status.as_str() {
+        "succeeded" => format!("It was delivered: {said}."),
+        _ => format!("It was not delivered: {said}."),
+    };
+    Ok(keeper.see_other(&format!("/events/{event}"), &said))
+}
+
+pub(super) async fn start(keeper: Keeper, form: Form) -> Shown {
+    match begin(&keeper, &form).await {
+        Ok(job) => {
+            let count = plural(job.total, "message", "messages");
+            Ok(keeper.see_other("/failed", &format!("{count} will be sent again.")))
+        }
+        Err(error) => show(&keeper, "", &Wrong::from_error(error)?).await,
+    }
+}
+
+async fn begin(keeper: &Keeper, form: &Form) -> Result<Replay> {
+    let unknown = |_| Error::invalid("endpoint", "choose an endpoint");
+    let endpoint = EndpointId::parse(form.text("endpoint")).map_err(unknown)?;
+    let since = day(form.text("since"))?;
+    let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
+    let start = move |tx: &mut service::Tx<'_>| replay::start(&mine, tx, &caller, endpoint, since);
+    keeper.app().db.write(start).await
+}
+
+/// The beginning of a day, in UTC as every moment on these pages.
+fn day(text: &str) -> Result<Timestamp> {
+    let unknown = || Error::invalid("since", "write the day as 2026-11-03");
+    let day: base::Date = text.parse().map_err(|_| unknown())?;
+    let start = day.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| unknown())?;
+    Ok(start.timestamp())
+}
+
+async fn show(keeper: &Keeper, query: &str, wrong: &Wrong) -> Shown {
+    let asked = |name: &str| address::asked(query, name).filter(|it| !it.is_empty());
     let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
     let endpoint = chosen(asked("endpoint"), &endpoints);
     let cursor = asked("cursor");
     let page = Page { cursor: cursor.as_deref(), limit: PAGE };
     let found = webhooks::failed(keeper.app(), keeper.caller(), endpoint, page).await?;
     let of = endpoint.map(|it| it.to_string()).unwrap_or_default();
+    let jobs = replay::list(keeper.app(), keeper.caller()).await?;
     let main = html! {
+        (wrong.summary())
         section.card aria-labelledby="failed" {
             h2 id="failed" { "Not delivered" }
             p.soft {
@@ -38,7 +88,7 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
             @if found.letters.is_empty() {
                 p { "Nothing lies here. Everything was delivered, or is still being tried." }
             } @else {
-                ul.rows { @for it in &found.letters { (row(&keeper, it, &endpoints)) } }
+                ul.rows { @for it in &found.letters { (row(keeper, it, &endpoints)) } }
             }
             @if let Some(cursor) = &found.next_cursor {
                 @let pairs = [("endpoint", of.as_str()), ("cursor", cursor.as_str())];
@@ -48,21 +98,87 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
                 }
             }
         }
+        (again(keeper, &endpoints, &jobs, wrong))
     };
-    Ok(keeper.page(StatusCode::OK, Part::Failed, main))
+    let bad = !wrong.message.is_empty();
+    let status = if bad { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(keeper.page(status, Part::Failed, main))
+}
+
+fn again(keeper: &Keeper, endpoints: &[Endpoint], jobs: &[Replay], wrong: &Wrong) -> Markup {
+    let on: Vec<Endpoint> =
+        endpoints.iter().filter(|it| it.status == Status::Active).cloned().collect();
+    let today = keeper.app().clock.today().to_string();
+    let inner = html! {
+        (endpoint_choice(&on, "", ""))
+        (Field::text("since", "Since", &today).kind("date").show(wrong))
+        button.primary type="submit" { "Send all again" }
+    };
+    html! {
+        section.card aria-labelledby="again" {
+            h2 id="again" { "Send again" }
+            p.soft {
+                "All that failed at one endpoint since a day, each once. At most "
+                (replay::DAYS_MAX) " days back, and " (counted(replay::TOTAL_MAX)) " at a time."
+            }
+            @if on.is_empty() {
+                p { "No endpoint is switched on." }
+            } @else {
+                (fields::form(&keeper.at("/failed/replay"), keeper.form_token(), inner))
+            }
+            @if !jobs.is_empty() {
+                ul.rows { @for it in jobs { (job_row(it, endpoints)) } }
+            }
+        }
+    }
+}
+
+fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
+    let (class, state) = match it.progress {
+        Progress::Running => ("", "Under way"),
+        Progress::Done => ("good", "Done"),
+        Progress::Stopped => ("warn", "Stopped: the endpoint is off"),
+    };
+    html! {
+        li {
+            span.what {
+                (url(it.endpoint, endpoints))
+                span.soft {
+                    "Since " (exactly(it.since)) ": " (counted(it.done)) " of " (counted(it.total))
+                    " sent, " (counted(it.delivered)) " delivered."
+                }
+                progress max=(it.total) value=(it.done) aria-label="Sent again" {}
+            }
+            span.badge.(class) { (state) }
+        }
+    }
+}
+
+/// A button that sends one message again.
+pub(super) fn send_button(keeper: &Keeper, it: &Letter) -> Markup {
+    let inner = html! {
+        input type="hidden" name="endpoint" value=(it.endpoint);
+        input type="hidden" name="event" value=(it.event);
+        button.quiet type="submit" { "Send again" span.hush { ": " (it.event_type) } }
+    };
+    fields::form(&keeper.at("/failed/send"), keeper.form_token(), inner)
+}
+
+fn url(id: EndpointId, endpoints: &[Endpoint]) -> &str {
+    endpoints.iter().find(|it| it.id == id).map_or("", |it| it.url.as_str())
 }
 
 fn row(keeper: &Keeper, it: &Letter, endpoints: &[Endpoint]) -> Markup {
-    let url = endpoints.iter().find(|one| one.id == it.endpoint).map(|it| it.url.as_str());
     html! {
         li {
             span.what {
                 a href=(keeper.at(&format!("/events/{}", it.event))) { (it.event_type) }
                 span.soft {
-                    (url.unwrap_or_default()) ", " (plural(it.attempts, "attempt", "attempts"))
+                    (url(it.endpoint, endpoints)) ", " (plural(it.attempts, "attempt", "attempts"))
                     ", given up " (exactly(it.updated_at))
                 }
             }
+            (send_button(keeper, it))
         }
     }
 }

@@ -34,6 +34,8 @@ fn pages(home: &str) -> Router<Door> {
         .route(home, get(list).post(create::post))
         .route(&at("/attempts"), get(attempts::get))
         .route(&at("/failed"), get(failed::get))
+        .route(&at("/failed/send"), post(failed::send))
+        .route(&at("/failed/replay"), post(failed::start))
         .route(&at("/events/{id}"), get(event::get))
         .route(&at("/{id}"), get(one::get).post(acts::change))
         .route(&at("/{id}/test"), post(acts::test))

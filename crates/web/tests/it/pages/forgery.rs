@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every place of the signed-in pages that takes a form.
-const FORMS: [&str; 45] = [
+const FORMS: [&str; 47] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -36,6 +36,8 @@ const FORMS: [&str; 45] = [
     "/settings/data/download",
     "/settings/webhooks",
     "/settings/webhooks/ep_1",
+    "/settings/webhooks/failed/send",
+    "/settings/webhooks/failed/replay",
     "/settings/webhooks/ep_1/test",
     "/settings/webhooks/ep_1/enable",
     "/settings/webhooks/ep_1/disable",

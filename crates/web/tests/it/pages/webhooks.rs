@@ -210,3 +210,40 @@ async fn what_is_gone_is_told_on_the_overview_and_lies_among_what_was_not_delive
     desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
     assert!(!desk.get("/").await.contains("It answered that it is gone"));
 }
+
+#[tokio::test]
+async fn what_was_not_delivered_is_sent_again_alone_or_together() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&["transaction.created"]).await;
+    desk.receiver.says([Says::Status(410)]);
+    desk.happens("one").await;
+    desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
+    let page = desk.get("/settings/webhooks/failed").await;
+    let field = |name: &str| {
+        let (_, rest) = page.split_once(&format!("name=\"{name}\" value=\"")).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let (id, event) = (endpoint.id.to_string(), field("event"));
+    let fields = [("endpoint", id.as_str()), ("event", &event)];
+    desk.receiver.says([Says::Text(500, HOSTILE.to_owned())]);
+    let page = desk.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
+    assert!(page.contains("It was not delivered: 500.") && page.contains("By hand"), "{page}");
+    is_harmless(&page);
+
+    let since = [("endpoint", id.as_str()), ("since", "2026-03-10")];
+    let page = desk.browser.submit("/settings/webhooks/failed/replay", &since).await.good();
+    assert!(page.contains("1 message will be sent again."), "{page}");
+    assert!(page.contains("0 of 1 sent, 0 delivered.") && page.contains("Under way"), "{page}");
+    let again = desk.browser.post("/settings/webhooks/failed/replay", &since).await;
+    assert_eq!(again.status, StatusCode::BAD_REQUEST);
+    assert!(again.text.contains("wait until it is done"), "{}", again.text);
+    webhooks::replay_once(&desk.world.app).await.unwrap();
+    webhooks::replay_once(&desk.world.app).await.unwrap();
+    let page = desk.get("/settings/webhooks/failed").await;
+    assert!(page.contains("1 of 1 sent, 1 delivered.") && page.contains("Nothing lies"), "{page}");
+    for wrong in ["", "2026-13-01", "2020-01-01"] {
+        let fields = [("endpoint", id.as_str()), ("since", wrong)];
+        let page = desk.browser.post("/settings/webhooks/failed/replay", &fields).await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");
+    }
+}

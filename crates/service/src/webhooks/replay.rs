@@ -1,0 +1,280 @@
+//! Sending again by hand: one delivery at once, or all that failed at an endpoint since a day, as a job.
+
+use base::{EndpointId, EventId, Timestamp, UserId};
+use bytes::Bytes;
+use db::params;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use wire::v1::Code;
+
+use super::attempts::{self, Attempt};
+use super::claim::{Address, EVENT, Job, envelope, read_address};
+use super::engine::attempt;
+use super::settle::{Outcome, settle_manual};
+use super::trial::ADDRESS;
+use super::{Status, whose};
+use crate::audit::{self, Note};
+use crate::{App, Caller, Error, Result, Tx};
+
+/// Older payloads are gone.
+pub const DAYS_MAX: i64 = 30;
+/// What one job sends at most; another one sends the rest.
+pub const TOTAL_MAX: i64 = 10_000;
+/// Sent side by side by one step.
+const BATCH: i64 = 64;
+/// Whoever has not settled a batch after this long is dead.
+const LEASE_MICROSECONDS: i64 = 45_000_000;
+const DAY_MICROSECONDS: i64 = 86_400_000_000;
+const SHOWN_MAX: i64 = 20;
+
+base::words!(Progress {
+    Running => "running",
+    Done => "done",
+    /// The endpoint was switched off on the way.
+    Stopped => "stopped",
+});
+
+/// The last job of an endpoint that sends again what failed.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    pub endpoint: EndpointId,
+    pub since: Timestamp,
+    pub total: i64,
+    pub done: i64,
+    pub delivered: i64,
+    pub progress: Progress,
+    pub created_at: Timestamp,
+}
+
+/// One delivery again, at once: the same event id, signed anew. Nothing repeats it, and a failure counts for nothing.
+pub async fn send_again(
+    app: &App,
+    caller: &Caller,
+    endpoint: EndpointId,
+    event: EventId,
+) -> Result<Attempt> {
+    is_on(super::get(app, caller, endpoint).await?.status)?;
+    let values = params![caller.user, endpoint, event];
+    let read = |row: &db::Row<'_>| {
+        let due: Option<i64> = row.get(2)?;
+        Ok((row.get::<String>(0)?, row.get::<i64>(1)?, due.is_some()))
+    };
+    let found = app.db.first(DELIVERY, values, read).await?;
+    let (event_type, attempts, waits) = found.ok_or(Error::NotFound("delivery"))?;
+    if waits {
+        return Err(conflict("it is still being tried; wait until it is given up"));
+    }
+    let to = address(app, caller.user, endpoint).await?;
+    let body = body(app, caller.user, event).await?;
+    let body = body.ok_or_else(|| conflict("what it said was kept for 30 days and is gone"))?;
+    let job = Job { to: to.into(), event, event_type, attempts, body };
+    let outcome = attempt(app, job).await;
+    let mine = app.clone();
+    let settle = move |tx: &mut Tx<'_>| settle_manual(&mine, tx, &outcome);
+    let made = app.db.write(settle).await?;
+    attempts::get(app, caller, made).await
+}
+
+/// Starts to send again what failed at an endpoint since that moment, oldest first.
+pub fn start(
+    app: &App,
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    endpoint: EndpointId,
+    since: Timestamp,
+) -> Result<Replay> {
+    let found = super::get_in(tx, caller, endpoint)?;
+    is_on(found.status)?;
+    let now = app.clock.now();
+    if since > now {
+        return Err(Error::invalid("since", "since must be in the past"));
+    }
+    if now.as_microsecond() - since.as_microsecond() > DAYS_MAX * DAY_MICROSECONDS {
+        let message = format!("since must be at most {DAYS_MAX} days ago; older payloads are gone");
+        return Err(Error::invalid("since", message));
+    }
+    crate::users::lock(tx, caller.user)?;
+    let last = tx.first(GET, params![caller.user, endpoint], read)?;
+    if last.is_some_and(|it| it.progress == Progress::Running) {
+        return Err(conflict(
+            "this endpoint is being sent to again already; wait until it is done",
+        ));
+    }
+    let values = params![caller.user, endpoint, since, now];
+    let count = tx.first(COUNT, values, |row| row.get::<i64>(0))?.unwrap_or(0);
+    if count == 0 {
+        return Err(conflict("nothing has failed at this endpoint since then"));
+    }
+    let (total, nothing) = (count.min(TOTAL_MAX), EventId::from_bytes([0; 16]));
+    tx.execute(DELETE, params![caller.user, endpoint])?;
+    tx.execute(INSERT, params![caller.user, endpoint, since, total, now, nothing])?;
+    let note = Note::new(caller, "webhook.replay", "Sends again what a webhook endpoint missed");
+    audit::note(tx, caller.user, now, note.about(endpoint))?;
+    let progress = Progress::Running;
+    Ok(Replay { endpoint, since, total, done: 0, delivered: 0, progress, created_at: now })
+}
+
+/// The last job of each endpoint, newest first.
+pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Replay>> {
+    let key = whose(caller)?;
+    let (all, key) = super::letters::scope(key);
+    Ok(app.db.all(LIST, params![caller.user, all, key, SHOWN_MAX], read).await?)
+}
+
+fn is_on(status: Status) -> Result<()> {
+    match status {
+        Status::Active => Ok(()),
+        Status::Disabled => Err(conflict("the endpoint is off; enable it first")),
+    }
+}
+
+fn conflict(message: &str) -> Error {
+    Error::Conflict { code: Code::Conflict, message: message.to_owned() }
+}
+
+async fn address(app: &App, user: UserId, endpoint: EndpointId) -> Result<Address> {
+    let sealed = app.db.first(ADDRESS, params![user, endpoint], read_address).await?;
+    sealed.ok_or(Error::NotFound("webhook endpoint"))?.open(app, app.clock.now())
+}
+
+async fn body(app: &App, user: UserId, event: EventId) -> Result<Option<Bytes>> {
+    let read = |row: &db::Row<'_>| {
+        let (name, data): (&str, &str) = (row.get(0)?, row.get(1)?);
+        Ok(Bytes::from(envelope(event, name, row.get(2)?, data)))
+    };
+    Ok(app.db.first(EVENT, params![user, event], read).await?)
+}
+
+/// A job that this process has for the time of its lease.
+struct Held {
+    user: UserId,
+    replay: Replay,
+    after: EventId,
+    until: i64,
+}
+
+/// Sends the next batch of one job; a background step.
+pub async fn replay_once(app: &App) -> Result<usize> {
+    let Some(held) = hold(app).await? else { return Ok(0) };
+    let caller = Caller::owner(held.user);
+    let endpoint = super::get(app, &caller, held.replay.endpoint).await?;
+    if endpoint.status == Status::Disabled {
+        return end(app, held, Progress::Stopped).await;
+    }
+    let left = (held.replay.total - held.replay.done).min(BATCH);
+    let values = params![
+        held.user,
+        endpoint.id,
+        held.after,
+        held.replay.since,
+        held.replay.created_at,
+        left
+    ];
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let found: Vec<(EventId, String, i64)> = app.db.all(BATCH_OF, values, read).await?;
+    let Some(last) = found.last().map(|it| it.0) else {
+        return end(app, held, Progress::Done).await;
+    };
+    let to = std::sync::Arc::new(address(app, held.user, endpoint.id).await?);
+    let count = found.len();
+    let sent = FuturesUnordered::new();
+    for (event, event_type, attempts) in found {
+        // What it said may have been forgotten since.
+        if let Some(body) = body(app, held.user, event).await? {
+            sent.push(attempt(app, Job { to: to.clone(), event, event_type, attempts, body }));
+        }
+    }
+    let outcomes: Vec<Outcome> = sent.collect().await;
+    settle(app, held, outcomes, count as i64, last).await?;
+    Ok(count)
+}
+
+async fn hold(app: &App) -> Result<Option<Held>> {
+    let now = app.clock.now();
+    let until = now.as_microsecond() + LEASE_MICROSECONDS;
+    let take = move |tx: &mut Tx<'_>| {
+        let read = |row: &db::Row<'_>| {
+            Ok(Held { user: row.get(7)?, replay: read(row)?, after: row.get(8)?, until })
+        };
+        Ok::<_, Error>(tx.first(HOLD, params![now, until], read)?)
+    };
+    app.db.write(take).await
+}
+
+/// What came of a batch, and how far the job is. Whoever lost the job meanwhile writes down the attempts alone.
+async fn settle(
+    app: &App,
+    held: Held,
+    outcomes: Vec<Outcome>,
+    count: i64,
+    last: EventId,
+) -> Result<()> {
+    let mine = app.clone();
+    let write = move |tx: &mut Tx<'_>| {
+        for outcome in &outcomes {
+            settle_manual(&mine, tx, outcome)?;
+        }
+        let good = outcomes.iter().filter(|it| it.is_good).count() as i64;
+        let now = mine.clock.now();
+        let values = params![held.user, held.replay.endpoint, held.until, count, good, last, now];
+        tx.execute(ADVANCE, values)?;
+        Ok::<_, Error>(())
+    };
+    app.db.write(write).await
+}
+
+async fn end(app: &App, held: Held, progress: Progress) -> Result<usize> {
+    let now = app.clock.now();
+    let write = move |tx: &mut Tx<'_>| {
+        let values = params![held.user, held.replay.endpoint, held.until, progress.as_str(), now];
+        Ok::<_, Error>(tx.execute(END, values)?)
+    };
+    app.db.write(write).await?;
+    Ok(0)
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Replay> {
+    let unknown = || db::Error::Decode { column: 5, reason: "an unknown progress".to_owned() };
+    Ok(Replay {
+        endpoint: row.get(0)?,
+        since: row.get(1)?,
+        total: row.get(2)?,
+        done: row.get(3)?,
+        delivered: row.get(4)?,
+        progress: Progress::parse(row.get(5)?).ok_or_else(unknown)?,
+        created_at: row.get(6)?,
+    })
+}
+
+const DELIVERY: &str = "select event_type, attempts, due_at from deliveries
+    where user_id = $1 and endpoint_id = $2 and event_id = $3";
+const COUNT: &str = "select cast(count(*) as bigint) from deliveries where user_id = $1
+    and endpoint_id = $2 and status = 'failed' and updated_at >= $3 and updated_at <= $4";
+const GET: &str = "select endpoint_id, since, total, done, delivered, progress, created_at
+    from replays where user_id = $1 and endpoint_id = $2";
+const DELETE: &str = "delete from replays where user_id = $1 and endpoint_id = $2";
+const INSERT: &str = "insert into replays (user_id, endpoint_id, since, total, done, delivered,
+    progress, after_event, due_at, created_at, updated_at)
+    values ($1, $2, $3, $4, 0, 0, 'running', $6, $5, $5, $5)";
+const LIST: &str = "select r.endpoint_id, r.since, r.total, r.done, r.delivered, r.progress,
+    r.created_at from replays r join webhook_endpoints e on e.user_id = r.user_id
+    and e.id = r.endpoint_id where r.user_id = $1 and ($2 = 'all' or e.key_id = $3)
+    order by r.created_at desc, r.endpoint_id limit $4";
+/// The time is asked for again outside: two that look at once never both have it.
+const HOLD: &str = "update replays set due_at = $2 where due_at <= $1
+    and (user_id, endpoint_id) in (select user_id, endpoint_id from replays
+        where due_at <= $1 order by due_at, endpoint_id limit 1)
+    returning endpoint_id, since, total, done, delivered, progress, created_at, user_id,
+    after_event";
+/// Each once, in the order of events: what fails again is behind, what fails meanwhile is too new.
+const BATCH_OF: &str = "select event_id, event_type, attempts from deliveries where user_id = $1
+    and endpoint_id = $2 and event_id > $3 and status = 'failed' and updated_at >= $4
+    and updated_at <= $5 order by event_id limit $6";
+const ADVANCE: &str = "update replays set done = done + $4, delivered = delivered + $5,
+    after_event = $6, due_at = $7, updated_at = $7
+    where user_id = $1 and endpoint_id = $2 and due_at = $3";
+const END: &str = "update replays set progress = $4, due_at = null, updated_at = $5
+    where user_id = $1 and endpoint_id = $2 and due_at = $3";
+
+pub(super) const STATEMENTS: &[&str] =
+    &[DELIVERY, COUNT, GET, DELETE, INSERT, LIST, HOLD, BATCH_OF, ADVANCE, END];
