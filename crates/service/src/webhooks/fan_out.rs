@@ -20,7 +20,7 @@ struct Listener {
 }
 
 impl Listeners {
-    pub(crate) fn of(tx: &mut Tx<'_>, user: UserId) -> Result<Listeners> {
+    pub(crate) fn of(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<Listeners> {
         let read = |row: &db::Row<'_>| {
             let limited: Option<i64> = row.get(3)?;
             Ok(Listener {
@@ -30,7 +30,7 @@ impl Listeners {
                 is_limited: limited.is_some(),
             })
         };
-        Ok(Listeners(tx.all(LISTENERS, params![user], read)?))
+        Ok(Listeners(tx.all(LISTENERS, params![user, now], read)?))
     }
 
     /// Only those of this key. Its own endpoints hear of each other whatever accounts it may see.
@@ -119,7 +119,8 @@ pub(super) fn insert(
 
 const LISTENERS: &str = "select e.id, e.key_id, e.filter_types, k.limited_at
     from webhook_endpoints e join api_keys k on k.user_id = e.user_id and k.id = e.key_id
-    where e.user_id = $1 and e.status = 'active' and k.revoked_at is null order by e.id limit 1000";
+    where e.user_id = $1 and e.status = 'active' and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > $2) order by e.id limit 1000";
 const ACCOUNTS: &str = "select account_id from api_key_accounts
     where user_id = $1 and key_id = $2 order by account_id limit 10000";
 

@@ -168,3 +168,29 @@ async fn addresses_inside_the_house_and_unknown_types_are_refused() {
     let said = refused.unwrap_err().to_string();
     assert_eq!(said, "filter_types knows no transaction.create; did you mean transaction.created?");
 }
+
+#[tokio::test]
+async fn a_key_that_has_ended_hears_of_nothing_more() {
+    let line = Line::new().await;
+    let app = &line.world.app;
+    let soon = line.world.clock.now().as_second() + 60;
+    let expires_at = Some(base::Timestamp::from_second(soon).unwrap());
+    let brief = line.person.key(NewKey { expires_at, ..new_key() }).await;
+    let types = ["transaction.created"];
+    create(app, &brief.caller, &line.receiver.url, &types).await.unwrap();
+    let heard = |line: &Line| {
+        let heard = line.receiver.heard();
+        heard.iter().filter(|it| body(it)["type"] == types[0]).count()
+    };
+    line.happens("one").await;
+    line.deliver().await;
+    assert_eq!(heard(&line), 2);
+    line.world.advance_seconds(60);
+    line.happens("two").await;
+    line.deliver().await;
+    assert_eq!(heard(&line), 3);
+    service::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
+    line.happens("three").await;
+    line.deliver().await;
+    assert_eq!(heard(&line), 3);
+}
