@@ -22,3 +22,15 @@ create table replays (
 ) {table};
 
 create index replays_due on replays (due_at) where due_at is not null;
+
+-- A link into the portal, or the pass that it was exchanged for: hashes only, gone with the key.
+create table portal_tokens (
+    token_hash {bytes} not null primary key,
+    user_id {bytes} not null,
+    key_id {bytes} not null,
+    kind text not null,
+    ends_at {int} not null,
+    foreign key (user_id, key_id) references api_keys (user_id, id) on delete cascade
+) {table};
+
+create index portal_tokens_by_age on portal_tokens (ends_at);

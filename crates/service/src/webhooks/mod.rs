@@ -5,6 +5,7 @@ mod claim;
 mod engine;
 pub(crate) mod fan_out;
 mod letters;
+pub mod portal;
 pub mod replay;
 mod retention;
 mod secrets;
@@ -395,6 +396,7 @@ pub(crate) fn statements() -> Vec<&'static str> {
         claim::STATEMENTS,
         fan_out::STATEMENTS,
         letters::STATEMENTS,
+        portal::STATEMENTS,
         replay::STATEMENTS,
         retention::STATEMENTS,
         settle::STATEMENTS,

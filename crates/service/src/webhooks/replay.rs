@@ -69,10 +69,12 @@ pub async fn send_again(
     let body = body.ok_or_else(|| conflict("what it said was kept for 30 days and is gone"))?;
     let job = Job { to: to.into(), event, event_type, attempts, body };
     let outcome = attempt(app, job).await;
-    let mine = app.clone();
-    let settle = move |tx: &mut Tx<'_>| settle_manual(&mine, tx, &outcome);
-    let made = app.db.write(settle).await?;
-    attempts::get(app, caller, made).await
+    let (mine, caller) = (app.clone(), caller.clone());
+    let settle = move |tx: &mut Tx<'_>| {
+        let made = settle_manual(&mine, tx, &outcome)?;
+        attempts::get_in(tx, &caller, made)
+    };
+    app.db.write(settle).await
 }
 
 /// Starts to send again what failed at an endpoint since that moment, oldest first.

@@ -1,7 +1,8 @@
-//! What is kept how long: payloads thirty days, attempts ninety.
+//! What is kept how long: payloads thirty days, attempts ninety, tokens of the portal while they are good.
 
 use db::params;
 
+use super::portal;
 use crate::{App, Error, Result, Tx};
 
 const PAYLOAD_DAYS: i64 = 30;
@@ -19,6 +20,7 @@ pub async fn forget_once(app: &App) -> Result<usize> {
         let mut count = tx.execute(EVENTS, params![payloads, BATCH])?;
         count += tx.execute(ATTEMPTS, params![attempts, BATCH])?;
         count += tx.execute(DELIVERIES, params![attempts, BATCH])?;
+        count += tx.execute(portal::FORGET, params![now])?;
         Ok::<_, Error>(count)
     };
     Ok(app.db.write(forget).await? as usize)

@@ -157,14 +157,25 @@ async fn someone_with_everything(world: &World) -> Person {
     person
 }
 
-/// An endpoint that heard of something.
+/// An endpoint where nobody answers, with an attempt, what is sent again, and a link into the portal.
 async fn with_webhooks(world: &World, person: &Person) {
     let key = person.key(new_key()).await;
-    let receiver = testkit::receiver::Receiver::start().await;
-    crate::webhooks::create(&world.app, &key.caller, &receiver.url, &[]).await.unwrap();
-    let late = txn("2026-03-07", -100, "KROGER #339").id("heard");
-    person.import(statement([checking("A").with(late)])).await;
+    let made = crate::webhooks::create(&world.app, &key.caller, "https://127.0.0.1:1/", &[]).await;
+    let id = made.unwrap().0.id;
+    let told = txn("2026-03-07", -100, "KROGER #339").id("told");
+    person.import(statement([checking("A").with(told)])).await;
     webhooks::deliver_once(&world.app).await.unwrap();
+    let (app, caller) = (world.app.clone(), key.caller.clone());
+    let work = move |tx: &mut db::Tx<'_>| -> Result<()> {
+        for status in [webhooks::Status::Disabled, webhooks::Status::Active] {
+            let change = webhooks::Change { status: Some(status), ..Default::default() };
+            webhooks::update(&app, tx, &caller, id, &change)?;
+        }
+        webhooks::replay::start(&app, tx, &caller, id, app.clock.now())?;
+        webhooks::portal::create_link(&app, tx, &caller)?;
+        Ok(())
+    };
+    world.app.db.write(work).await.unwrap();
 }
 
 /// A paper account that was traded in, and rules of approval.

@@ -6,6 +6,8 @@ use http::{HeaderMap, HeaderValue, header};
 pub(crate) const SESSION: &str = "evenkeel_session";
 /// Whose forms at the door these are.
 pub(crate) const VISIT: &str = "evenkeel_visit";
+/// Who looks through the webhook portal.
+pub(crate) const PORTAL: &str = "evenkeel_portal";
 /// Between the password and the passkey.
 pub(crate) const SECOND: &str = "evenkeel_second";
 /// What to say once on the next page.

@@ -61,7 +61,7 @@ impl FromRequest<Door> for DoorForm {
     }
 }
 
-async fn read(request: Request, door: &Door, cookie: &str) -> Result<Form, Response> {
+pub(super) async fn read(request: Request, door: &Door, cookie: &str) -> Result<Form, Response> {
     let (parts, body) = request.into_parts();
     let fields = body_text(body).await?;
     let Some(fields) = address::pairs(&fields) else {

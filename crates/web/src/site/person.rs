@@ -79,7 +79,7 @@ fn here(parts: &Parts) -> &str {
     parts.uri.path_and_query().map_or("/", |it| it.as_str())
 }
 
-fn notice(headers: &HeaderMap, secure: bool) -> Option<String> {
+pub(super) fn notice(headers: &HeaderMap, secure: bool) -> Option<String> {
     let text = cookies::get(headers, cookies::NOTICE, secure)?;
     super::address::decode(text)
 }

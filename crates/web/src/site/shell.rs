@@ -88,7 +88,9 @@ impl<'a> Shell<'a> {
             }
         };
         let mut response = send(status, document(person.view, self.title, self.scripts, &body));
-        forget_notice(person, &mut response);
+        if person.notice.is_some() {
+            forget_notice(person.public_url(), &mut response);
+        }
         response
     }
 
@@ -181,16 +183,16 @@ pub(crate) fn decision_with(person: &Person, about: &Decision<'_>, card: Markup)
     let scripts = &[Asset::Passkeys];
     let page = document(person.view, about.title, scripts, &lone(card, about.live));
     let mut response = send(about.status, page);
-    forget_notice(person, &mut response);
+    if person.notice.is_some() {
+        forget_notice(person.public_url(), &mut response);
+    }
     response
 }
 
-fn forget_notice(person: &Person, response: &mut Response) {
-    if person.notice.is_some() {
-        let secure = cookies::is_secure(person.public_url());
-        let line = cookies::set(cookies::NOTICE, "", Some(0), secure);
-        response.headers_mut().append(header::SET_COOKIE, line);
-    }
+/// It is said once.
+pub(super) fn forget_notice(public_url: &str, response: &mut Response) {
+    let line = cookies::set(cookies::NOTICE, "", Some(0), cookies::is_secure(public_url));
+    response.headers_mut().append(header::SET_COOKIE, line);
 }
 
 /// A page at the door: the mark and one card.
@@ -252,9 +254,14 @@ pub(super) fn send(status: StatusCode, page: Markup) -> Response {
 
 /// What to do after a form did its work: go on, and say once what was done.
 pub(crate) fn see_other(person: &Person, next: &str, said: &str) -> Response {
+    go_on(person.public_url(), next, said)
+}
+
+/// The same for whoever is not the person.
+pub(super) fn go_on(public_url: &str, next: &str, said: &str) -> Response {
     let mut response = Redirect::to(address::local(next)).into_response();
     if !said.is_empty() {
-        let secure = cookies::is_secure(person.public_url());
+        let secure = cookies::is_secure(public_url);
         let line = cookies::set(cookies::NOTICE, &address::encode(said), Some(60), secure);
         response.headers_mut().append(header::SET_COOKIE, line);
     }

@@ -94,6 +94,11 @@ impl Browser {
         self.form_token.clone()
     }
 
+    /// As a page that was opened carries it.
+    pub(crate) fn set_form_token(&mut self, token: &str) {
+        self.form_token = token.to_owned();
+    }
+
     pub(crate) async fn send(&mut self, method: Method, path: &str, body: String) -> Page {
         self.send_as("application/x-www-form-urlencoded", method, path, body.into_bytes()).await
     }

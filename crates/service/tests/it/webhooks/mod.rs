@@ -2,6 +2,7 @@
 
 mod endpoints;
 mod faults;
+mod portal;
 mod replay;
 
 use service::webhooks::{self, Attempt, Endpoint, Filter, NewEndpoint};

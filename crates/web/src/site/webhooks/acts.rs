@@ -5,14 +5,17 @@ use http::StatusCode;
 use service::webhooks::{self, Change, Status};
 
 use super::create::{described, secret_card};
-use super::keeper::{Keeper, Part};
+use super::keeper::{Keeper, KeeperForm, Part};
 use super::{one, parse};
 use crate::site::fields::Wrong;
-use crate::site::form::Form;
 use crate::site::trouble::Shown;
 
 /// One attempt, with the answer on the page that comes back.
-pub(super) async fn test(keeper: Keeper, Path(id): Path<String>, form: Form) -> Shown {
+pub(super) async fn test(
+    keeper: Keeper,
+    Path(id): Path<String>,
+    KeeperForm(form): KeeperForm,
+) -> Shown {
     let id = parse(&id)?;
     let asked = Some(form.text("event_type")).filter(|it| !it.is_empty());
     let trial = webhooks::test(keeper.app(), keeper.caller(), id, asked).await?;
@@ -20,7 +23,11 @@ pub(super) async fn test(keeper: Keeper, Path(id): Path<String>, form: Form) -> 
     one::show(&keeper, &endpoint, Some(&trial), &Wrong::default()).await
 }
 
-pub(super) async fn change(keeper: Keeper, Path(id): Path<String>, form: Form) -> Shown {
+pub(super) async fn change(
+    keeper: Keeper,
+    Path(id): Path<String>,
+    KeeperForm(form): KeeperForm,
+) -> Shown {
     let before = webhooks::get(keeper.app(), keeper.caller(), parse(&id)?).await?;
     let url = form.text("url").to_owned();
     let change = Change {
@@ -39,11 +46,11 @@ pub(super) async fn change(keeper: Keeper, Path(id): Path<String>, form: Form) -
     }
 }
 
-pub(super) async fn enable(keeper: Keeper, Path(id): Path<String>, _form: Form) -> Shown {
+pub(super) async fn enable(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
     set(&keeper, &id, Status::Active, "It is on again and hears of what happens from now.").await
 }
 
-pub(super) async fn disable(keeper: Keeper, Path(id): Path<String>, _form: Form) -> Shown {
+pub(super) async fn disable(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
     set(&keeper, &id, Status::Disabled, "It is off. Nothing is sent there.").await
 }
 
@@ -61,7 +68,7 @@ async fn update(keeper: &Keeper, id: base::EndpointId, change: Change) -> servic
 }
 
 /// Answers with the new secret, which is shown nowhere else.
-pub(super) async fn rotate(keeper: Keeper, Path(id): Path<String>, _form: Form) -> Shown {
+pub(super) async fn rotate(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
     let id = parse(&id)?;
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let rotate = move |tx: &mut service::Tx<'_>| webhooks::rotate(&mine, tx, &caller, id);
@@ -71,7 +78,7 @@ pub(super) async fn rotate(keeper: Keeper, Path(id): Path<String>, _form: Form) 
     Ok(keeper.page(StatusCode::OK, Part::Endpoints, main))
 }
 
-pub(super) async fn delete(keeper: Keeper, Path(id): Path<String>, _form: Form) -> Shown {
+pub(super) async fn delete(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
     let id = parse(&id)?;
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let delete = move |tx: &mut service::Tx<'_>| webhooks::delete(&mine, tx, &caller, id);

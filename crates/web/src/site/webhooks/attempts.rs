@@ -35,7 +35,7 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
             h2 id="attempts" { "Attempts" }
             p.soft { "Every message that was sent, kept for 90 days." }
             form method="get" action=(keeper.at("/attempts")) {
-                (endpoint_choice(&endpoints, &of, "All endpoints"))
+                (endpoint_choice("endpoint", &endpoints, &of, Some("All endpoints")))
                 (fields::check("status", "failed", "Only those that failed", !status.is_empty()))
                 button type="submit" { "Show" }
             }
@@ -57,12 +57,17 @@ pub(super) fn chosen(text: Option<String>, endpoints: &[Endpoint]) -> Option<End
     endpoints.iter().any(|it| it.id == id).then_some(id)
 }
 
-pub(super) fn endpoint_choice(endpoints: &[Endpoint], chosen: &str, all: &str) -> Markup {
+/// A choice among endpoints, or all of them where that has a name.
+pub(super) fn endpoint_choice(
+    field: &str,
+    endpoints: &[Endpoint],
+    chosen: &str,
+    all: Option<&str>,
+) -> Markup {
     let ids: Vec<String> = endpoints.iter().map(|it| it.id.to_string()).collect();
-    let mut options = vec![("", all)];
-    options.retain(|it| !it.1.is_empty());
-    options.extend(ids.iter().zip(endpoints).map(|(id, it)| (id.as_str(), it.url.as_str())));
-    fields::select("endpoint", "Endpoint", &options, chosen)
+    let each = ids.iter().zip(endpoints).map(|(id, it)| (id.as_str(), it.url.as_str()));
+    let options: Vec<(&str, &str)> = all.map(|it| ("", it)).into_iter().chain(each).collect();
+    fields::select(field, "Endpoint", &options, chosen)
 }
 
 pub(super) fn table(keeper: &Keeper, attempts: &[Attempt]) -> Markup {
@@ -143,7 +148,7 @@ pub(super) fn answer(it: &Attempt) -> Markup {
     let text = it.body.as_deref().filter(|it| !it.trim().is_empty());
     html! {
         @if let Some(text) = text {
-            details { summary { "What it said" } pre tabindex="0" { (text) } }
+            details { summary { "What it said" } pre tabindex="0" role="group" aria-label="What it said" { (text) } }
         }
     }
 }

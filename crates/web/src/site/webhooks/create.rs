@@ -7,7 +7,7 @@ use service::webhooks::{self, Endpoint, NewEndpoint};
 use service::{Error, Result};
 use wire::v1::EventType;
 
-use super::keeper::{Keeper, Part};
+use super::keeper::{Keeper, KeeperForm, Part};
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::form::Form;
 use crate::site::snippet;
@@ -34,7 +34,7 @@ impl Typed {
 }
 
 /// Answers with the secret itself, which is shown nowhere else.
-pub(super) async fn post(keeper: Keeper, form: Form) -> Shown {
+pub(super) async fn post(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown {
     let typed = Typed::read(&form);
     match make(&keeper, &typed).await {
         Ok((endpoint, secret)) => {

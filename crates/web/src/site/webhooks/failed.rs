@@ -11,7 +11,7 @@ use service::{Error, Result};
 
 use super::attempts::{chosen, endpoint_choice};
 use super::exactly;
-use super::keeper::{Keeper, Part};
+use super::keeper::{Keeper, KeeperForm, Part};
 use crate::site::address;
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::form::Form;
@@ -25,7 +25,7 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
 }
 
 /// One message again, at once, with what came of it said on the next page.
-pub(super) async fn send(keeper: Keeper, form: Form) -> Shown {
+pub(super) async fn send(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown {
     let endpoint = super::parse(form.text("endpoint"))?;
     let event = EventId::parse(form.text("event")).map_err(|_| Trouble::not_found())?;
     let sent = replay::send_again(keeper.app(), keeper.caller(), endpoint, event).await?;
@@ -37,7 +37,7 @@ pub(super) async fn send(keeper: Keeper, form: Form) -> Shown {
     Ok(keeper.see_other(&format!("/events/{event}"), &said))
 }
 
-pub(super) async fn start(keeper: Keeper, form: Form) -> Shown {
+pub(super) async fn start(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown {
     match begin(&keeper, &form).await {
         Ok(job) => {
             let count = plural(job.total, "message", "messages");
@@ -48,8 +48,8 @@ pub(super) async fn start(keeper: Keeper, form: Form) -> Shown {
 }
 
 async fn begin(keeper: &Keeper, form: &Form) -> Result<Replay> {
-    let unknown = |_| Error::invalid("endpoint", "choose an endpoint");
-    let endpoint = EndpointId::parse(form.text("endpoint")).map_err(unknown)?;
+    let unknown = |_| Error::invalid("to", "choose an endpoint");
+    let endpoint = EndpointId::parse(form.text("to")).map_err(unknown)?;
     let since = day(form.text("since"))?;
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let start = move |tx: &mut service::Tx<'_>| replay::start(&mine, tx, &caller, endpoint, since);
@@ -82,7 +82,7 @@ async fn show(keeper: &Keeper, query: &str, wrong: &Wrong) -> Shown {
                  message comes to lie here. It is kept for 90 days, and what it said for 30."
             }
             form method="get" action=(keeper.at("/failed")) {
-                (endpoint_choice(&endpoints, &of, "All endpoints"))
+                (endpoint_choice("endpoint", &endpoints, &of, Some("All endpoints")))
                 button type="submit" { "Show" }
             }
             @if found.letters.is_empty() {
@@ -110,7 +110,7 @@ fn again(keeper: &Keeper, endpoints: &[Endpoint], jobs: &[Replay], wrong: &Wrong
         endpoints.iter().filter(|it| it.status == Status::Active).cloned().collect();
     let today = keeper.app().clock.today().to_string();
     let inner = html! {
-        (endpoint_choice(&on, "", ""))
+        (endpoint_choice("to", &on, "", None))
         (Field::text("since", "Since", &today).kind("date").show(wrong))
         button.primary type="submit" { "Send all again" }
     };

@@ -7,6 +7,7 @@ mod event;
 mod failed;
 mod keeper;
 mod one;
+mod portal;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -19,12 +20,15 @@ use super::fields::Wrong;
 use super::show::moment;
 use super::trouble::{Shown, Trouble};
 use crate::Door;
-use keeper::{HOME, Keeper, Part};
+use keeper::{HOME, Keeper, PORTAL, Part};
 
 pub(super) use keeper::{needs_a_look, trouble};
 
 pub(super) fn router() -> Router<Door> {
     pages(HOME)
+        .merge(pages(PORTAL))
+        .route("/portal/{token}", get(portal::get).post(portal::open))
+        .route("/portal/webhooks/leave", post(portal::leave))
 }
 
 /// Not nested: a page must know its whole address, to be come back to.

@@ -1,7 +1,7 @@
 //! The pages of webhooks: endpoints and their secrets, attempts, events, and what was not delivered.
 
 use http::StatusCode;
-use service::webhooks::{self, Endpoint, NewEndpoint};
+use service::webhooks::{self, Endpoint, NewEndpoint, portal};
 use testkit::draft::{checking, statement, txn};
 use testkit::receiver::{Receiver, Says};
 use testkit::{Issued, Person, World, new_key};
@@ -27,9 +27,13 @@ impl Desk {
     }
 
     async fn endpoint(&self, types: &[&str]) -> Endpoint {
+        self.endpoint_of(&self.key, types).await
+    }
+
+    async fn endpoint_of(&self, key: &Issued, types: &[&str]) -> Endpoint {
         let filter_types = types.iter().map(|it| (*it).to_owned()).collect();
         let new = NewEndpoint { url: self.receiver.url.clone(), description: None, filter_types };
-        let (mine, caller) = (self.world.app.clone(), self.key.caller.clone());
+        let (mine, caller) = (self.world.app.clone(), key.caller.clone());
         let create = move |tx: &mut db::Tx<'_>| webhooks::create(&mine, tx, &caller, &new);
         self.world.app.db.write(create).await.unwrap().0
     }
@@ -230,7 +234,7 @@ async fn what_was_not_delivered_is_sent_again_alone_or_together() {
     assert!(page.contains("It was not delivered: 500.") && page.contains("By hand"), "{page}");
     is_harmless(&page);
 
-    let since = [("endpoint", id.as_str()), ("since", "2026-03-10")];
+    let since = [("to", id.as_str()), ("since", "2026-03-10")];
     let page = desk.browser.submit("/settings/webhooks/failed/replay", &since).await.good();
     assert!(page.contains("1 message will be sent again."), "{page}");
     assert!(page.contains("0 of 1 sent, 0 delivered.") && page.contains("Under way"), "{page}");
@@ -242,8 +246,93 @@ async fn what_was_not_delivered_is_sent_again_alone_or_together() {
     let page = desk.get("/settings/webhooks/failed").await;
     assert!(page.contains("1 of 1 sent, 1 delivered.") && page.contains("Nothing lies"), "{page}");
     for wrong in ["", "2026-13-01", "2020-01-01"] {
-        let fields = [("endpoint", id.as_str()), ("since", wrong)];
+        let fields = [("to", id.as_str()), ("since", wrong)];
         let page = desk.browser.post("/settings/webhooks/failed/replay", &fields).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");
     }
+}
+
+/// Opens the portal of the desk's key in a browser where nobody is signed in.
+async fn guest(desk: &Desk) -> (Browser, String) {
+    let (mine, caller) = (desk.world.app.clone(), desk.key.caller.clone());
+    let made = desk.world.app.db.write(move |tx| portal::create_link(&mine, tx, &caller)).await;
+    let path = portal::path(&made.unwrap().0);
+    let mut browser = Browser::new(&desk.world);
+    let page = browser.get(&path).await.good();
+    let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();
+    browser.set_form_token(rest.split('"').next().unwrap());
+    (browser, path)
+}
+
+/// Presses the button, and takes up the token that the portal's forms carry.
+async fn enter(desk: &Desk) -> Browser {
+    let (mut browser, path) = guest(desk).await;
+    let page = browser.submit(&path, &[]).await.good();
+    let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();
+    browser.set_form_token(rest.split('"').next().unwrap());
+    browser
+}
+
+#[tokio::test]
+async fn looking_at_a_portal_link_does_not_use_it_up_and_the_button_does() {
+    let desk = Desk::new().await;
+    let (mut browser, path) = guest(&desk).await;
+    for _ in 0..3 {
+        let page = browser.get(&path).await.good();
+        assert!(page.contains("Open the portal</button>"), "{page}");
+    }
+    // Another site cannot press it.
+    let mut forger = Browser::new(&desk.world);
+    assert_eq!(forger.post(&path, &[]).await.status, StatusCode::FORBIDDEN);
+    let page = browser.submit(&path, &[]).await.good();
+    assert!(page.contains("A script"), "{page}");
+    assert_eq!(browser.get(&path).await.status, StatusCode::GONE);
+    let (mut late, path) = guest(&desk).await;
+    desk.world.advance_seconds(600);
+    assert_eq!(late.post(&path, &[]).await.status, StatusCode::GONE);
+    assert_eq!(late.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn the_portal_keeps_the_endpoints_of_its_key_and_opens_no_other_page() {
+    let desk = Desk::new().await;
+    let own = desk.endpoint(&[]).await;
+    let other = desk.person.key(new_key()).await;
+    let hidden = desk.endpoint_of(&other, &[]).await;
+    let mut browser = enter(&desk).await;
+    let page = browser.get("/portal/webhooks").await.good();
+    assert!(page.contains(&own.id.to_string()) && !page.contains(&hidden.id.to_string()), "{page}");
+    assert!(!page.contains("href=\"/settings") && !page.contains("/sign-out"), "{page}");
+    let at = |id: base::EndpointId, rest: &str| format!("/portal/webhooks/{id}{rest}");
+    assert_eq!(browser.get(&at(hidden.id, "")).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(browser.post(&at(hidden.id, "/delete"), &[]).await.status, StatusCode::NOT_FOUND);
+    let page = browser.post(&at(own.id, "/test"), &[]).await.good();
+    assert!(page.contains("It was delivered: 204"), "{page}");
+    let page = browser.submit(&at(own.id, "/disable"), &[]).await.good();
+    assert!(page.contains("switched off by hand"), "{page}");
+    for path in ["/portal/webhooks/attempts", "/portal/webhooks/failed"] {
+        browser.get(path).await.good();
+    }
+    let key = hidden.key.to_string();
+    let fields = [("key", key.as_str()), ("url", &desk.receiver.url)];
+    assert_eq!(browser.post("/portal/webhooks", &fields).await.status, StatusCode::NOT_FOUND);
+    for path in
+        ["/", "/accounts", "/settings", "/settings/webhooks", "/settings/keys", "/approvals"]
+    {
+        assert_eq!(browser.get(path).await.status, StatusCode::SEE_OTHER, "{path}");
+    }
+    let rotate = format!("/settings/webhooks/{}/rotate", own.id);
+    let sent = browser.post(&rotate, &[]).await;
+    assert_ne!(sent.status, StatusCode::OK, "{}", sent.text);
+    browser.post("/portal/webhooks/leave", &[]).await.good();
+    assert_eq!(browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn the_portal_closes_with_its_key_and_a_session_does_not_open_it() {
+    let mut desk = Desk::new().await;
+    let mut browser = enter(&desk).await;
+    service::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
+    assert_eq!(browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(desk.browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
 }

@@ -1,0 +1,104 @@
+//! The portal's links and passes: once, for a while, for one key.
+
+use base::Timestamp;
+use service::keys::{self, NewKey};
+use service::webhooks::{self, portal};
+use service::{Caller, Error, Scopes, accounts, transactions};
+use testkit::new_key;
+use wire::v1::Scope;
+
+use super::{Line, create};
+
+async fn link(line: &Line, caller: &Caller) -> service::Result<(String, Timestamp)> {
+    let (mine, caller) = (line.world.app.clone(), caller.clone());
+    line.world.app.db.write(move |tx| portal::create_link(&mine, tx, &caller)).await
+}
+
+#[tokio::test]
+async fn a_link_is_worth_one_pass_however_often_it_is_looked_at() {
+    let line = Line::new().await;
+    let app = &line.world.app;
+    let (token, until) = link(&line, &line.key.caller).await.unwrap();
+    assert_eq!(until.as_second() - line.world.clock.now().as_second(), 600);
+    for _ in 0..3 {
+        assert!(portal::is_good(app, &token).await.unwrap());
+    }
+    let (one, two) = tokio::join!(portal::redeem(app, &token), portal::redeem(app, &token));
+    assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
+    assert!(!portal::is_good(app, &token).await.unwrap());
+    let pass = one.or(two).unwrap();
+    let entered = portal::enter(app, &pass).await.unwrap().unwrap();
+    assert_eq!(entered.key, line.key.id);
+    // Neither is good for what the other is.
+    assert!(portal::enter(app, &token).await.unwrap().is_none());
+    assert!(portal::redeem(app, &pass).await.is_err());
+    assert!(portal::enter(app, "ekp_nonsense").await.unwrap().is_none());
+    portal::leave(app, &pass).await.unwrap();
+    assert!(portal::enter(app, &pass).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn links_end_after_ten_minutes_and_passes_after_an_hour() {
+    let line = Line::new().await;
+    let app = &line.world.app;
+    let (early, _) = link(&line, &line.key.caller).await.unwrap();
+    let (late, _) = link(&line, &line.key.caller).await.unwrap();
+    line.world.advance_seconds(599);
+    let pass = portal::redeem(app, &early).await.unwrap();
+    line.world.advance_seconds(1);
+    let refused = portal::redeem(app, &late).await;
+    assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
+    line.world.advance_seconds(3_598);
+    assert!(portal::enter(app, &pass).await.unwrap().is_some());
+    line.world.advance_seconds(1);
+    assert!(portal::enter(app, &pass).await.unwrap().is_none());
+    webhooks::forget_once(app).await.unwrap();
+    assert!(line.world.stored().await["portal_tokens"].is_empty());
+}
+
+#[tokio::test]
+async fn links_and_passes_die_with_their_key() {
+    let line = Line::new().await;
+    let app = &line.world.app;
+    let (spare, _) = link(&line, &line.key.caller).await.unwrap();
+    let (token, _) = link(&line, &line.key.caller).await.unwrap();
+    let pass = portal::redeem(app, &token).await.unwrap();
+    keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
+    assert!(portal::enter(app, &pass).await.unwrap().is_none());
+    assert!(!portal::is_good(app, &spare).await.unwrap());
+    assert!(portal::redeem(app, &spare).await.is_err());
+}
+
+#[tokio::test]
+async fn a_pass_sees_the_webhooks_of_its_key_and_nothing_else() {
+    let line = Line::new().await;
+    let app = &line.world.app;
+    line.happens("one").await;
+    let (token, _) = link(&line, &line.key.caller).await.unwrap();
+    let pass = portal::redeem(app, &token).await.unwrap();
+    let guest = portal::enter(app, &pass).await.unwrap().unwrap().caller;
+    let other = line.person.key(new_key()).await;
+    let (hidden, _) = create(app, &other.caller, &line.receiver.url, &[]).await.unwrap();
+    assert_eq!(webhooks::list(app, &guest).await.unwrap().len(), 1);
+    let found = webhooks::get(app, &guest, hidden.id).await;
+    assert!(matches!(found, Err(Error::NotFound(_))), "{found:?}");
+    let filter = accounts::Filter { status: accounts::Status::All, include_hidden: true };
+    let seen = accounts::list(app, &guest, filter).await;
+    assert!(matches!(seen, Err(Error::Forbidden(_))), "{seen:?}");
+    let page = service::cursors::Page { cursor: None, limit: 10 };
+    let filter = transactions::Filter::default();
+    let seen = transactions::list(app, &guest, &filter, page, |_| {}).await;
+    assert!(matches!(seen, Err(Error::Forbidden(_))));
+    assert!(keys::list(app, &guest).await.is_err());
+}
+
+#[tokio::test]
+async fn only_a_key_that_manages_webhooks_makes_links() {
+    let line = Line::new().await;
+    let scopes = Scopes::from_iter([Scope::AccountsRead]);
+    let reader = line.person.key(NewKey { scopes, ..new_key() }).await;
+    let refused = link(&line, &reader.caller).await;
+    assert!(matches!(refused, Err(Error::Forbidden(_))), "{refused:?}");
+    let refused = link(&line, &line.person.session().await).await;
+    assert!(matches!(refused, Err(Error::KeyRequired)), "{refused:?}");
+}

@@ -1,0 +1,69 @@
+//! The door of the portal: a link shows a button, and the button opens.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, StatusCode, header};
+use maud::html;
+use service::webhooks::portal;
+
+use super::keeper::{KeeperForm, PORTAL};
+use crate::Door;
+use crate::site::form::DoorForm;
+use crate::site::trouble::{Shown, Trouble};
+use crate::site::visitor::Visitor;
+use crate::site::{cookies, fields, shell};
+
+/// Whatever fetches a link before the person does only sees this, and uses nothing up.
+pub(super) async fn get(visitor: Visitor, Path(token): Path<String>) -> Shown {
+    if !portal::is_good(&visitor.door.app, &token).await? {
+        return Err(over());
+    }
+    let card = html! {
+        h1 { "Webhook portal" }
+        p { "This link opens the webhooks of one API key. It works once, within ten minutes." }
+        (fields::form(&portal::path(&token), &visitor.form_token, html! {
+            button.primary type="submit" { "Open the portal" }
+        }))
+    };
+    Ok(shell::door(&visitor, "Webhook portal", &[], card))
+}
+
+pub(super) async fn open(
+    State(door): State<Door>,
+    Path(token): Path<String>,
+    _: DoorForm,
+) -> Shown {
+    let pass = match portal::redeem(&door.app, &token).await {
+        Err(service::Error::Conflict { .. }) => return Err(over()),
+        other => other?,
+    };
+    let public_url = &door.settings.public_url;
+    let mut response = shell::go_on(public_url, PORTAL, "");
+    let secure = cookies::is_secure(public_url);
+    let line = cookies::set(cookies::PORTAL, &pass, Some(portal::PASS_SECONDS), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    Ok(response)
+}
+
+fn over() -> Trouble {
+    let said = "It was used already, or its ten minutes are over. Ask whoever gave it to you for a \
+                new one.";
+    Trouble::new(StatusCode::GONE, "This link is no longer good", said)
+}
+
+pub(super) async fn leave(
+    State(door): State<Door>,
+    headers: HeaderMap,
+    _: KeeperForm,
+) -> Result<Response, Trouble> {
+    let secure = cookies::is_secure(&door.settings.public_url);
+    if let Some(token) = cookies::get(&headers, cookies::PORTAL, secure) {
+        portal::leave(&door.app, token).await?;
+    }
+    let said = "A new link opens it again.";
+    let mut response =
+        Trouble::new(StatusCode::OK, "You have left the portal", said).into_response();
+    let line = cookies::set(cookies::PORTAL, "", Some(0), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    Ok(response)
+}
