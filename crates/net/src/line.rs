@@ -30,8 +30,6 @@ const LONGEST_HEAD: u32 = 32 * 1024;
 const AROUND_A_BODY: u64 = 96 * 1024;
 /// A body in pieces of one byte each is so much longer on its way.
 const FRAMING: u64 = 8;
-/// How many answers may be on their way over one connection of HTTP/2.
-const SIDE_BY_SIDE: u64 = 64;
 
 pub(crate) struct Line {
     pub(crate) peer: SocketAddr,
@@ -107,7 +105,9 @@ impl Line {
                 Ok((reply, stays.then_some(self)))
             }
             Talk::Many(many) => {
-                self.wire.grant(more, more.saturating_mul(SIDE_BY_SIDE));
+                // As many answers are on their way as there are others who hold it.
+                let side_by_side = Arc::strong_count(many) as u64;
+                self.wire.grant(more, more.saturating_mul(side_by_side));
                 let reply = many.ask(request.request(Manner::Shared), body_max).await?;
                 Ok((reply, None))
             }

@@ -11,6 +11,7 @@ use net::{Door, Failure, Guard, Limits, Outgoing, Policy, Reply};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
 use crate::server::{Authority, Server, Then};
@@ -257,18 +258,24 @@ const PING: u8 = 6;
 const GO_AWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
+const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 /// `:status: 200` and `:status: 103`, packed.
 const STATUS_200: &[u8] = &[0x88];
 const STATUS_103: &[u8] = &[0x08, 3, b'1', b'0', b'3'];
 
-/// A receiver of HTTP/2 that greets, waits for a request, says the first and then the second over
-/// and over; and what becomes of asking it.
-async fn ask_flooding(first: Vec<u8>, over_and_over: Vec<u8>) -> Result<Reply, Failure> {
+/// Somebody on this machine who offers HTTP/2 and nothing else.
+fn speaking_frames() -> (Authority, TlsAcceptor) {
     let authority = Authority::new();
     let mut tls = ServerConfig::clone(&authority.certify("127.0.0.1"));
     tls.alpn_protocols = vec![b"h2".to_vec()];
-    let tls = TlsAcceptor::from(Arc::new(tls));
+    (authority, TlsAcceptor::from(Arc::new(tls)))
+}
+
+/// A receiver of HTTP/2 that greets, waits for a request, says the first and then the second over
+/// and over; and what becomes of asking it.
+async fn ask_flooding(first: Vec<u8>, over_and_over: Vec<u8>) -> Result<Reply, Failure> {
+    let (authority, tls) = speaking_frames();
     let url = each(move |stream| {
         let (tls, first, again) = (tls.clone(), first.clone(), over_and_over.clone());
         async move {
@@ -320,13 +327,54 @@ async fn a_flood_of_frames_is_left_long_before_its_time_is_up() {
 }
 
 #[tokio::test]
+async fn who_answered_well_for_long_cannot_flood_for_longer() {
+    let (authority, tls) = speaking_frames();
+    let (tell, mut left) = mpsc::unbounded_channel();
+    let url = each(move |stream| {
+        let (tls, tell) = (tls.clone(), tell.clone());
+        async move {
+            let (mut from, mut to) = tokio::io::split(tls.accept(stream).await.ok()?);
+            say(&mut to, &frame(SETTINGS, 0, 0, &[])).await?;
+            from.read_exact(&mut [0; 24]).await.ok()?;
+            let mut answered = 0;
+            while answered < 60 {
+                let mut head = [0; 9];
+                from.read_exact(&mut head).await.ok()?;
+                let length = usize::from(head[1]) << 8 | usize::from(head[2]);
+                from.read_exact(&mut vec![0; length]).await.ok()?;
+                if head[3] == HEADERS {
+                    let stream = u32::from_be_bytes(head[5..].try_into().unwrap());
+                    say(&mut to, &frame(HEADERS, END_STREAM | END_HEADERS, stream, &[0x89]))
+                        .await?;
+                    answered += 1;
+                }
+            }
+            tokio::spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
+            let pings = frame(PING, 0, 0, &[0; 8]).repeat(200);
+            let mut taken = 0;
+            while to.write_all(&pings).await.is_ok() {
+                taken += pings.len();
+            }
+            tell.send(taken).ok()
+        }
+    });
+    let url = url.await.replace("http:", "https:");
+    let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
+    let door = Door::new(policy).unwrap();
+    for _ in 0..60 {
+        let asked = Outgoing::get(&*url).reusing("a");
+        assert_eq!(door.send(asked, LIMITS).await.unwrap().status, 204);
+    }
+    // Buffers of the system hold a few megabytes that nobody reads.
+    let taken = left.recv().await.unwrap();
+    assert!(taken < 16 * 1024 * 1024, "{taken}");
+}
+
+#[tokio::test]
 async fn of_a_receiver_of_frames_that_never_goes_on_nothing_is_left_behind() {
     let (room_for_all, room_for_none) = ([0, 4, 0x7f, 0, 0, 0], [0, 3, 0, 0, 0, 0]);
     for settings in [room_for_all, room_for_none] {
-        let authority = Authority::new();
-        let mut tls = ServerConfig::clone(&authority.certify("127.0.0.1"));
-        tls.alpn_protocols = vec![b"h2".to_vec()];
-        let tls = TlsAcceptor::from(Arc::new(tls));
+        let (authority, tls) = speaking_frames();
         let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
         let url = each(move |stream| {
             let tls = tls.clone();

@@ -163,6 +163,8 @@ async fn long_answers_one_after_another_are_no_flood() {
             assert_eq!((reply.body.len(), reply.truncated), (60_000, false));
         }
         assert_eq!(receiver.connections(), [1; 20]);
+        let at_once = (0..40).map(|_| ask(&door, receiver.url("/large"), "a", LIMITS));
+        assert!(join_all(at_once).await.iter().all(|it| it.is_ok()));
         let head = ask(&door, receiver.url("/head"), "a", LIMITS).await.unwrap();
         assert_eq!(head.header("x-long").map(str::len), Some(30_000));
     }
