@@ -152,7 +152,9 @@ pub(super) async fn attempt(app: &App, job: Job) -> Outcome {
         .header("content-type", "application/json")
         .header("webhook-id", id)
         .header("webhook-timestamp", at.as_second().to_string())
-        .header("webhook-signature", signature);
+        .header("webhook-signature", signature)
+        // Endpoints of different people never share a connection.
+        .reusing(job.to.id.to_string());
     let reply = match &app.post.door {
         Some(door) => door.send(request, LIMITS).await,
         None => Err(Failure::Tls),

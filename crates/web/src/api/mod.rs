@@ -70,6 +70,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     webhooks::deliveries::TEST,
     webhooks::deliveries::EVENTS,
     webhooks::deliveries::LIST,
+    webhooks::deliveries::PORTAL,
 ];
 
 /// One endpoint: how it is found, what it takes, what it says, and who answers it.

@@ -174,7 +174,6 @@ fn applies(code: Code, endpoint: &Endpoint) -> bool {
                 )
         }
         Code::ApiKeyRequired => endpoint.scopes.contains(&Scope::WebhooksManage),
-        Code::EndpointLimitReached => !reads && endpoint.scopes.contains(&Scope::WebhooksManage),
         Code::InsufficientFunds | Code::InsufficientShares | Code::UnknownSymbol => trades,
         Code::NotFound => {
             trades

@@ -41,7 +41,7 @@ pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, W
 pub use transaction::{AccountPart, Transaction, TransactionRow};
 
 pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
-pub use webhook::{EventTypeShape, EventTypes, RotatedSecret};
+pub use webhook::{EventTypeShape, EventTypes, PortalLink, RotatedSecret};
 
 /// The version that events carry.
 pub const API_VERSION: &str = "2026-04-10";

@@ -68,6 +68,13 @@ pub struct EventTypeShape {
     pub description: &'static str,
 }
 
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PortalLink {
+    #[schema(example = "http://127.0.0.1:4680/portal/ekl_...")]
+    pub url: String,
+    pub expires_at: Moment,
+}
+
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Delivery {

@@ -3,7 +3,10 @@
 use service::Result;
 use service::cursors::Page;
 use service::webhooks::{self, Filter};
-use wire::v1::{Delivery, DeliveryTest, EventType, EventTypeShape, EventTypes, Pagination, Scope};
+use wire::json::Moment;
+use wire::v1::{
+    Delivery, DeliveryTest, EventType, EventTypeShape, EventTypes, Pagination, PortalLink, Scope,
+};
 
 use super::super::bodies::{Body, Holds, Member};
 use super::super::idempotent::{Told, change_prepared};
@@ -74,6 +77,29 @@ pub(crate) const EVENTS: Endpoint = Endpoint {
 fn events() -> Result<Answer> {
     let shape = |it: &EventType| EventTypeShape { r#type: it.name, description: it.description };
     Answer::data(&EventTypes { event_types: EventType::ALL.iter().map(shape).collect() })
+}
+
+pub(crate) const PORTAL: Endpoint = Endpoint {
+    method: Verb::Get,
+    path: "/webhooks/portal",
+    tag: TAG,
+    summary: "Open the webhook portal",
+    description: "A link to pages where a person looks after this key's endpoints, attempts and events, and nothing else. \
+                  It works once and within ten minutes; looking at it does not use it up, the button on it does.",
+    scopes: &[Scope::WebhooksManage],
+    query: &[],
+    path_parameters: &[],
+    body: None,
+    answer: Shape::of::<PortalLink>("PortalLink"),
+    handle: |call| Box::pin(portal(call)),
+};
+
+async fn portal(call: Call) -> Result<Answer> {
+    let (app, caller) = (call.app.clone(), call.caller.clone());
+    let make = move |tx: &mut service::Tx<'_>| webhooks::portal::create_link(&app, tx, &caller);
+    let (token, expires_at) = call.app.db.write(make).await?;
+    let url = format!("{}{}", call.public_url, webhooks::portal::path(&token));
+    Answer::data(&PortalLink { url, expires_at: Moment(expires_at) })
 }
 
 pub(crate) const LIST: Endpoint = Endpoint {
