@@ -307,13 +307,10 @@ pub(crate) fn schemas() -> Schemas {
     schemas
 }
 
-/// What utoipa makes of a flattened member becomes the one object that is sent, and the part is no shape of its own.
+/// What utoipa makes of a flattened member becomes the one object that is sent, and a part that nothing else points to is
+/// no shape of its own.
 fn join_parts(schemas: &mut Schemas) {
     let whole = schemas.clone();
-    for schema in whole.values() {
-        let parts = schema["allOf"].as_array().into_iter().flatten();
-        parts.filter_map(reference).for_each(|it| drop(schemas.remove(it)));
-    }
     for schema in schemas.values_mut() {
         let Some(parts) = schema["allOf"].as_array().cloned() else { continue };
         let mut properties = serde_json::Map::new();
@@ -325,6 +322,16 @@ fn join_parts(schemas: &mut Schemas) {
         *schema = json!({ "type": "object", "properties": properties });
         if !description.is_null() {
             schema["description"] = description;
+        }
+    }
+    let written = json!(schemas).to_string();
+    for schema in whole.values() {
+        let parts = schema["allOf"].as_array().into_iter().flatten().filter_map(reference);
+        for part in parts {
+            let pointed = written.contains(&format!("\"#/components/schemas/{part}\""));
+            if !pointed && ENDPOINTS.iter().all(|it| it.answer.name != part) {
+                schemas.remove(part);
+            }
         }
     }
 }
