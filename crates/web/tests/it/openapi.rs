@@ -232,7 +232,7 @@ async fn webhooks_are_what_the_document_says() {
         }
         hook.send(http::Method::DELETE, &format!("/webhooks/endpoints/{id}"), "").await;
     }
-    assert_eq!(seen, 12);
+    assert_eq!(seen, 13);
 }
 
 #[test]
