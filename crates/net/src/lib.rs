@@ -13,6 +13,6 @@ mod tls;
 
 pub use door::{Door, Policy};
 pub use failure::Failure;
-pub use guard::{Guard, Network, NetworkError};
+pub use guard::Guard;
 pub use message::{Limits, Outgoing, Reply};
 pub use tls::SetupError;

@@ -24,7 +24,6 @@ use tower_http::compression::predicate::{
     DefaultPredicate, NotForContentType, Predicate as _, SizeAbove,
 };
 
-pub use proxies::Network;
 pub use server::serve;
 
 /// What the operator decides about the front doors.
@@ -43,7 +42,7 @@ pub struct Settings {
     /// Whether apps may register themselves to be let in by a person.
     pub oauth_registration: bool,
     /// Whose word about a visitor's address is believed.
-    pub proxies: Vec<Network>,
+    pub proxies: Vec<base::Network>,
 }
 
 /// How to get into a demo.

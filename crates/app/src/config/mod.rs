@@ -31,7 +31,7 @@ pub(crate) struct Flags {
 pub(crate) struct Config {
     pub(crate) listen: String,
     pub(crate) public_url: Option<String>,
-    pub(crate) proxies: Vec<web::Network>,
+    pub(crate) proxies: Vec<base::Network>,
     pub(crate) data_dir: PathBuf,
     /// Whether anyone named the data directory.
     pub(crate) data_dir_given: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Config {
     pub(crate) sign_up_open: bool,
     pub(crate) oauth_registration: bool,
     pub(crate) approvals_life_seconds: i64,
-    pub(crate) webhooks_allow_networks: Vec<net::Network>,
+    pub(crate) webhooks_allow_networks: Vec<base::Network>,
     pub(crate) webhooks_ca_file: Option<PathBuf>,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,

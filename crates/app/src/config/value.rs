@@ -68,7 +68,7 @@ impl Kind {
             (Kind::Count { from, to }, Value::Count(number)) => (from..=to).contains(&number),
             (Kind::Origins, Value::List(items)) => items.iter().all(|it| is_origin(it)),
             (Kind::Networks, Value::List(items)) => {
-                items.iter().all(|it| it.parse::<web::Network>().is_ok())
+                items.iter().all(|it| it.parse::<base::Network>().is_ok())
             }
             (_, Value::Text(text)) => self.fits(text),
             _ => false,
@@ -152,7 +152,11 @@ mod tests {
             &["a.example", "https://", "https://a/b", "https://a/", "ftp://a", "https://a b"],
         );
         check(Kind::Origins, &["", "https://a, http://b:1 ,"], &["*", "https://a, b"]);
-        check(Kind::Networks, &["", "10.0.0.7, fd00::/8"], &["*", "proxy.example", "10.0.0.0/33"]);
+        check(
+            Kind::Networks,
+            &["", "10.0.0.7, fd00::/8"],
+            &["*", "proxy.example", "10.0.0.0/33", "10.0.0.7/8"],
+        );
         check(Kind::Count { from: 1, to: 9 }, &["1", " 9 "], &["0", "10", "", "1.5", "x", "1e3"]);
         check(Kind::Word(&["auto", "json"]), &["auto", "json"], &["JSON", "", "yaml"]);
         check(

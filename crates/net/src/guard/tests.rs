@@ -2,7 +2,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use proptest::prelude::*;
 
-use super::{Guard, Network, NetworkError};
+use base::{Network, NetworkError};
+
+use super::Guard;
 use crate::Failure;
 
 fn public(allow: &[&str]) -> Guard {
