@@ -157,7 +157,7 @@ const READY: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previo
     e.previous_until from webhook_endpoints e
     join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.status = 'active' and k.revoked_at is null
-    and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
+    and (k.expires_at is null or k.expires_at > $1) and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
     order by e.id limit $2";
 /// The time is asked for again outside: two that claim at once never both have it.
 const CLAIM: &str = "update deliveries set due_at = $4 where user_id = $1 and endpoint_id = $2

@@ -90,6 +90,21 @@ async fn a_key_that_sees_some_accounts_hears_of_those_alone_and_a_revoked_one_of
 }
 
 #[tokio::test]
+async fn what_waits_for_a_key_that_ends_is_not_sent() {
+    let line = Line::new().await;
+    let ends = line.world.clock.now().as_second() + 60;
+    let expires_at = Some(base::Timestamp::from_second(ends).unwrap());
+    let brief = line.person.key(NewKey { expires_at, ..new_key() }).await;
+    let receiver = testkit::receiver::Receiver::start().await;
+    create(&line.world.app, &brief.caller, &receiver.url, &[]).await.unwrap();
+    line.happens("while it lives").await;
+    line.world.advance_seconds(60);
+    line.deliver().await;
+    assert!(receiver.heard().is_empty());
+    assert!(!line.receiver.heard().is_empty());
+}
+
+#[tokio::test]
 async fn a_key_has_five_endpoints_however_many_ask_at_once() {
     let line = Line::new().await;
     let asked = (0..12).map(|it| {
