@@ -70,8 +70,8 @@ async fn trader(app: &App) -> anyhow::Result<Trader> {
 }
 
 async fn approved(app: &App, caller: &Caller, action: &Action) -> anyhow::Result<Action> {
-    let seen = Seen { digest: action.digest(), price: None };
-    let done = actions::approve(app, caller, action.id, seen, None).await?.action;
+    let seen = Seen::now(app, action).await?;
+    let done = actions::approve(app, caller, action.id, seen, None).await?;
     ensure!(done.status == Status::Executed, "it was not carried out: {:?}", done.error_message);
     Ok(done)
 }

@@ -57,6 +57,11 @@ impl Market {
         }
     }
 
+    /// As if it had never heard of it.
+    pub fn forget(&self, symbol: &str) {
+        self.told().quotes.remove(symbol);
+    }
+
     pub fn happens(&self, it: CorporateAction) {
         self.told().happenings.push(it);
     }

@@ -10,7 +10,7 @@ use service::enrichment::Word;
 use service::keys::{self, NewKey};
 use service::sessions::{self, Method, Visit};
 use service::transactions::{self, Filter};
-use service::{App, Caller, Credential, Scopes, accounts, paper, quotes, users};
+use service::{App, Caller, Credential, Scopes, accounts, paper, users};
 
 const ASSISTANT: &str = "Example assistant";
 /// What nobody pays for a meal.
@@ -78,13 +78,9 @@ async fn trade(app: &App, assistant: &Caller, person: &Caller) -> Result<()> {
 }
 
 async fn approve(app: &App, assistant: &Caller, person: &Caller, what: What) -> Result<Action> {
-    let price = match &what {
-        What::Trade { symbol, .. } => quotes::one(app, symbol).await?.map(|it| it.quote.price),
-        _ => None,
-    };
     let action = actions::propose(app, assistant, what.into()).await?;
-    let seen = Seen { digest: action.digest(), price };
-    Ok(actions::approve(app, person, action.id, seen, None).await?.action)
+    let seen = Seen::now(app, &action).await?;
+    Ok(actions::approve(app, person, action.id, seen, None).await?)
 }
 
 async fn ask(app: &App, assistant: &Caller, account: PaperAccountId) -> Result<()> {

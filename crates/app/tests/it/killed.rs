@@ -9,6 +9,8 @@ use service::actions::{self, Action, Seen, Status, What};
 use service::quotes::{Trading, WhenClosed};
 use service::sessions::{self, Method, Visit};
 use service::{App, Caller, Setup, audit, installation, limits, paper, users};
+use sources::market::QuoteProvider as _;
+use sources::market::demo::DemoMarket;
 use testkit::Market;
 
 use crate::program::{Installation, Running, launch, pause};
@@ -50,12 +52,14 @@ async fn a_server_killed_while_it_trades_fills_every_trade_once_in_the_end() {
     assert!(said.contains("sound") || said.contains("whole"), "{said}");
 }
 
-/// The same database, looked at and prepared from here. This market's prices are so old that nothing is traded at them:
-/// what is approved here is left to the server.
+/// The same database, looked at and prepared from here. This market's price is the server's, but so old that nothing is
+/// traded at it: what is approved here is left to the server.
 async fn beside(it: &Installation) -> (App, Caller) {
     let (clock, entropy) = (Clock::System, Entropy::System);
     let market = Market::new(clock.clone());
-    market.set_at("AAPL", "187.10", testkit::at("2020-01-02T15:00:00Z"));
+    let asked = DemoMarket.quotes(vec!["AAPL".to_owned()], clock.now()).await.unwrap();
+    let price = asked[0].price.to_string();
+    market.set_at("AAPL", &price, testkit::at("2020-01-02T15:00:00Z"));
     let app = App::new(Setup {
         db: it.db().await,
         installation_key: installation::Key::generate(&entropy),
@@ -78,8 +82,8 @@ async fn beside(it: &Installation) -> (App, Caller) {
 
 async fn approved(app: &App, robin: &Caller, what: What) -> Action {
     let action = actions::propose(app, robin, what.into()).await.unwrap();
-    let seen = Seen { digest: action.digest(), price: None };
-    actions::approve(app, robin, action.id, seen, None).await.unwrap().action
+    let seen = Seen::now(app, &action).await.unwrap();
+    actions::approve(app, robin, action.id, seen, None).await.unwrap()
 }
 
 async fn approved_trades(app: &App, robin: &Caller) -> Vec<base::ActionId> {

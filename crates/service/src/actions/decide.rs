@@ -6,10 +6,10 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use wire::v1::{Code, Event};
 
-use super::{Action, Status, execute, fixes, read};
+use super::{Action, Kind, Status, execute, fixes, read};
 use crate::audit::{self, Actor, Note};
 use crate::passkeys::{self, Party, Purpose, Question};
-use crate::{App, Caller, Credential, Error, Result, Tx, outbox};
+use crate::{App, Caller, Credential, Error, Result, Tx, outbox, quotes};
 
 /// How long a correction can be taken back.
 pub(super) const UNDO_DAYS: i64 = 30;
@@ -32,13 +32,16 @@ base::words!(
     }
 );
 
-/// What became of an approval.
-#[derive(Debug, Clone)]
-pub struct Verdict {
-    pub action: Action,
-}
-
 impl Seen {
+    /// What somebody who looks at this moment sees.
+    pub async fn now(app: &App, action: &Action) -> Result<Seen> {
+        let price = match action.what().and_then(|it| it.order()) {
+            Some(order) => quotes::one(app, &order.symbol).await?.map(|it| it.quote.price),
+            None => None,
+        };
+        Ok(Seen { digest: action.digest(), price })
+    }
+
     /// What a passkey signs: nothing else that it could be asked to sign looks like this.
     fn challenge(&self, session: SessionId) -> [u8; 32] {
         let mut hash = Sha256::new();
@@ -85,7 +88,7 @@ pub async fn approve(
     id: ActionId,
     seen: Seen,
     passkey: Option<(&Party, &str)>,
-) -> Result<Verdict> {
+) -> Result<Action> {
     let session = person(caller)?;
     let method = match passkey {
         Some((party, answer)) => {
@@ -99,7 +102,7 @@ pub async fn approve(
     app.db.write(move |tx| approve_in(&mine, tx, &by, id, seen, method)).await?;
     app.bell.ring();
     execute::attempt(app, caller.user, id).await?;
-    Ok(Verdict { action: read::get(app, caller, id).await? })
+    read::get(app, caller, id).await
 }
 
 fn approve_in(
@@ -114,6 +117,10 @@ fn approve_in(
     still_open(&action, seen)?;
     if action.needs_passkey && method != Method::Passkey {
         return Err(Error::Unauthenticated("this decision takes your passkey"));
+    }
+    // Without a price on the page there is nothing that the fill could be held against.
+    if action.kind() == Kind::Trade && seen.price.is_none() {
+        return Err(conflict("there is no price to decide by right now; look again in a moment"));
     }
     let now = app.clock.now();
     let price = seen.price.map(|it| it.to_string());

@@ -142,6 +142,8 @@ async fn plan(app: &App, action: &Action) -> Result<Plan> {
     let Some(order) = action.what().and_then(|it| it.order()) else {
         return Ok(Plan::Execute(None));
     };
+    // Old shares must not be traded at a price of new ones.
+    paper::settle_splits(app, action.user, order.account, &order.symbol).await?;
     let priced = quotes::one(app, &order.symbol).await?;
     let now = app.clock.now();
     let is_queued = action.reserved_minor.is_some();
@@ -314,12 +316,12 @@ fn trade(
         orders::release(app, tx, (action.user, action.id))?;
     }
     let (id, fill) = order.fill(app, tx, (action.user, action.id), &priced.quote)?;
-    let (verb, joined) = match order.side {
-        Side::Buy => ("Bought", "for"),
-        Side::Sell => ("Sold", "for"),
+    let verb = match order.side {
+        Side::Buy => "Bought",
+        Side::Sell => "Sold",
     };
     let said = format!(
-        "{verb} {} {} at {} {joined} {}",
+        "{verb} {} {} at {} for {}",
         fill.quantity,
         order.symbol,
         fill.price.pretty_dollars(),

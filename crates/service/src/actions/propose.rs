@@ -58,7 +58,10 @@ pub async fn prepare(app: &App, caller: &Caller, mut new: NewAction) -> Result<P
     }
     check(&mut new)?;
     let priced = match &new.what {
-        What::Trade { symbol, .. } => quotes::one(app, symbol).await?,
+        What::Trade { account, symbol, .. } => {
+            paper::settle_splits(app, caller.user, *account, symbol).await?;
+            quotes::one(app, symbol).await?
+        }
         _ => None,
     };
     Ok(Prepared { caller: caller.clone(), new, priced })

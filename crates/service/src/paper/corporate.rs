@@ -11,6 +11,8 @@ use crate::{App, Error, Result, Tx, quotes};
 
 /// How far back the market is asked: a server may have been off for a while.
 const LOOK_BACK_DAYS: i64 = 45;
+/// And ahead: what is announced is known when the day begins, before anybody trades.
+const LOOK_AHEAD_DAYS: i64 = 14;
 const SYMBOLS_MAX: i64 = 1_000;
 const HOLDERS_MAX: i64 = 10_000;
 
@@ -20,7 +22,8 @@ pub async fn settle_once(app: &App) -> Result<usize> {
     let first = date_from_days(days_from_date(today) - LOOK_BACK_DAYS);
     let symbols: Vec<String> = app.db.all(SYMBOLS, params![SYMBOLS_MAX], |row| row.get(0)).await?;
     if !symbols.is_empty() {
-        match app.trading.market.corporate_actions(symbols, first, today).await {
+        let last = date_from_days(days_from_date(today) + LOOK_AHEAD_DAYS);
+        match app.trading.market.corporate_actions(symbols, first, last).await {
             Ok(told) => remember(app, told).await?,
             Err(trouble) => tracing::warn!(trouble = trouble.0, "no word of splits and dividends"),
         }
@@ -31,6 +34,32 @@ pub async fn settle_once(app: &App) -> Result<usize> {
         booked += settle(app, &due).await?;
     }
     Ok(booked)
+}
+
+/// Books the splits of one symbol that one account has not had yet, before it trades.
+pub(crate) async fn settle_splits(
+    app: &App,
+    user: UserId,
+    account: PaperAccountId,
+    symbol: &str,
+) -> Result<()> {
+    let today = days_from_date(app.clock.today());
+    let values = params![symbol, today, today - LOOK_BACK_DAYS];
+    for due in app.db.all(SPLITS, values, read).await? {
+        let Some(opens_at) = began(app, &due) else { continue };
+        let price = quotes::one(app, symbol).await?.map(|it| it.quote.price);
+        let mine = app.clone();
+        let work =
+            move |tx: &mut Tx<'_>| settle_one(&mine, tx, (user, account), &due, opens_at, price);
+        app.db.write(work).await?;
+    }
+    Ok(())
+}
+
+/// When shares began to trade without it, if they have: nobody trades before the opening of that day.
+fn began(app: &App, due: &CorporateAction) -> Option<Timestamp> {
+    let opens_at = calendar::session_on(due.ex_on)?.opens_at;
+    (opens_at <= app.clock.now()).then_some(opens_at)
 }
 
 async fn remember(app: &App, told: Vec<CorporateAction>) -> Result<()> {
@@ -50,14 +79,7 @@ async fn remember(app: &App, told: Vec<CorporateAction>) -> Result<()> {
 }
 
 async fn settle(app: &App, due: &CorporateAction) -> Result<usize> {
-    // Nobody trades before the opening of the day from which shares are without it.
-    let opens_at = match calendar::session_on(due.ex_on) {
-        Some(session) => session.opens_at,
-        None => return Ok(0),
-    };
-    if opens_at > app.clock.now() {
-        return Ok(0);
-    }
+    let Some(opens_at) = began(app, due) else { return Ok(0) };
     let values = params![&due.symbol, HOLDERS_MAX];
     let holders = app.db.all(HOLDERS, values, |row| Ok((row.get(0)?, row.get(1)?))).await?;
     let price = quotes::one(app, &due.symbol).await?.map(|it| it.quote.price);
@@ -194,6 +216,8 @@ const REMEMBER: &str = "insert into corporate_actions (symbol, kind, ex_on, term
     values ($1, $2, $3, $4, $5, $6) on conflict (symbol, kind, ex_on) do nothing";
 const DUE: &str = "select symbol, kind, ex_on, terms, pay_on from corporate_actions
     where pay_on <= $1 and pay_on >= $2 order by ex_on, symbol, kind limit $3";
+const SPLITS: &str = "select symbol, kind, ex_on, terms, pay_on from corporate_actions
+    where symbol = $1 and kind = 'split' and ex_on <= $2 and ex_on >= $3 order by ex_on limit 100";
 const HOLDERS: &str = "select distinct user_id, account_id from paper_entries where symbol = $1
     order by user_id, account_id limit $2";
 const SHARES_BEFORE: &str = "select l.amount from paper_legs l
@@ -204,4 +228,5 @@ const SHARES_BEFORE: &str = "select l.amount from paper_legs l
 const DESCRIBED: &str = "select kind, name from paper_positions
     where user_id = $1 and account_id = $2 and symbol = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[SYMBOLS, REMEMBER, DUE, HOLDERS, SHARES_BEFORE, DESCRIBED];
+pub(super) const STATEMENTS: &[&str] =
+    &[SYMBOLS, REMEMBER, DUE, SPLITS, HOLDERS, SHARES_BEFORE, DESCRIBED];

@@ -20,6 +20,7 @@ use crate::{App, Caller, Error, Result};
 pub use book::EntryKind;
 pub(crate) use book::open;
 pub use corporate::settle_once;
+pub(crate) use corporate::settle_splits;
 pub use history::{History, Trade, trades};
 pub use verify::{Soundness, verify};
 

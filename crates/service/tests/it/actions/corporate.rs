@@ -166,3 +166,23 @@ async fn a_silent_market_is_asked_again_and_each_account_gets_its_own() {
     assert_eq!(second.cash_minor, 100_000 - 15_000 + 300);
     assert_eq!(desk.cash().await.0, 1_000_000 - 50_000 + 1_000);
 }
+
+/// The background step comes every quarter of an hour; whoever trades at the opening does not wait for it.
+#[tokio::test]
+async fn old_shares_are_never_traded_at_a_price_of_new_ones() {
+    let desk = Desk::new().await;
+    desk.trade(Side::Buy, "VTI", shares("10")).await;
+    desk.world.market.happens(split(1, 10));
+    // Announced the day before.
+    settle_once(desk.app()).await.unwrap();
+    assert_eq!(desk.holds("VTI").await.1, "10");
+    let early = desk.propose(desk.order(Side::Sell, "VTI", shares("10"))).await.unwrap();
+    desk.wait_until(at(OPENING));
+    desk.world.market.set("VTI", "500", None);
+    let failed = super::approve(desk.app(), &desk.session, &early, None).await.unwrap();
+    assert_eq!(failed.error_code.as_deref(), Some("INSUFFICIENT_SHARES"));
+    assert_eq!(desk.holds("VTI").await, (950_000, "1".to_owned()));
+    desk.trade(Side::Sell, "VTI", shares("1")).await;
+    assert_eq!(desk.holds("VTI").await, (1_000_000, "0".to_owned()));
+    desk.is_sound().await;
+}

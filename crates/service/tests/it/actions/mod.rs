@@ -164,8 +164,11 @@ pub(crate) async fn approve(
     action: &Action,
     price: Option<Fixed9>,
 ) -> service::Result<Action> {
-    let verdict = actions::approve(app, session, action.id, seen(action, price), None).await?;
-    Ok(verdict.action)
+    let shown = match price {
+        Some(_) => seen(action, price),
+        None => Seen::now(app, action).await?,
+    };
+    actions::approve(app, session, action.id, shown, None).await
 }
 
 /// Proposed by the person and approved by them at once.

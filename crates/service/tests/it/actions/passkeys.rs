@@ -35,8 +35,7 @@ async fn answer(
     answer: &str,
 ) -> service::Result<Action> {
     let party = party();
-    let verdict = actions::approve(desk.app(), session, action.id, seen, Some((&party, answer)));
-    Ok(verdict.await?.action)
+    actions::approve(desk.app(), session, action.id, seen, Some((&party, answer))).await
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: For
     };
     let (app, caller) = (person.app(), &person.caller);
     let decided = match form.text("decision") {
-        "approve" => actions::approve(app, caller, action.id, seen, None).await.map(|it| it.action),
+        "approve" => actions::approve(app, caller, action.id, seen, None).await,
         "reject" => {
             let reason = Some(form.text("reason").to_owned());
             actions::reject(app, caller, action.id, seen, reason).await

@@ -187,6 +187,7 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
     let trade = shown.trade.as_ref();
     let approve = trade.map_or("Approve", |it| it.primary_action_label.as_str());
     let reject = trade.map_or("Reject", |it| it.secondary_action_label.as_str());
+    let can_approve = trade.is_none() || price.is_some();
     let price = price.map(|it| it.to_string()).unwrap_or_default();
     let digest = hex(&action.digest());
     let here = format!("/approvals/{}", action.thread);
@@ -204,14 +205,16 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
             }
         }
         div.choice {
-            @if !action.needs_passkey {
+            @if can_approve && !action.needs_passkey {
                 button.primary type="submit" name="decision" value="approve" { (approve) }
             }
             button.outlined type="submit" name="decision" value="reject" { (reject) }
         }
     };
     html! {
-        @if action.needs_passkey {
+        @if !can_approve {
+            p.warning { "There is no price right now, so that it cannot be approved. Look again in a moment." }
+        } @else if action.needs_passkey {
             (with_passkey(person, approve, &here, &about.to_string()))
         }
         (fields::form(&format!("{here}/decide"), &person.form_token, inner))

@@ -105,6 +105,25 @@ async fn a_trade_is_shown_whole_and_filled_when_its_button_is_pressed() {
 }
 
 #[tokio::test]
+async fn without_a_price_there_is_nothing_to_approve_by() {
+    let mut desk = Desk::new().await;
+    let action = desk.buy("3", None).await;
+    let seen = desk.browser.get(&here(&action)).await.text;
+    let digest = field(&seen, "digest");
+    let bare = [("digest", digest.as_str()), ("price", ""), ("decision", "approve")];
+    let refused = desk.browser.post(&format!("{}/decide", here(&action)), &bare).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.text.contains("There is no price to decide by"), "{}", refused.text);
+    assert_eq!(desk.now(&action).await.status, Status::PendingApproval);
+
+    desk.world.market.forget("AAPL");
+    desk.world.advance_seconds(2);
+    let page = desk.browser.get(&here(&action)).await.text;
+    assert!(page.contains("There is no price right now"), "{page}");
+    assert!(!page.contains("Buy 3 AAPL</button>") && page.contains("Reject</button>"), "{page}");
+}
+
+#[tokio::test]
 async fn a_rejection_keeps_its_reason_and_does_nothing_else() {
     let mut desk = Desk::new().await;
     let action = desk.buy("3", None).await;
