@@ -4,3 +4,4 @@
 mod decimal;
 pub mod demo;
 pub mod market;
+pub mod simplefin;

@@ -8,6 +8,7 @@ pub mod draft;
 mod market;
 mod proxy;
 pub mod receiver;
+pub mod simplefin;
 mod world;
 
 pub use authenticator::{Authenticator, Kind};

@@ -30,6 +30,11 @@ pub fn authority() -> Vec<u8> {
     AUTHORITY.pem.clone().into_bytes()
 }
 
+/// How a server of ours speaks TLS, as `localhost`.
+pub(crate) fn server_tls() -> Arc<ServerConfig> {
+    AUTHORITY.tls.clone()
+}
+
 /// What came, as it came.
 #[derive(Debug, Clone)]
 pub struct Heard {

@@ -1,0 +1,297 @@
+//! The two addresses of SimpleFIN that hold secrets: the setup token's, and the access URL. Neither is ever printed.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD as PADDED};
+use base64::engine::{DecodePaddingMode, GeneralPurposeConfig as Config};
+
+const LONGEST: usize = 2048;
+
+/// People lose the padding when they copy, and some servers write the alphabet of URLs.
+const LENIENT: Config =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const DECODERS: [GeneralPurpose; 2] =
+    [GeneralPurpose::new(&STANDARD, LENIENT), GeneralPurpose::new(&URL_SAFE, LENIENT)];
+
+/// What is wrong with an address, in words for whoever pasted it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadAddress(&'static str);
+
+impl fmt::Display for BadAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Where an access URL can be claimed, once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SetupToken {
+    claim_url: String,
+}
+
+impl SetupToken {
+    /// Takes the token as it was pasted, with line breaks and without padding.
+    pub fn parse(text: &str) -> Result<SetupToken, BadAddress> {
+        let packed: String = text.split_whitespace().collect();
+        if packed.is_empty() {
+            return Err(BadAddress("Paste the setup token that SimpleFIN showed."));
+        }
+        let no_token = BadAddress(
+            "This is no setup token. Copy the whole token that SimpleFIN showed, from its first \
+             letter to its last.",
+        );
+        if packed.len() > 2 * LONGEST {
+            return Err(no_token);
+        }
+        let decoded = DECODERS.iter().find_map(|it| it.decode(&packed).ok()).ok_or(no_token)?;
+        let url = String::from_utf8(decoded).map_err(|_| no_token)?;
+        let parts = Parts::of(url.trim()).ok_or(no_token)?;
+        if parts.user_info.is_some() {
+            return Err(BadAddress(
+                "This token holds an address with a password, so it is not a setup token. Create \
+                 a new setup token at SimpleFIN.",
+            ));
+        }
+        Ok(SetupToken { claim_url: format!("{}{}", parts.origin(), parts.path) })
+    }
+
+    /// Whom the token would be shown to, such as `bridge.simplefin.org`.
+    pub fn host(&self) -> &str {
+        host_of(&self.claim_url)
+    }
+
+    pub(super) fn claim_url(&self) -> &str {
+        &self.claim_url
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.claim_url.starts_with("https://")
+    }
+}
+
+impl fmt::Debug for SetupToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SetupToken({}, hidden)", self.host())
+    }
+}
+
+/// All that is needed to read a person's accounts, for as long as they do not revoke it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccessUrl {
+    /// Without user and password, and without a slash at the end.
+    base: String,
+    user: String,
+    password: String,
+}
+
+impl AccessUrl {
+    pub fn parse(text: &str) -> Result<AccessUrl, BadAddress> {
+        let wrong = BadAddress("An access URL looks like https://user:password@host/simplefin.");
+        let parts = Parts::of(text.trim()).ok_or(wrong)?;
+        let (user, password) = parts.user_info.and_then(|it| it.split_once(':')).ok_or(wrong)?;
+        let path = parts.path.trim_end_matches('/');
+        if user.is_empty() || password.is_empty() || path.contains('?') {
+            return Err(wrong);
+        }
+        Ok(AccessUrl {
+            base: format!("{}{path}", parts.origin()),
+            user: unescape(user).ok_or(wrong)?,
+            password: unescape(password).ok_or(wrong)?,
+        })
+    }
+
+    /// The whole secret, for whoever encrypts it; `parse` reads it again.
+    pub fn expose(&self) -> String {
+        let (user, password) = (escape(&self.user), escape(&self.password));
+        match self.base.split_once("://") {
+            Some((scheme, rest)) => format!("{scheme}://{user}:{password}@{rest}"),
+            None => String::new(),
+        }
+    }
+
+    /// Who answers, such as `bridge.simplefin.org`.
+    pub fn host(&self) -> &str {
+        host_of(&self.base)
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.base.starts_with("https://")
+    }
+
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub(super) fn authorization(&self) -> String {
+        format!("Basic {}", PADDED.encode(format!("{}:{}", self.user, self.password)))
+    }
+
+    /// The text without what must not be shown, should somebody repeat it to us.
+    pub(super) fn redact(&self, text: &str) -> String {
+        let secrets = [self.authorization(), escape(&self.password), self.password.clone()];
+        secrets.iter().fold(text.to_owned(), |text, it| text.replace(it.as_str(), "(hidden)"))
+    }
+}
+
+impl fmt::Debug for AccessUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AccessUrl({}, hidden)", self.host())
+    }
+}
+
+fn host_of(url: &str) -> &str {
+    let after = url.split_once("://").map_or(url, |(_, it)| it);
+    after.split(['/', '?']).next().unwrap_or_default()
+}
+
+/// A URL taken apart as far as secrets and origins go. What a host may be called is the door's to judge.
+pub(super) struct Parts<'a> {
+    scheme: &'static str,
+    user_info: Option<&'a str>,
+    authority: String,
+    /// Path and query; with a slash at its beginning unless it is empty or only a query.
+    path: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(url: &'a str) -> Option<Parts<'a>> {
+        // Eyes and programs differ on where a URL with such characters leads.
+        let plain = |it: u8| it.is_ascii_graphic() && !b"\\\"<>^`{|}#".contains(&it);
+        if url.len() > LONGEST || !url.bytes().all(plain) {
+            return None;
+        }
+        let (scheme, rest) = url.split_once("://")?;
+        let scheme = match scheme.to_ascii_lowercase().as_str() {
+            "https" => "https",
+            "http" => "http",
+            _ => return None,
+        };
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let (user_info, authority) = match authority.split_once('@') {
+            Some((user_info, authority)) => (Some(user_info), authority),
+            None => (None, authority),
+        };
+        if authority.is_empty() || authority.contains('@') {
+            return None;
+        }
+        Some(Parts { scheme, user_info, authority: authority.to_ascii_lowercase(), path })
+    }
+
+    pub(super) fn origin(&self) -> String {
+        format!("{}://{}", self.scheme, self.authority)
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.scheme == "https"
+    }
+
+    pub(super) fn has_user_info(&self) -> bool {
+        self.user_info.is_some()
+    }
+
+    pub(super) fn path(&self) -> &'a str {
+        self.path
+    }
+}
+
+pub(super) fn escape(text: &str) -> String {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+    let escaped = text.bytes().map(|it| match plain(it) {
+        true => char::from(it).to_string(),
+        false => format!("%{it:02X}"),
+    });
+    escaped.collect()
+}
+
+/// None when a percent sign is not followed by two digits, or when the result is no text.
+fn unescape(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let digits = part.get(..2).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEMO: &str = "aHR0cHM6Ly9iZXRhLWJyaWRnZS5zaW1wbGVmaW4ub3JnL3NpbXBsZWZpbi9jbGFpbS9ERU1P";
+
+    #[test]
+    fn a_token_is_read_however_it_was_copied() {
+        let spaced = format!("  {}\r\n {}\n", &DEMO[..30], &DEMO[30..]);
+        for text in [DEMO, &spaced] {
+            let token = SetupToken::parse(text).unwrap();
+            assert_eq!(token.claim_url(), "https://beta-bridge.simplefin.org/simplefin/claim/DEMO");
+            assert_eq!(token.host(), "beta-bridge.simplefin.org");
+        }
+        for url in ["https://a.example/claim/x", "https://a.example/claim/xy", "HTTPS://A.example/"]
+        {
+            let padded = PADDED.encode(url);
+            let token = SetupToken::parse(&padded).unwrap();
+            assert_eq!(SetupToken::parse(padded.trim_end_matches('=')).unwrap(), token);
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused_with_advice() {
+        for text in ["", " ", "hello there!", "https://bridge.simplefin.org/claim/x", "AAAA"] {
+            let said = SetupToken::parse(text).unwrap_err().to_string();
+            assert!(said.contains("token"), "{text}: {said}");
+        }
+        for url in [
+            "ftp://a.example/claim",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "https:///claim",
+            "https://user:pass@a.example/claim",
+            "https://a.example\\@b.example/claim",
+            "https://a.example/claim#part",
+            "https://a.example/cl aim",
+            "https://a@b@c.example/claim",
+        ] {
+            assert!(SetupToken::parse(&PADDED.encode(url)).is_err(), "{url}");
+        }
+        assert!(SetupToken::parse(&"A".repeat(1_000_000)).is_err());
+    }
+
+    #[test]
+    fn an_access_url_needs_a_user_and_a_password() {
+        let access = AccessUrl::parse("https://demo:p%40ss@host.example:444/simplefin/\n").unwrap();
+        assert_eq!(access.base(), "https://host.example:444/simplefin");
+        assert_eq!((access.user.as_str(), access.password.as_str()), ("demo", "p@ss"));
+        assert_eq!(AccessUrl::parse(&access.expose()), Ok(access.clone()));
+        assert_eq!(access.authorization(), format!("Basic {}", PADDED.encode("demo:p@ss")));
+        for text in [
+            "",
+            "Forbidden (was it already claimed?)",
+            "<html><body>Sorry</body></html>",
+            "https://host.example/simplefin",
+            "https://user@host.example/simplefin",
+            "https://:pass@host.example/simplefin",
+            "https://user:@host.example/simplefin",
+            "https://user:pa%zzs@host.example/simplefin",
+            "https://user:pass@host.example/simplefin?x=1",
+            "https://user:pass@host.example/one https://user:pass@host.example/two",
+        ] {
+            assert!(AccessUrl::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_printed() {
+        let access = AccessUrl::parse("https://name:word@host.example/simplefin").unwrap();
+        assert_eq!(format!("{access:?}"), "AccessUrl(host.example, hidden)");
+        let token = SetupToken::parse(DEMO).unwrap();
+        assert!(!format!("{token:?}").contains("claim"));
+        let said = access.redact(&format!("{} and {}", access.expose(), access.authorization()));
+        assert!(!said.contains("word") && !said.contains(&PADDED.encode("name:word")), "{said}");
+    }
+}

@@ -1,0 +1,169 @@
+//! From what a server says to drafts, by what the person said about each account.
+
+use std::collections::BTreeMap;
+
+use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
+use base::words;
+use base::{Date, Timestamp, date_from_days};
+
+use super::{Account, AccountSet, Matter, Transaction};
+
+/// What the person chose for an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub kind: AccountKind,
+    pub subtype: Option<String>,
+    /// Of no meaning where nothing can be owed.
+    pub owed: Owed,
+}
+
+words!(
+    /// Which sign the server gives to what is owed on a card or a loan.
+    Owed {
+        Negative => "negative",
+        Positive => "positive",
+    }
+);
+
+/// Drafts of the accounts that were chosen, by `Account::external_id`; `at` is when the server was asked.
+pub fn drafts(
+    set: &AccountSet,
+    choices: &BTreeMap<String, Choice>,
+    at: Timestamp,
+) -> Vec<AccountDraft> {
+    let chosen = set.accounts.iter().filter_map(|it| Some((it, choices.get(&it.external_id)?)));
+    chosen.map(|(account, choice)| draft(set, account, choice, at)).collect()
+}
+
+fn draft(set: &AccountSet, account: &Account, choice: &Choice, at: Timestamp) -> AccountDraft {
+    // An institution that did not answer may look as if it had no positions any more.
+    let in_doubt = set.notices.iter().any(|it| {
+        let is_own = it.account.as_ref().is_some_and(|id| *id == account.id)
+            || it.account.is_none()
+                && it.connection.is_some()
+                && it.connection == account.connection;
+        is_own && matches!(it.matter, Matter::Retry | Matter::Reauthenticate)
+    });
+    let holdings = account.holdings.as_ref().filter(|it| !in_doubt || !it.is_empty());
+    let holdings = holdings.filter(|_| choice.kind == AccountKind::Investment).map(|it| {
+        let institution = account.institution.as_deref();
+        it.iter().filter_map(|it| it.draft(institution, account.currency, at)).collect()
+    });
+    AccountDraft {
+        external_id: account.external_id.clone(),
+        name: account.name.clone(),
+        mask: mask(&account.name),
+        kind: choice.kind,
+        subtype: choice.subtype.clone(),
+        currency: account.currency,
+        institution_name: account.institution.clone(),
+        institution_logo: None,
+        closed_on: None,
+        balance: balance(account, choice, at),
+        past_balances: Vec::new(),
+        interest_rate: None,
+        apy_display: None,
+        next_payment_due_on: None,
+        transactions: transactions(account),
+        removed: Vec::new(),
+        holdings,
+    }
+}
+
+/// The last digits that many names end with: `Everyday Checking (1234)`, `Visa ...5678`.
+fn mask(name: &str) -> Option<String> {
+    let name = name.trim_end_matches([')', ']', ' ']);
+    let digits = name.len() - name.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+    let (before, digits) = name.split_at(name.len() - digits);
+    let is_apart = before.ends_with(['(', '[', ' ', '.', '*', '-', '#', 'x', 'X']);
+    (digits.len() == 4 && is_apart).then(|| digits.to_owned())
+}
+
+fn balance(account: &Account, choice: &Choice, at: Timestamp) -> Option<BalanceDraft> {
+    // An explicit zero is a balance; only one that is missing is stood in for.
+    let raw = account.balance.or(account.available)?.minor();
+    let current_minor = match (choice.kind.is_debt(), choice.owed) {
+        (true, Owed::Negative) => raw.checked_neg()?,
+        (true, Owed::Positive) | (false, _) => raw,
+    };
+    let available = account.available.filter(|_| account.balance.is_some()).map(|it| it.minor());
+    let available_minor = match choice.kind {
+        AccountKind::Loan => None,
+        // What is left of a limit; where it repeats the balance, it is none.
+        AccountKind::Credit => available.filter(|it| *it >= 0 && *it != raw),
+        _ => available,
+    };
+    let as_of = account.balance_at.unwrap_or(at).min(at);
+    Some(BalanceDraft { as_of, current_minor, available_minor, limit_minor: None })
+}
+
+fn day(at: Timestamp) -> Date {
+    date_from_days(at.as_second().div_euclid(86_400))
+}
+
+/// In the order of their days, each once, ids apart.
+fn transactions(account: &Account) -> Vec<TransactionDraft> {
+    let mut by_id: BTreeMap<&str, Vec<TransactionDraft>> = BTreeMap::new();
+    for transaction in &account.transactions {
+        if let Some(draft) = transaction_draft(transaction) {
+            by_id.entry(&transaction.id).or_default().push(draft);
+        }
+    }
+    let mut drafts: Vec<TransactionDraft> =
+        by_id.into_iter().flat_map(|(id, same)| told_apart(id, same)).collect();
+    drafts.sort_by(|a, b| (a.posted_on, &a.external_id).cmp(&(b.posted_on, &b.external_id)));
+    drafts
+}
+
+/// Rows with one id: the posted one replaces the pending, equal ones are one, and those that differ are kept apart by
+/// day and amount. The first keeps the plain id, so that the usual case needs no luck.
+fn told_apart(id: &str, mut same: Vec<TransactionDraft>) -> Vec<TransactionDraft> {
+    if same.iter().any(|it| !it.pending) {
+        same.retain(|it| !it.pending);
+    }
+    same.sort_by(|a, b| {
+        let key = |it: &TransactionDraft| (it.posted_on, it.amount.minor());
+        (key(a), &a.description).cmp(&(key(b), &b.description))
+    });
+    same.dedup();
+    let mut before: Option<(Date, i64)> = None;
+    let mut equal = 1;
+    for (index, row) in same.iter_mut().enumerate() {
+        let key = (row.posted_on, row.amount.minor());
+        equal = if before == Some(key) { equal + 1 } else { 1 };
+        before = Some(key);
+        if index > 0 {
+            let apart = if equal > 1 { format!(":{equal}") } else { String::new() };
+            row.external_id = Some(format!("{id}#{}:{}{apart}", key.0, key.1));
+        }
+    }
+    same
+}
+
+fn transaction_draft(it: &Transaction) -> Option<TransactionDraft> {
+    let (posted, transacted) = (it.posted_at.map(day), it.transacted_at.map(day));
+    let posted_on = match it.pending {
+        true => transacted.or(posted),
+        false => posted.or(transacted),
+    };
+    let memo = it.memo.as_deref().filter(|memo| *memo != it.description);
+    let description = match memo {
+        Some(memo) if !it.description.contains(memo) => format!("{} {memo}", it.description),
+        _ => it.description.clone(),
+    };
+    Some(TransactionDraft {
+        external_id: Some(it.id.clone()),
+        pending: it.pending,
+        settles: None,
+        posted_on: posted_on?,
+        authorized_on: transacted,
+        amount: it.amount,
+        description: description.trim().to_owned(),
+        counterparty: it.payee.clone(),
+        counterparty_logo_url: None,
+        category: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

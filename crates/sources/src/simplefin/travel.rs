@@ -1,0 +1,144 @@
+//! One request and where its answer leads: at most five steps further, each of them looked at by the door's guard, and
+//! the password shown to nobody but the origin that it belongs to.
+
+use std::time::Duration;
+
+use net::{Door, Failure, Limits, Outgoing, Reply};
+
+use super::Trouble;
+use super::address::Parts;
+
+const MOST_REDIRECTS: usize = 5;
+const CONNECT: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Copy)]
+pub(super) struct Trip {
+    /// For all steps together.
+    pub(super) within: Duration,
+    pub(super) body_max: usize,
+}
+
+impl Trip {
+    pub(super) async fn post(self, door: &Door, url: &str) -> Result<Reply, Trouble> {
+        self.go(door, url.to_owned(), None, true).await
+    }
+
+    pub(super) async fn get(
+        self,
+        door: &Door,
+        url: String,
+        authorization: String,
+    ) -> Result<Reply, Trouble> {
+        self.go(door, url, Some(authorization), false).await
+    }
+
+    async fn go(
+        self,
+        door: &Door,
+        url: String,
+        authorization: Option<String>,
+        posts: bool,
+    ) -> Result<Reply, Trouble> {
+        let steps = self.steps(door, url, authorization, posts);
+        let ended = tokio::time::timeout(self.within, steps).await;
+        ended.unwrap_or(Err(Trouble::Unreachable(Failure::Timeout)))
+    }
+
+    async fn steps(
+        self,
+        door: &Door,
+        mut url: String,
+        mut authorization: Option<String>,
+        mut posts: bool,
+    ) -> Result<Reply, Trouble> {
+        let limits = Limits { connect: CONNECT, whole: self.within, body_max: self.body_max };
+        for _ in 0..=MOST_REDIRECTS {
+            let mut asked = match posts {
+                true => Outgoing::post(url.as_str(), "").header("content-length", "0"),
+                false => Outgoing::get(url.as_str()),
+            };
+            if let Some(authorization) = &authorization {
+                asked = asked
+                    .header("accept", "application/json")
+                    .header("authorization", authorization.as_str());
+            }
+            let reply = door.send(asked, limits).await.map_err(Trouble::of_failure)?;
+            let further = match reply.status {
+                301 | 302 | 303 | 307 | 308 => reply.header("location"),
+                _ if reply.truncated => return Err(Trouble::TooLarge),
+                _ => return Ok(reply),
+            };
+            let further = further.and_then(|it| joined(&url, it));
+            let further = further.ok_or(Trouble::BadAnswer(
+                "it leads elsewhere, but not to where one could follow".to_owned(),
+            ))?;
+            if origin(&further) != origin(&url) {
+                authorization = None;
+            }
+            posts &= reply.status != 303;
+            url = further;
+        }
+        Err(Trouble::BadAnswer("it leads elsewhere again and again".to_owned()))
+    }
+}
+
+fn origin(url: &str) -> Option<String> {
+    let origin = Parts::of(url)?.origin();
+    let default = if origin.starts_with("https") { ":443" } else { ":80" };
+    Some(origin.strip_suffix(default).map(str::to_owned).unwrap_or(origin))
+}
+
+/// Where `location` leads from `url`. None when it is no address, has a password in it, or would go on without TLS.
+fn joined(url: &str, location: &str) -> Option<String> {
+    let here = Parts::of(url)?;
+    let whole = if location.contains("://") && !location.starts_with(['/', '?']) {
+        location.to_owned()
+    } else if let Some(rest) = location.strip_prefix("//") {
+        let scheme = if here.is_https() { "https" } else { "http" };
+        format!("{scheme}://{rest}")
+    } else {
+        let path = here.path().split('?').next().unwrap_or_default();
+        let folder = path.rfind('/').map_or("/", |at| &path[..=at]);
+        match location.chars().next() {
+            Some('/') => format!("{}{location}", here.origin()),
+            Some('?') => format!("{}{path}{location}", here.origin()),
+            _ => format!("{}{folder}{location}", here.origin()),
+        }
+    };
+    let there = Parts::of(&whole)?;
+    let lesser = here.is_https() && !there.is_https();
+    (!lesser && !there.has_user_info()).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{joined, origin};
+
+    #[test]
+    fn a_location_is_read_from_where_it_was_said() {
+        let url = "https://a.example/one/two?x=1";
+        for (location, expected) in [
+            ("https://b.example/y", Some("https://b.example/y")),
+            ("//b.example/y", Some("https://b.example/y")),
+            ("/y?z=https://c.example", Some("https://a.example/y?z=https://c.example")),
+            ("?y=2", Some("https://a.example/one/two?y=2")),
+            ("three", Some("https://a.example/one/three")),
+            ("http://a.example/one", None),
+            ("https://user:pass@b.example/", None),
+            ("ftp://b.example/", None),
+            ("https://", None),
+        ] {
+            assert_eq!(joined(url, location).as_deref(), expected, "{location}");
+        }
+        assert_eq!(joined("https://a.example", "y").as_deref(), Some("https://a.example/y"));
+        assert!(joined("http://a.example/", "http://b.example/").is_some());
+    }
+
+    #[test]
+    fn origins_are_the_same_only_with_scheme_host_and_port() {
+        assert_eq!(origin("https://A.example:443/x"), origin("https://a.example/y"));
+        for other in ["http://a.example", "https://b.example", "https://a.example:444"] {
+            assert_ne!(origin("https://a.example"), origin(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! How the server answers: who may ask, how often, and what happens instead when a test said so.
+
+use std::io;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
+
+use super::render::{Render, Wanted};
+use super::{Asked, Mishap, SimpleFin, State};
+
+/// What the Bridge suggests, warns at and blocks at is 24, 48 and 96.
+const WARNS_AT: u32 = 48;
+const BLOCKS_AT: u32 = 96;
+const WARNING: &str = "You have made too many requests today. Data is only refreshed once every 24 \
+                       hours; please make fewer requests.";
+
+type Outcome = (u16, &'static str, String);
+
+pub(super) async fn answer(
+    server: &SimpleFin,
+    request: Request<Incoming>,
+) -> io::Result<Response<Full<Bytes>>> {
+    let header =
+        |name: &str| request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned);
+    let asked = Asked {
+        method: request.method().to_string(),
+        path: request.uri().path_and_query().unwrap().to_string(),
+        authorization: header("authorization"),
+        content_length: header("content-length"),
+    };
+    let is_for_accounts = request.uri().path() == "/simplefin/accounts";
+    let mishap = {
+        let mut state = server.state();
+        state.asked.push(asked.clone());
+        if is_for_accounts { state.mishaps.pop_front() } else { None }
+    };
+    let (status, header, body) = match mishap {
+        Some(Mishap::Cut) => return Err(io::Error::other("cut")),
+        Some(Mishap::Says(status, body)) => (status, None, body),
+        Some(Mishap::Redirect(status, location)) => {
+            (status, Some(("location", location)), String::new())
+        }
+        Some(Mishap::Huge(bytes)) => (200, None, " ".repeat(bytes)),
+        Some(Mishap::Slow(pause)) => {
+            tokio::time::sleep(pause).await;
+            let (status, kind, body) = respond(server, &asked);
+            (status, Some(("content-type", kind.to_owned())), body)
+        }
+        None => {
+            let (status, kind, body) = respond(server, &asked);
+            (status, Some(("content-type", kind.to_owned())), body)
+        }
+    };
+    let mut response = Response::builder().status(status);
+    if let Some((name, value)) = header {
+        response = response.header(name, value);
+    }
+    Ok(response.body(Full::new(Bytes::from(body))).unwrap())
+}
+
+fn respond(server: &SimpleFin, asked: &Asked) -> Outcome {
+    let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+    let path = path.strip_prefix("/simplefin").unwrap_or(path);
+    match (asked.method.as_str(), path) {
+        ("GET", "/info") if server.state().habits.only_version_one => {
+            (200, JSON, "{\"versions\":[\"1.0\"]}".to_owned())
+        }
+        ("GET", "/info") => (200, JSON, "{\"versions\":[\"1\",\"2\"]}".to_owned()),
+        ("POST", path) if path.starts_with("/claim/") => claim(server, &path["/claim/".len()..]),
+        ("GET", "/accounts") => accounts(server, asked.authorization.as_deref(), query),
+        _ => (404, TEXT, "Not found".to_owned()),
+    }
+}
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
+
+fn claim(server: &SimpleFin, code: &str) -> Outcome {
+    let mut state = server.state();
+    if let Some(body) = &state.habits.claims_badly {
+        return (200, TEXT, body.clone());
+    }
+    match state.tokens.get_mut(code) {
+        Some(is_claimed @ false) => *is_claimed = true,
+        _ => return (403, TEXT, "Forbidden (was it already claimed?)".to_owned()),
+    }
+    let key = state.new_key();
+    drop(state);
+    (200, TEXT, format!("{}\n", server.access_url_of(&key)))
+}
+
+fn accounts(server: &SimpleFin, authorization: Option<&str>, query: &str) -> Outcome {
+    let today = server.clock.now().as_second().div_euclid(86_400);
+    let mut state = server.state();
+    let is_known = authorization.and_then(credentials).is_some_and(|it| state.keys.contains(&it));
+    if !is_known {
+        return (403, TEXT, "Forbidden".to_owned());
+    }
+    if state.habits.is_unpaid {
+        return (402, TEXT, "Payment required".to_owned());
+    }
+    let count = state.count(today);
+    if count >= BLOCKS_AT {
+        return (403, TEXT, WARNING.to_owned());
+    }
+    let warning = (count >= WARNS_AT).then_some(WARNING);
+    (200, JSON, Render { state: &state, wanted: Wanted::read(query), warning }.answer())
+}
+
+fn credentials(authorization: &str) -> Option<(String, String)> {
+    let decoded = STANDARD.decode(authorization.strip_prefix("Basic ")?).ok()?;
+    let decoded = String::from_utf8(decoded).ok()?;
+    decoded.split_once(':').map(|(user, password)| (user.to_owned(), password.to_owned()))
+}
+
+impl State {
+    /// Which request of its day this is.
+    fn count(&mut self, today: i64) -> u32 {
+        if self.counted.0 != today {
+            self.counted = (today, 0);
+        }
+        self.counted.1 += 1;
+        self.counted.1
+    }
+}
