@@ -12,23 +12,25 @@ pub(super) type Loose<'a> = Option<&'a RawValue>;
 /// The text of a string, a number or a truth.
 pub(super) fn text(value: Loose<'_>) -> Option<String> {
     let raw = value?.get();
-    let text = match raw.as_bytes().first()? {
+    let text: String = match raw.as_bytes().first()? {
         b'"' => serde_json::from_str(raw).ok()?,
         b'{' | b'[' => return None,
         _ => raw.to_owned(),
     };
-    let text: String = text;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The parts of a list, whatever each of them is; a single text counts as a list of one.
+/// The parts of a list, whatever each of them is.
 pub(super) fn list(value: Loose<'_>) -> Option<Vec<&RawValue>> {
-    let raw = value?;
-    match raw.get().as_bytes().first()? {
-        b'[' => serde_json::from_str(raw.get()).ok(),
-        b'"' => Some(vec![raw]),
-        _ => None,
+    serde_json::from_str(value?.get()).ok()
+}
+
+/// The texts of a list, or the one text that stands in its place.
+pub(super) fn texts(value: Loose<'_>) -> Vec<String> {
+    match list(value) {
+        Some(list) => list.into_iter().filter_map(|it| text(Some(it))).collect(),
+        None => text(value).into_iter().collect(),
     }
 }
 

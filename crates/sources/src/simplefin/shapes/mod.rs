@@ -254,8 +254,8 @@ impl Reader {
             notices.push(Notice { code, text, connection, account, matter });
         }
         // Version 2 may say the same once more in the words of version 1.
-        for raw in loose::list(errors).into_iter().flatten() {
-            let Some(text) = loose::text(Some(raw)).map(|it| cleaned(&it)) else { continue };
+        for text in loose::texts(errors) {
+            let text = cleaned(&text);
             if text.is_empty() || notices.iter().any(|it| it.text == text) {
                 continue;
             }
@@ -327,10 +327,11 @@ fn transaction(raw: &RawValue, account: &Account) -> Result<Transaction, String>
     if posted_at.is_none() && transacted_at.is_none() {
         return Err(format!("{name}: transaction {} has no date.", quote(&id)));
     }
-    let shown = |value| loose::text(value);
-    let (payee, memo) = (shown(raw.payee), shown(raw.memo));
-    let description = shown(raw.description).or_else(|| payee.clone()).or_else(|| memo.clone());
-    let mcc = shown(raw.mcc).filter(|it| it.len() == 4 && it.bytes().all(|it| it.is_ascii_digit()));
+    let (payee, memo) = (loose::text(raw.payee), loose::text(raw.memo));
+    let description =
+        loose::text(raw.description).or_else(|| payee.clone()).or_else(|| memo.clone());
+    let mcc =
+        loose::text(raw.mcc).filter(|it| it.len() == 4 && it.bytes().all(|it| it.is_ascii_digit()));
     Ok(Transaction {
         id,
         pending: loose::truth(raw.pending) || is_open,

@@ -1,0 +1,83 @@
+//! A setup token becomes an access URL, once.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use net::{Door, Failure, Guard, Policy};
+use sources::simplefin::{AccessUrl, Query, SetupToken, Trouble, claim};
+use testkit::simplefin::SimpleFin;
+
+use super::{ask, clock};
+
+#[tokio::test]
+async fn a_token_is_claimed_once() {
+    let server = SimpleFin::start(clock()).await;
+    let token = SetupToken::parse(&server.setup_token()).unwrap();
+    let access = claim(&SimpleFin::door(), &token).await.unwrap();
+    assert!(ask(&access, &Query::default()).await.unwrap().accounts.is_empty());
+    let asked = &server.asked()[0];
+    assert_eq!((asked.method.as_str(), asked.content_length.as_deref()), ("POST", Some("0")));
+    assert_eq!(asked.authorization, None);
+    let trouble = claim(&SimpleFin::door(), &token).await.unwrap_err();
+    assert_eq!(trouble, Trouble::Claimed);
+    assert!(trouble.to_string().contains("Create a new one"), "{trouble}");
+    assert!(!trouble.passes());
+}
+
+#[tokio::test]
+async fn only_an_access_url_counts_whatever_the_status_is() {
+    let server = SimpleFin::start(clock()).await;
+    let token = SetupToken::parse(&server.setup_token()).unwrap();
+    for (body, expected) in [
+        ("Forbidden (was it already claimed?)", Trouble::Claimed),
+        ("", Trouble::BadAnswer("it holds no access URL".to_owned())),
+        (
+            "<html><body>Sorry</body></html>",
+            Trouble::BadAnswer("it holds no access URL".to_owned()),
+        ),
+        ("https://host.example/simplefin", Trouble::BadAnswer("it holds no access URL".to_owned())),
+        (
+            "http://user:word@host.example/simplefin",
+            Trouble::BadAnswer("the access URL does not begin with https://".to_owned()),
+        ),
+    ] {
+        server.claims_answer(body);
+        assert_eq!(claim(&SimpleFin::door(), &token).await.unwrap_err(), expected, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_of_a_stranger_leads_nowhere_private() {
+    let server = SimpleFin::start(clock()).await;
+    let careful = || {
+        let extra_ca = Some(testkit::receiver::authority());
+        Door::new(Policy { guard: Guard::Public { allow: vec![] }, extra_ca }).unwrap()
+    };
+    let token = SetupToken::parse(&server.setup_token()).unwrap();
+    let trouble = claim(&careful(), &token).await.unwrap_err();
+    assert_eq!(trouble, Trouble::Forbidden(Failure::BlockedAddress));
+    assert!(server.asked().is_empty());
+    for (url, failure) in [
+        ("https://169.254.169.254/latest/meta-data", Failure::BlockedAddress),
+        ("https://127.0.0.1/claim/x", Failure::BlockedAddress),
+        ("https://[::1]/claim/x", Failure::BlockedAddress),
+        ("http://bridge.simplefin.org/claim/x", Failure::NotHttps),
+        ("https://0x7f.1/claim/x", Failure::BadUrl),
+    ] {
+        let token = SetupToken::parse(&STANDARD.encode(url)).unwrap();
+        let trouble = claim(&careful(), &token).await.unwrap_err();
+        assert_eq!(trouble, Trouble::Forbidden(failure), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn secrets_stay_out_of_what_is_printed() {
+    let server = SimpleFin::start(clock()).await;
+    let access = AccessUrl::parse(&server.access_url()).unwrap();
+    assert!(access.expose().contains("sesame"));
+    let told = format!("the password sesame{} of {}", 1, server.access_url());
+    server.mishap(testkit::simplefin::Mishap::Says(404, told));
+    let trouble = ask(&access, &Query::default()).await.unwrap_err();
+    for shown in [format!("{access:?}"), format!("{trouble:?}"), trouble.to_string()] {
+        assert!(!shown.contains("sesame1"), "{shown}");
+    }
+}

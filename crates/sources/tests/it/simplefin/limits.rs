@@ -1,0 +1,93 @@
+//! Budgets, subscriptions and revoked access.
+
+use std::time::Duration;
+
+use sources::simplefin::{Matter, Query, Trouble, windows_of};
+use testkit::day;
+use testkit::simplefin::{Mishap, SimpleFin};
+
+use super::{ask, clock, household, march};
+
+#[tokio::test]
+async fn a_range_that_is_too_long_is_cut_and_told() {
+    let (server, access) = household().await;
+    let query = Query { start: Some(day("2025-11-01")), ..march() };
+    for version in [2, 1] {
+        let set = ask(&access, &query).await.unwrap();
+        assert_eq!(set.notices.len(), 1, "version {version}");
+        assert_eq!(set.notices[0].matter, Matter::RangeCapped(90));
+        assert_eq!(set.accounts.len(), 3);
+        server.speaks_version_one();
+    }
+    server.caps_at(30);
+    let set = ask(&access, &march()).await.unwrap();
+    assert_eq!(set.notices, []);
+    for (start, end) in windows_of(day("2025-12-01"), day("2026-03-11"), 30) {
+        let query = Query { start: Some(start), end: Some(end), ..Query::default() };
+        assert_eq!(ask(&access, &query).await.unwrap().notices, []);
+    }
+}
+
+#[tokio::test]
+async fn the_day_has_a_budget_with_a_warning_before_its_end() {
+    let clock = clock();
+    let server = SimpleFin::start(clock.clone()).await;
+    let access = sources::simplefin::AccessUrl::parse(&server.access_url()).unwrap();
+    let mut warned = Vec::new();
+    let blocked = loop {
+        match ask(&access, &Query { balances_only: true, ..Query::default() }).await {
+            Ok(set) => {
+                warned.push(set.notices.iter().any(|it| it.matter == Matter::TooManyRequests))
+            }
+            Err(trouble) => break trouble,
+        }
+    };
+    assert_eq!(blocked, Trouble::RateLimited);
+    assert!(blocked.passes());
+    assert_eq!(warned.len(), 95);
+    assert_eq!(warned.iter().position(|it| *it), Some(47));
+    clock.advance(Duration::from_secs(86_400));
+    assert_eq!(ask(&access, &Query::default()).await.unwrap().notices, []);
+}
+
+#[tokio::test]
+async fn who_must_pay_is_told_so_and_then_it_goes_on() {
+    let (server, access) = household().await;
+    server.unpaid(true);
+    let trouble = ask(&access, &march()).await.unwrap_err();
+    assert_eq!(trouble, Trouble::PaymentRequired);
+    assert!(trouble.to_string().contains("Renew it there"));
+    server.unpaid(false);
+    assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 3);
+}
+
+#[tokio::test]
+async fn revoked_access_is_told_from_other_trouble() {
+    let (server, access) = household().await;
+    for (mishap, expected, passes) in [
+        (Mishap::Says(401, String::new()), Trouble::Revoked, false),
+        (Mishap::Says(403, "Forbidden".to_owned()), Trouble::Revoked, false),
+        (
+            Mishap::Says(
+                200,
+                r#"{"errlist":[{"code":"gen.auth","msg":"No"}],"accounts":[]}"#.to_owned(),
+            ),
+            Trouble::Revoked,
+            false,
+        ),
+        (Mishap::Says(429, String::new()), Trouble::RateLimited, true),
+        (Mishap::Says(502, "<html>".to_owned()), Trouble::ServerError(502), true),
+        (
+            Mishap::Says(400, "<p>Bad &amp; <b>wrong</b>.</p>".to_owned()),
+            Trouble::Refused { status: 400, said: "Bad & wrong .".to_owned() },
+            true,
+        ),
+    ] {
+        server.mishap(mishap);
+        let trouble = ask(&access, &march()).await.unwrap_err();
+        assert_eq!((&trouble, trouble.passes()), (&expected, passes));
+        assert!(trouble.to_string().ends_with('.'), "{trouble}");
+    }
+    server.revoke();
+    assert_eq!(ask(&access, &march()).await.unwrap_err(), Trouble::Revoked);
+}

@@ -1,0 +1,138 @@
+//! What real servers and banks do although no specification says so.
+
+use sources::simplefin::{Matter, Query};
+use testkit::simplefin::{Account, Mishap, Transaction};
+
+use super::{ask, drafted, household, march, noon, rows};
+
+#[tokio::test]
+async fn one_login_in_trouble_leaves_the_others_alone() {
+    let (server, access) = household().await;
+    server.needs_auth("CON-2", true);
+    server.misses_data("ACT-card", true);
+    let set = ask(&access, &march()).await.unwrap();
+    assert_eq!(set.accounts.len(), 3);
+    let told: Vec<_> = set
+        .notices
+        .iter()
+        .map(|it| (it.matter, it.connection.as_deref(), it.account.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Matter::Reauthenticate, Some("CON-2"), None),
+            (Matter::Retry, Some("CON-1"), Some("ACT-card")),
+        ]
+    );
+    server.speaks_version_one();
+    let set = ask(&access, &march()).await.unwrap();
+    let told = &set.notices[0];
+    assert_eq!(told.matter, Matter::Reauthenticate);
+    let connection = set.connections.iter().find(|it| Some(&it.id) == told.connection.as_ref());
+    assert_eq!(connection.unwrap().name, "Second Bank");
+}
+
+#[tokio::test]
+async fn a_booked_row_has_the_same_id_or_a_new_one() {
+    let (server, access) = household().await;
+    server.transaction(
+        "ACT-checking",
+        Transaction::pending("T4", noon("2026-03-09"), "-9.00", "LUNCH"),
+    );
+    server.post("ACT-checking", "T3", noon("2026-03-10"), None);
+    server.post("ACT-checking", "T4", noon("2026-03-10"), Some("T4-BOOKED"));
+    let set = ask(&access, &march()).await.unwrap();
+    assert_eq!(rows(&drafted(&set), "ACT-checking"), ["T2", "T3", "T4-BOOKED"]);
+}
+
+#[tokio::test]
+async fn pending_and_booked_under_one_id_are_one() {
+    let (server, access) = household().await;
+    let booked = Transaction::posted("T3", noon("2026-03-10"), "-5.40", "COFFEE AND TIP");
+    server.transaction("ACT-checking", booked);
+    let drafts = drafted(&ask(&access, &march()).await.unwrap());
+    assert_eq!(rows(&drafts, "ACT-checking"), ["T2", "T3"]);
+}
+
+#[tokio::test]
+async fn a_missing_day_of_booking_is_not_pending() {
+    let (server, access) = household().await;
+    let mut odd = Transaction::posted("T5", noon("2026-03-08"), "-1.00", "ODD");
+    (odd.posted, odd.transacted_at) = (None, Some(noon("2026-03-08")));
+    server.transaction("ACT-checking", odd);
+    // The server itself files it under no day, so it is asked for without any.
+    let query = Query { pending: true, ..Query::default() };
+    let drafts = drafted(&ask(&access, &query).await.unwrap());
+    assert_eq!(rows(&drafts, "ACT-checking"), ["T1", "T2", "T5", "T3?"]);
+}
+
+#[tokio::test]
+async fn a_relinked_institution_brings_new_ids_beside_the_old() {
+    let (server, access) = household().await;
+    server.relink("CON-1", true);
+    let set = ask(&access, &march()).await.unwrap();
+    let drafts = drafted(&set);
+    assert_eq!(drafts.len(), 5);
+    assert_eq!(rows(&drafts, "ACT-checking"), ["T2", "T3?"]);
+    assert_eq!(rows(&drafts, "ACT-checking-NEW"), ["T2-NEW", "T3-NEW?"]);
+    server.relink("CON-1", false);
+    assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 5);
+}
+
+#[tokio::test]
+async fn a_currency_of_its_own_is_not_asked_after() {
+    let (server, access) = household().await;
+    server.change("ACT-loan", |it| it.currency = format!("{}/miles", "https://air.example"));
+    let set = ask(&access, &march()).await.unwrap();
+    assert_eq!((set.accounts.len(), set.unsupported.len()), (2, 1));
+    assert!(set.unsupported[0].reason.contains("points or miles"));
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn positions_come_with_prices_and_costs() {
+    let (server, access) = household().await;
+    let mut account =
+        Account::new("CON-2", "ACT-invest", "Brokerage", "2750.00", noon("2026-03-10"));
+    account.holdings = Some(vec![
+        r#"{"id":"HOL-1","created":1600000000,"currency":"USD","cost_basis":"200.00",
+            "description":"Vanguard Total Stock Market","market_value":"2500.00",
+            "purchase_price":"0.00","shares":"10.00","symbol":"VTI"}"#
+            .to_owned(),
+        r#"{"id":"HOL-2","currency":"","cost_basis":null,"description":"Target 2050",
+            "market_value":250,"shares":12.5,"symbol":""}"#
+            .to_owned(),
+    ]);
+    server.account(account);
+    let drafts = drafted(&ask(&access, &march()).await.unwrap());
+    let holdings = drafts.last().unwrap().holdings.clone().unwrap();
+    let shown: Vec<String> = holdings
+        .iter()
+        .map(|it| {
+            let price = it.security.price.unwrap();
+            let cost = it.cost_basis_minor;
+            format!("{} {} x {price} cost {cost:?}", it.security.external_id, it.quantity)
+        })
+        .collect();
+    assert_eq!(shown, ["VTI 10 x 250 cost Some(200000)", "HOL-2 12.5 x 20 cost None"]);
+    assert!(drafts[0].holdings.is_none());
+}
+
+#[tokio::test]
+async fn markup_in_a_sentence_is_not_shown() {
+    let (server, access) = household().await;
+    server
+        .warns("<script>alert(1)</script>Please <a href='https://evil.example'>sign in</a> again");
+    let set = ask(&access, &march()).await.unwrap();
+    assert_eq!(set.notices[0].text, "Please sign in again");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_answer_is_told() {
+    let (server, access) = household().await;
+    for body in ["<html>Welcome</html>", "", "{\"accounts\": \"none\"}"] {
+        server.mishap(Mishap::Says(200, body.to_owned()));
+        let trouble = ask(&access, &march()).await.unwrap_err();
+        assert!(trouble.to_string().starts_with("The answer is not one of"), "{trouble}");
+    }
+}
