@@ -3,5 +3,6 @@
 
 mod decimal;
 pub mod demo;
+pub mod files;
 pub mod market;
 pub mod simplefin;

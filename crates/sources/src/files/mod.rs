@@ -1,0 +1,121 @@
+//! Files that banks let people download: each format is read into drafts, and every row that cannot be understood is
+//! reported with its line. Nothing is guessed silently: what a file leaves open is a doubt that the person settles.
+
+#[cfg(test)]
+mod text;
+
+use base::draft::AccountDraft;
+use base::words;
+use base::{Currency, Date};
+
+/// More than any statement, and little enough to be held in memory at once.
+pub const BYTES_MAX: usize = 64 * 1_024 * 1_024;
+/// Reports beyond this say nothing new; they are counted only.
+pub const REJECTED_MAX: usize = 1_000;
+
+words!(
+    Format {
+        Camt053 => "camt053",
+        Csv => "csv",
+        Mt940 => "mt940",
+        Ofx => "ofx",
+        /// OFX with the tags that Intuit adds.
+        Qfx => "qfx",
+        Qif => "qif",
+    }
+);
+
+/// What a reader is told beside the file: defaults for what it does not say, and the person's word on earlier doubts.
+#[derive(Debug, Clone)]
+pub struct Hints {
+    /// For years of two digits.
+    pub today: Date,
+    /// Where the file names none.
+    pub currency: Currency,
+    pub dates: Option<DateOrder>,
+    pub charges: Option<Charges>,
+}
+
+words!(
+    /// How a date of three numbers is meant when it begins with no year.
+    DateOrder {
+        DayFirst => "day_first",
+        MonthFirst => "month_first",
+    }
+);
+
+words!(
+    /// Which sign a file gives to money that leaves the account.
+    Charges {
+        Negative => "negative",
+        Positive => "positive",
+    }
+);
+
+/// What a file says, and what in it could not be understood.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub format: Format,
+    pub accounts: Vec<FileAccount>,
+    pub rejected: Rejections,
+    pub doubts: Vec<Doubt>,
+}
+
+/// One account of a file. `draft.external_id` is the account's number as the file writes it, and empty where it does
+/// not name the account at all; the person then says which one it is.
+#[derive(Debug, Clone)]
+pub struct FileAccount {
+    /// Who keeps the account, as the format names them: a routing number, a BIC, a broker's domain.
+    pub bank: Option<String>,
+    pub draft: AccountDraft,
+}
+
+/// What the file leaves open. It was read by the likelier answer; nothing may be written until the person agrees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// No date in the file tells the day from the month.
+    Dates { read_as: DateOrder },
+    /// Nothing in the file tells whether a positive amount is a purchase or a deposit.
+    Charges { read_as: Charges },
+    /// A card's balance is written as a positive number, which may be owed or owned. It was read as owed.
+    CardBalance { account: usize },
+}
+
+/// Rows that are left out, and why.
+#[derive(Debug, Clone, Default)]
+pub struct Rejections {
+    /// The first of them, in the order of the file.
+    pub rows: Vec<Rejected>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// The line on which the row begins, counted from 1.
+    pub line: usize,
+    /// What is wrong with it, in words for the person.
+    pub reason: String,
+}
+
+impl Rejections {
+    pub(crate) fn add(&mut self, line: usize, reason: impl Into<String>) {
+        self.count += 1;
+        if self.rows.len() < REJECTED_MAX {
+            self.rows.push(Rejected { line, reason: reason.into() });
+        }
+    }
+}
+
+/// The file as a whole cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileError {
+    /// Looks like none of the formats.
+    Unknown,
+    /// Is of that format, but is broken in a way that leaves nothing to keep.
+    Broken {
+        format: Format,
+        reason: String,
+    },
+    TooLarge,
+}

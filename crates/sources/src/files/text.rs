@@ -1,0 +1,71 @@
+//! The text of a file, whatever bytes it was saved as.
+
+use std::borrow::Cow;
+
+/// What Windows writes at 0x80 to 0x9F, where Latin-1 has only controls; the five holes stay what they are.
+const WINDOWS: [char; 32] = [
+    '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
+    '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}',
+    '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}', '\u{201D}', '\u{2022}', '\u{2013}', '\u{2014}',
+    '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
+];
+
+/// By its mark if it has one; else UTF-8 if it is valid, and Windows-1252 if not. What a header claims is not asked:
+/// banks write `USASCII` over anything, and text that is valid UTF-8 is hardly ever anything else.
+pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match bytes {
+        [0xEF, 0xBB, 0xBF, rest @ ..] => single_bytes(rest),
+        [0xFF, 0xFE, rest @ ..] => double_bytes(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => double_bytes(rest, u16::from_be_bytes),
+        _ => single_bytes(bytes),
+    }
+}
+
+fn single_bytes(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.iter().map(|byte| windows(*byte)).collect()),
+    }
+}
+
+fn windows(byte: u8) -> char {
+    match byte {
+        0x80..=0x9F => WINDOWS[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    }
+}
+
+fn double_bytes(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'static, str> {
+    let units = bytes.as_chunks::<2>().0.iter().map(|pair| unit(*pair));
+    let read = |it: Result<char, _>| it.unwrap_or(char::REPLACEMENT_CHARACTER);
+    Cow::Owned(char::decode_utf16(units).map(read).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn a_text_is_the_same_however_it_was_saved() {
+        let text = "Café Zoë – 12,50 €";
+        let windows = b"Caf\xE9 Zo\xEB \x96 12,50 \x80";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [
+            text.as_bytes().to_vec(),
+            [&b"\xEF\xBB\xBF"[..], text.as_bytes()].concat(),
+            windows.to_vec(),
+            [&b"\xFF\xFE"[..], &little].concat(),
+            [&b"\xFE\xFF"[..], &big].concat(),
+        ] {
+            assert_eq!(decode(&bytes), text);
+        }
+    }
+
+    #[test]
+    fn bytes_of_no_text_are_still_read() {
+        assert_eq!(decode(b"\xFF\xFE\x00\xD8\x41"), "\u{FFFD}");
+        assert_eq!(decode(b"\x81\xFF"), "\u{81}\u{FF}");
+        assert_eq!(decode(b""), "");
+    }
+}
