@@ -91,7 +91,8 @@ pub struct PastBalance {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionDraft {
-    /// The source's own id, where it gives one that stays the same.
+    /// The source's own id, where it gives one that stays the same. Where several sources may speak of one account,
+    /// who gave the id stands in front of it; see `giver_of`.
     pub external_id: Option<String>,
     pub pending: bool,
     /// The external id of the pending transaction that this posted one settles, where the source says so.
@@ -105,6 +106,12 @@ pub struct TransactionDraft {
     pub counterparty: Option<String>,
     pub counterparty_logo_url: Option<String>,
     pub category: Option<Category>,
+}
+
+/// Who gave an external id: what stands before its first blank, if anything does. Ids of different givers say nothing
+/// about each other.
+pub fn giver_of(external_id: &str) -> &str {
+    external_id.split_once(' ').map_or("", |(giver, _)| giver)
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -38,6 +38,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "portal",
         sql: include_str!("../../../migrations/0007_portal.sql"),
     },
+    Migration {
+        version: 8,
+        name: "sources",
+        sql: include_str!("../../../migrations/0008_sources.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all

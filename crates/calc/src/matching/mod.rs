@@ -1,20 +1,29 @@
 //! Which drafts of one account are already known: nothing is imported twice, and nothing real is
 //! lost.
 
-mod settling;
+mod givers;
+mod likeness;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use base::draft::TransactionDraft;
-use base::{Date, Money, TransactionId};
+use base::draft::{TransactionDraft, giver_of};
+use base::{Date, Money, TransactionId, days_from_date};
+
+pub use givers::{FILES, OWN_EXPORT};
+
+/// How far apart two rows of a file's history may lie and still be one because the file gives them one id.
+const SAME_FILE_ID_DAYS: i64 = 30;
 
 /// A stored transaction, with the content its source last gave it.
 #[derive(Debug, Clone)]
 pub struct Known {
     pub id: TransactionId,
     pub content: TransactionDraft,
+    /// Who brought it in first.
+    pub giver: Arc<str>,
 }
 
 /// What to do with a draft; the numbers are places in `known`, or for a repeat in `drafts`.
@@ -50,17 +59,18 @@ impl Tally {
     }
 }
 
-/// Finds the known transaction of each draft, by the best evidence first: the source's own id, then
-/// the id of the pending one that the draft says it settles, then equal content where one side has
-/// no id, then a pending one that looks like it. Equal content goes before likeness, so that a file
-/// read twice never claims a pending purchase. A known transaction answers at most one draft.
-pub fn match_drafts(known: &[Known], drafts: &[TransactionDraft]) -> Vec<Verdict> {
-    let mut pairing = Pairing::new(known, drafts);
+/// Finds the known transaction of each draft of one giver, by the best evidence first: the source's own id, then the id
+/// of the pending one that the draft says it settles, then equal content where no ids say otherwise, then a pending one
+/// that looks like it, then one of another giver that does. Equal content goes before likeness, so that a file read
+/// twice never claims a pending purchase. A known transaction answers at most one draft.
+pub fn match_drafts(known: &[Known], drafts: &[TransactionDraft], giver: &str) -> Vec<Verdict> {
+    let mut pairing = Pairing::new(known, drafts, giver);
     let ids = pairing.ids_of_known();
     pairing.by_external_id(&ids);
     pairing.by_settled_id(&ids);
     pairing.by_content();
-    settling::by_likeness(&mut pairing);
+    likeness::settle_pending(&mut pairing);
+    likeness::cross_givers(&mut pairing);
     pairing.verdicts()
 }
 
@@ -95,6 +105,7 @@ fn content(draft: &TransactionDraft) -> Content<'_> {
 struct Pairing<'a> {
     known: &'a [Known],
     drafts: &'a [TransactionDraft],
+    giver: &'a str,
     /// For each draft the known one it is, and for each known one whether a draft has it.
     found: Vec<Option<usize>>,
     taken: Vec<bool>,
@@ -102,7 +113,7 @@ struct Pairing<'a> {
 }
 
 impl<'a> Pairing<'a> {
-    fn new(known: &'a [Known], drafts: &'a [TransactionDraft]) -> Pairing<'a> {
+    fn new(known: &'a [Known], drafts: &'a [TransactionDraft], giver: &'a str) -> Pairing<'a> {
         let mut last: HashMap<&str, usize> = HashMap::with_capacity(drafts.len());
         let mut repeated = vec![None; drafts.len()];
         for (index, draft) in drafts.iter().enumerate().rev() {
@@ -112,52 +123,75 @@ impl<'a> Pairing<'a> {
             }
         }
         let (found, taken) = (vec![None; drafts.len()], vec![false; known.len()]);
-        Pairing { known, drafts, found, taken, repeated }
+        Pairing { known, drafts, giver, found, taken, repeated }
     }
 
-    fn ids_of_known(&self) -> HashMap<&'a str, usize> {
-        let id =
-            |(index, it): (usize, &'a Known)| Some((it.content.external_id.as_deref()?, index));
-        // Collected from the back, so that the first of several with one id is found.
-        self.known.iter().enumerate().rev().filter_map(id).collect()
+    /// Files may give an id twice over the years, so there may be several.
+    fn ids_of_known(&self) -> HashMap<String, Vec<usize>> {
+        let mut ids: HashMap<String, Vec<usize>> = HashMap::with_capacity(self.known.len());
+        for (index, it) in self.known.iter().enumerate() {
+            if let Some(id) = &it.content.external_id {
+                ids.entry(id.clone()).or_default().push(index);
+            }
+            if self.giver == OWN_EXPORT {
+                ids.entry(format!("{OWN_EXPORT} {}", it.id)).or_default().push(index);
+            }
+        }
+        ids
     }
 
-    fn by_external_id(&mut self, ids: &HashMap<&str, usize>) {
+    fn by_external_id(&mut self, ids: &HashMap<String, Vec<usize>>) {
         for (index, draft) in self.drafts.iter().enumerate() {
-            if let Some(at) = draft.external_id.as_deref().and_then(|id| ids.get(id)) {
+            let Some(id) = &draft.external_id else { continue };
+            let known = ids.get(id).into_iter().flatten();
+            let same = |at: &&usize| !self.taken[**at] && is_same(&self.known[**at].content, draft);
+            if let Some(at) = known.clone().find(same) {
                 self.pair(index, *at);
             }
         }
     }
 
-    fn by_settled_id(&mut self, ids: &HashMap<&str, usize>) {
+    fn by_settled_id(&mut self, ids: &HashMap<String, Vec<usize>>) {
         for (index, draft) in self.drafts.iter().enumerate().filter(|(_, it)| !it.pending) {
-            if let Some(at) = draft.settles.as_deref().and_then(|id| ids.get(id))
-                && self.known[*at].content.pending
-            {
+            let Some(id) = &draft.settles else { continue };
+            let known = ids.get(id).into_iter().flatten();
+            if let Some(at) = known.clone().find(|at| self.known[**at].content.pending) {
                 self.pair(index, *at);
             }
         }
     }
 
-    /// Pairs equal content where at least one side has no id, one to one in order, so that two
-    /// equal purchases of one day stay two. Those without an id on either side go first: nothing
-    /// else can tell them apart.
+    /// Pairs equal content where no two ids of one giver say that it is not the same, one to one in order, so that two
+    /// equal purchases of one day stay two. Those without an id on either side go first: nothing else can tell them
+    /// apart.
     fn by_content(&mut self) {
-        for (draft_has_id, known_has_id) in [(false, false), (false, true), (true, false)] {
-            let mut waiting: HashMap<Content<'a>, VecDeque<usize>> = HashMap::new();
+        for (draft_has_id, known_has_id) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let mut givers: Vec<&str> = Vec::new();
+            let mut waiting: HashMap<(Content<'a>, &str), VecDeque<usize>> = HashMap::new();
             for (index, it) in self.known.iter().enumerate() {
-                if !self.taken[index] && it.content.external_id.is_some() == known_has_id {
-                    waiting.entry(content(&it.content)).or_default().push_back(index);
+                let id = it.content.external_id.as_deref();
+                if !self.taken[index] && id.is_some() == known_has_id {
+                    let giver = id.map_or("", giver_of);
+                    if !givers.contains(&giver) {
+                        givers.push(giver);
+                    }
+                    waiting.entry((content(&it.content), giver)).or_default().push_back(index);
                 }
             }
             for (index, draft) in self.drafts.iter().enumerate() {
-                if self.is_open(index)
-                    && draft.external_id.is_some() == draft_has_id
-                    && let Some(equals) = waiting.get_mut(&content(draft))
-                    && let Some(at) = equals.pop_front()
-                {
-                    self.pair(index, at);
+                if !self.is_open(index) || draft.external_id.is_some() != draft_has_id {
+                    continue;
+                }
+                let own = draft.external_id.as_deref().map(giver_of);
+                let others = givers.iter().filter(|it| !known_has_id || own != Some(**it));
+                for giver in others {
+                    let equals = waiting.get_mut(&(content(draft), *giver));
+                    if let Some(at) = equals.and_then(VecDeque::pop_front) {
+                        self.pair(index, at);
+                        break;
+                    }
                 }
             }
         }
@@ -182,10 +216,33 @@ impl<'a> Pairing<'a> {
             (Some(later), _) => Verdict::Repeated(later),
             (None, None) => Verdict::New,
             (None, Some(at)) => {
-                let old = &self.known[at].content;
-                if merged(old, draft) == *old { Verdict::Seen(at) } else { Verdict::Changed(at) }
+                let known = &self.known[at];
+                let old = &known.content;
+                if !self.has_the_last_word(known, draft) || merged(old, draft) == *old {
+                    Verdict::Seen(at)
+                } else {
+                    Verdict::Changed(at)
+                }
             }
         };
         self.drafts.iter().enumerate().map(verdict).collect()
     }
+
+    /// What another giver said better stays, whichever of them comes first; only that something posted is news.
+    fn has_the_last_word(&self, known: &Known, draft: &TransactionDraft) -> bool {
+        let said_by = givers::of(known);
+        said_by == self.giver
+            || (known.content.pending && !draft.pending)
+            || givers::rank(self.giver) > givers::rank(said_by)
+    }
+}
+
+/// A provider's id is its word. A file's may be given again after some time, to something else.
+fn is_same(known: &TransactionDraft, draft: &TransactionDraft) -> bool {
+    let Some(id) = &draft.external_id else { return false };
+    let apart = days_from_date(known.posted_on).abs_diff(days_from_date(draft.posted_on));
+    !giver_of(id).starts_with(FILES)
+        || known.posted_on == draft.posted_on
+        || known.pending
+        || (known.amount == draft.amount && apart <= SAME_FILE_ID_DAYS as u64)
 }

@@ -33,13 +33,17 @@ fn pending(id: &str, day: i64, minor: i64, description: &str) -> TransactionDraf
 
 /// Imports as the product does: new ones get the next id, changed ones keep theirs.
 fn import(known: &mut Vec<Known>, drafts: &[TransactionDraft]) -> Vec<Verdict> {
-    let verdicts = match_drafts(known, drafts);
+    import_by("", known, drafts)
+}
+
+fn import_by(giver: &str, known: &mut Vec<Known>, drafts: &[TransactionDraft]) -> Vec<Verdict> {
+    let verdicts = match_drafts(known, drafts, giver);
     for (draft, verdict) in drafts.iter().zip(&verdicts) {
         match *verdict {
             Verdict::New => {
                 let number = known.len() as u128;
                 let id = TransactionId::from_bytes(number.to_be_bytes());
-                known.push(Known { id, content: draft.clone() });
+                known.push(Known { id, content: draft.clone(), giver: giver.into() });
             }
             Verdict::Changed(at) => known[at].content = merged(&known[at].content, draft),
             Verdict::Seen(_) | Verdict::Repeated(_) => {}
@@ -56,7 +60,7 @@ fn imported(drafts: &[TransactionDraft]) -> Vec<Known> {
 
 fn check(known: &[TransactionDraft], drafts: &[TransactionDraft], expected: &[Verdict]) {
     let known: Vec<Known> = imported(known);
-    assert_eq!(match_drafts(&known, drafts), expected);
+    assert_eq!(match_drafts(&known, drafts, ""), expected);
 }
 
 #[test]
@@ -238,7 +242,7 @@ fn answered(verdict: &Verdict) -> Option<usize> {
 
 /// Which external id of a draft met which known one: the result without the order it was listed in.
 fn pairs(known: &[Known], drafts: &[TransactionDraft]) -> BTreeSet<(Option<String>, usize)> {
-    let verdicts = match_drafts(known, drafts);
+    let verdicts = match_drafts(known, drafts, "");
     let pair = |(draft, verdict): (&TransactionDraft, &Verdict)| {
         answered(verdict).map(|at| (draft.external_id.clone(), at))
     };
@@ -262,7 +266,7 @@ proptest! {
     #[test]
     fn a_known_one_answers_at_most_one_draft(first in any_batch(), second in any_batch()) {
         let known = imported(&first);
-        let verdicts = match_drafts(&known, &second);
+        let verdicts = match_drafts(&known, &second, "");
         let answers: Vec<usize> = verdicts.iter().filter_map(answered).collect();
         let distinct: BTreeSet<usize> = answers.iter().copied().collect();
         prop_assert_eq!(answers.len(), distinct.len());
@@ -274,7 +278,7 @@ proptest! {
         first in any_batch(), second in any_batch(),
     ) {
         let known = imported(&first);
-        for (draft, verdict) in second.iter().zip(match_drafts(&known, &second)) {
+        for (draft, verdict) in second.iter().zip(match_drafts(&known, &second, "")) {
             let Some(at) = answered(&verdict) else { continue };
             let old = &known[at].content;
             let differ = draft.external_id.is_some()
@@ -326,5 +330,117 @@ proptest! {
         prop_assert_eq!(import(&mut known, slice::from_ref(&posted)), [Changed(at)]);
         prop_assert_eq!(known.len(), before.len());
         prop_assert_eq!((known[at].id, &known[at].content), (id, &posted));
+    }
+}
+
+/// The same purchase as a bank's OFX file and its CSV file tell of it.
+fn told_twice(id: u32, day: i64, minor: i64) -> (TransactionDraft, TransactionDraft) {
+    let ofx = draft(&format!("file:ofx {id}"), day, minor, "BLUE BOTTLE COFFEE 0042 OAKLAND");
+    (ofx, draft("", day - 1, minor, "Blue Bottle Coffee"))
+}
+
+#[test]
+fn two_sources_of_one_account_do_not_double_it_in_either_order() {
+    let days = [0, 0, 1, 2, 9, 10, 30];
+    let (ofx, csv): (Vec<_>, Vec<_>) =
+        days.iter().enumerate().map(|(n, day)| told_twice(n as u32, *day, -450)).unzip();
+    let mut one = Vec::new();
+    assert_eq!(import_by("file:ofx", &mut one, &ofx), vec![New; 7]);
+    let again = import_by("file:csv", &mut one, &csv);
+    assert!(again.iter().all(|it| matches!(it, Seen(_))), "{again:?}");
+    let mut other = Vec::new();
+    import_by("file:csv", &mut other, &csv);
+    let better = import_by("file:ofx", &mut other, &ofx);
+    assert!(better.iter().all(|it| matches!(it, Changed(_))), "{better:?}");
+    let told = |known: &[Known]| {
+        let mut told: Vec<_> = known.iter().map(|it| format!("{:?}", it.content)).collect();
+        told.sort();
+        told
+    };
+    assert_eq!(told(&one), told(&other));
+    for (giver, drafts) in [("file:csv", &csv), ("file:ofx", &ofx)] {
+        let verdicts = import_by(giver, &mut other, drafts);
+        assert!(verdicts.iter().all(|it| matches!(it, Seen(_))), "{giver}: {verdicts:?}");
+    }
+}
+
+#[test]
+fn a_source_never_takes_one_of_its_own_rows_for_another() {
+    let mut known = Vec::new();
+    import_by("file:csv", &mut known, &[draft("", 10, -450, "BLUE BOTTLE")]);
+    assert_eq!(import_by("file:csv", &mut known, &[draft("", 11, -450, "BLUE BOTTLE")]), [New]);
+    import_by("file:ofx", &mut known, &[draft("file:ofx 1", 20, -450, "BLUE BOTTLE")]);
+    let next = draft("file:ofx 2", 21, -450, "BLUE BOTTLE");
+    assert_eq!(import_by("file:ofx", &mut known, &[next]), [New]);
+}
+
+#[test]
+fn what_only_looks_alike_is_no_crossing() {
+    let mut known = Vec::new();
+    import_by("file:ofx", &mut known, &[draft("file:ofx 1", 10, -450, "BLUE BOTTLE COFFEE")]);
+    for other in [
+        draft("", 15, -450, "BLUE BOTTLE COFFEE"),
+        draft("", 5, -450, "BLUE BOTTLE COFFEE"),
+        draft("", 10, -451, "BLUE BOTTLE COFFEE"),
+        draft("", 10, 450, "BLUE BOTTLE COFFEE"),
+        draft("", 10, -450, "Shell Oil"),
+    ] {
+        assert_eq!(match_drafts(&known, slice::from_ref(&other), "file:csv"), [New], "{other:?}");
+    }
+    let edge = draft("", 14, -450, "Blue Bottle");
+    assert_eq!(match_drafts(&known, &[edge], "file:csv"), [Seen(0)]);
+}
+
+#[test]
+fn an_id_that_a_file_gives_again_later_means_something_else() {
+    let mut known = Vec::new();
+    import_by("file:ofx", &mut known, &[draft("file:ofx 1", 10, -450, "BLUE BOTTLE")]);
+    let cases = [
+        (draft("file:ofx 1", 10, -460, "BLUE BOTTLE"), Changed(0)),
+        (draft("file:ofx 1", 12, -450, "BLUE BOTTLE"), Changed(0)),
+        (draft("file:ofx 1", 70, -450, "BLUE BOTTLE"), New),
+        (draft("file:ofx 1", 12, -999, "SHELL"), New),
+    ];
+    for (later, verdict) in cases {
+        assert_eq!(match_drafts(&known, slice::from_ref(&later), "file:ofx"), [verdict]);
+    }
+    let mut told = Vec::new();
+    import_by("sf:1", &mut told, &[draft("sf:1 1", 10, -450, "BLUE BOTTLE")]);
+    let moved = draft("sf:1 1", 70, -999, "SHELL");
+    assert_eq!(match_drafts(&told, &[moved], "sf:1"), [Changed(0)]);
+}
+
+#[test]
+fn what_was_exported_from_here_is_known_by_our_own_ids() {
+    let known = imported(&[draft("bank-1", 10, -450, "BLUE BOTTLE")]);
+    let mut exported = draft(&format!("{OWN_EXPORT} {}", known[0].id), 10, -450, "BLUE BOTTLE");
+    assert_eq!(match_drafts(&known, slice::from_ref(&exported), OWN_EXPORT), [Seen(0)]);
+    exported.description = "Changed by hand in a spreadsheet".to_owned();
+    assert_eq!(match_drafts(&known, &[exported], OWN_EXPORT), [Seen(0)]);
+}
+
+proptest! {
+    /// However often and in whatever order two sources tell of one history, it is there once.
+    #[test]
+    fn a_history_told_by_two_sources_is_there_once(
+        purchases in prop::collection::vec((0_i64..40, 1_i64..4, 0_i64..2), 0..30),
+        order in prop::collection::vec(any::<bool>(), 1..6),
+    ) {
+        // What is dated otherwise by one of them has an amount of its own: of a row of equal ones nobody can tell.
+        let told = purchases.iter().enumerate();
+        let (ofx, csv): (Vec<_>, Vec<_>) = told
+            .map(|(n, (day, minor, early))| {
+                let own = early * (n as i64 + 1);
+                let (ofx, csv) = told_twice(n as u32, *day, -minor * 100 - own);
+                let posted_on = if *early == 0 { ofx.posted_on } else { csv.posted_on };
+                (ofx, TransactionDraft { posted_on, ..csv })
+            })
+            .unzip();
+        let mut known = Vec::new();
+        for first in order {
+            let (giver, drafts) = if first { ("file:ofx", &ofx) } else { ("file:csv", &csv) };
+            import_by(giver, &mut known, drafts);
+            prop_assert_eq!(known.len(), purchases.len());
+        }
     }
 }

@@ -6,7 +6,8 @@ use db::{Tx, params};
 use wire::json::Moment;
 use wire::v1::Event;
 
-use super::Batch;
+use super::journal::Place;
+use super::{Batch, Incoming};
 use crate::{Error, Result};
 
 /// What later steps need to know of the account.
@@ -18,25 +19,40 @@ pub(super) struct Saved {
     pub(super) is_new: bool,
 }
 
-pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, draft: &AccountDraft) -> Result<Saved> {
-    let key = params![batch.user, batch.connection, &draft.external_id];
-    if let Some(known) = tx.first(KNOWN, key, read_known)? {
+pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, incoming: &Incoming) -> Result<Saved> {
+    let draft = &incoming.draft;
+    let known = match incoming.into {
+        Some(id) => {
+            let found = tx.first(FIND, params![batch.user, id], read_known)?;
+            Some(found.ok_or(Error::NotFound("account"))?)
+        }
+        None => {
+            let key = params![batch.user, batch.connection, &draft.external_id];
+            tx.first(KNOWN, key, read_known)?
+        }
+    };
+    if let Some(known) = known {
         let Known { id, currency, kind, .. } = known;
         if currency != draft.currency {
             let message = format!(
                 "the account {} is kept in {currency} and cannot become one in {}",
-                draft.name, draft.currency
+                known.name, draft.currency
             );
             return Err(Error::invalid("currency", message));
         }
-        update(tx, batch, id, draft)?;
-        // Transfers are found by an account's names, and closed accounts leave the figures.
-        batch.touched_everything |= known.is_renamed(draft);
-        let subtype = draft.subtype.clone().or(known.subtype);
+        batch.journal.keep(tx, batch.user, Place::Account(id))?;
+        // Only the source that an account belongs to says what it is called.
+        if incoming.into.is_none() && update(tx, batch, id, draft)? {
+            batch.changed.insert(id);
+            // Transfers are found by an account's names, and closed accounts leave the figures.
+            batch.touched_everything |= known.is_renamed(draft);
+        }
+        let subtype = draft.subtype.clone().filter(|_| incoming.into.is_none()).or(known.subtype);
         return Ok(Saved { id, currency, kind, subtype, is_new: false });
     }
     let id = batch.app.ids.make::<kinds::Account>();
     insert(tx, batch, id, draft)?;
+    batch.journal.keep_new(Place::Account(id));
     batch.events.push(Event::AccountConnected {
         account_id: id.to_string(),
         institution_name: draft.institution_name.clone(),
@@ -110,9 +126,9 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -
 }
 
 /// A source that does not speak of a fact does not take it back.
-fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -> Result<()> {
+fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -> Result<bool> {
     let rate = draft.interest_rate.map(|it| it.to_string());
-    tx.execute(
+    let updated = tx.execute(
         UPDATE,
         params![
             batch.user,
@@ -129,39 +145,55 @@ fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -
             batch.now
         ],
     )?;
-    Ok(())
+    Ok(updated > 0)
 }
 
 /// Keeps every reported balance by its day, and the newest one on the account itself.
 pub(super) fn save_balances(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    id: AccountId,
+    account: &Saved,
     draft: &AccountDraft,
 ) -> Result<()> {
+    let (user, id) = (batch.user, account.id);
     for past in &draft.past_balances {
-        let saved = tx.execute(SAVE_PAST, params![batch.user, id, past.on, past.current_minor])?;
-        batch.touched_balances |= saved > 0;
+        batch.keep(tx, account, Place::Balance(id, past.on))?;
+        if tx.execute(SAVE_PAST, params![user, id, past.on, past.current_minor])? > 0 {
+            batch.touched_balances = true;
+            batch.changed.insert(id);
+        } else {
+            batch.journal.forget(Place::Balance(id, past.on));
+        }
     }
     let Some(balance) = draft.balance else { return Ok(()) };
-    let before = tx.first(BALANCE, params![batch.user, id], |row| {
+    let before = tx.first(BALANCE, params![user, id], |row| {
         let as_of: Option<Timestamp> = row.get(0)?;
         let values: [Option<i64>; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
         Ok((as_of, values))
     })?;
     let (known_as_of, known) = before.unwrap_or((None, [None; 3]));
-    let on = base::date_from_days(balance.as_of.as_second().div_euclid(86_400));
-    let (available, limit) = (balance.available_minor, balance.limit_minor);
-    let reported = params![batch.user, id, on, balance.current_minor, available, limit];
-    // An older statement, read late, may fill its own day, but must not turn the account back.
-    if known_as_of.is_some_and(|known| known > balance.as_of) {
-        tx.execute(SAVE_LATE, reported)?;
+    let now = [Some(balance.current_minor), balance.available_minor, balance.limit_minor];
+    if known_as_of == Some(balance.as_of) && known == now {
         return Ok(());
     }
+    let on = base::date_from_days(balance.as_of.as_second().div_euclid(86_400));
+    batch.keep(tx, account, Place::Balance(id, on))?;
+    let reported = params![user, id, on, now[0], now[1], now[2]];
+    // An older statement, read late, may fill its own day, but must not turn the account back.
+    if known_as_of.is_some_and(|known| known > balance.as_of) {
+        if tx.execute(SAVE_LATE, reported)? > 0 {
+            batch.touched_balances = true;
+            batch.changed.insert(id);
+        } else {
+            batch.journal.forget(Place::Balance(id, on));
+        }
+        return Ok(());
+    }
+    batch.changed.insert(id);
     tx.execute(SAVE_REPORTED, reported)?;
-    let (current, as_of) = (balance.current_minor, balance.as_of);
-    tx.execute(SET_BALANCE, params![batch.user, id, current, available, limit, as_of, batch.now])?;
-    if known != [Some(balance.current_minor), available, limit] {
+    let as_of = balance.as_of;
+    tx.execute(SET_BALANCE, params![user, id, now[0], now[1], now[2], as_of, batch.now])?;
+    if known != now {
         let as_of = Moment(balance.as_of);
         batch.events.push(Event::BalanceUpdated { account_id: id.to_string(), as_of });
     }
@@ -171,6 +203,9 @@ pub(super) fn save_balances(
 const KNOWN: &str =
     "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
+const FIND: &str =
+    "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
+    where user_id = $1 and id = $2";
 const INSERT: &str =
     "insert into accounts (user_id, id, connection_id, external_id, name, mask, kind, subtype,
     currency, institution_name, institution_logo, interest_rate, apy_display, next_payment_due_on,
@@ -212,4 +247,4 @@ const SET_BALANCE: &str =
         or balance_available_minor is distinct from $4 or balance_limit_minor is distinct from $5)";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[KNOWN, INSERT, UPDATE, SAVE_PAST, SAVE_REPORTED, SAVE_LATE, BALANCE, SET_BALANCE];
+    &[KNOWN, FIND, INSERT, UPDATE, SAVE_PAST, SAVE_REPORTED, SAVE_LATE, BALANCE, SET_BALANCE];

@@ -1,14 +1,15 @@
 //! Amounts that nobody has: refused at the door, so that no sum behind it can run over.
 
-use base::draft::{AccountDraft, Statement};
+use base::draft::AccountDraft;
 
+use super::Delivery;
 use crate::{Error, Result};
 
 /// A million million units of a currency with cents. Some ninety thousand of these still add up in 64 bits.
 const MINOR_MAX: u64 = 100_000_000_000_000;
 
-pub(super) fn check(statement: &Statement) -> Result<()> {
-    for account in &statement.accounts {
+pub(super) fn check(delivery: &Delivery) -> Result<()> {
+    for account in delivery.accounts.iter().map(|it| &it.draft) {
         let too_large = |param: &str| {
             let message =
                 format!("{param} on the account {} is too large to be true", account.name);

@@ -3,28 +3,31 @@
 use std::collections::BTreeSet;
 
 use base::draft::HoldingDraft;
-use base::{AccountId, Fixed9, SecurityId, kinds};
+use base::{Fixed9, SecurityId, kinds};
 use db::{Tx, params};
 use wire::json::Moment;
 use wire::v1::Event;
 
 use super::Batch;
-use crate::{Error, Result};
+use super::accounts::Saved;
+use super::journal::Place;
+use crate::Result;
 
 pub(super) fn save(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    account: AccountId,
+    saved: &Saved,
     positions: &[HoldingDraft],
 ) -> Result<()> {
-    let mut touched = 0;
+    let (mut touched, account) = (0, saved.id);
     let held = tx.all(HELD, params![batch.user, account], |row| row.get(0))?;
     let mut gone: BTreeSet<SecurityId> = held.into_iter().collect();
     for position in &added_up(positions) {
         let security = save_security(tx, batch, position, &mut touched)?;
         gone.remove(&security);
+        batch.keep(tx, saved, Place::Holding(account, security))?;
         let quantity = position.quantity.to_string();
-        touched += tx.execute(
+        let changed = tx.execute(
             SAVE_HOLDING,
             params![
                 batch.user,
@@ -37,12 +40,22 @@ pub(super) fn save(
                 batch.now
             ],
         )?;
+        touched += changed;
+        if changed == 0 {
+            batch.journal.forget(Place::Holding(account, security));
+        } else {
+            // A batch that is taken back takes its securities along unless a later one has a use for them.
+            batch.journal.keep(tx, batch.user, Place::Security(security))?;
+        }
     }
     // What the source no longer lists is gone.
     for security in gone {
+        batch.keep(tx, saved, Place::Holding(account, security))?;
+        batch.journal.keep(tx, batch.user, Place::Security(security))?;
         touched += tx.execute(DROP_GONE, params![batch.user, account, security])?;
     }
     if touched > 0 {
+        batch.changed.insert(account);
         let account_id = account.to_string();
         batch.events.push(Event::InvestmentsUpdated { account_id, as_of: Moment(batch.now) });
     }
@@ -76,18 +89,25 @@ fn added_up(positions: &[HoldingDraft]) -> Vec<HoldingDraft> {
 
 fn save_security(
     tx: &mut Tx<'_>,
-    batch: &Batch,
+    batch: &mut Batch,
     position: &HoldingDraft,
     touched: &mut u64,
 ) -> Result<SecurityId> {
     let security = &position.security;
     let text = |it: Option<Fixed9>| it.map(|it| it.to_string());
     let (price, previous_close) = (text(security.price), text(security.previous_close));
-    *touched += tx.execute(
+    let key = params![batch.user, batch.connection, &security.external_id];
+    let known: Option<SecurityId> = tx.first(SECURITY, key, |row| row.get(0))?;
+    let id = known.unwrap_or_else(|| batch.app.ids.make::<kinds::Security>());
+    match known {
+        Some(id) => batch.journal.keep(tx, batch.user, Place::Security(id))?,
+        None => batch.journal.keep_new(Place::Security(id)),
+    }
+    let changed = tx.execute(
         SAVE_SECURITY,
         params![
             batch.user,
-            batch.app.ids.make::<kinds::Security>(),
+            id,
             batch.connection,
             &security.external_id,
             &security.symbol,
@@ -101,11 +121,11 @@ fn save_security(
             batch.now
         ],
     )?;
-    let found =
-        tx.first(SECURITY, params![batch.user, batch.connection, &security.external_id], |row| {
-            row.get(0)
-        })?;
-    found.ok_or_else(|| Error::internal("a security vanished inside its transaction"))
+    if changed == 0 {
+        batch.journal.forget(Place::Security(id));
+    }
+    *touched += changed;
+    Ok(id)
 }
 
 // Nothing is touched when nothing changed, so that an event means a change. `is distinct from` is known to both.

@@ -1,11 +1,17 @@
 //! Foreign text made fit to be kept: PostgreSQL has no place for a zero character, and nobody has a use for one.
 
-use base::draft::{AccountDraft, Statement};
+use base::draft::AccountDraft;
 
-pub(super) fn clean(statement: &mut Statement) {
-    clean_word(&mut statement.connection);
-    clean_option(&mut statement.institution);
-    statement.accounts.iter_mut().for_each(clean_account);
+use super::Delivery;
+
+pub(super) fn clean(delivery: &mut Delivery) {
+    clean_word(&mut delivery.connection);
+    clean_option(&mut delivery.institution);
+    clean_option(&mut delivery.about.name);
+    for incoming in &mut delivery.accounts {
+        clean_account(&mut incoming.draft);
+        incoming.known_as.iter_mut().for_each(|it| clean_word(&mut it.external_id));
+    }
 }
 
 fn clean_account(account: &mut AccountDraft) {

@@ -1,20 +1,23 @@
 //! Transactions of an import: new ones inserted, known ones changed or left alone, settled ones keep their id.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use base::category::Category;
-use base::draft::{AccountDraft, TransactionDraft};
-use base::{Currency, Money, TransactionId, date_from_days, days_from_date, kinds};
+use base::draft::TransactionDraft;
+use base::{AccountId, Currency, ImportId, Money, TransactionId, UserId};
+use base::{date_from_days, days_from_date, kinds};
 use calc::enrich::{Enriched, clean, merchant_key};
-use calc::matching::{Known, Verdict, match_drafts, merged};
+use calc::matching::{FILES, Known, Verdict, match_drafts, merged};
 use db::{Param, Tx, params};
 use wire::v1::Event;
 
-use super::Batch;
 use super::accounts::Saved;
+use super::journal::Place;
+use super::{Batch, Incoming};
 use crate::enrichment::Told;
 use crate::insights::Touch;
-use crate::{Error, Result};
+use crate::{App, Error, Result};
 
 /// How far from the drafts' own dates a known transaction may lie and still be one of them.
 const WINDOW_DAYS: i64 = 30;
@@ -23,8 +26,9 @@ pub(super) fn save(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
     account: &Saved,
-    draft: &AccountDraft,
+    incoming: &Incoming,
 ) -> Result<()> {
+    let draft = &incoming.draft;
     let foreign = draft.transactions.iter().find(|it| it.amount.currency() != account.currency);
     if let Some(foreign) = foreign {
         let message = format!(
@@ -35,14 +39,15 @@ pub(super) fn save(
         return Err(Error::invalid("currency", message));
     }
     batch.touched_everything |= account.is_new;
-    let known = if account.is_new { Vec::new() } else { known(tx, batch, account, draft)? };
-    let verdicts = match_drafts(&known, &draft.transactions);
+    let known = if account.is_new { Vec::new() } else { known(tx, batch, account, incoming)? };
+    let verdicts = match_drafts(&known, &draft.transactions, &incoming.giver);
     let (mut fresh, mut changed) = (Vec::new(), Vec::new());
     for (draft, verdict) in draft.transactions.iter().zip(&verdicts) {
         match verdict {
             Verdict::New => fresh.push(draft),
             Verdict::Changed(at) => {
                 let known = &known[*at];
+                batch.journal.keep(tx, batch.user, Place::Transaction(known.id))?;
                 change(tx, batch, account, known, &merged(&known.content, draft))?;
                 changed.push(known.id);
             }
@@ -54,6 +59,9 @@ pub(super) fn save(
     batch.summary.new += created.len();
     batch.summary.changed += changed.len();
     batch.summary.removed += removed.len();
+    if !(created.is_empty() && changed.is_empty() && removed.is_empty()) {
+        batch.changed.insert(account.id);
+    }
     let net = created.len() as i64 - removed.len() as i64;
     if net != 0 {
         tx.execute(COUNT, params![batch.user, account.id, net])?;
@@ -84,28 +92,59 @@ fn known(
     tx: &mut Tx<'_>,
     batch: &Batch,
     account: &Saved,
-    draft: &AccountDraft,
+    incoming: &Incoming,
 ) -> Result<Vec<Known>> {
-    let days = draft.transactions.iter().map(|it| days_from_date(it.posted_on));
-    let (Some(first), Some(last)) = (days.clone().min(), days.max()) else {
-        return Ok(Vec::new());
-    };
-    let (first, last) = (first - WINDOW_DAYS, last + WINDOW_DAYS);
-    let mut known = tx.all(AROUND, params![batch.user, account.id, first, last], read)?;
-    let found: HashSet<&str> =
-        known.iter().filter_map(|it| it.content.external_id.as_deref()).collect();
-    let named = draft.transactions.iter().flat_map(|it| [&it.external_id, &it.settles]);
-    let missing: Vec<&str> =
-        named.filter_map(|it| it.as_deref()).filter(|it| !found.contains(it)).collect();
-    let mut elsewhere = Vec::new();
-    for external_id in missing {
-        let row = tx.first(BY_EXTERNAL_ID, params![batch.user, account.id, external_id], read)?;
-        elsewhere.extend(row);
+    let drafts = &incoming.draft.transactions;
+    let Some((first, last)) = window(drafts) else { return Ok(Vec::new()) };
+    let mut rows = tx.all(AROUND, params![batch.user, account.id, first, last], read)?;
+    // A file gives an id again some day; what lies far off is not the same.
+    if !incoming.giver.starts_with(FILES) {
+        let found: HashSet<&str> =
+            rows.iter().filter_map(|it| it.content.external_id.as_deref()).collect();
+        let named = drafts.iter().flat_map(|it| [&it.external_id, &it.settles]);
+        let missing: Vec<&str> =
+            named.filter_map(|it| it.as_deref()).filter(|it| !found.contains(it)).collect();
+        let mut elsewhere = Vec::new();
+        for external_id in missing {
+            let key = params![batch.user, account.id, external_id];
+            elsewhere.extend(tx.first(BY_EXTERNAL_ID, key, read)?);
+        }
+        rows.extend(elsewhere);
     }
-    known.extend(elsewhere);
-    known.sort_by_key(|it| it.id);
-    known.dedup_by_key(|it| it.id);
-    Ok(known)
+    let givers = tx.all(GIVERS, params![batch.user, account.id], read_giver)?;
+    Ok(named(rows, givers))
+}
+
+/// The same, looked at from outside of a batch and only for a file.
+pub(super) async fn look(
+    app: &App,
+    user: UserId,
+    account: AccountId,
+    drafts: &[TransactionDraft],
+) -> Result<Vec<Known>> {
+    let Some((first, last)) = window(drafts) else { return Ok(Vec::new()) };
+    let rows = app.db.all(AROUND, params![user, account, first, last], read).await?;
+    let givers = app.db.all(GIVERS, params![user, account], read_giver).await?;
+    Ok(named(rows, givers))
+}
+
+fn window(drafts: &[TransactionDraft]) -> Option<(i64, i64)> {
+    let days = drafts.iter().map(|it| days_from_date(it.posted_on));
+    Some((days.clone().min()? - WINDOW_DAYS, days.max()? + WINDOW_DAYS))
+}
+
+/// Each once, in the order of their ids, with the name of who brought it.
+fn named(mut rows: Vec<Stored>, givers: Vec<(ImportId, Arc<str>)>) -> Vec<Known> {
+    rows.sort_by_key(|it| it.id);
+    rows.dedup_by_key(|it| it.id);
+    let givers: HashMap<ImportId, Arc<str>> = givers.into_iter().collect();
+    let nobody: Arc<str> = "".into();
+    let name = |it: Stored| Known {
+        giver: Arc::clone(givers.get(&it.import).unwrap_or(&nobody)),
+        id: it.id,
+        content: it.content,
+    };
+    rows.into_iter().map(name).collect()
 }
 
 /// What a draft is taken to be until moves between accounts are looked for.
@@ -283,6 +322,9 @@ fn remove(
     for external_id in external_ids {
         let gone = tx.first(BY_EXTERNAL_ID, params![batch.user, account.id, external_id], read)?;
         let Some(gone) = gone else { continue };
+        if gone.import != batch.id {
+            batch.journal.keep(tx, batch.user, Place::Transaction(gone.id))?;
+        }
         tx.execute(REMOVE, params![batch.user, gone.id, batch.now])?;
         touch(batch, account, &gone.content, &merchant_key(&gone.content.description));
         removed.push(gone.id);
@@ -290,11 +332,23 @@ fn remove(
     Ok(removed)
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Known> {
+/// A row as it is stored.
+struct Stored {
+    id: TransactionId,
+    content: TransactionDraft,
+    import: ImportId,
+}
+
+fn read_giver(row: &db::Row<'_>) -> db::Result<(ImportId, Arc<str>)> {
+    Ok((row.get(0)?, row.get::<&str>(1)?.into()))
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Stored> {
     let currency: Currency = row.get(3)?;
     let (state, category): (&str, Option<&str>) = (row.get(1)?, row.get(8)?);
-    Ok(Known {
+    Ok(Stored {
         id: row.get(0)?,
+        import: row.get(11)?,
         content: TransactionDraft {
             external_id: row.get(9)?,
             pending: state == "pending",
@@ -318,15 +372,18 @@ impl Saved {
 
 const AROUND: &str =
     "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
-    counterparty_logo_url, told_category, external_id, posted_on from transactions
+    counterparty_logo_url, told_category, external_id, posted_on, import_id from transactions
     where user_id = $1 and account_id = $2 and state <> 'removed' and posted_on between $3 and $4";
 // Found by its index first: SQLite would otherwise walk through all that the person has.
 const BY_EXTERNAL_ID: &str =
     "select t.id, t.state, t.amount_minor, t.currency, t.authorized_on, t.description,
-    t.told_counterparty, t.counterparty_logo_url, t.told_category, t.external_id, t.posted_on
+    t.told_counterparty, t.counterparty_logo_url, t.told_category, t.external_id, t.posted_on, t.import_id
     from transactions m join transactions t
     on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
     where m.user_id = $1 and m.account_id = $2 and m.external_id = $3 and t.state <> 'removed'";
+const GIVERS: &str = "select i.id, i.giver from import_accounts a
+    join imports i on i.user_id = a.user_id and i.id = a.import_id
+    where a.user_id = $1 and a.account_id = $2 and i.giver <> ''";
 // Whether it is still half of a transfer is looked at anew.
 const CHANGE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
     description = $7, told_counterparty = $8, counterparty_logo_url = $9, told_category = $10, external_id = $11,
@@ -337,4 +394,4 @@ const REMOVE: &str = "update transactions set state = 'removed', updated_at = $3
 const COUNT: &str = "update accounts set transaction_count = transaction_count + $3
     where user_id = $1 and id = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[AROUND, BY_EXTERNAL_ID, CHANGE, REMOVE, COUNT];
+pub(super) const STATEMENTS: &[&str] = &[AROUND, BY_EXTERNAL_ID, GIVERS, CHANGE, REMOVE, COUNT];

@@ -9,6 +9,11 @@ pub enum Event {
         institution_name: Option<String>,
         r#type: &'static str,
     },
+    AccountDisconnected {
+        account_id: String,
+        institution_name: Option<String>,
+        r#type: &'static str,
+    },
     TransactionsCreated {
         account_id: String,
         transaction_ids: Vec<String>,
@@ -79,6 +84,7 @@ impl Event {
     pub fn account_id(&self) -> Option<&str> {
         match self {
             Event::AccountConnected { account_id, .. }
+            | Event::AccountDisconnected { account_id, .. }
             | Event::TransactionsCreated { account_id, .. }
             | Event::TransactionsUpdated { account_id, .. }
             | Event::BalanceUpdated { account_id, .. }
@@ -91,6 +97,7 @@ impl Event {
     pub fn event_type(&self) -> EventType {
         let name = match self {
             Event::AccountConnected { .. } => "account.connected",
+            Event::AccountDisconnected { .. } => "account.disconnected",
             Event::TransactionsCreated { .. } => "transaction.created",
             Event::TransactionsUpdated { .. } => "transaction.updated",
             Event::BalanceUpdated { .. } => "balance.updated",

@@ -7,6 +7,7 @@ mod positions;
 mod rules;
 mod snapshots;
 mod together;
+mod undo;
 
 use service::imports::Summary;
 

@@ -1,4 +1,5 @@
-//! Recognises a pending transaction in the posted one that settles it, where no id says so.
+//! Recognises what is the same but does not look it: a pending transaction in the posted one that settles it, and what
+//! one source says in what another says of it.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -7,12 +8,14 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use base::days_from_date;
 use base::draft::TransactionDraft;
 
-use super::Pairing;
+use super::{Known, Pairing, givers};
 
 /// A posted date may lie this many days before or after the pending one's.
 const DAYS_BEFORE_MAX: i64 = 3;
 const DAYS_AFTER_MAX: i64 = 14;
-/// How many pending ones are looked at for one draft. Nobody has more of like amount in that time,
+/// Two sources may date the same purchase this many days apart: one by when it was made, one by when it was booked.
+const CROSSING_DAYS_MAX: i64 = 4;
+/// How many known ones are looked at for one draft. Nobody has more of like amount in that time,
 /// and without a bound a hostile file would cost the square of its length.
 const LOOKS_MAX: usize = 256;
 
@@ -20,11 +23,35 @@ const LOOKS_MAX: usize = 256;
 /// exact amount first, then outflows whose amount moved by a tip or a hold. Nearest days go first
 /// in both, and drafts in an order of their own, so that it does not matter how the source listed
 /// them. A draft that names what it settles is not guessed about.
-pub(super) fn by_likeness(pairing: &mut Pairing<'_>) {
-    let mut waiting = Waiting::of(pairing);
+pub(super) fn settle_pending(pairing: &mut Pairing<'_>) {
+    let mut waiting = Waiting::of(pairing, |it| it.content.pending);
     if waiting.by_day.is_empty() {
         return;
     }
+    let mut open = open_drafts(pairing);
+    for exact in [true, false] {
+        for distance in 0..=DAYS_AFTER_MAX {
+            let later = (1..=DAYS_BEFORE_MAX).contains(&distance);
+            waiting.pair(pairing, &mut open, Look { distance, later, exact });
+        }
+    }
+}
+
+/// Pairs posted drafts with posted ones that another source brought, of the same amount and a similar description a few
+/// days around. A source never crosses itself: what it lists twice, it means twice.
+pub(super) fn cross_givers(pairing: &mut Pairing<'_>) {
+    let giver = pairing.giver;
+    let mut waiting = Waiting::of(pairing, |it| !it.content.pending && givers::of(it) != giver);
+    if waiting.by_day.is_empty() {
+        return;
+    }
+    let mut open = open_drafts(pairing);
+    for distance in 0..=CROSSING_DAYS_MAX {
+        waiting.pair(pairing, &mut open, Look { distance, later: distance > 0, exact: true });
+    }
+}
+
+fn open_drafts(pairing: &Pairing<'_>) -> Vec<Posted> {
     let mut open: Vec<Posted> = pairing
         .drafts
         .iter()
@@ -33,17 +60,15 @@ pub(super) fn by_likeness(pairing: &mut Pairing<'_>) {
         .map(|(index, it)| Posted::of(index, it))
         .collect();
     open.sort_by(|a, b| own_order(&pairing.drafts[a.index], &pairing.drafts[b.index]));
-    for exact in [true, false] {
-        for distance in 0..=DAYS_AFTER_MAX {
-            open.retain_mut(|posted| match waiting.take(posted, distance, exact) {
-                Some(known) => {
-                    pairing.pair(posted.index, known);
-                    false
-                }
-                None => true,
-            });
-        }
-    }
+    open
+}
+
+/// Where to look: so many days before, or after as well, for just that amount or one near it.
+#[derive(Clone, Copy)]
+struct Look {
+    distance: i64,
+    later: bool,
+    exact: bool,
 }
 
 /// A draft that may settle something, with what the search needs of it.
@@ -80,7 +105,7 @@ impl Posted {
     }
 }
 
-/// Known pending transactions that no draft has claimed yet, by day, then amount, then order.
+/// Known transactions that no draft has claimed yet, by day, then amount, then order.
 struct Waiting {
     by_day: HashMap<i64, BTreeSet<(i64, usize)>>,
     /// Of every known one that waits, by its place in `known`.
@@ -88,10 +113,10 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn of(pairing: &Pairing<'_>) -> Waiting {
+    fn of(pairing: &Pairing<'_>, may_be: impl Fn(&Known) -> bool) -> Waiting {
         let mut waiting = Waiting { by_day: HashMap::new(), words: Vec::new() };
         for (index, it) in pairing.known.iter().enumerate() {
-            if it.content.pending && !pairing.taken[index] {
+            if !pairing.taken[index] && may_be(it) {
                 let day = days_from_date(it.content.posted_on);
                 let place = (it.content.amount.minor(), index);
                 waiting.by_day.entry(day).or_default().insert(place);
@@ -102,10 +127,21 @@ impl Waiting {
         waiting
     }
 
-    fn take(&mut self, posted: &mut Posted, distance: i64, exact: bool) -> Option<usize> {
-        let later = (1..=DAYS_BEFORE_MAX).contains(&distance).then_some(posted.day + distance);
-        self.take_on(posted, posted.day - distance, exact)
-            .or_else(|| self.take_on(posted, later?, exact))
+    /// Pairs what is found at that distance, and keeps the rest open.
+    fn pair(&mut self, pairing: &mut Pairing<'_>, open: &mut Vec<Posted>, look: Look) {
+        open.retain_mut(|posted| match self.take(posted, look) {
+            Some(known) => {
+                pairing.pair(posted.index, known);
+                false
+            }
+            None => true,
+        });
+    }
+
+    fn take(&mut self, posted: &mut Posted, look: Look) -> Option<usize> {
+        let later = look.later.then_some(posted.day + look.distance);
+        self.take_on(posted, posted.day - look.distance, look.exact)
+            .or_else(|| self.take_on(posted, later?, look.exact))
     }
 
     fn take_on(&mut self, posted: &mut Posted, day: i64, exact: bool) -> Option<usize> {

@@ -1,0 +1,81 @@
+//! The batches that came in, newest first.
+
+use base::draft::Source;
+use base::{ConnectionId, ImportId, Timestamp};
+use db::params;
+
+use super::Summary;
+use crate::{App, Caller, Result};
+
+/// A batch as it is remembered.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    pub id: ImportId,
+    pub connection: ConnectionId,
+    pub source: Source,
+    /// The file's name, where it was one.
+    pub name: Option<String>,
+    pub format: Option<String>,
+    pub imported_at: Timestamp,
+    pub summary: Summary,
+    /// Rows of the file that could not be understood.
+    pub rejected: usize,
+    /// Accounts in which something changed.
+    pub accounts: usize,
+    pub undone_at: Option<Timestamp>,
+}
+
+/// Those that changed something, or were files; of one connection or of all.
+pub async fn history(
+    app: &App,
+    caller: &Caller,
+    of: Option<ConnectionId>,
+    limit: usize,
+) -> Result<Vec<Imported>> {
+    caller.require_owner("import")?;
+    let limit = limit as i64;
+    Ok(match of {
+        Some(connection) => {
+            app.db.all(OF_CONNECTION, params![caller.user, connection, limit], read).await?
+        }
+        None => app.db.all(ALL, params![caller.user, limit], read).await?,
+    })
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Imported> {
+    let source: &str = row.get(2)?;
+    let unknown = || db::Error::Decode { column: 2, reason: format!("unknown source {source}") };
+    let count = |column: usize| Ok::<_, db::Error>(row.get::<i64>(column)?.max(0) as usize);
+    Ok(Imported {
+        id: row.get(0)?,
+        connection: row.get(1)?,
+        source: Source::parse(source).ok_or_else(unknown)?,
+        name: row.get(3)?,
+        format: row.get(4)?,
+        imported_at: row.get(5)?,
+        summary: Summary {
+            new: count(6)?,
+            changed: count(7)?,
+            seen: count(8)?,
+            removed: count(9)?,
+        },
+        rejected: count(10)?,
+        accounts: count(11)?,
+        undone_at: row.get(12)?,
+    })
+}
+
+const ALL: &str =
+    "select i.id, i.connection_id, c.source, i.name, i.format, i.imported_at, i.new_count,
+    i.changed_count, i.seen_count, i.removed_count, i.rejected_count, i.account_count, i.undone_at
+    from imports i join connections c on c.user_id = i.user_id and c.id = i.connection_id
+    where i.user_id = $1 and (i.account_count > 0 or i.name is not null)
+    order by i.id desc limit $2";
+const OF_CONNECTION: &str =
+    "select i.id, i.connection_id, c.source, i.name, i.format, i.imported_at, i.new_count,
+    i.changed_count, i.seen_count, i.removed_count, i.rejected_count, i.account_count, i.undone_at
+    from imports i join connections c on c.user_id = i.user_id and c.id = i.connection_id
+    where i.user_id = $1 and i.connection_id = $2 and (i.account_count > 0 or i.name is not null)
+    order by i.id desc limit $3";
+
+pub(super) const STATEMENTS: &[&str] = &[ALL, OF_CONNECTION];
