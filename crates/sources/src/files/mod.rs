@@ -1,7 +1,11 @@
 //! Files that banks let people download: each format is read into drafts, and every row that cannot be understood is
 //! reported with its line. Nothing is guessed silently: what a file leaves open is a doubt that the person settles.
 
+mod decimals;
 #[cfg(test)]
+mod golden;
+mod ids;
+mod ofx;
 mod text;
 
 use base::draft::AccountDraft;

@@ -1,0 +1,165 @@
+//! Fixtures and what must come of them: each file of a folder has its expectation beside it, as `NAME.expected`.
+//! `EVENKEEL_BLESS=1` writes the expectations anew; read the difference before you commit it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use base::draft::{AccountDraft, HoldingDraft, TransactionDraft};
+use base::{Currency, Date, Money};
+
+use super::{Doubt, FileError, Hints, Reading};
+
+pub(super) fn hints() -> Hints {
+    Hints {
+        today: Date::constant(2024, 6, 15),
+        currency: Currency::USD,
+        dates: None,
+        charges: None,
+    }
+}
+
+/// Every fixture of a folder, in the order of their names.
+pub(super) fn fixtures(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|it| it.unwrap().path())
+        .filter(|it| it.extension().is_some_and(|it| it != "expected"))
+        .collect();
+    paths.sort();
+    paths.into_iter().map(|it| (it.clone(), std::fs::read(it).unwrap())).collect()
+}
+
+/// Holds every fixture of a folder against its expectation.
+pub(super) fn hold(folder: &str, read: fn(&[u8], &Hints) -> Result<Reading, FileError>) {
+    let bless = std::env::var_os("EVENKEEL_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for (path, bytes) in fixtures(folder) {
+        let shown = show(&read(&bytes, &hints()));
+        let mut beside = path.clone().into_os_string();
+        beside.push(".expected");
+        if bless {
+            std::fs::write(&beside, &shown).unwrap();
+        }
+        let expected = std::fs::read_to_string(&beside).unwrap_or_default();
+        if shown != expected {
+            wrong.push(format!("{}\n{shown}instead of\n{expected}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// One line for each account, transaction, holding, rejection and doubt.
+pub(super) fn show(read: &Result<Reading, FileError>) -> String {
+    let mut out = String::new();
+    match read {
+        Err(FileError::Unknown) => out.push_str("unknown\n"),
+        Err(FileError::TooLarge) => out.push_str("too large\n"),
+        Err(FileError::Broken { format, reason }) => {
+            writeln!(out, "broken {}: {reason}", format.as_str()).unwrap();
+        }
+        Ok(reading) => show_reading(&mut out, reading),
+    }
+    out
+}
+
+fn show_reading(out: &mut String, reading: &Reading) {
+    writeln!(out, "{}", reading.format.as_str()).unwrap();
+    for account in &reading.accounts {
+        let bank = account.bank.as_deref().unwrap_or("-");
+        show_account(out, bank, &account.draft);
+    }
+    for row in &reading.rejected.rows {
+        writeln!(out, "rejected {}: {}", row.line, row.reason).unwrap();
+    }
+    if reading.rejected.count > reading.rejected.rows.len() {
+        writeln!(out, "rejected in all: {}", reading.rejected.count).unwrap();
+    }
+    for doubt in &reading.doubts {
+        match doubt {
+            Doubt::Dates { read_as } => writeln!(out, "doubt: dates {}", read_as.as_str()),
+            Doubt::Charges { read_as } => writeln!(out, "doubt: charges {}", read_as.as_str()),
+            Doubt::CardBalance { account } => writeln!(out, "doubt: card balance of {account}"),
+        }
+        .unwrap();
+    }
+}
+
+fn show_account(out: &mut String, bank: &str, account: &AccountDraft) {
+    let money = |minor: i64| Money::new(minor, account.currency).to_string();
+    let subtype = account.subtype.as_deref().unwrap_or("-");
+    write!(out, "account {bank} \"{}\" \"{}\"", account.external_id, account.name).unwrap();
+    write!(out, " mask={}", account.mask.as_deref().unwrap_or("-")).unwrap();
+    write!(out, " {}/{subtype} {}", account.kind.as_str(), account.currency).unwrap();
+    if let Some(name) = &account.institution_name {
+        write!(out, " at \"{name}\"").unwrap();
+    }
+    if let Some(rate) = account.interest_rate {
+        write!(out, " rate={rate}").unwrap();
+    }
+    out.push('\n');
+    if let Some(balance) = account.balance {
+        write!(out, "  balance {}", money(balance.current_minor)).unwrap();
+        for (name, minor) in
+            [("available", balance.available_minor), ("limit", balance.limit_minor)]
+        {
+            if let Some(minor) = minor {
+                write!(out, " {name} {}", money(minor)).unwrap();
+            }
+        }
+        writeln!(out, " at {}", balance.as_of).unwrap();
+    }
+    for past in &account.past_balances {
+        writeln!(out, "  balance {} on {}", money(past.current_minor), past.on).unwrap();
+    }
+    for row in &account.transactions {
+        show_row(out, row);
+    }
+    for id in &account.removed {
+        writeln!(out, "  removed {id}").unwrap();
+    }
+    match account.holdings.as_deref() {
+        Some([]) => out.push_str("  no holdings\n"),
+        holdings => holdings.unwrap_or_default().iter().for_each(|it| show_holding(out, it)),
+    }
+}
+
+fn show_row(out: &mut String, row: &TransactionDraft) {
+    let id = row.external_id.as_deref().unwrap_or("-");
+    write!(out, "  {} {} [{id}] \"{}\"", row.posted_on, row.amount, row.description).unwrap();
+    if row.pending {
+        out.push_str(" pending");
+    }
+    if let Some(on) = row.authorized_on.filter(|it| *it != row.posted_on) {
+        write!(out, " authorized={on}").unwrap();
+    }
+    if let Some(name) = &row.counterparty {
+        write!(out, " counterparty=\"{name}\"").unwrap();
+    }
+    if let Some(category) = row.category {
+        write!(out, " category={category:?}").unwrap();
+    }
+    out.push('\n');
+}
+
+fn show_holding(out: &mut String, holding: &HoldingDraft) {
+    let security = &holding.security;
+    let money = |minor: i64| Money::new(minor, security.currency).to_string();
+    let symbol = security.symbol.as_deref().unwrap_or("-");
+    write!(out, "  holds {} of {symbol} [{}]", holding.quantity, security.external_id).unwrap();
+    write!(out, " \"{}\" {}", security.name, security.kind.as_str()).unwrap();
+    write!(out, "/{}", security.asset_class.as_str()).unwrap();
+    if let Some(price) = security.price {
+        write!(out, " price {price} {}", security.currency).unwrap();
+    }
+    if let Some(at) = security.priced_at {
+        write!(out, " at {at}").unwrap();
+    }
+    if let Some(cost) = holding.cost_basis_minor {
+        write!(out, " cost {}", money(cost)).unwrap();
+    }
+    if let Some(value) = holding.institution_value_minor {
+        write!(out, " worth {}", money(value)).unwrap();
+    }
+    out.push('\n');
+}

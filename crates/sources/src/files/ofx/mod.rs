@@ -1,0 +1,80 @@
+//! OFX 1 (SGML), OFX 2 (XML) and QFX: bank, card and investment statements.
+
+mod position;
+mod row;
+mod statement;
+mod tags;
+#[cfg(test)]
+mod tests;
+pub(super) mod tokens;
+mod trade;
+mod values;
+mod walk;
+
+use base::Timestamp;
+
+use super::text::decode;
+use super::{Doubt, FileError, Format, Hints, Reading};
+use values::{midday, moment};
+use walk::Walk;
+
+/// As much of a file as it takes to know it.
+const OPENING: usize = 4_096;
+
+/// What only OFX begins with; fragments may begin within.
+const SIGNS: [&str; 10] = [
+    "OFXHEADER",
+    "<?OFX",
+    "<OFX>",
+    "<OFX ",
+    "<BANKMSGSRSV1>",
+    "<STMTRS>",
+    "<CCSTMTRS>",
+    "<INVSTMTRS>",
+    "<BANKTRANLIST>",
+    "<STMTTRN>",
+];
+
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the choice among formats comes with the last of them")
+)]
+pub(super) fn looks_like(bytes: &[u8]) -> bool {
+    // Two bytes a character have a zero for every other one.
+    let opening = bytes.iter().take(OPENING).filter(|it| **it != 0);
+    let opening: String = opening.map(|it| char::from(it.to_ascii_uppercase())).collect();
+    SIGNS.iter().any(|it| opening.contains(it))
+}
+
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the choice among formats comes with the last of them")
+)]
+pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+    let text = decode(bytes);
+    let mut walk = Walk::over(&text, hints);
+    let format = if walk.is_intuit { Format::Qfx } else { Format::Ofx };
+    if walk.statements.is_empty() && walk.rejected.count == 0 {
+        let reason = match walk.refusals.first() {
+            Some((_, words)) => words.clone(),
+            None => "there is no statement in it".to_owned(),
+        };
+        return Err(FileError::Broken { format, reason });
+    }
+    for (line, words) in std::mem::take(&mut walk.refusals) {
+        walk.rejected.add(line, words);
+    }
+    let made_at = walk.made_at.as_deref().and_then(moment);
+    let otherwise_at = made_at.or(midday(hints.today)).unwrap_or(Timestamp::UNIX_EPOCH);
+    let (mut accounts, mut doubts) = (Vec::new(), Vec::new());
+    for statement in walk.statements {
+        let (account, is_doubtful) =
+            statement.finish(&walk.securities, &walk.institution, otherwise_at, &mut walk.rejected);
+        if is_doubtful {
+            doubts.push(Doubt::CardBalance { account: accounts.len() });
+        }
+        accounts.push(account);
+    }
+    walk.rejected.rows.sort_by_key(|it| it.line);
+    Ok(Reading { format, accounts, rejected: walk.rejected, doubts })
+}

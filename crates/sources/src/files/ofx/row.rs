@@ -1,0 +1,165 @@
+//! One transaction of a bank or card statement.
+
+use std::borrow::Cow;
+
+use base::Currency;
+use base::draft::TransactionDraft;
+
+use super::values::date;
+use crate::files::decimals::{Comma, amount, quote};
+
+/// Longer than the standard lets an id be; what is longer is no id.
+const ID_MAX: usize = 255;
+
+/// The values of a row, as they stand in the file.
+#[derive(Debug, Default)]
+pub(super) struct Row<'a> {
+    pending: bool,
+    kind: Option<Cow<'a, str>>,
+    posted: Option<Cow<'a, str>>,
+    authorized: Option<Cow<'a, str>>,
+    amount: Option<Cow<'a, str>>,
+    id: Option<Cow<'a, str>>,
+    corrected_id: Option<Cow<'a, str>>,
+    correction: Option<Cow<'a, str>>,
+    check: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
+    long_name: Option<Cow<'a, str>>,
+    memo: Option<Cow<'a, str>>,
+    pub(super) payee: Option<Cow<'a, str>>,
+    pub(super) currency: Option<Cow<'a, str>>,
+}
+
+/// What a row asks for.
+#[derive(Debug)]
+pub(super) enum Entry {
+    New(TransactionDraft),
+    /// Takes back the transaction of that id.
+    Delete(String),
+    Replace(String, TransactionDraft),
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(pending: bool) -> Row<'a> {
+        Row { pending, ..Row::default() }
+    }
+
+    /// Keeps the value if rows have one of that name. The first one counts: what follows belongs to something else.
+    pub(super) fn set(&mut self, name: &str, value: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        let slot = match name {
+            "TRNTYPE" => &mut self.kind,
+            "DTPOSTED" => &mut self.posted,
+            // Pending rows have not been posted; theirs is the day of the purchase.
+            "DTTRAN" if self.pending => &mut self.posted,
+            "TRNAMT" => &mut self.amount,
+            "FITID" => &mut self.id,
+            "NAME" => &mut self.name,
+            "MEMO" => &mut self.memo,
+            "DTUSER" => &mut self.authorized,
+            "CHECKNUM" => &mut self.check,
+            "EXTDNAME" => &mut self.long_name,
+            "CORRECTFITID" => &mut self.corrected_id,
+            "CORRECTACTION" => &mut self.correction,
+            "CURRENCY" => &mut self.currency,
+            _ => return Some(value),
+        };
+        slot.get_or_insert(value);
+        None
+    }
+
+    pub(super) fn read(self, currency: Currency) -> Result<Entry, String> {
+        let corrected = self.corrected_id.as_deref().filter(|it| is_id(it)).map(str::to_owned);
+        match (corrected, self.correction.as_deref()) {
+            (None, _) => self.draft(currency).map(Entry::New),
+            (Some(id), Some("DELETE")) => Ok(Entry::Delete(id)),
+            (Some(id), Some("REPLACE")) => Ok(Entry::Replace(id, self.draft(currency)?)),
+            (Some(id), action) => Err(format!(
+                "the transaction corrects {}, but CORRECTACTION is {} instead of REPLACE or DELETE",
+                quote(&id),
+                action.map_or("missing".to_owned(), quote)
+            )),
+        }
+    }
+
+    fn draft(self, currency: Currency) -> Result<TransactionDraft, String> {
+        let posted = self.posted.as_deref().ok_or("the transaction has no date (DTPOSTED)")?;
+        let posted_on = date(posted).ok_or_else(|| no_date(posted))?;
+        let written = self.amount.as_deref().ok_or("the transaction has no amount (TRNAMT)")?;
+        let amount = amount(written, Comma::Decimal, currency)?;
+        same_currency(self.currency.as_deref(), currency)?;
+        Ok(TransactionDraft {
+            external_id: self.id.as_deref().filter(|it| is_id(it)).map(str::to_owned),
+            pending: self.pending,
+            settles: None,
+            posted_on,
+            authorized_on: self.authorized.as_deref().and_then(date),
+            amount,
+            description: self.description(),
+            counterparty: self.payee.map(Cow::into_owned),
+            counterparty_logo_url: None,
+            category: None,
+        })
+    }
+
+    fn description(&self) -> String {
+        let name = self.long_name.as_deref().or(self.name.as_deref()).or(self.payee.as_deref());
+        match (name, self.memo.as_deref()) {
+            (Some(name), Some(memo)) if name != memo => {
+                let mut both = String::with_capacity(name.len() + 1 + memo.len());
+                both.push_str(name);
+                both.push(' ');
+                both.push_str(memo);
+                both
+            }
+            (Some(words), _) | (None, Some(words)) => words.to_owned(),
+            (None, None) => match (self.check.as_deref(), self.kind.as_deref()) {
+                (Some(number), _) => format!("Check {number}"),
+                (None, kind) => in_words(kind.unwrap_or_default()).to_owned(),
+            },
+        }
+    }
+}
+
+pub(super) fn no_date(text: &str) -> String {
+    format!("the date {} is no day such as 20240131", quote(text))
+}
+
+/// Amounts in another currency than the account's were not converted by the bank, and nobody else should.
+pub(super) fn same_currency(stated: Option<&str>, currency: Currency) -> Result<(), String> {
+    match stated {
+        Some(other) if !other.eq_ignore_ascii_case(currency.code()) => Err(format!(
+            "the amount is in {}, and the file does not say what that was in {currency}",
+            quote(other)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether it names one transaction. Zeros are what some banks write for want of an id.
+pub(super) fn is_id(id: &str) -> bool {
+    id.len() <= ID_MAX && id.bytes().any(|it| it != b'0')
+}
+
+/// For the few rows that have no other words.
+fn in_words(kind: &str) -> &'static str {
+    match kind {
+        "ATM" => "ATM",
+        "CASH" => "Cash withdrawal",
+        "CHECK" => "Check",
+        "CREDIT" => "Credit",
+        "DEBIT" => "Debit",
+        "DEP" => "Deposit",
+        "DIRECTDEBIT" => "Direct debit",
+        "DIRECTDEP" => "Direct deposit",
+        "DIV" => "Dividend",
+        "FEE" => "Fee",
+        "HOLD" => "Hold",
+        "INT" => "Interest",
+        "PAYMENT" => "Payment",
+        "POS" => "Purchase",
+        "REPEATPMT" => "Repeating payment",
+        "SRVCHG" => "Service charge",
+        "XFER" => "Transfer",
+        _ => "Transaction",
+    }
+}

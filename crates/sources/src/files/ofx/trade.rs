@@ -1,0 +1,168 @@
+//! One investment transaction, read as what it does to the cash of the account.
+
+use std::borrow::Cow;
+
+use base::draft::TransactionDraft;
+use base::{Currency, Money};
+
+use super::row::{is_id, no_date, same_currency};
+use super::values::date;
+use crate::decimal::nine_places;
+use crate::files::decimals::{Comma, amount, plain};
+
+#[derive(Debug, Default)]
+pub(super) struct Trade<'a> {
+    /// The aggregate around it, such as BUYSTOCK.
+    wrapper: &'static str,
+    id: Option<Cow<'a, str>>,
+    reversed_id: Option<Cow<'a, str>>,
+    traded: Option<Cow<'a, str>>,
+    memo: Option<Cow<'a, str>>,
+    security: Option<Cow<'a, str>>,
+    units: Option<Cow<'a, str>>,
+    total: Option<Cow<'a, str>>,
+    /// The word that tells its kinds apart: BUYTOCOVER, DIV, IN and so on.
+    kind: Option<Cow<'a, str>>,
+    numerator: Option<Cow<'a, str>>,
+    denominator: Option<Cow<'a, str>>,
+    pub(super) currency: Option<Cow<'a, str>>,
+}
+
+/// How the total of a transaction moves cash. Files disagree about its sign, so the aggregate decides.
+enum Flow {
+    Out,
+    In,
+    AsWritten,
+    /// It moves securities only.
+    None,
+}
+
+impl<'a> Trade<'a> {
+    pub(super) fn new(wrapper: &'static str) -> Trade<'a> {
+        Trade { wrapper, ..Trade::default() }
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        let slot = match name {
+            "FITID" => &mut self.id,
+            "DTTRADE" => &mut self.traded,
+            "MEMO" => &mut self.memo,
+            "UNIQUEID" => &mut self.security,
+            "UNITS" => &mut self.units,
+            "TOTAL" => &mut self.total,
+            "FRACCASH" if self.wrapper == "SPLIT" => &mut self.total,
+            "REVERSALFITID" => &mut self.reversed_id,
+            "BUYTYPE" | "SELLTYPE" | "OPTBUYTYPE" | "OPTSELLTYPE" | "SELLREASON" | "INCOMETYPE"
+            | "TFERACTION" | "OPTACTION" => &mut self.kind,
+            "NUMERATOR" => &mut self.numerator,
+            "DENOMINATOR" => &mut self.denominator,
+            "CURRENCY" => &mut self.currency,
+            _ => return Some(value),
+        };
+        slot.get_or_insert(value);
+        None
+    }
+
+    /// The draft, and the security whose name its description still lacks.
+    pub(super) fn read(
+        self,
+        currency: Currency,
+    ) -> Result<(TransactionDraft, Option<Cow<'a, str>>), String> {
+        let traded = self.traded.as_deref().ok_or("the transaction has no date (DTTRADE)")?;
+        let posted_on = date(traded).ok_or_else(|| no_date(traded))?;
+        let (words, flow) = self.words();
+        let amount = self.effect(flow, currency)?;
+        let mut description = words;
+        if self.security.is_none()
+            && let Some(memo) = self.memo.as_deref()
+        {
+            description = format!("{description} {memo}");
+        }
+        let draft = TransactionDraft {
+            external_id: self.id.as_deref().filter(|it| is_id(it)).map(str::to_owned),
+            pending: false,
+            settles: None,
+            posted_on,
+            authorized_on: None,
+            amount,
+            description,
+            counterparty: None,
+            counterparty_logo_url: None,
+            category: None,
+        };
+        Ok((draft, self.security))
+    }
+
+    fn effect(&self, flow: Flow, currency: Currency) -> Result<Money, String> {
+        let written = match (flow, self.total.as_deref()) {
+            (Flow::None, _) => return Ok(Money::new(0, currency)),
+            // A split leaves cash only where it leaves fractions.
+            (_, None) if self.wrapper == "SPLIT" => return Ok(Money::new(0, currency)),
+            (_, None) => return Err("the transaction has no amount (TOTAL)".to_owned()),
+            (flow, Some(total)) => (flow, amount(total, Comma::Decimal, currency)?.minor()),
+        };
+        same_currency(self.currency.as_deref(), currency)?;
+        let is_reversal = self.reversed_id.is_some();
+        let minor = match written {
+            (Flow::Out, minor) if is_reversal => minor.abs(),
+            (Flow::In, minor) if is_reversal => -minor.abs(),
+            (Flow::Out, minor) => -minor.abs(),
+            (Flow::In, minor) => minor.abs(),
+            (_, minor) => minor,
+        };
+        Ok(Money::new(minor, currency))
+    }
+
+    /// What happened, up to the name of the security, and how cash flows by it.
+    fn words(&self) -> (String, Flow) {
+        let kind = self.kind.as_deref().unwrap_or_default();
+        let (verb, counts, flow) = match (self.wrapper, kind) {
+            ("REINVEST", _) => ("Reinvest", true, Flow::None),
+            ("INCOME", "DIV") => ("Dividend", false, Flow::AsWritten),
+            ("INCOME", "INTEREST") => ("Interest", false, Flow::AsWritten),
+            ("INCOME", "CGLONG") => ("Long-term capital gain", false, Flow::AsWritten),
+            ("INCOME", "CGSHORT") => ("Short-term capital gain", false, Flow::AsWritten),
+            ("INCOME", _) => ("Income", false, Flow::AsWritten),
+            ("RETOFCAP", _) => ("Return of capital", false, Flow::AsWritten),
+            ("INVEXPENSE", _) => ("Expense", false, Flow::Out),
+            ("MARGININTEREST", _) => ("Margin interest", false, Flow::Out),
+            ("JRNLFUND", _) => ("Move cash within the account", false, Flow::None),
+            ("JRNLSEC", _) => ("Move within the account", true, Flow::None),
+            ("TRANSFER", "OUT") => ("Transfer out", true, Flow::None),
+            ("TRANSFER", "IN") => ("Transfer in", true, Flow::None),
+            ("TRANSFER", _) => ("Transfer", true, Flow::None),
+            ("CLOSUREOPT", "EXERCISE") => ("Exercise", true, Flow::None),
+            ("CLOSUREOPT", "ASSIGN") => ("Assignment of", true, Flow::None),
+            ("CLOSUREOPT", _) => ("Expiry of", true, Flow::None),
+            ("SPLIT", _) => return (self.split(), Flow::AsWritten),
+            (_, "BUYTOCOVER") => ("Buy to cover", true, Flow::Out),
+            (_, "BUYTOOPEN") => ("Buy to open", true, Flow::Out),
+            (_, "BUYTOCLOSE") => ("Buy to close", true, Flow::Out),
+            (_, "SELLSHORT") => ("Sell short", true, Flow::In),
+            (_, "SELLTOOPEN") => ("Sell to open", true, Flow::In),
+            (_, "SELLTOCLOSE") => ("Sell to close", true, Flow::In),
+            ("SELLDEBT", "CALL") => ("Called back", true, Flow::In),
+            ("SELLDEBT", "MATURITY") => ("Maturity of", true, Flow::In),
+            (wrapper, _) if wrapper.starts_with("SELL") => ("Sell", true, Flow::In),
+            _ => ("Buy", true, Flow::Out),
+        };
+        let reversal = if self.reversed_id.is_some() { "Reversal: " } else { "" };
+        let count = match self.count() {
+            Some(count) if counts => format!(" {count}"),
+            _ => String::new(),
+        };
+        (format!("{reversal}{verb}{count}"), flow)
+    }
+
+    fn split(&self) -> String {
+        match (&self.numerator, &self.denominator) {
+            (Some(new), Some(old)) => format!("Split {new}:{old}"),
+            _ => "Split".to_owned(),
+        }
+    }
+
+    fn count(&self) -> Option<String> {
+        let units = nine_places(&plain(self.units.as_deref()?, Comma::Decimal)?)?;
+        Some(base::Fixed9::from_billionths(units.billionths().abs()).to_string())
+    }
+}

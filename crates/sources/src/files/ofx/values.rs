@@ -1,0 +1,99 @@
+//! Dates and moments of OFX: `YYYYMMDD[HHMM[SS[.XXX]]][offset:zone]`, and what banks make of it.
+
+use base::{Date, Timestamp};
+use jiff::civil;
+use jiff::tz::Offset;
+
+/// Zones by name, for files that leave the offset out: IBKR writes `[-:EST]`. Minutes east of Greenwich.
+const ZONES: [(&str, i32); 22] = [
+    ("ACST", 570),
+    ("AEDT", 660),
+    ("AEST", 600),
+    ("AKDT", -480),
+    ("AKST", -540),
+    ("AWST", 480),
+    ("BST", 60),
+    ("CDT", -300),
+    ("CEST", 120),
+    ("CET", 60),
+    ("CST", -360),
+    ("EDT", -240),
+    ("EST", -300),
+    ("GMT", 0),
+    ("HST", -600),
+    ("JST", 540),
+    ("MDT", -360),
+    ("MST", -420),
+    ("NZST", 720),
+    ("PDT", -420),
+    ("PST", -480),
+    ("UTC", 0),
+];
+
+/// The day that is written there, wherever in the world it is meant: shifting it to another zone would move a booking
+/// to a day on which the bank does not show it.
+pub(super) fn date(text: &str) -> Option<Date> {
+    let bytes = text.as_bytes();
+    let digits = bytes.iter().take_while(|it| it.is_ascii_digit()).count();
+    let [year, month, day] = match digits {
+        8 | 10 | 12 | 14 | 17 => [&text[..4], &text[4..6], &text[6..8]],
+        4 if bytes.len() >= 10 && bytes[4] == b'-' && bytes[7] == b'-' => {
+            [text.get(..4)?, text.get(5..7)?, text.get(8..10)?]
+        }
+        _ => return None,
+    };
+    let year: i16 = year.parse().ok()?;
+    if !(1900..2200).contains(&year) {
+        return None;
+    }
+    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok()
+}
+
+/// The moment that is written there. A day alone, or its first second in no zone, is taken as the day's middle.
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
+    let on = date(text)?;
+    let (time, zone) = match text.split_once('[') {
+        Some((time, zone)) => (time, zone.trim_end_matches([']', ' '])),
+        None => (text, ""),
+    };
+    let part = |at: usize| time.get(at..at + 2).and_then(|it| it.parse::<i8>().ok());
+    let clock = (part(8).unwrap_or(0), part(10).unwrap_or(0), part(12).unwrap_or(0));
+    let offset = offset_minutes(zone);
+    let is_day = offset.is_none() && clock == (0, 0, 0);
+    if is_day || time.contains('-') {
+        return midday(on);
+    }
+    let Ok(time) = civil::Time::new(clock.0, clock.1, clock.2.min(59), 0) else {
+        return midday(on);
+    };
+    let offset = Offset::from_seconds(offset.unwrap_or(0).checked_mul(60)?).ok()?;
+    offset.to_timestamp(on.to_datetime(time)).ok()
+}
+
+pub(super) fn midday(on: Date) -> Option<Timestamp> {
+    Offset::UTC.to_timestamp(on.at(12, 0, 0, 0)).ok()
+}
+
+/// Minutes east of Greenwich of `-5:EST`, `-5.5`, `+5.30`, `-:EST`, `EST`.
+fn offset_minutes(zone: &str) -> Option<i32> {
+    let (offset, name) = zone.split_once(':').unwrap_or((zone, zone));
+    let by_name = || {
+        let name = name.trim();
+        ZONES.iter().find(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1)
+    };
+    let unsigned = offset.trim().trim_start_matches(['+', '-']);
+    let (hours, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let Ok(hours) = hours.parse::<i32>() else { return by_name() };
+    let minutes = match fraction {
+        // A fraction of an hour as it should be, or minutes.
+        "25" | "15" => 15,
+        "5" | "50" | "30" => 30,
+        "75" | "45" => 45,
+        _ => 0,
+    };
+    if hours > 14 {
+        return by_name();
+    }
+    let all = hours * 60 + minutes;
+    Some(if offset.trim().starts_with('-') { -all } else { all })
+}

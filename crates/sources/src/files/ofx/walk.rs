@@ -1,0 +1,481 @@
+//! Walks over the tokens of an OFX file and gathers its statements, without a tree of it: at most one row is open.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use base::Currency;
+use memchr::memchr2_iter;
+
+use super::position::{Position, Securities, Security};
+use super::row::Row;
+use super::statement::{Identity, Institution, Stated, Statement};
+use super::tags::{Aggregate, DETAIL_RANK, LIST_RANK, Part, aggregate};
+use super::tokens::{Token, Tokens};
+use super::trade::Trade;
+use crate::files::decimals::quote;
+use crate::files::{Hints, Rejections};
+
+/// More accounts than any bank puts into one file.
+const ACCOUNTS_MAX: usize = 1_000;
+
+/// What a file says, in the order in which it says it.
+pub(super) struct Walk<'a, 'h> {
+    hints: &'h Hints,
+    lines: Lines<'a>,
+    open: Vec<Aggregate>,
+    statement: Option<Statement<'a>>,
+    /// Set when the currency of the open statement is unknown: its amounts mean nothing.
+    unknown_currency: Option<Cow<'a, str>>,
+    row: Option<(usize, Row<'a>)>,
+    trade: Option<(usize, Trade<'a>)>,
+    position: Option<(usize, Position<'a>)>,
+    security: Option<Security<'a>>,
+    status: Option<Status<'a>>,
+    known: BTreeMap<Identity<'a>, usize>,
+    pub(super) statements: Vec<Statement<'a>>,
+    pub(super) securities: Securities<'a>,
+    pub(super) institution: Institution<'a>,
+    /// When the bank made the file.
+    pub(super) made_at: Option<Cow<'a, str>>,
+    pub(super) is_intuit: bool,
+    /// What the bank said instead of a statement.
+    pub(super) refusals: Vec<(usize, String)>,
+    pub(super) rejected: Rejections,
+}
+
+#[derive(Debug, Default)]
+struct Status<'a> {
+    line: usize,
+    code: Option<Cow<'a, str>>,
+    severity: Option<Cow<'a, str>>,
+    message: Option<Cow<'a, str>>,
+}
+
+impl<'a, 'h> Walk<'a, 'h> {
+    pub(super) fn over(text: &'a str, hints: &'h Hints) -> Walk<'a, 'h> {
+        let mut walk = Walk {
+            hints,
+            lines: Lines { text, at: 0, line: 1 },
+            open: Vec::new(),
+            statement: None,
+            unknown_currency: None,
+            row: None,
+            trade: None,
+            position: None,
+            security: None,
+            status: None,
+            known: BTreeMap::new(),
+            statements: Vec::new(),
+            securities: Securities::new(),
+            institution: Institution::default(),
+            made_at: None,
+            is_intuit: false,
+            refusals: Vec::new(),
+            rejected: Rejections::default(),
+        };
+        let mut tokens = Tokens::new(text);
+        while let Some(token) = tokens.next() {
+            match token {
+                Token::Leaf(name, value) => walk.leaf(&name, value, tokens.began),
+                Token::Open(name) => walk.enter(&name, tokens.began),
+                Token::Close(name) => walk.leave(&name),
+            }
+        }
+        walk.break_off();
+        walk
+    }
+
+    fn enter(&mut self, name: &str, at: usize) {
+        let Some(mut opened) = aggregate(name) else { return };
+        // Transfers name the other account by the same aggregate that names a statement's own.
+        if opened.part == Part::Account && (self.row.is_some() || self.trade.is_some()) {
+            opened = Aggregate { rank: DETAIL_RANK, part: Part::Aside, ..opened };
+        }
+        while self.open.last().is_some_and(|it| it.rank >= opened.rank) {
+            self.end();
+        }
+        self.open.push(opened);
+        self.begin(opened, at);
+    }
+
+    fn begin(&mut self, opened: Aggregate, at: usize) {
+        match opened.part {
+            Part::Statement => {
+                self.finish_statement();
+                let line = self.lines.of(at);
+                self.statement = Some(Statement::new(opened.name, line, self.hints.currency));
+            }
+            Part::Row => {
+                let listed = self.open.iter().any(|it| it.part == Part::PendingList);
+                let pending = listed || opened.name == "STMTTRNP";
+                self.row = Some((at, Row::new(pending)));
+            }
+            Part::Trade => self.trade = Some((at, Trade::new(opened.name))),
+            Part::Position => {
+                self.position = Some((at, Position::new(opened.name)));
+            }
+            Part::Positions => {
+                let statement = self.statement(at);
+                statement.positions.get_or_insert_default();
+            }
+            Part::Security => {
+                self.security = Some(Security::new(opened.name));
+            }
+            Part::Status => {
+                self.status = Some(Status { line: self.lines.of(at), ..Status::default() });
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the aggregate of that name and all that it holds; ends of what is not open are ignored.
+    fn leave(&mut self, name: &str) {
+        let Some(depth) = self.open.iter().rposition(|it| it.name == name) else { return };
+        while self.open.len() > depth {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        match self.open.pop().map(|it| it.part) {
+            Some(Part::Row) => self.finish_row(),
+            Some(Part::Trade) => self.finish_trade(),
+            Some(Part::Position) => self.finish_position(),
+            Some(Part::Security) => {
+                if let Some(mut security) = self.security.take()
+                    && let Some(id) = security.id.take()
+                {
+                    self.securities.entry(id).or_insert(security);
+                }
+            }
+            Some(Part::Status) => self.finish_status(),
+            Some(Part::Statement) => self.finish_statement(),
+            _ => {}
+        }
+    }
+
+    /// At the end of the file. A row that is still open may lack digits of its amount, and others may be missing.
+    fn break_off(&mut self) {
+        let cut = self.row.take().map(|it| it.0);
+        let cut = cut.or(self.trade.take().map(|it| it.0));
+        let cut = cut.or(self.position.take().map(|it| it.0));
+        let is_within = |part| self.open.iter().any(|it| it.part == part);
+        if let (true, Some(statement)) = (is_within(Part::Positions), &mut self.statement) {
+            statement.lacks_positions = true;
+        }
+        if let Some(at) = cut {
+            self.reject(at, "the file breaks off within this row");
+        } else if self.open.iter().any(|it| it.rank >= LIST_RANK) {
+            let end = self.lines.text.len();
+            self.reject(end, "the file breaks off here, so that rows may be missing");
+        }
+        while !self.open.is_empty() {
+            self.end();
+        }
+        self.finish_statement();
+    }
+
+    fn leaf(&mut self, name: &str, value: Cow<'a, str>, at: usize) {
+        let unused = match self.open.last().map(|it| it.part) {
+            Some(Part::Row) => match &mut self.row {
+                Some((_, row)) => row.set(name, value),
+                None => None,
+            },
+            Some(Part::Trade | Part::Position | Part::Security | Part::Inner) => {
+                self.inner_leaf(name, value)
+            }
+            Some(part) => self.outer_leaf(part, name, value, at),
+            None => Some(value),
+        };
+        if unused.is_some() {
+            self.is_intuit |= name.starts_with("INTU.");
+            // Stray text behind the tag of an aggregate does not make a value of it.
+            self.enter(name, at);
+        }
+    }
+
+    fn inner_leaf(&mut self, name: &str, value: Cow<'a, str>) -> Option<Cow<'a, str>> {
+        if let Some((_, trade)) = &mut self.trade {
+            return trade.set(name, value);
+        }
+        if let Some((_, position)) = &mut self.position {
+            return position.set(name, value);
+        }
+        match &mut self.security {
+            Some(security) => security.set(name, value),
+            None => None,
+        }
+    }
+
+    fn outer_leaf(
+        &mut self,
+        part: Part,
+        name: &str,
+        value: Cow<'a, str>,
+        at: usize,
+    ) -> Option<Cow<'a, str>> {
+        match (part, name) {
+            (Part::Aside, _) => {
+                // What is left aside may be followed by what is not, if its end was left out.
+                return aggregate(name).map(|_| value);
+            }
+            (Part::Payee, "NAME") => {
+                if let Some((_, row)) = &mut self.row {
+                    row.payee.get_or_insert(value);
+                }
+            }
+            (Part::Currency, "CURSYM" | "CURRATE") => self.currency_leaf(name, value),
+            (Part::Status, "CODE" | "SEVERITY" | "MESSAGE") => {
+                let status = self.status.get_or_insert_default();
+                let slot = match name {
+                    "CODE" => &mut status.code,
+                    "SEVERITY" => &mut status.severity,
+                    _ => &mut status.message,
+                };
+                slot.get_or_insert(value);
+            }
+            (Part::Institution, "ORG") => {
+                self.institution.name.get_or_insert(value);
+            }
+            (Part::Institution, "FID") => {
+                self.institution.number.get_or_insert(value);
+            }
+            (Part::Frame, "DTSERVER") => {
+                self.made_at.get_or_insert(value);
+            }
+            (Part::Statement, "CURDEF") => self.currency_of_statement(value),
+            (Part::Account | Part::Ledger | Part::Available | Part::Cash | Part::Statement, _) => {
+                let line = match name {
+                    "BALAMT" | "AVAILCASH" => self.lines.of(at),
+                    _ => 0,
+                };
+                return set_of_statement(self.statement(at), part, name, value, line);
+            }
+            _ => return Some(value),
+        }
+        None
+    }
+
+    fn currency_leaf(&mut self, name: &str, value: Cow<'a, str>) {
+        let slot = match (&mut self.row, &mut self.trade, &mut self.position, &mut self.security) {
+            (Some((_, row)), ..) => &mut row.currency,
+            (_, Some((_, trade)), ..) => &mut trade.currency,
+            (_, _, Some((_, position)), _) if name == "CURRATE" => {
+                position.rate.get_or_insert(value);
+                return;
+            }
+            (_, _, Some((_, position)), _) => &mut position.currency,
+            (_, _, _, Some(security)) => &mut security.currency,
+            _ => return,
+        };
+        if name == "CURSYM" {
+            slot.get_or_insert(value);
+        }
+    }
+
+    fn currency_of_statement(&mut self, code: Cow<'a, str>) {
+        let Some(statement) = &mut self.statement else { return };
+        match Currency::parse(&code.to_ascii_uppercase()) {
+            Ok(currency) if statement.currency == currency => {}
+            Ok(currency) if statement.rows.is_empty() => statement.currency = currency,
+            // Rows were read as another currency before the file named this one.
+            Ok(_) | Err(_) => {
+                self.unknown_currency.get_or_insert(code);
+            }
+        }
+    }
+
+    /// The statement that is open; fragments of a file may begin within one.
+    fn statement(&mut self, at: usize) -> &mut Statement<'a> {
+        let Walk { statement, open, lines, hints, .. } = self;
+        statement.get_or_insert_with(|| {
+            let is_open = |names: &[&str]| open.iter().any(|it| names.contains(&it.name));
+            let wrapper = if is_open(&["CCACCTFROM"]) {
+                "CCSTMTRS"
+            } else if is_open(&["INVACCTFROM", "INVTRANLIST", "INVPOSLIST", "INVBAL"]) {
+                "INVSTMTRS"
+            } else {
+                "STMTRS"
+            };
+            Statement::new(wrapper, lines.of(at), hints.currency)
+        })
+    }
+
+    fn finish_row(&mut self) {
+        let Some((at, row)) = self.row.take() else { return };
+        if self.has_unknown_currency(at) {
+            return;
+        }
+        let statement = self.statement(at);
+        match row.read(statement.currency) {
+            Ok(entry) => statement.enter(entry),
+            Err(reason) => self.reject(at, reason),
+        }
+    }
+
+    fn finish_trade(&mut self) {
+        let Some((at, trade)) = self.trade.take() else { return };
+        if self.has_unknown_currency(at) {
+            return;
+        }
+        let statement = self.statement(at);
+        match trade.read(statement.currency) {
+            Ok((draft, security)) => {
+                statement.unnamed.extend(security.map(|it| (statement.rows.len(), it)));
+                statement.rows.push(draft);
+            }
+            Err(reason) => self.reject(at, reason),
+        }
+    }
+
+    fn finish_position(&mut self) {
+        let Some((at, position)) = self.position.take() else { return };
+        if self.has_unknown_currency(at) {
+            return;
+        }
+        let statement = self.statement(at);
+        match position.read(statement.currency) {
+            Ok(held) => statement.positions.get_or_insert_default().push(held),
+            Err(reason) => {
+                statement.lacks_positions = true;
+                self.reject(at, format!("no position of the account is kept: {reason}"));
+            }
+        }
+    }
+
+    fn has_unknown_currency(&mut self, at: usize) -> bool {
+        let Some(code) = &self.unknown_currency else { return false };
+        let reason = format!("the currency {} of its statement is unknown", quote(code));
+        self.reject(at, reason);
+        true
+    }
+
+    fn finish_statement(&mut self) {
+        let unknown = self.unknown_currency.take();
+        let Some(statement) = self.statement.take() else { return };
+        if let Some(code) = unknown {
+            let reason = format!("the currency {} of this statement is unknown", quote(&code));
+            self.rejected.add(statement.line, format!("{reason}, so all of it is left out"));
+            return;
+        }
+        if statement.is_empty() {
+            return;
+        }
+        let identity = statement.identity();
+        match identity.as_ref().and_then(|it| self.known.get(it)) {
+            Some(earlier) => self.statements[*earlier].join(statement),
+            None if self.statements.len() == ACCOUNTS_MAX => {
+                let reason = format!("the file has more than {ACCOUNTS_MAX} accounts");
+                self.rejected.add(statement.line, reason);
+            }
+            None => {
+                self.known.extend(identity.map(|it| (it, self.statements.len())));
+                self.statements.push(statement);
+            }
+        }
+    }
+
+    fn finish_status(&mut self) {
+        let Some(status) = self.status.take() else { return };
+        let is_error =
+            status.severity.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("ERROR"));
+        if !is_error || self.refusals.len() == ACCOUNTS_MAX {
+            return;
+        }
+        let code = status.code.as_deref().unwrap_or_default();
+        let words = match (status.message.as_deref(), in_words(code)) {
+            (Some(message), _) => quote_whole(message),
+            (None, words) => words.to_owned(),
+        };
+        let code = if code.is_empty() { String::new() } else { format!(" (code {code})") };
+        self.refusals.push((status.line, format!("the bank answered: {words}{code}")));
+    }
+
+    fn reject(&mut self, at: usize, reason: impl Into<String>) {
+        let line = self.lines.of(at);
+        self.rejected.add(line, reason);
+    }
+}
+
+fn set_of_statement<'a>(
+    statement: &mut Statement<'a>,
+    part: Part,
+    name: &str,
+    value: Cow<'a, str>,
+    line: usize,
+) -> Option<Cow<'a, str>> {
+    let stated = |slot: &mut Stated<'a>, value| {
+        slot.line = line;
+        slot.amount.get_or_insert(value);
+    };
+    match (part, name) {
+        (Part::Account, "BANKID" | "BROKERID") => {
+            statement.bank.get_or_insert(value);
+        }
+        (Part::Account, "ACCTID") => {
+            statement.number.get_or_insert(value);
+        }
+        (Part::Account, "ACCTTYPE") => {
+            statement.account_type.get_or_insert(value);
+        }
+        (Part::Ledger, "BALAMT") => stated(&mut statement.ledger, value),
+        (Part::Ledger, "DTASOF") => {
+            statement.ledger.at.get_or_insert(value);
+        }
+        (Part::Available, "BALAMT") => stated(&mut statement.available, value),
+        (Part::Cash, "AVAILCASH") => stated(&mut statement.cash, value),
+        (Part::Statement, "DTASOF") => {
+            statement.at.get_or_insert(value);
+        }
+        (Part::Statement, "INTRATE" | "INTRATEPURCH") => {
+            statement.rate.get_or_insert(value);
+        }
+        _ => return Some(value),
+    }
+    None
+}
+
+fn quote_whole(message: &str) -> String {
+    let cut: String = message.chars().take(200).collect();
+    cut.trim_end_matches('.').to_owned()
+}
+
+/// For banks that send a code without a message.
+fn in_words(code: &str) -> &'static str {
+    match code {
+        "2001" | "2003" => "it does not know the account",
+        "2002" => "it cannot show the account",
+        "2004" => "the account is closed",
+        "2005" => "you may not see the account",
+        "2019" => "it has answered the same question before",
+        "2020" | "2027" => "the dates that were asked for are not valid",
+        "15000" => "the password must be changed first",
+        "15500" => "the name or password was wrong",
+        _ => "something went wrong, without saying what",
+    }
+}
+
+/// Counts lines when somebody asks, each at most once.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// Asked for an earlier place than before, it gives the line of the later one.
+    fn of(&mut self, at: usize) -> usize {
+        if at > self.at {
+            let bytes = self.text.as_bytes();
+            let ends = memchr2_iter(b'\n', b'\r', &bytes[self.at..at])
+                .filter(|it| {
+                    let place = self.at + it;
+                    bytes[place] == b'\n' || bytes.get(place + 1) != Some(&b'\n')
+                })
+                .count();
+            self.line += ends;
+            self.at = at;
+        }
+        self.line
+    }
+}
