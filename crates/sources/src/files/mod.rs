@@ -1,6 +1,9 @@
 //! Files that banks let people download: each format is read into drafts, and every row that cannot be understood is
 //! reported with its line. Nothing is guessed silently: what a file leaves open is a doubt that the person settles.
 
+mod amount;
+pub mod csv;
+mod dates;
 mod decimals;
 #[cfg(test)]
 mod golden;

@@ -1,0 +1,294 @@
+//! Finding out how a file is built: a source we know, or else by its words and by what is in its columns.
+
+use std::collections::BTreeMap;
+
+use base::{Currency, Date};
+
+use super::dialect::Delimiter;
+use super::mapping::{Column, Field, Mapping};
+use super::presets::{self, Kind};
+use super::running::{self, Step};
+use super::sample::{self, Row};
+use super::titles;
+use crate::files::amount::{self, DecimalMark, Marks};
+use crate::files::{DateOrder, dates};
+
+pub(super) struct Found {
+    pub(super) mapping: Mapping,
+    pub(super) preset: Option<&'static str>,
+    pub(super) confidence: u8,
+}
+
+/// None if nothing in the file is a table with a date and an amount.
+pub(super) fn find(text: &str, today: Date) -> Option<Found> {
+    for delimiter in Delimiter::ALL {
+        let rows = sample::rows(text, *delimiter, 0);
+        let above = rows.iter().take_while(|it| it.line <= sample::PREAMBLE_LINES);
+        let known = above.filter_map(|row| {
+            let found = presets::by_titles(&row.cells);
+            found.map(|(preset, sure)| (row, preset, sure))
+        });
+        if let Some((row, preset, confidence)) = known.max_by_key(|(_, _, sure)| *sure) {
+            let mapping = preset.mapping(&row.cells);
+            let mapping = Mapping { delimiter: *delimiter, skip_lines: row.line - 1, ..mapping };
+            return Some(Found { mapping, preset: Some(preset.name), confidence });
+        }
+    }
+    let delimiter = sample::delimiter(text)?;
+    let rows = sample::rows(text, delimiter, 0);
+    let table = Table::find(&rows, today)?;
+    let is_titled = table.titles.is_some();
+    let cells: Vec<Vec<String>> = table.rows.iter().map(|it| it.cells.clone()).collect();
+    let mapping = match presets::by_shape(&cells, is_titled, |cell, kind| fits(cell, kind, today)) {
+        Some(preset) => {
+            let mapping = preset.mapping(table.titles.map_or(&[], |it| &it.cells));
+            Found { mapping, preset: Some(preset.name), confidence: 85 }
+        }
+        None => table.guess()?,
+    };
+    let skip_lines = table.begin() - 1;
+    Some(Found { mapping: Mapping { delimiter, skip_lines, ..mapping.mapping }, ..mapping })
+}
+
+fn fits(cell: &str, kind: Kind, today: Date) -> bool {
+    match kind {
+        Kind::Date => dates::looks_like(cell, today),
+        Kind::MaybeDate => cell.is_empty() || dates::looks_like(cell, today),
+        Kind::Amount => amount::looks_like(cell),
+        Kind::MaybeAmount => cell.is_empty() || amount::looks_like(cell),
+        Kind::Text => !cell.is_empty() && !amount::looks_like(cell),
+        Kind::Blank => cell.is_empty(),
+        Kind::Any => true,
+        Kind::Word(words) => words.iter().any(|it| it.eq_ignore_ascii_case(cell)),
+    }
+}
+
+/// The part of a sample that is a table.
+struct Table<'a> {
+    titles: Option<&'a Row>,
+    /// Those with a date and an amount.
+    rows: Vec<&'a Row>,
+    today: Date,
+    width: usize,
+}
+
+impl<'a> Table<'a> {
+    fn find(rows: &'a [Row], today: Date) -> Option<Table<'a>> {
+        let is_date = |cell: &String| dates::looks_like(cell, today);
+        let is_amount = |cell: &String| amount::looks_like(cell) && !is_date(cell);
+        let is_data = |row: &Row| row.cells.iter().any(is_date) && row.cells.iter().any(is_amount);
+        let first = rows.iter().position(is_data);
+        let is_title = |row: &&Row| {
+            let filled = row.cells.iter().filter(|it| !it.is_empty()).count();
+            row.line <= sample::PREAMBLE_LINES
+                && filled > 1
+                && !row.cells.iter().any(|it| is_date(it) || is_amount(it))
+        };
+        let above = &rows[..first.unwrap_or(rows.len())];
+        let titles = above.iter().filter(is_title).max_by_key(|it| titles::known(&it.cells));
+        let data: Vec<&Row> =
+            rows[first.unwrap_or(rows.len())..].iter().filter(|it| is_data(it)).collect();
+        if data.is_empty() && titles.is_none_or(|it| titles::known(&it.cells) < 2) {
+            return None;
+        }
+        let widest = data.iter().map(|it| it.cells.len()).max().unwrap_or(0);
+        let width = titles.map_or(widest, |it| it.cells.len());
+        Some(Table { titles, rows: data, today, width })
+    }
+
+    /// The line of the titles, or of the first row.
+    fn begin(&self) -> usize {
+        self.titles.or(self.rows.first().copied()).map_or(1, |it| it.line)
+    }
+
+    fn cells(&self, place: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row.cells.get(place).map_or("", String::as_str))
+    }
+
+    /// Whether the cells of a column that hold anything are all such.
+    fn holds(&self, place: usize, is_such: impl Fn(&str) -> bool) -> bool {
+        self.cells(place).all(|it| it.is_empty() || is_such(it))
+    }
+
+    fn is_date(&self, place: usize) -> bool {
+        let count = self.cells(place).filter(|it| dates::looks_like(it, self.today)).count();
+        count * 2 > self.rows.len() || self.rows.is_empty()
+    }
+
+    fn is_amount(&self, place: usize) -> bool {
+        self.holds(place, amount::looks_like)
+    }
+
+    fn guess(&self) -> Option<Found> {
+        let mut places: BTreeMap<Field, usize> = BTreeMap::new();
+        if let Some(titles) = self.titles {
+            self.by_words(&titles.cells, &mut places);
+        }
+        let by_words = places.len();
+        self.by_content(&mut places);
+        let has = |field: Field| places.contains_key(&field);
+        if !has(Field::Date) || !(has(Field::Amount) || has(Field::Debit) || has(Field::Credit)) {
+            return None;
+        }
+        let is_proven = self.is_proven(&places);
+        let confidence = 30
+            + 10 * by_words.min(3)
+            + if has(Field::Description) { 10 } else { 0 }
+            + if is_proven { 15 } else { 0 };
+        let mapping = self.mapping(&places);
+        Some(Found { mapping, preset: None, confidence: confidence as u8 })
+    }
+
+    fn by_words(&self, titles: &[String], places: &mut BTreeMap<Field, usize>) {
+        for (field, _) in titles::WORDS {
+            let free = |place: &usize| !places.values().any(|it| it == place);
+            let ranked = (0..titles.len())
+                .filter(free)
+                .filter_map(|place| titles::rank(*field, &titles[place]).map(|rank| (rank, place)));
+            let fitting = ranked.filter(|(_, place)| self.suits(*field, *place)).min();
+            if let Some((_, place)) = fitting {
+                places.insert(*field, place);
+            }
+        }
+        // One amount and one of the two columns would say the same twice.
+        let is_split = places.contains_key(&Field::Debit) && places.contains_key(&Field::Credit);
+        if is_split {
+            places.remove(&Field::Amount);
+        } else if places.contains_key(&Field::Amount) {
+            places.remove(&Field::Debit);
+            places.remove(&Field::Credit);
+        }
+        if !places.contains_key(&Field::Amount) {
+            places.remove(&Field::Direction);
+        }
+    }
+
+    /// Whether what is in a column can be what its title says.
+    fn suits(&self, field: Field, place: usize) -> bool {
+        match field {
+            Field::Date | Field::Authorized => self.is_date(place),
+            Field::Amount | Field::Debit | Field::Credit | Field::Balance => self.is_amount(place),
+            Field::Direction => {
+                let known = [titles::OUT_WORDS, titles::IN_WORDS].concat();
+                let is_known = |it: &str| known.contains(&it.to_lowercase().as_str());
+                self.cells(place).all(is_known) && !self.rows.is_empty()
+            }
+            Field::Currency => {
+                self.holds(place, |it| it == "€" || Currency::parse(&it.to_uppercase()).is_ok())
+            }
+            Field::Id => {
+                let mut ids: Vec<&str> = self.cells(place).collect();
+                ids.sort_unstable();
+                ids.windows(2).all(|it| it[0] != it[1])
+                    && ids.first().is_none_or(|it| !it.is_empty())
+            }
+            _ => true,
+        }
+    }
+
+    /// What the words left open, by what is in the columns.
+    fn by_content(&self, places: &mut BTreeMap<Field, usize>) {
+        let free = |places: &BTreeMap<Field, usize>| {
+            let taken: Vec<usize> = places.values().copied().collect();
+            (0..self.width).filter(move |it| !taken.contains(it)).collect::<Vec<usize>>()
+        };
+        if !places.contains_key(&Field::Date) {
+            let date = free(places).into_iter().find(|it| self.is_date(*it));
+            places.extend(date.map(|it| (Field::Date, it)));
+        }
+        let has_amount =
+            [Field::Amount, Field::Debit, Field::Credit].iter().any(|it| places.contains_key(it));
+        if !has_amount {
+            let is_full = |place: &usize| {
+                self.cells(*place).all(|it| !it.is_empty() && amount::looks_like(it))
+                    && !self.is_date(*place)
+            };
+            let columns: Vec<usize> = free(places).into_iter().filter(is_full).take(6).collect();
+            let pairs = columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, *b)));
+            let running = pairs
+                .filter(|(a, b)| a != b)
+                .find(|(a, b)| running::prove(&self.steps(*a, *b)).is_some());
+            match running {
+                Some((amount, balance)) => {
+                    places.insert(Field::Amount, amount);
+                    places.insert(Field::Balance, balance);
+                }
+                None => {
+                    let has_decimals =
+                        |it: &&usize| self.cells(**it).any(|it| it.contains(['.', ',']));
+                    let amount = columns.iter().find(has_decimals).or(columns.first());
+                    places.extend(amount.map(|it| (Field::Amount, *it)));
+                }
+            }
+        }
+        if !places.contains_key(&Field::Description) {
+            let letters = |place: &usize| -> usize {
+                self.cells(*place)
+                    .map(|it| it.chars().filter(|it| it.is_alphabetic()).count())
+                    .sum()
+            };
+            let longest = free(places).into_iter().max_by_key(letters);
+            places.extend(longest.filter(|it| letters(it) > 0).map(|it| (Field::Description, it)));
+        }
+    }
+
+    fn is_proven(&self, places: &BTreeMap<Field, usize>) -> bool {
+        let both = places.get(&Field::Amount).zip(places.get(&Field::Balance));
+        both.is_some_and(|(a, b)| running::prove(&self.steps(*a, *b)).is_some())
+    }
+
+    fn steps(&self, amount: usize, balance: usize) -> Vec<Step> {
+        let mut marks = Marks::default();
+        self.cells(amount).chain(self.cells(balance)).for_each(|it| marks.see(it));
+        let mark: DecimalMark = marks.mark();
+        let read = |text: &str| amount::read(text, mark, Currency::USD).ok().map(|it| it.minor);
+        let numbers = self.cells(amount).zip(self.cells(balance));
+        numbers
+            .filter_map(|(minor, balance)| read(minor).zip(read(balance)))
+            .map(|(minor, balance_minor)| Step { day: 0, minor, balance_minor })
+            .collect()
+    }
+
+    fn mapping(&self, places: &BTreeMap<Field, usize>) -> Mapping {
+        let titles = self.titles.map_or(&[][..], |it| &it.cells);
+        let column = |place: usize| match titles.get(place) {
+            Some(title) => column_of(titles, place, title),
+            None => Column::Number(place + 1),
+        };
+        let columns: BTreeMap<Field, Vec<Column>> =
+            places.iter().map(|(field, place)| (*field, vec![column(*place)])).collect();
+        let words = |field: Field, words: &[&str]| match places.contains_key(&field) {
+            true => words.iter().map(|it| (*it).to_owned()).collect(),
+            false => Vec::new(),
+        };
+        let amount = places.get(&Field::Amount).or(places.get(&Field::Debit));
+        let currency = amount.and_then(|it| titles.get(*it)).and_then(|it| titles::currency(it));
+        Mapping {
+            has_header: self.titles.is_some(),
+            columns,
+            out_words: words(Field::Direction, titles::OUT_WORDS),
+            in_words: words(Field::Direction, titles::IN_WORDS),
+            pending_words: words(Field::Status, titles::PENDING_WORDS),
+            ignored_words: words(Field::Status, titles::IGNORED_WORDS),
+            currency: currency.map(str::to_owned),
+            ..Mapping::default()
+        }
+    }
+}
+
+/// By its title, unless it has none or shares it with one before.
+pub(super) fn column_of(titles: &[String], place: usize, title: &str) -> Column {
+    match title.is_empty() || titles[..place].iter().any(|it| it == title) {
+        true => Column::Number(place + 1),
+        false => Column::Title(title.to_owned()),
+    }
+}
+
+/// The order of dates where no file and no person says: most files come from the United States, unless they are
+/// written in the way of the rest of the world.
+pub(super) fn usual_order(delimiter: Delimiter, mark: DecimalMark) -> DateOrder {
+    match (delimiter, mark) {
+        (Delimiter::Semicolon, _) | (_, DecimalMark::Comma) => DateOrder::DayFirst,
+        _ => DateOrder::MonthFirst,
+    }
+}

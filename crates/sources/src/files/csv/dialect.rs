@@ -1,0 +1,257 @@
+//! Records and cells: what separates them, which quotation marks hold them together, and on which line each begins.
+
+use std::borrow::Cow;
+
+use base::words;
+use memchr::{memchr, memchr_iter, memchr2};
+
+words!(
+    /// What stands between the cells of a row.
+    Delimiter {
+        Comma => "comma",
+        Semicolon => "semicolon",
+        Tab => "tab",
+        Pipe => "pipe",
+    }
+);
+
+impl Delimiter {
+    fn byte(self) -> u8 {
+        match self {
+            Delimiter::Comma => b',',
+            Delimiter::Semicolon => b';',
+            Delimiter::Tab => b'\t',
+            Delimiter::Pipe => b'|',
+        }
+    }
+}
+
+/// No bank writes as many columns; what lies beyond is passed over, so that a line of commas stays small.
+pub(super) const CELLS_MAX: usize = 256;
+
+/// Reads one record after the other. Cells borrow from the text unless they hold doubled quotation marks.
+pub(super) struct Records<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+    delimiter: u8,
+    line_end: u8,
+    /// Once a quotation mark was found to be never closed, others are believed only within their line.
+    is_broken: bool,
+    /// Quotation marks before this place are letters.
+    literal_until: usize,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(text: &'a str, delimiter: Delimiter) -> Records<'a> {
+        // Files of old Macs end their lines with nothing but a carriage return.
+        let is_old = memchr(b'\n', text.as_bytes()).is_none();
+        Records {
+            text,
+            at: 0,
+            line: 1,
+            delimiter: delimiter.byte(),
+            line_end: if is_old { b'\r' } else { b'\n' },
+            is_broken: false,
+            literal_until: 0,
+        }
+    }
+
+    /// Passes over whole lines, whatever is in them.
+    pub(super) fn skip_lines(&mut self, count: usize) {
+        for _ in 0..count {
+            let rest = &self.text.as_bytes()[self.at..];
+            if rest.is_empty() {
+                return;
+            }
+            self.at += memchr(self.line_end, rest).map_or(rest.len(), |it| it + 1);
+            self.line += 1;
+        }
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The line of the next record that is not empty; its cells replace those in `cells`.
+    pub(super) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Option<usize> {
+        loop {
+            if self.at >= self.text.len() {
+                return None;
+            }
+            let line = self.line;
+            cells.clear();
+            while self.cell(cells) {}
+            if cells.len() > 1 || cells.iter().any(|it| !tidy(it).is_empty()) {
+                return Some(line);
+            }
+        }
+    }
+
+    /// Appends a cell, and says whether another follows in the same record.
+    fn cell(&mut self, cells: &mut Vec<Cow<'a, str>>) -> bool {
+        let bytes = self.text.as_bytes();
+        let mut start = self.at;
+        while matches!(bytes.get(start), Some(b' ' | b'\t')) && bytes[start] != self.delimiter {
+            start += 1;
+        }
+        if bytes.get(start) == Some(&b'"')
+            && start >= self.literal_until
+            && let Some(more) = self.quoted(start + 1, cells)
+        {
+            return more;
+        }
+        let rest = &bytes[self.at..];
+        let length = memchr2(self.delimiter, self.line_end, rest).unwrap_or(rest.len());
+        let cell = &self.text[self.at..self.at + length];
+        self.at += length;
+        push(cells, Cow::Borrowed(cell));
+        self.step()
+    }
+
+    /// A cell between quotation marks, of which two are one inside. Banks forget to double them, so only one before
+    /// the end of a cell closes it. None if none does; the mark is a letter then.
+    fn quoted(&mut self, start: usize, cells: &mut Vec<Cow<'a, str>>) -> Option<bool> {
+        let bytes = self.text.as_bytes();
+        let line_stop =
+            |from: usize| memchr(self.line_end, &bytes[from..]).map_or(bytes.len(), |it| from + it);
+        let stop = if self.is_broken { line_stop(start) } else { bytes.len() };
+        let (mut at, mut has_doubled) = (start, false);
+        let end = loop {
+            let Some(found) = memchr(b'"', &bytes[at..stop]) else {
+                if self.is_broken {
+                    self.literal_until = stop;
+                    return None;
+                }
+                self.is_broken = true;
+                return self.quoted(start, cells);
+            };
+            let mark = at + found;
+            match bytes.get(mark + 1) {
+                Some(b'"') => (has_doubled, at) = (true, mark + 2),
+                _ if self.ends_cell(mark + 1) => break mark,
+                _ => at = mark + 1,
+            }
+            if at > stop {
+                at = stop;
+            }
+        };
+        let inner = &self.text[start..end];
+        self.line += memchr_iter(self.line_end, inner.as_bytes()).count();
+        let rest = &bytes[end + 1..];
+        self.at = end + 1 + memchr2(self.delimiter, self.line_end, rest).unwrap_or(rest.len());
+        let cell = match has_doubled {
+            true => Cow::Owned(inner.replace("\"\"", "\"")),
+            false => Cow::Borrowed(inner),
+        };
+        push(cells, cell);
+        Some(self.step())
+    }
+
+    fn ends_cell(&self, mut at: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        while matches!(bytes.get(at), Some(b' ' | b'\t')) && bytes[at] != self.delimiter {
+            at += 1;
+        }
+        match bytes.get(at) {
+            None | Some(b'\r' | b'\n') => true,
+            Some(byte) => *byte == self.delimiter,
+        }
+    }
+
+    /// Goes over what ended a cell, and says whether it was a delimiter.
+    fn step(&mut self) -> bool {
+        let Some(byte) = self.text.as_bytes().get(self.at) else { return false };
+        self.at += 1;
+        let is_line_end = *byte == self.line_end;
+        self.line += usize::from(is_line_end);
+        !is_line_end
+    }
+}
+
+fn push<'a>(cells: &mut Vec<Cow<'a, str>>, cell: Cow<'a, str>) {
+    if cells.len() < CELLS_MAX {
+        cells.push(cell);
+    }
+}
+
+/// Without the spaces, tabs and byte order marks around it.
+pub(super) fn tidy(cell: &str) -> &str {
+    match cell.as_bytes() {
+        [] => cell,
+        [first, .., last] if first.is_ascii_graphic() && last.is_ascii_graphic() => cell,
+        _ => cell.trim_matches(|it: char| it.is_whitespace() || it == '\u{feff}'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(text: &str, delimiter: Delimiter) -> Vec<(usize, Vec<String>)> {
+        let (mut records, mut cells) = (Records::new(text, delimiter), Vec::new());
+        let mut found = Vec::new();
+        while let Some(line) = records.next(&mut cells) {
+            found.push((line, cells.iter().map(|it| tidy(it).to_owned()).collect()));
+        }
+        found
+    }
+
+    fn shown(text: &str) -> String {
+        let rows = records(text, Delimiter::Comma);
+        let rows: Vec<_> =
+            rows.iter().map(|(line, cells)| format!("{line}:{}", cells.join("|"))).collect();
+        rows.join(" ")
+    }
+
+    #[test]
+    fn cells_and_lines_are_those_of_the_file() {
+        for (text, wanted) in [
+            ("a,b\nc,d\n", "1:a|b 2:c|d"),
+            ("a,b\r\nc,d", "1:a|b 2:c|d"),
+            ("a,b\rc,d\r", "1:a|b 2:c|d"),
+            ("a,b,\n", "1:a|b|"),
+            ("\n\n a , b \n\n", "3:a|b"),
+            ("\"a,1\",b\nc", "1:a,1|b 2:c"),
+            ("\"a\nb\",c\nd,e\n", "1:a\nb|c 3:d|e"),
+            ("\"say \"\"hi\"\"\",b", "1:say \"hi\"|b"),
+            ("\"say \"hi\" now\",b", "1:say \"hi\" now|b"),
+            (" \"a\" ,\t\"b\"\n", "1:a|b"),
+            ("a\"b,c\n", "1:a\"b|c"),
+            ("\"\",\"\"\"\"\n", "1:|\""),
+        ] {
+            assert_eq!(shown(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_quotation_mark_that_is_never_closed_is_a_letter() {
+        assert_eq!(shown("\"a,b\nc,\"d\"\n"), "1:a,b\nc,\"d");
+        assert_eq!(shown("\"a,b\nc,d\n"), "1:\"a|b 2:c|d");
+        assert_eq!(shown("a,\"b\nc,d\ne,\"f"), "1:a|\"b 2:c|d 3:e|\"f");
+    }
+
+    #[test]
+    fn lines_can_be_passed_over() {
+        let mut records = Records::new("Report \"of\nall\n\na,b\n", Delimiter::Comma);
+        records.skip_lines(2);
+        let mut cells = Vec::new();
+        assert_eq!(records.next(&mut cells), Some(4));
+        assert_eq!(cells, ["a", "b"]);
+        records.skip_lines(9);
+        assert_eq!(records.next(&mut cells), None);
+    }
+
+    #[test]
+    fn a_line_of_nothing_but_commas_stays_small() {
+        let rows = records(&format!("{}\na,b\n", ",".repeat(1_000_000)), Delimiter::Comma);
+        assert_eq!((rows[0].1.len(), rows[1].0), (CELLS_MAX, 2));
+    }
+
+    #[test]
+    fn marks_without_end_are_read_in_linear_time() {
+        for text in ["\"a,".repeat(300_000), "\"a\n".repeat(300_000), "\"".repeat(600_001)] {
+            assert!(!records(&text, Delimiter::Comma).is_empty());
+        }
+    }
+}

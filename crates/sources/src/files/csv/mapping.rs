@@ -1,0 +1,311 @@
+//! Which column of a file means what: found by us, kept as JSON, and edited by the person in a form.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use base::draft::AccountKind;
+use base::{Currency, words};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::dialect::{Delimiter, tidy};
+use crate::files::amount::DecimalMark;
+use crate::files::{Charges, DateOrder};
+
+words!(
+    /// What a column can be, in the order in which a form asks.
+    Field {
+        Date => "date",
+        Authorized => "authorized",
+        Amount => "amount",
+        Debit => "debit",
+        Credit => "credit",
+        Direction => "direction",
+        Fee => "fee",
+        Balance => "balance",
+        Description => "description",
+        Counterparty => "counterparty",
+        Category => "category",
+        Status => "status",
+        Currency => "currency",
+        Account => "account",
+        AccountName => "account_name",
+        Card => "card",
+        Id => "id",
+        Logo => "logo",
+    }
+);
+
+impl Field {
+    /// What a form calls it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Field::Date => "Date",
+            Field::Authorized => "Date of purchase",
+            Field::Amount => "Amount",
+            Field::Debit => "Money out",
+            Field::Credit => "Money in",
+            Field::Direction => "In or out",
+            Field::Fee => "Fee",
+            Field::Balance => "Balance",
+            Field::Description => "Description",
+            Field::Counterparty => "Other party",
+            Field::Category => "Category",
+            Field::Status => "Status",
+            Field::Currency => "Currency",
+            Field::Account => "Account number",
+            Field::AccountName => "Account name",
+            Field::Card => "Card number",
+            Field::Id => "Id",
+            Field::Logo => "Logo",
+        }
+    }
+
+    /// One sentence for whoever does not know which column to choose.
+    pub fn help(self) -> &'static str {
+        match self {
+            Field::Date => "When the transaction was booked.",
+            Field::Authorized => "When the purchase was made, if the file says so as well.",
+            Field::Amount => "One amount for money in and out, told apart by its sign.",
+            Field::Debit => "The amount of what left the account.",
+            Field::Credit => "The amount of what came in.",
+            Field::Direction => "A word that says whether the amount left or came in.",
+            Field::Fee => "A fee beside the amount, which left the account as well.",
+            Field::Balance => "What was on the account after the transaction.",
+            Field::Description => "The bank's words; several columns are joined.",
+            Field::Counterparty => "Who was paid, or who paid.",
+            Field::Category => "A category in Evenkeel's own codes.",
+            Field::Status => "A word that says whether the transaction is booked.",
+            Field::Currency => "The currency of the amount, such as USD.",
+            Field::Account => "The number of your own account.",
+            Field::AccountName => "The name of your own account.",
+            Field::Card => "The number of your card, or its last digits.",
+            Field::Id => "The bank's own number of the transaction.",
+            Field::Logo => "The address of a picture of the other party.",
+        }
+    }
+
+    /// How many columns may be chosen. Of two currencies or other parties the first is for money out, the second for
+    /// money in.
+    pub fn columns_max(self) -> usize {
+        match self {
+            Field::Description | Field::Status => 8,
+            Field::Currency | Field::Counterparty => 2,
+            _ => 1,
+        }
+    }
+
+    /// Columns with these mean nothing else: the same one cannot be the day and the amount.
+    fn is_exclusive(self) -> bool {
+        use Field::{Amount, Authorized, Balance, Credit, Date, Debit, Direction, Fee};
+        matches!(self, Date | Authorized | Amount | Debit | Credit | Direction | Fee | Balance)
+    }
+}
+
+/// A column by its title, or by its number, counted from 1, where it has none of its own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Column {
+    Number(usize),
+    Title(String),
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Column::Number(number) => write!(f, "column {number}"),
+            Column::Title(title) => write!(f, "\u{201c}{title}\u{201d}"),
+        }
+    }
+}
+
+/// How a file is read. What is none is taken from the file itself, and asked for where it does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mapping {
+    pub delimiter: Delimiter,
+    /// Lines above the titles, or above the first row where there are none.
+    pub skip_lines: usize,
+    pub has_header: bool,
+    pub columns: BTreeMap<Field, Vec<Column>>,
+    pub decimal_mark: Option<DecimalMark>,
+    pub date_order: Option<DateOrder>,
+    pub charges: Option<Charges>,
+    /// Words of the direction. Without words for money in, every word that is not for money out means that.
+    pub out_words: Vec<String>,
+    pub in_words: Vec<String>,
+    /// Words for a move between two currencies of the person: the money out leaves, the money in arrives.
+    pub both_words: Vec<String>,
+    /// Words of the status: not booked yet, and never to be booked.
+    pub pending_words: Vec<String>,
+    pub ignored_words: Vec<String>,
+    /// A row without a balance is not booked yet.
+    pub unbalanced_is_pending: bool,
+    /// Each currency is an account of its own, and named after it.
+    pub currencies_are_accounts: bool,
+    /// Only rows in the account's currency count; the others are steps of an exchange.
+    pub keeps_one_currency: bool,
+    /// Text that begins like a formula has an apostrophe in front, which is not part of it.
+    pub formulas_are_marked: bool,
+    pub institution: Option<String>,
+    #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
+    pub account_kind: Option<AccountKind>,
+    pub account_subtype: Option<String>,
+    /// For files without a column of currencies.
+    pub currency: Option<String>,
+}
+
+/// What is wrong with a mapping, in words for the person, and beside which field of a form to say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    pub field: Option<Field>,
+    pub text: String,
+}
+
+/// The columns of a mapping by their place, counted from 0.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layout {
+    places: BTreeMap<Field, Vec<usize>>,
+}
+
+impl Layout {
+    pub(super) fn one(&self, field: Field) -> Option<usize> {
+        self.all(field).first().copied()
+    }
+
+    pub(super) fn all(&self, field: Field) -> &[usize] {
+        self.places.get(&field).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Mapping {
+    /// Everything that keeps the mapping from being used on a file with these titles; nothing if it can be.
+    pub fn check(&self, titles: &[String]) -> Vec<Complaint> {
+        let mut complaints = self.missing();
+        let mut say = |field, text: String| complaints.push(Complaint { field, text });
+        let mut taken: BTreeMap<usize, Field> = BTreeMap::new();
+        for (field, columns) in &self.columns {
+            let label = field.label();
+            let most = field.columns_max();
+            if columns.len() > most {
+                let text = format!("Choose no more than {most} for \u{201c}{label}\u{201d}.");
+                say(Some(*field), text);
+            }
+            for column in columns {
+                let Some(place) = place_of(column, titles) else {
+                    let text = format!("The file has no {column}, which is chosen as {label}.");
+                    say(Some(*field), text);
+                    continue;
+                };
+                if !field.is_exclusive() {
+                    continue;
+                }
+                if let Some(other) = taken.insert(place, *field) {
+                    let other = other.label();
+                    let text = format!("{column} is chosen as {other} and as {label}.");
+                    say(Some(*field), upper_first(&text));
+                }
+            }
+        }
+        if let Some(code) = &self.currency
+            && Currency::parse(code).is_err()
+        {
+            say(Some(Field::Currency), format!("{code} is no currency; write USD or EUR."));
+        }
+        complaints
+    }
+
+    fn missing(&self) -> Vec<Complaint> {
+        let has = |field: Field| self.columns.get(&field).is_some_and(|it| !it.is_empty());
+        let mut found = Vec::new();
+        let mut say = |field, text: &str| found.push(Complaint { field, text: text.to_owned() });
+        if !has(Field::Date) && !has(Field::Authorized) {
+            say(Some(Field::Date), "Choose the column with the date.");
+        }
+        let is_split = has(Field::Debit) || has(Field::Credit);
+        match (has(Field::Amount), is_split) {
+            (false, false) => {
+                say(
+                    Some(Field::Amount),
+                    "Choose the column with the amount, or those with money out and in.",
+                );
+            }
+            (true, true) => {
+                say(Some(Field::Amount), "Choose either one amount, or money out and money in.");
+            }
+            _ => {}
+        }
+        if has(Field::Direction) && self.out_words.is_empty() {
+            say(Some(Field::Direction), "Say which words mean that money left the account.");
+        }
+        found
+    }
+
+    /// The places of the columns, or the first complaint.
+    pub(super) fn layout(&self, titles: &[String]) -> Result<Layout, String> {
+        if let Some(complaint) = self.check(titles).into_iter().next() {
+            return Err(complaint.text);
+        }
+        let find = |columns: &Vec<Column>| {
+            columns.iter().filter_map(|column| place_of(column, titles)).collect()
+        };
+        let places = self.columns.iter().map(|(field, columns)| (*field, find(columns))).collect();
+        Ok(Layout { places })
+    }
+}
+
+fn place_of(column: &Column, titles: &[String]) -> Option<usize> {
+    match column {
+        Column::Number(number) => number.checked_sub(1).filter(|it| *it < titles.len()),
+        Column::Title(title) => {
+            let title = plain(title);
+            titles.iter().position(|it| plain(it) == title)
+        }
+    }
+}
+
+/// How titles are compared.
+pub(super) fn plain(title: &str) -> String {
+    tidy(title).trim_matches('"').to_lowercase()
+}
+
+fn upper_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |it| it.to_uppercase().chain(letters).collect())
+}
+
+/// Words are stored as they are printed.
+macro_rules! stored_as_words {
+    ($($name:ty),*) => {
+        $(impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let word = String::deserialize(from)?;
+                <$name>::parse(&word).ok_or_else(|| D::Error::custom("an unknown word"))
+            }
+        })*
+    };
+}
+
+stored_as_words!(Charges, DateOrder, DecimalMark, Delimiter, Field);
+
+impl Default for Delimiter {
+    fn default() -> Delimiter {
+        Delimiter::Comma
+    }
+}
+
+fn write_kind<S: Serializer>(kind: &Option<AccountKind>, to: S) -> Result<S::Ok, S::Error> {
+    kind.map(AccountKind::as_str).serialize(to)
+}
+
+fn read_kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<AccountKind>, D::Error> {
+    let word: Option<String> = Option::deserialize(from)?;
+    let kind = |it: &str| AccountKind::parse(it).ok_or_else(|| D::Error::custom("an unknown word"));
+    word.as_deref().map(kind).transpose()
+}

@@ -1,0 +1,195 @@
+//! What banks' own files look like: one table, and how a mapping is made of a row of it.
+
+use std::collections::BTreeMap;
+
+use base::draft::AccountKind;
+
+use super::mapping::{Column, Field, Mapping, plain};
+use crate::files::amount::DecimalMark;
+use crate::files::{Charges, DateOrder};
+
+mod america;
+mod europe;
+mod wide;
+
+/// A source of files, and everything that a file of its does not say itself.
+#[derive(Clone, Copy)]
+pub(super) struct Preset {
+    pub(super) name: &'static str,
+    institution: &'static str,
+    form: Form,
+    /// In the order of importance; those that a file lacks are left out.
+    columns: &'static [(Field, &'static str)],
+    kind: Option<AccountKind>,
+    subtype: Option<&'static str>,
+    currency: Option<&'static str>,
+    dates: Option<DateOrder>,
+    mark: Option<DecimalMark>,
+    charges: Option<Charges>,
+    out_words: &'static [&'static str],
+    in_words: &'static [&'static str],
+    both_words: &'static [&'static str],
+    pending_words: &'static [&'static str],
+    ignored_words: &'static [&'static str],
+    traits: &'static [Trait],
+}
+
+/// How a file is told from others.
+#[derive(Clone, Copy)]
+enum Form {
+    /// It has all these titles, and perhaps others.
+    Has(&'static [&'static str]),
+    /// It has these titles and no others: they are words that anybody uses.
+    Only(&'static [&'static str]),
+    /// No titles; each cell of a row is of one of these kinds. Columns are named by their number.
+    Bare(&'static [Kind]),
+    /// Titles in any language, above rows like these.
+    Under(&'static [Kind]),
+    /// Told from others by the person alone.
+    Chosen,
+}
+
+/// What a cell holds in a file that is told by its shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Date,
+    /// A date, or nothing.
+    MaybeDate,
+    Amount,
+    MaybeAmount,
+    Text,
+    Blank,
+    Any,
+    Word(&'static [&'static str]),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trait {
+    UnbalancedIsPending,
+    CurrenciesAreAccounts,
+    KeepsOneCurrency,
+    FormulasAreMarked,
+}
+
+const PLAIN: Preset = Preset {
+    name: "",
+    institution: "",
+    form: Form::Chosen,
+    columns: &[],
+    kind: None,
+    subtype: None,
+    currency: None,
+    dates: None,
+    mark: None,
+    charges: Some(Charges::Negative),
+    out_words: &[],
+    in_words: &[],
+    both_words: &[],
+    pending_words: &[],
+    ignored_words: &[],
+    traits: &[],
+};
+
+fn all() -> impl Iterator<Item = &'static Preset> {
+    wide::PRESETS.iter().chain(america::PRESETS).chain(europe::PRESETS)
+}
+
+/// The names of all sources whose files are known, for a person to choose from.
+pub fn presets() -> impl Iterator<Item = &'static str> {
+    all().map(|it| it.name)
+}
+
+pub(super) fn named(name: &str) -> Option<&'static Preset> {
+    all().find(|it| it.name == name)
+}
+
+/// The preset that fits these titles best, and how sure that is.
+pub(super) fn by_titles(titles: &[String]) -> Option<(&'static Preset, u8)> {
+    let plain: Vec<String> = titles.iter().map(|it| plain(it)).collect();
+    let has = |title: &str| plain.iter().any(|it| it == title);
+    let filled = plain.iter().filter(|it| !it.is_empty()).count();
+    let fit = |preset: &'static Preset| match preset.form {
+        Form::Has(wanted) => {
+            let known = |title: &str| {
+                wanted.contains(&title) || preset.columns.iter().any(|(_, it)| *it == title)
+            };
+            let is_known = plain.iter().all(|it| it.is_empty() || known(it));
+            let sure = if is_known { 100 } else { 95 };
+            wanted.iter().all(|it| has(it)).then_some((wanted.len(), preset, sure))
+        }
+        Form::Only(wanted) => {
+            let fits = filled == wanted.len() && wanted.iter().all(|it| has(it));
+            fits.then_some((wanted.len(), preset, 90))
+        }
+        Form::Bare(_) | Form::Under(_) | Form::Chosen => None,
+    };
+    // Of equally long lists the first wins, so the order of the table is an order of preference.
+    let better = |best: Option<(usize, _, _)>, next: (usize, _, _)| match best {
+        Some(best) if best.0 >= next.0 => Some(best),
+        _ => Some(next),
+    };
+    all().filter_map(fit).fold(None, better).map(|(_, preset, sure)| (preset, sure))
+}
+
+/// The preset whose rows look like these. `is_titled` is whether a row of titles stands above them.
+pub(super) fn by_shape(
+    rows: &[Vec<String>],
+    is_titled: bool,
+    fits: impl Fn(&str, Kind) -> bool,
+) -> Option<&'static Preset> {
+    let row_fits = |row: &Vec<String>, kinds: &[Kind]| {
+        row.len() >= kinds.len()
+            && row[kinds.len()..].iter().all(|it| it.is_empty())
+            && row.iter().zip(kinds).all(|(cell, kind)| fits(cell, *kind))
+    };
+    all().find(|preset| match preset.form {
+        Form::Bare(kinds) if !is_titled => rows.iter().all(|row| row_fits(row, kinds)),
+        Form::Under(kinds) if is_titled => rows.iter().all(|row| row_fits(row, kinds)),
+        _ => false,
+    })
+}
+
+impl Preset {
+    /// The mapping for a file with these titles. Where columns have numbers, they stay numbers.
+    pub(super) fn mapping(&self, titles: &[String]) -> Mapping {
+        let plain: Vec<String> = titles.iter().map(|it| plain(it)).collect();
+        let mut columns: BTreeMap<Field, Vec<Column>> = BTreeMap::new();
+        for (field, title) in self.columns {
+            let column = match (self.form, title.parse()) {
+                (Form::Bare(_) | Form::Under(_), Ok(number)) => Some(Column::Number(number)),
+                _ => plain
+                    .iter()
+                    .position(|it| it == title)
+                    .map(|place| Column::Title(titles[place].clone())),
+            };
+            let chosen = columns.entry(*field).or_default();
+            // Of alternatives the first counts.
+            let has_room = chosen.len() < field.columns_max();
+            chosen.extend(column.filter(|_| has_room));
+        }
+        columns.retain(|_, columns| !columns.is_empty());
+        let words = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect();
+        let has = |it: Trait| self.traits.contains(&it);
+        Mapping {
+            columns,
+            has_header: !matches!(self.form, Form::Bare(_)),
+            decimal_mark: self.mark,
+            date_order: self.dates,
+            charges: self.charges,
+            out_words: words(self.out_words),
+            in_words: words(self.in_words),
+            both_words: words(self.both_words),
+            pending_words: words(self.pending_words),
+            ignored_words: words(self.ignored_words),
+            unbalanced_is_pending: has(Trait::UnbalancedIsPending),
+            currencies_are_accounts: has(Trait::CurrenciesAreAccounts),
+            keeps_one_currency: has(Trait::KeepsOneCurrency),
+            formulas_are_marked: has(Trait::FormulasAreMarked),
+            institution: Some(self.institution.to_owned()).filter(|it| !it.is_empty()),
+            account_kind: self.kind,
+            account_subtype: self.subtype.map(str::to_owned),
+            currency: self.currency.map(str::to_owned),
+            ..Mapping::default()
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! One row after the other becomes an entry, or a reason why it cannot.
+
+use std::borrow::Cow;
+
+use base::category::Category;
+use base::{Currency, Date};
+
+use super::dialect::tidy;
+use super::mapping::{Field, Layout, Mapping};
+use crate::files::amount::{self, AmountError, DecimalMark, Side, Written};
+use crate::files::{DateOrder, Hints, dates};
+
+/// What a row says, before it is known which sign the file gives to money that leaves.
+pub(super) struct Entry<'c> {
+    pub(super) posted_on: Date,
+    pub(super) authorized_on: Option<Date>,
+    pub(super) is_pending: bool,
+    pub(super) currency: Currency,
+    pub(super) minor: i64,
+    pub(super) sign: Sign,
+    pub(super) fee_minor: i64,
+    pub(super) balance_minor: Option<i64>,
+    pub(super) account: &'c str,
+    pub(super) account_name: Cow<'c, str>,
+    pub(super) card: &'c str,
+    pub(super) id: Option<String>,
+    pub(super) description: String,
+    pub(super) counterparty: Option<String>,
+    pub(super) logo: Option<String>,
+    pub(super) category: Option<Category>,
+}
+
+/// What tells money in from money out in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Only the sign of the number, as this file means it.
+    Number,
+    /// CR or DR beside the number.
+    Said(Side),
+    /// A word or a column of its own.
+    Column,
+}
+
+/// Why a row is left out.
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    /// Whether it has nothing of a transaction in it: such rows below the last one are the file's closing words.
+    pub(super) is_prose: bool,
+}
+
+/// Everything that is the same for all rows.
+pub(super) struct Reader<'m> {
+    mapping: &'m Mapping,
+    today: Date,
+    order: DateOrder,
+    mark: DecimalMark,
+    currency: Currency,
+    /// How many columns have titles, where they do.
+    width: Option<usize>,
+    date: Option<usize>,
+    authorized: Option<usize>,
+    amount: Option<usize>,
+    debit: Option<usize>,
+    credit: Option<usize>,
+    direction: Option<usize>,
+    fee: Option<usize>,
+    balance: Option<usize>,
+    category: Option<usize>,
+    account: Option<usize>,
+    account_name: Option<usize>,
+    card: Option<usize>,
+    id: Option<usize>,
+    logo: Option<usize>,
+    description: Vec<usize>,
+    counterparty: Vec<usize>,
+    currencies: Vec<usize>,
+    status: Vec<usize>,
+}
+
+type Cells<'c> = &'c [Cow<'c, str>];
+
+/// Rows that tell a balance and no transaction.
+const BALANCE_ROWS: [&str; 5] = [
+    "beginning balance",
+    "opening balance",
+    "starting balance",
+    "ending balance",
+    "closing balance",
+];
+
+impl<'m> Reader<'m> {
+    pub(super) fn new(
+        mapping: &'m Mapping,
+        layout: &Layout,
+        hints: &Hints,
+        (order, mark): (DateOrder, DecimalMark),
+        width: usize,
+    ) -> Reader<'m> {
+        let one = |field| layout.one(field);
+        let all = |field| layout.all(field).to_vec();
+        let fixed = mapping.currency.as_deref().and_then(|it| Currency::parse(it).ok());
+        Reader {
+            mapping,
+            today: hints.today,
+            order,
+            mark,
+            currency: fixed.unwrap_or(hints.currency),
+            width: mapping.has_header.then_some(width),
+            date: one(Field::Date),
+            authorized: one(Field::Authorized),
+            amount: one(Field::Amount),
+            debit: one(Field::Debit),
+            credit: one(Field::Credit),
+            direction: one(Field::Direction),
+            fee: one(Field::Fee),
+            balance: one(Field::Balance),
+            category: one(Field::Category),
+            account: one(Field::Account),
+            account_name: one(Field::AccountName),
+            card: one(Field::Card),
+            id: one(Field::Id),
+            logo: one(Field::Logo),
+            description: all(Field::Description),
+            counterparty: all(Field::Counterparty),
+            currencies: all(Field::Currency),
+            status: all(Field::Status),
+        }
+    }
+
+    /// Hands on what the row says: nothing, one entry, or two for a move between currencies.
+    pub(super) fn row<'c>(
+        &self,
+        cells: Cells<'c>,
+        mut take: impl FnMut(Entry<'c>) -> Result<(), String>,
+    ) -> Result<(), Refusal> {
+        let clear = |reason| Refusal { reason, is_prose: false };
+        if self.width.is_some_and(|it| cells.iter().skip(it).any(|it| !tidy(it).is_empty())) {
+            let (found, wanted) = (cells.len(), self.width.unwrap_or(0));
+            let reason = format!("The row has {found} cells, and there are {wanted} columns.");
+            return Err(self.refusal(cells, reason));
+        }
+        if self.has_status(cells, &self.mapping.ignored_words) {
+            return Ok(());
+        }
+        if self.is_balance_row(cells) {
+            return Ok(());
+        }
+        let (posted_on, authorized_on, is_booked) =
+            self.dates(cells).map_err(|reason| self.refusal(cells, reason))?;
+        let is_pending = !is_booked || self.has_status(cells, &self.mapping.pending_words);
+        let sides = self.sides(cells).map_err(clear)?;
+        for side in sides.into_iter().flatten() {
+            let entry = self.entry(cells, (posted_on, authorized_on), side).map_err(clear)?;
+            let is_unbalanced = self.mapping.unbalanced_is_pending && entry.balance_minor.is_none();
+            let is_pending = is_pending || is_unbalanced;
+            take(Entry { is_pending, ..entry }).map_err(clear)?;
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, cells: Cells<'_>, reason: String) -> Refusal {
+        let has_amount = [self.amount, self.debit, self.credit]
+            .iter()
+            .any(|it| it.is_some() && amount::looks_like(cell(cells, *it)));
+        Refusal {
+            reason,
+            is_prose: !has_amount && !dates::looks_like(cell(cells, self.date), self.today),
+        }
+    }
+
+    fn has_status(&self, cells: Cells<'_>, words: &[String]) -> bool {
+        !words.is_empty()
+            && self.status.iter().any(|place| {
+                let status = cell(cells, Some(*place));
+                words.iter().any(|it| it.eq_ignore_ascii_case(status))
+            })
+    }
+
+    fn is_balance_row(&self, cells: Cells<'_>) -> bool {
+        let is_blank = |place: Option<usize>| cell(cells, place).is_empty();
+        if !(is_blank(self.amount) && is_blank(self.debit) && is_blank(self.credit)) {
+            return false;
+        }
+        let text = cell(cells, self.description.first().copied()).to_lowercase();
+        BALANCE_ROWS.iter().any(|it| text.starts_with(it))
+    }
+
+    /// The booking date, the day of the purchase, and whether the row is booked: one with no date but that of the
+    /// purchase is not yet.
+    fn dates(&self, cells: Cells<'_>) -> Result<(Date, Option<Date>, bool), String> {
+        let (booked, bought) = (cell(cells, self.date), cell(cells, self.authorized));
+        let read = |text: &str| {
+            dates::read(text, self.order, self.today).ok_or_else(|| self.no_date(text))
+        };
+        match (booked.is_empty(), bought.is_empty()) {
+            (true, true) => {
+                Err(format!("The date is missing; expected one such as {}.", self.sample_date()))
+            }
+            (true, false) => read(bought).map(|it| (it, Some(it), self.date.is_none())),
+            (false, true) => read(booked).map(|it| (it, None, true)),
+            (false, false) => Ok((read(booked)?, Some(read(bought)?), true)),
+        }
+    }
+
+    fn no_date(&self, text: &str) -> String {
+        format!("{} is no date; expected one such as {}.", quote(text), self.sample_date())
+    }
+
+    fn sample_date(&self) -> &'static str {
+        match self.order {
+            DateOrder::DayFirst => "31/01/2026",
+            DateOrder::MonthFirst => "01/31/2026",
+        }
+    }
+
+    /// Which way the money went, by a word where the file has one. A move between currencies goes both ways.
+    fn sides(&self, cells: Cells<'_>) -> Result<[Option<Option<Side>>; 2], String> {
+        let Some(place) = self.direction else { return Ok([Some(None), None]) };
+        let word = cell(cells, Some(place));
+        let is_in = |words: &[String]| words.iter().any(|it| it.eq_ignore_ascii_case(word));
+        let mapping = self.mapping;
+        if is_in(&mapping.both_words) {
+            Ok([Some(Some(Side::Out)), Some(Some(Side::In))])
+        } else if is_in(&mapping.out_words) {
+            Ok([Some(Some(Side::Out)), None])
+        } else if is_in(&mapping.in_words) || (mapping.in_words.is_empty() && !word.is_empty()) {
+            Ok([Some(Some(Side::In)), None])
+        } else {
+            let known = [mapping.out_words.as_slice(), &mapping.in_words].concat().join(" or ");
+            Err(format!("{} does not say in or out; expected {known}.", quote(word)))
+        }
+    }
+
+    fn entry<'c>(
+        &self,
+        cells: Cells<'c>,
+        (posted_on, authorized_on): (Date, Option<Date>),
+        side: Option<Side>,
+    ) -> Result<Entry<'c>, String> {
+        let currency = self.row_currency(cells, side)?;
+        let (minor, sign) = self.money(cells, side, currency)?;
+        let fee_minor = match (self.amount, side) {
+            // What arrives was told after fees.
+            (None, Some(Side::In)) => 0,
+            _ => self.optional(cells, self.fee, currency)?.unwrap_or(0),
+        };
+        let is_out = match (side, sign) {
+            (Some(side), _) | (None, Sign::Said(side)) => side == Side::Out,
+            (None, _) => minor < 0,
+        };
+        let counterparty = self.counterparty(cells, is_out);
+        let description = match self.description(cells) {
+            text if text.is_empty() => counterparty.clone().unwrap_or_default(),
+            text => text,
+        };
+        let id = cell(cells, self.id);
+        let id = id.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')).unwrap_or(id);
+        Ok(Entry {
+            posted_on,
+            authorized_on,
+            is_pending: false,
+            currency,
+            minor,
+            sign,
+            fee_minor,
+            balance_minor: self.optional(cells, self.balance, currency)?,
+            account: cell(cells, self.account),
+            account_name: self.text(cell(cells, self.account_name)),
+            card: cell(cells, self.card),
+            id: some(id),
+            description,
+            counterparty,
+            logo: some(cell(cells, self.logo)),
+            // Banks' own categories are words of theirs.
+            category: self.category.and_then(|it| Category::parse(cell(cells, Some(it)))),
+        })
+    }
+
+    fn row_currency(&self, cells: Cells<'_>, side: Option<Side>) -> Result<Currency, String> {
+        let place = match (self.currencies.as_slice(), side) {
+            ([], _) => return Ok(self.currency),
+            ([_, arrives, ..], Some(Side::In)) => *arrives,
+            ([first, ..], _) => *first,
+        };
+        match cell(cells, Some(place)) {
+            "" => Ok(self.currency),
+            "€" => Ok(Currency::EUR),
+            code => Currency::parse(code)
+                .or_else(|_| Currency::parse(&code.to_ascii_uppercase()))
+                .map_err(|_| format!("{} is no currency; expected one such as USD.", quote(code))),
+        }
+    }
+
+    fn money(
+        &self,
+        cells: Cells<'_>,
+        side: Option<Side>,
+        currency: Currency,
+    ) -> Result<(i64, Sign), String> {
+        let by_side = |value: i64, side: Side| {
+            let away = value.saturating_abs().saturating_neg();
+            (if side == Side::Out { away } else { value.saturating_abs() }, Sign::Column)
+        };
+        let place = match (self.amount, side) {
+            (Some(place), _) => Some(place),
+            (None, Some(Side::Out)) => self.debit,
+            (None, Some(Side::In)) => self.credit,
+            (None, None) => return self.split(cells, currency),
+        };
+        let Some(written) = self.number(cells, place, currency)? else {
+            return Err(self.no_amount());
+        };
+        Ok(match (side, written.side) {
+            (Some(side), _) => by_side(written.minor, side),
+            (None, Some(side)) => (by_side(written.minor, side).0, Sign::Said(side)),
+            (None, None) => (written.minor, Sign::Number),
+        })
+    }
+
+    /// One column for money out and one for money in. Some banks write a minus in one of them; the column decides.
+    fn split(&self, cells: Cells<'_>, currency: Currency) -> Result<(i64, Sign), String> {
+        let out = self.optional(cells, self.debit, currency)?;
+        let into = self.optional(cells, self.credit, currency)?;
+        let minor = match (out, into) {
+            (None, None) => return Err(self.no_amount()),
+            (Some(out), None | Some(0)) => out.saturating_abs().saturating_neg(),
+            (None | Some(0), Some(into)) => into.saturating_abs(),
+            (Some(_), Some(_)) => {
+                let (out, into) = (cell(cells, self.debit), cell(cells, self.credit));
+                let (out, into) = (quote(out), quote(into));
+                return Err(format!(
+                    "Both {out} went out and {into} came in; expected one of them."
+                ));
+            }
+        };
+        Ok((minor, Sign::Column))
+    }
+
+    fn no_amount(&self) -> String {
+        format!("The amount is missing; expected a number such as {}.", self.sample_amount())
+    }
+
+    fn sample_amount(&self) -> &'static str {
+        if self.mark == DecimalMark::Dot { "-12.34" } else { "-12,34" }
+    }
+
+    fn optional(
+        &self,
+        cells: Cells<'_>,
+        place: Option<usize>,
+        currency: Currency,
+    ) -> Result<Option<i64>, String> {
+        Ok(self.number(cells, place, currency)?.map(|it| it.minor))
+    }
+
+    fn number(
+        &self,
+        cells: Cells<'_>,
+        place: Option<usize>,
+        currency: Currency,
+    ) -> Result<Option<Written>, String> {
+        let text = cell(cells, place);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        amount::read(text, self.mark, currency).map(Some).map_err(|error| {
+            let text = quote(text);
+            match error {
+                AmountError::NotANumber => {
+                    let sample = self.sample_amount();
+                    format!("{text} is no amount; expected a number such as {sample}.")
+                }
+                AmountError::TooPrecise => {
+                    let most = currency.decimals();
+                    format!("{text} has more decimals than {currency}, which has {most}.")
+                }
+                AmountError::TooLarge => format!("{text} is larger than any amount we can keep."),
+                AmountError::OtherCurrency(other) => {
+                    format!("{text} is in {other}; expected {currency}.")
+                }
+            }
+        })
+    }
+
+    /// The columns joined, each text once.
+    fn description(&self, cells: Cells<'_>) -> String {
+        let mut joined = String::new();
+        let mut seen: [&str; 4] = [""; 4];
+        for (index, place) in self.description.iter().enumerate() {
+            let text = cell(cells, Some(*place));
+            if text.is_empty() || seen.contains(&text) {
+                continue;
+            }
+            seen[index % seen.len()] = text;
+            if !joined.is_empty() {
+                joined.push(' ');
+            }
+            joined.push_str(&self.text(text));
+        }
+        joined
+    }
+
+    /// Where there are two columns, the first is who is paid and the second who pays.
+    fn counterparty(&self, cells: Cells<'_>, is_out: bool) -> Option<String> {
+        let place = match self.counterparty.as_slice() {
+            [_, payer, ..] if !is_out => Some(*payer),
+            places => places.first().copied(),
+        };
+        some(&self.text(cell(cells, place)))
+    }
+
+    /// Text without the apostrophe that keeps spreadsheets from running it.
+    fn text<'c>(&self, text: &'c str) -> Cow<'c, str> {
+        if !self.mapping.formulas_are_marked {
+            return Cow::Borrowed(text);
+        }
+        let is_formula = |it: &&str| {
+            let begins = it.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
+            begins.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%'])
+                || it.starts_with(['\t', '\r', '\n'])
+        };
+        let inner = text.strip_prefix('\'').filter(is_formula);
+        Cow::Borrowed(inner.map_or(text, tidy))
+    }
+}
+
+/// The text of a cell; nothing where the row is too short.
+fn cell<'c>(cells: Cells<'c>, place: Option<usize>) -> &'c str {
+    place.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The file's own words, cut so that a report stays short.
+fn quote(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("\u{201c}{}…\u{201d}", &text[..end]),
+        None => format!("\u{201c}{text}\u{201d}"),
+    }
+}

@@ -1,0 +1,49 @@
+//! The first rows of a file, for finding out how it is built and for showing it.
+
+use super::dialect::{Delimiter, Records, tidy};
+
+/// Titles stand no lower than this.
+pub(super) const PREAMBLE_LINES: usize = 21;
+/// Enough to judge by, few enough to be cheap.
+const ROWS: usize = 60;
+const BYTES: usize = 128 * 1_024;
+/// What is longer than this is cut: a sample is looked at, not kept.
+const CELL_CHARS: usize = 200;
+
+/// A row as it stands in the file, its cells trimmed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The line on which it begins, counted from 1.
+    pub line: usize,
+    pub cells: Vec<String>,
+}
+
+pub(super) fn rows(text: &str, delimiter: Delimiter, skip_lines: usize) -> Vec<Row> {
+    let mut records = Records::new(text, delimiter);
+    records.skip_lines(skip_lines);
+    let (mut rows, mut cells, begin) = (Vec::new(), Vec::new(), records.position());
+    while rows.len() < ROWS && records.position() - begin < BYTES {
+        let Some(line) = records.next(&mut cells) else { break };
+        let cut = |cell: &str| match tidy(cell).char_indices().nth(CELL_CHARS) {
+            Some((end, _)) => tidy(cell)[..end].to_owned(),
+            None => tidy(cell).to_owned(),
+        };
+        rows.push(Row { line, cells: cells.iter().map(|it| cut(it)).collect() });
+    }
+    rows
+}
+
+/// The delimiter under which most rows have the same number of cells, and of several such the one with more cells.
+pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
+    let score = |delimiter: &Delimiter| {
+        let mut widths: Vec<usize> = rows(text, *delimiter, 0)
+            .iter()
+            .map(|it| it.cells.len())
+            .filter(|it| *it > 1)
+            .collect();
+        widths.sort_unstable();
+        widths.chunk_by(|a, b| a == b).map(|it| (it.len(), it[0])).max()
+    };
+    let best = Delimiter::ALL.iter().rev().max_by_key(|it| score(it))?;
+    score(best).map(|_| *best)
+}

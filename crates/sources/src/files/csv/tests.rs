@@ -1,0 +1,320 @@
+use base::draft::TransactionDraft;
+use base::{Currency, Date, Money, date_from_days};
+use proptest::prelude::*;
+
+use super::*;
+use crate::files::golden::{self, hints, show};
+use crate::files::{Charges, DateOrder, Doubt};
+
+#[test]
+fn every_fixture_is_read_as_expected() {
+    assert!(golden::check("csv", read) >= 50);
+}
+
+#[test]
+fn a_file_of_a_known_source_is_recognised() {
+    for (file, preset) in [
+        ("ally.csv", Some("Ally")),
+        ("amex-basic.csv", None),
+        ("amex-uk.csv", Some("American Express, United Kingdom")),
+        ("amex.csv", Some("American Express")),
+        ("apple.csv", Some("Apple Card")),
+        ("bofa-card.csv", Some("Bank of America card")),
+        ("bofa-checking.csv", Some("Bank of America")),
+        ("bunq.csv", Some("bunq")),
+        ("capital-one-360.csv", Some("Capital One 360")),
+        ("capital-one-us.csv", Some("Capital One card")),
+        ("chase-card-2016.csv", Some("Chase card, until 2017")),
+        ("chase-card.csv", Some("Chase card")),
+        ("chase-checking.csv", Some("Chase checking and savings")),
+        ("citi.csv", Some("Citi card")),
+        ("discover.csv", Some("Discover")),
+        ("dkb.csv", Some("DKB")),
+        ("evenkeel-everything.csv", Some("Evenkeel")),
+        ("evenkeel-list.csv", Some("Evenkeel, from the list of transactions")),
+        ("fidelity.csv", Some("Fidelity history")),
+        ("ing-de.csv", Some("ING, Germany")),
+        ("ing-nl-comma.csv", Some("ING, Netherlands")),
+        ("ing-nl.csv", Some("ING, Netherlands")),
+        ("mint.csv", Some("Mint")),
+        ("monzo.csv", Some("Monzo")),
+        ("n26-older.csv", Some("N26, older")),
+        ("n26.csv", Some("N26")),
+        ("paypal.csv", Some("PayPal")),
+        ("pnc.csv", Some("PNC")),
+        ("rabobank.csv", Some("Rabobank")),
+        ("revolut-de.csv", Some("Revolut, in another language")),
+        ("revolut.csv", Some("Revolut")),
+        ("schwab.csv", Some("Schwab Bank")),
+        ("sparkasse.csv", Some("Sparkasse")),
+        ("td-canada.csv", Some("TD Canada Trust")),
+        ("us-bank.csv", Some("US Bank")),
+        ("usaa.csv", Some("USAA, older")),
+        ("wells-fargo.csv", Some("Wells Fargo")),
+        ("wise.csv", Some("Wise")),
+        ("generic-german.csv", None),
+    ] {
+        let bytes = fixture(file);
+        let found = detect(&bytes, &hints()).unwrap();
+        assert_eq!(found.preset, preset, "{file}");
+        assert_eq!(found.mapping.check(&found.sheet.titles()), [], "{file}");
+        assert!(looks_like(&bytes), "{file}");
+        assert!(preset.is_none_or(|it| presets().any(|name| name == it)));
+    }
+    for other in ["not-a-table.txt"] {
+        assert!(!looks_like(&fixture(other)), "{other}");
+    }
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let files = golden::files("csv");
+    let path = files.iter().find(|it| it.ends_with(name)).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn a_mapping_survives_being_stored() {
+    for path in golden::files("csv") {
+        let Ok(found) = detect(&std::fs::read(path).unwrap(), &hints()) else { continue };
+        let stored = serde_json::to_string(&found.mapping).unwrap();
+        assert_eq!(serde_json::from_str::<Mapping>(&stored).unwrap(), found.mapping);
+    }
+    let small: Mapping =
+        serde_json::from_str(r#"{"columns":{"date":["Day"],"amount":[2]}}"#).unwrap();
+    assert_eq!(small.columns[&Field::Date], [Column::Title("Day".to_owned())]);
+    assert_eq!(small.columns[&Field::Amount], [Column::Number(2)]);
+    assert!(serde_json::from_str::<Mapping>(r#"{"colums":{}}"#).is_err());
+}
+
+#[test]
+fn nonsense_in_a_mapping_is_told_beside_its_field() {
+    let titles = ["Day", "What", "Sum"].map(str::to_owned);
+    let check = |json: &str| -> Vec<String> {
+        let mapping: Mapping = serde_json::from_str(json).unwrap();
+        let told = mapping.check(&titles);
+        told.iter().map(|it| format!("{}: {}", it.field.unwrap().label(), it.text)).collect()
+    };
+    assert_eq!(check(r#"{"columns":{"date":["day "],"amount":[3]}}"#), [""; 0]);
+    assert_eq!(
+        check("{}"),
+        [
+            "Date: Choose the column with the date.",
+            "Amount: Choose the column with the amount, or those with money out and in.",
+        ]
+    );
+    assert_eq!(
+        check(r#"{"columns":{"date":["Sum"],"amount":[3]}}"#),
+        ["Amount: Column 3 is chosen as Date and as Amount."]
+    );
+    assert_eq!(
+        check(r#"{"columns":{"date":["Datum"],"amount":[4]}}"#),
+        [
+            "Date: The file has no “Datum”, which is chosen as Date.",
+            "Amount: The file has no column 4, which is chosen as Amount.",
+        ]
+    );
+    assert_eq!(
+        check(r#"{"columns":{"date":[1,2],"amount":[3],"debit":[2]},"currency":"Dollar"}"#),
+        [
+            "Amount: Choose either one amount, or money out and money in.",
+            "Date: Choose no more than 1 for “Date”.",
+            "Money out: Column 2 is chosen as Date and as Money out.",
+            "Currency: Dollar is no currency; write USD or EUR.",
+        ]
+    );
+    assert_eq!(
+        check(r#"{"columns":{"date":[1],"amount":[3],"direction":[2]}}"#),
+        ["In or out: Say which words mean that money left the account."]
+    );
+    let mapping = Mapping { has_header: true, ..Mapping::default() };
+    let refused = read_with(b"Day,Sum\n2026-01-05,1\n", &mapping, &hints());
+    assert!(matches!(refused, Err(FileError::Broken { .. })));
+}
+
+#[test]
+fn a_person_can_choose_the_source_and_settle_doubts() {
+    let bytes = fixture("amex-basic.csv");
+    let open = read(&bytes, &hints()).unwrap();
+    assert_eq!(open.doubts, [Doubt::Charges { read_as: Charges::Positive }]);
+    let name = "American Express, three columns";
+    let mapping = mapping_of_preset(name, &bytes, &hints()).unwrap();
+    let settled = read_with(&bytes, &mapping, &hints()).unwrap();
+    assert_eq!(settled.doubts, []);
+    let first = &settled.accounts[0].draft.transactions[0];
+    assert_eq!(first.amount, Money::new(-925, Currency::USD));
+
+    let bytes = fixture("generic-three.csv");
+    let told =
+        Hints { dates: Some(DateOrder::DayFirst), charges: Some(Charges::Positive), ..hints() };
+    let settled = read(&bytes, &told).unwrap();
+    assert_eq!(settled.doubts, []);
+    let first = &settled.accounts[0].draft.transactions[0];
+    assert_eq!(first.posted_on, Date::constant(2026, 5, 1));
+    assert_eq!(first.amount.minor(), 925);
+}
+
+#[test]
+fn a_page_gets_columns_with_samples() {
+    let found = detect(&fixture("ing-de.csv"), &hints()).unwrap();
+    let column = |place: usize| &found.sheet.columns[place];
+    assert_eq!((found.mapping.skip_lines, found.sheet.rows[0].line), (13, 15));
+    assert_eq!(column(0).column, Column::Title("Buchung".to_owned()));
+    assert_eq!(column(0).samples, ["10.11.2026", "05.11.2026", "02.11.2026"]);
+    // The second of two columns with one title is told by its number.
+    assert_eq!((column(6).title.as_str(), column(8).title.as_str()), ("Währung", "Währung"));
+    assert_eq!(column(8).column, Column::Number(9));
+    let bare = detect(&fixture("wells-fargo.csv"), &hints()).unwrap();
+    assert_eq!(bare.sheet.columns[4].title, "Column 5");
+    let again = sheet(&fixture("wells-fargo.csv"), &bare.mapping).unwrap();
+    assert_eq!(again.rows, bare.sheet.rows);
+}
+
+#[test]
+fn hostile_files_are_read_in_bounded_time_and_memory() {
+    let line = "x".repeat(3_000_000);
+    for bytes in [
+        line.clone(),
+        ",".repeat(3_000_000),
+        format!("Date,Amount\n2026-01-05,{line}\n"),
+        format!("Date,Amount\n2026-01-05,\"{line}\n"),
+        "\"\n".repeat(500_000),
+        format!("Date,Account,Amount\n{}", many(|it| format!("2026-01-05,{it},1\n"))),
+        format!("Date,Transaction ID,Amount\n{}", many(|_| "2026-01-05,A,1\n".to_owned())),
+        "Date,Amount\n".to_owned() + &"01/05/2026,(((((1\n".repeat(20_000),
+    ] {
+        let _ = read(bytes.as_bytes(), &hints());
+    }
+}
+
+fn many(row: impl Fn(usize) -> String) -> String {
+    (0..20_000).map(row).collect()
+}
+
+/// A statement as a bank would write it, in one of many ways.
+#[derive(Debug, Clone)]
+struct Way {
+    delimiter: char,
+    comma: bool,
+    line_end: &'static str,
+    date: usize,
+    split: bool,
+    bom: bool,
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    let ends = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
+    let delimiter = prop_oneof![Just(','), Just(';'), Just('\t'), Just('|')];
+    (delimiter, any::<bool>(), ends, 0_usize..4, any::<bool>(), any::<bool>()).prop_map(
+        |(delimiter, comma, line_end, date, split, bom)| Way {
+            delimiter,
+            comma,
+            line_end,
+            date,
+            split,
+            bom,
+        },
+    )
+}
+
+fn rendered(rows: &[(i64, i64, String)], way: &Way) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let number = |minor: i64| {
+        let mut text = Vec::new();
+        Money::new(minor, Currency::EUR).write(&mut text);
+        let text = String::from_utf8(text).unwrap();
+        quoted(&if way.comma { text.replace('.', ",") } else { text })
+    };
+    let mut lines = vec![match way.split {
+        true => vec!["Date".into(), "Description".into(), "Debit".into(), "Credit".into()],
+        false => vec!["Date".to_owned(), "Description".into(), "Amount (EUR)".into()],
+    }];
+    for (days, minor, text) in rows {
+        let date = date_from_days(*days);
+        let (year, month, day) = (date.year(), date.month(), date.day());
+        let date = match way.date {
+            0 => date.to_string(),
+            1 => format!("{day:02}.{month:02}.{year}"),
+            2 => format!("{year}{month:02}{day:02}"),
+            _ => date.strftime("%d %b %Y").to_string(),
+        };
+        let mut cells = vec![date, quoted(text)];
+        match (way.split, *minor < 0) {
+            (false, _) => cells.push(number(*minor)),
+            (true, true) => cells.extend([number(-*minor), String::new()]),
+            (true, false) => cells.extend([String::new(), number(*minor)]),
+        }
+        lines.push(cells);
+    }
+    let lines: Vec<String> =
+        lines.iter().map(|it| it.join(&way.delimiter.to_string()) + way.line_end).collect();
+    format!("{}{}", if way.bom { "\u{feff}" } else { "" }, lines.concat())
+}
+
+proptest! {
+    #[test]
+    fn what_a_bank_writes_is_read_back(
+        rows in prop::collection::vec(
+            (18_000_i64..20_700, -10_i64.pow(12)..10_i64.pow(12), "[A-Za-z][A-Za-z ,;'\"|ä]{0,20}[A-Za-z]"),
+            1..30,
+        ),
+        way in way(),
+    ) {
+        let text = rendered(&rows, &way);
+        let told = Hints { charges: Some(Charges::Negative), currency: Currency::EUR, ..hints() };
+        let read = read(text.as_bytes(), &told).unwrap();
+        prop_assert_eq!(read.rejected.count, 0, "{:?} in {}", read.rejected, text);
+        prop_assert_eq!(read.doubts, []);
+        let drafts = &read.accounts[0].draft.transactions;
+        let plain = |it: &TransactionDraft| {
+            (base::days_from_date(it.posted_on), it.amount.minor(), it.description.clone())
+        };
+        prop_assert_eq!(drafts.iter().map(plain).collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let _ = read(&bytes, &hints());
+        looks_like(&bytes);
+    }
+
+    #[test]
+    fn mutated_fixtures_never_panic(
+        which in any::<prop::sample::Index>(),
+        other in any::<prop::sample::Index>(),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        way in 0..4,
+    ) {
+        let files = golden::files("csv");
+        let mut bytes = std::fs::read(which.get(&files)).unwrap();
+        let more = std::fs::read(other.get(&files)).unwrap();
+        for (place, byte) in cuts {
+            if bytes.is_empty() {
+                break;
+            }
+            let place = place.index(bytes.len());
+            match way {
+                0 => bytes[place] = byte,
+                1 => bytes.truncate(place),
+                2 => bytes.extend_from_within(place..),
+                _ => { bytes.splice(place..place, more.iter().copied().take(300)); }
+            }
+            bytes.truncate(50_000);
+        }
+        let _ = detect(&bytes, &hints());
+        let _ = read(&bytes, &hints());
+    }
+
+    #[test]
+    fn line_endings_do_not_matter(which in any::<prop::sample::Index>()) {
+        let files = golden::files("csv");
+        let bytes = std::fs::read(which.get(&files)).unwrap();
+        let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let wanted = show(&read(text.as_bytes(), &hints()));
+        for end in ["\r\n", "\r"] {
+            let other = show(&read(text.replace('\n', end).as_bytes(), &hints()));
+            let plain = |it: &str| it.replace("\\r\\n", "\\n").replace("\\r", "\\n");
+            prop_assert_eq!(plain(&other), plain(&wanted));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Dates as banks write them, read by their literal day: no timezone ever shifts one.
+
+use base::Date;
+
+use super::DateOrder;
+
+/// The first letters of the months in the languages of the files we know.
+const MONTHS: [&[&str]; 12] = [
+    &["jan", "jän", "ene", "gen"],
+    &["feb", "fév", "fev"],
+    &["mar", "mär", "mrz", "maa", "mrt"],
+    &["apr", "avr", "abr"],
+    &["may", "mai", "mei", "mag"],
+    &["jun", "juin", "giu"],
+    &["jul", "juil", "lug"],
+    &["aug", "aoû", "aou", "ago"],
+    &["sep", "set"],
+    &["oct", "okt", "ott"],
+    &["nov"],
+    &["dec", "dez", "dic", "déc"],
+];
+
+/// Longer text is no date, with a time or without.
+const BYTES_MAX: usize = 40;
+
+/// The day that the text says. A date of three numbers is read in the given order unless its year or its dots tell
+/// better; a time behind it is passed over.
+pub(crate) fn read(text: &str, order: DateOrder, today: Date) -> Option<Date> {
+    match Parts::of(text)? {
+        Parts::Known { year, month, day } => date(year, month, day),
+        Parts::Open { first, second, year } => {
+            let (day, month) = match order {
+                DateOrder::DayFirst => (first, second),
+                DateOrder::MonthFirst => (second, first),
+            };
+            date(year, month, day)
+        }
+    }
+    .map(|(year, month, day)| (full_year(year, today), month, day))
+    .and_then(|(year, month, day)| Date::new(year, month, day).ok())
+}
+
+/// Whether a text is a date in one order or the other.
+pub(crate) fn looks_like(text: &str, today: Date) -> bool {
+    DateOrder::ALL.iter().any(|it| read(text, *it, today).is_some())
+}
+
+fn date(year: Year, month: u16, day: u16) -> Option<(Year, i8, i8)> {
+    let month = i8::try_from(month).ok().filter(|it| (1..=12).contains(it))?;
+    let day = i8::try_from(day).ok().filter(|it| (1..=31).contains(it))?;
+    Some((year, month, day))
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Year {
+    Full(u16),
+    Short(u16),
+}
+
+/// Two digits mean the latest year that is not more than one ahead of today.
+fn full_year(year: Year, today: Date) -> i16 {
+    match year {
+        Year::Full(year) => i16::try_from(year).unwrap_or(i16::MAX),
+        Year::Short(short) => {
+            let latest = today.year().saturating_add(1);
+            let short = i16::try_from(short).unwrap_or(0);
+            latest - (latest - short).rem_euclid(100)
+        }
+    }
+}
+
+enum Parts {
+    Known { year: Year, month: u16, day: u16 },
+    Open { first: u16, second: u16, year: Year },
+}
+
+impl Parts {
+    fn of(text: &str) -> Option<Parts> {
+        let text = text.trim();
+        if text.len() > BYTES_MAX {
+            return None;
+        }
+        match text.as_bytes() {
+            // The common one first: 01/05/2026.
+            [a, b, b'/', c, d, b'/', rest @ ..] if rest.len() == 4 => Some(Parts::Open {
+                first: whole(&[*a, *b])?,
+                second: whole(&[*c, *d])?,
+                year: Year::Full(whole(rest)?),
+            }),
+            [year @ .., _, _, _, _] if text.len() == 8 && whole(text.as_bytes()).is_some() => {
+                let (month, day) = text[4..].split_at(2);
+                Some(Parts::Known {
+                    year: Year::Full(whole(year)?),
+                    month: whole(month.as_bytes())?,
+                    day: whole(day.as_bytes())?,
+                })
+            }
+            _ => Parts::numbers(without_time(text)).or_else(|| Parts::named(text)),
+        }
+    }
+
+    fn numbers(text: &str) -> Option<Parts> {
+        let mark = text.bytes().find(|it| !it.is_ascii_digit())?;
+        if !matches!(mark, b'-' | b'/' | b'.') {
+            return None;
+        }
+        let mut parts = text.split(char::from(mark));
+        let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
+        if parts.next().is_some_and(|it| !it.is_empty()) {
+            return None;
+        }
+        let number = |it: &str| whole(it.as_bytes());
+        if first.len() == 4 {
+            let year = Year::Full(number(first)?);
+            return Some(Parts::Known { year, month: number(second)?, day: number(third)? });
+        }
+        if first.len() > 2 || second.len() > 2 {
+            return None;
+        }
+        let (first, second, year) = (number(first)?, number(second)?, year(third)?);
+        Some(match mark {
+            // Nobody writes the month first with dots.
+            b'.' => Parts::Known { year, month: second, day: first },
+            _ => Parts::Open { first, second, year },
+        })
+    }
+
+    /// `Jan 5, 2026`, `05 Jan 2026`, `5-Jan-26`.
+    fn named(text: &str) -> Option<Parts> {
+        let is_between = |it: char| it.is_whitespace() || matches!(it, ',' | '-' | '.' | '/');
+        let mut parts = text.split(is_between).filter(|it| !it.is_empty());
+        let (first, second, third) = (parts.next()?, parts.next()?, parts.next()?);
+        if parts.next().is_some_and(|it| !is_time(it)) {
+            return None;
+        }
+        let (name, day) = match first.starts_with(|it: char| it.is_ascii_digit()) {
+            true => (second, first),
+            false => (first, second),
+        };
+        let name = name.to_lowercase();
+        let month = MONTHS.iter().position(|words| words.iter().any(|it| name.starts_with(it)))?;
+        if name.chars().count() > 10 || name.chars().any(|it| !it.is_alphabetic()) {
+            return None;
+        }
+        let month = u16::try_from(month + 1).ok()?;
+        Some(Parts::Known { year: year(third)?, month, day: whole(day.as_bytes())? })
+    }
+}
+
+fn year(text: &str) -> Option<Year> {
+    let number = whole(text.as_bytes())?;
+    match text.len() {
+        2 => Some(Year::Short(number)),
+        4 => Some(Year::Full(number)),
+        _ => None,
+    }
+}
+
+fn without_time(text: &str) -> &str {
+    match text.split_once(['T', ' ']) {
+        Some((date, time)) if is_time(time.trim_start()) => date,
+        _ => text,
+    }
+}
+
+fn is_time(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_ascii_digit()) && text.contains(':')
+}
+
+/// At most eight digits, and of those the last four count: years and parts of them are asked for one by one.
+fn whole(digits: &[u8]) -> Option<u16> {
+    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = digits.iter().fold(0_u32, |sum, it| sum * 10 + u32::from(it - b'0'));
+    u16::try_from(value % 10_000).ok()
+}
+
+/// What the dates of a column together say about their order.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Orders {
+    day_first: usize,
+    month_first: usize,
+    open: usize,
+}
+
+impl Orders {
+    pub(crate) fn see(&mut self, text: &str) {
+        match Parts::of(text) {
+            Some(Parts::Open { first: 13..=31, second: 1..=12, .. }) => self.day_first += 1,
+            Some(Parts::Open { first: 1..=12, second: 13..=31, .. }) => self.month_first += 1,
+            Some(Parts::Open { first, second, .. }) if first != second => self.open += 1,
+            _ => {}
+        }
+    }
+
+    /// The order that the file itself proves. Where it contradicts itself, the one with more dates behind it; the
+    /// others are no dates then.
+    pub(crate) fn proven(self) -> Option<DateOrder> {
+        match self.day_first.cmp(&self.month_first) {
+            std::cmp::Ordering::Greater => Some(DateOrder::DayFirst),
+            std::cmp::Ordering::Less => Some(DateOrder::MonthFirst),
+            std::cmp::Ordering::Equal => None,
+        }
+    }
+
+    /// Whether some date would be another day if read the other way.
+    pub(crate) fn is_open(self) -> bool {
+        self.open > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TODAY: Date = Date::constant(2026, 11, 15);
+
+    #[test]
+    fn dates_are_read_in_every_form() {
+        for (text, wanted) in [
+            ("2026-01-05", "2026-01-05"),
+            ("2026/1/5", "2026-01-05"),
+            ("20260105", "2026-01-05"),
+            ("01/05/2026", "2026-01-05"),
+            ("1/5/2026", "2026-01-05"),
+            ("1/5/26", "2026-01-05"),
+            ("01-05-2026", "2026-01-05"),
+            ("05.01.2026", "2026-01-05"),
+            ("5.1.26", "2026-01-05"),
+            ("Jan 5, 2026", "2026-01-05"),
+            ("January 05 2026", "2026-01-05"),
+            ("05 Jan 2026", "2026-01-05"),
+            ("5-Jan-26", "2026-01-05"),
+            ("5. März 2026", "2026-03-05"),
+            ("2026-01-05 23:59:59", "2026-01-05"),
+            ("2026-01-05T23:59:59Z", "2026-01-05"),
+            ("01/05/2026 08:30 PM", "2026-01-05"),
+            ("Jan 5, 2026 10:00", "2026-01-05"),
+            ("12/31/27", "2027-12-31"),
+            ("12/31/28", "1928-12-31"),
+            ("02/29/2024", "2024-02-29"),
+        ] {
+            let read = read(text, DateOrder::MonthFirst, TODAY).map(|it| it.to_string());
+            assert_eq!(read.as_deref(), Some(wanted), "{text}");
+        }
+        let day_first = read("05/01/2026", DateOrder::DayFirst, TODAY);
+        assert_eq!(day_first, Some(Date::constant(2026, 1, 5)));
+    }
+
+    #[test]
+    fn what_is_no_day_is_none() {
+        for text in [
+            "",
+            "13/01/2026",
+            "02/29/2026",
+            "00/05/2026",
+            "2026-13-01",
+            "1/5",
+            "1/5/202",
+            "1/5/2026/7",
+            "12.34",
+            "1,234.50",
+            "20261305",
+            "123456789",
+            "Jan 2026",
+            "Janitor 5 tools",
+            "May 5, 20266",
+            "2026-01-05 noon",
+            "é1/05/2026",
+        ] {
+            assert_eq!(read(text, DateOrder::MonthFirst, TODAY), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_component_over_twelve_decides() {
+        let seen = |texts: &[&str]| {
+            let mut orders = Orders::default();
+            texts.iter().for_each(|it| orders.see(it));
+            (orders.proven(), orders.is_open())
+        };
+        assert_eq!(seen(&["01/05/2026", "01/13/2026"]), (Some(DateOrder::MonthFirst), true));
+        assert_eq!(seen(&["01/05/2026", "13/01/2026"]), (Some(DateOrder::DayFirst), true));
+        assert_eq!(seen(&["01/05/2026"]), (None, true));
+        assert_eq!(seen(&["05/05/2026", "2026-01-05", "05.01.2026"]), (None, false));
+    }
+
+    proptest! {
+        #[test]
+        fn every_day_is_read_back(days in -719_162_i64..=2_932_896) {
+            let date = base::date_from_days(days);
+            let (year, month, day) = (date.year(), date.month(), date.day());
+            for (text, order) in [
+                (date.to_string(), DateOrder::DayFirst),
+                (format!("{month}/{day}/{year:04}"), DateOrder::MonthFirst),
+                (format!("{day:02}/{month:02}/{year:04}"), DateOrder::DayFirst),
+                (format!("{day:02}.{month:02}.{year:04}"), DateOrder::MonthFirst),
+                (format!("{year:04}{month:02}{day:02}"), DateOrder::MonthFirst),
+            ] {
+                prop_assert_eq!(read(&text, order, TODAY), Some(date), "{}", text);
+            }
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in "[0-9/.: TJanFebMär-]{0,20}|.*") {
+            looks_like(&text, TODAY);
+            Orders::default().see(&text);
+        }
+    }
+}
