@@ -43,6 +43,7 @@ id_kinds! {
     Connection ConnectionId "con_",
     Endpoint EndpointId "ep_",
     Event EventId "evt_",
+    File FileId "file_",
     Goal GoalId "goal_",
     Grant GrantId "gra_",
     Holding HoldingId "hld_",

@@ -77,6 +77,7 @@ pub struct Parts {
     pub(crate) bell: actions::Bell,
     pub(crate) post: webhooks::Post,
     pub(crate) installation_key: installation::Key,
+    pub(crate) files_under_way: imports::files::UnderWay,
 }
 
 impl Deref for App {
@@ -117,6 +118,7 @@ impl App {
             bell: actions::Bell::default(),
             post: webhooks::Post::new(setup.door, &installation_key),
             installation_key,
+            files_under_way: Default::default(),
             db,
             clock,
             entropy,

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod bounds;
+pub mod files;
 mod history;
 mod holdings;
 mod journal;
@@ -12,6 +13,7 @@ mod undo;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use base::draft::{AccountDraft, RateDraft, Source, Statement};
 use base::{AccountId, ConnectionId, ImportId, Timestamp, UserId, kinds};
@@ -45,6 +47,14 @@ pub(crate) struct Delivery {
     pub(crate) accounts: Vec<Incoming>,
     pub(crate) rates: Vec<RateDraft>,
     pub(crate) about: About,
+    pub(crate) progress: Progress,
+}
+
+/// Rows written so far, for whoever waits.
+#[derive(Clone, Default)]
+pub(crate) struct Progress {
+    pub(crate) done: Arc<AtomicU64>,
+    pub(crate) total: u64,
 }
 
 /// A draft of an account, and where it goes.
@@ -93,6 +103,7 @@ impl From<Statement> for Delivery {
             accounts: statement.accounts.into_iter().map(incoming).collect(),
             rates: statement.rates,
             about: About::default(),
+            progress: Progress::default(),
         }
     }
 }
@@ -104,6 +115,7 @@ struct Batch {
     connection: ConnectionId,
     id: ImportId,
     now: Timestamp,
+    progress: Progress,
     journal: Journal,
     /// The accounts in which something changed.
     changed: BTreeSet<AccountId>,
@@ -153,6 +165,7 @@ pub(crate) fn take_in(
         connection,
         id: app.ids.make::<kinds::Import>(),
         now,
+        progress: delivery.progress.clone(),
         journal: Journal::default(),
         changed: BTreeSet::new(),
         events: Vec::new(),
@@ -332,5 +345,6 @@ pub(crate) fn statements() -> Vec<&'static str> {
     ] {
         all.extend(part);
     }
+    all.extend(files::statements());
     all
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use base::category::Category;
 use base::draft::TransactionDraft;
@@ -192,6 +193,7 @@ fn insert(
     let judged: Vec<Enriched> =
         drafts.iter().map(|draft| judged(batch, account, None, draft)).collect();
     let batch = &*batch;
+    let done = &batch.progress.done;
     let rows = ids.iter().zip(drafts.iter().zip(&judged)).map(|(id, (draft, judged))| {
         let [
             posted_on,
@@ -204,6 +206,7 @@ fn insert(
             category,
             external_id,
         ] = content(draft);
+        done.fetch_add(1, Ordering::Relaxed);
         [
             batch.user.into(),
             posted_on,

@@ -32,6 +32,31 @@ words!(
     }
 );
 
+impl Format {
+    /// What the person calls it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Format::Camt053 => "CAMT.053",
+            Format::Csv => "CSV",
+            Format::Mt940 => "MT940",
+            Format::Ofx => "OFX",
+            Format::Qfx => "QFX (Quicken)",
+            Format::Qif => "QIF",
+        }
+    }
+
+    /// Who speaks in such a file, for telling sources apart. OFX and QFX of a bank have the same ids.
+    pub fn giver(self) -> &'static str {
+        match self {
+            Format::Camt053 => "file:camt",
+            Format::Csv => "file:csv",
+            Format::Mt940 => "file:mt940",
+            Format::Ofx | Format::Qfx => "file:ofx",
+            Format::Qif => "file:qif",
+        }
+    }
+}
+
 /// What a reader is told beside the file: defaults for what it does not say, and the person's word on earlier doubts.
 #[derive(Debug, Clone)]
 pub struct Hints {
@@ -58,6 +83,21 @@ words!(
         Positive => "positive",
     }
 );
+
+type LooksLike = fn(&[u8]) -> bool;
+type Read = fn(&[u8], &Hints) -> Result<Reading, FileError>;
+
+/// In the order in which they are tried: what marks itself clearly first, and tables, which can look like anything, last.
+const READERS: &[(LooksLike, Read)] = &[(ofx::looks_like, ofx::read), (csv::looks_like, csv::read)];
+
+/// Reads a file of any format. What it is shows in its content; names of files promise too much.
+pub fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+    if bytes.len() > BYTES_MAX {
+        return Err(FileError::TooLarge);
+    }
+    let reader = READERS.iter().find(|(looks_like, _)| looks_like(bytes));
+    reader.map_or(Err(FileError::Unknown), |(_, read)| read(bytes, hints))
+}
 
 /// What a file says, and what in it could not be understood.
 #[derive(Debug, Clone)]
@@ -126,3 +166,24 @@ pub enum FileError {
     },
     TooLarge,
 }
+
+impl std::fmt::Display for FileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FileError::Unknown => write!(
+                f,
+                "this is none of the files that can be read: OFX, QFX, QIF, CSV, CAMT.053 or MT940; \
+                 download one of these from your bank"
+            ),
+            FileError::Broken { format, reason } => {
+                write!(f, "this is a file in {}, but {reason}", format.label())
+            }
+            FileError::TooLarge => {
+                let most = BYTES_MAX / 1_024 / 1_024;
+                write!(f, "a file may have {most} MiB at most; download a shorter time at once")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FileError {}

@@ -67,7 +67,6 @@ const SHOWN_SAMPLES: usize = 5;
 const SNIFFED: usize = 4_096;
 
 /// Whether some row has a date and an amount, or titles that say so.
-#[cfg_attr(not(test), expect(dead_code, reason = "the dispatcher over all formats calls it"))]
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(SNIFFED)];
     // A row that is cut in the middle says nothing.
@@ -79,7 +78,6 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     is_text && detect::find(&text, today).is_some()
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the dispatcher over all formats calls it"))]
 pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
     let text = decoded(bytes)?;
     let found = detect::find(&text, hints.today).ok_or(FileError::Unknown)?;

@@ -35,10 +35,6 @@ const SIGNS: [&str; 10] = [
     "<STMTTRN>",
 ];
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the choice among formats comes with the last of them")
-)]
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     // Two bytes a character have a zero for every other one.
     let opening = bytes.iter().take(OPENING).filter(|it| **it != 0);
@@ -46,10 +42,6 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     SIGNS.iter().any(|it| opening.contains(it))
 }
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the choice among formats comes with the last of them")
-)]
 pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
     let text = decode(bytes);
     let mut walk = Walk::over(&text, hints);

@@ -1,0 +1,83 @@
+//! What the person says of a file before it is taken in.
+
+use std::collections::BTreeMap;
+
+use base::AccountId;
+use base::draft::AccountKind;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sources::files::csv::Mapping;
+use sources::files::{Charges, DateOrder};
+
+/// What is none is taken from the file, or asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Choices {
+    pub dates: Option<DateOrder>,
+    pub charges: Option<Charges>,
+    /// Of a table.
+    pub mapping: Option<Mapping>,
+    /// For the accounts of the file, by their place in it.
+    pub accounts: BTreeMap<usize, AccountChoice>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AccountChoice {
+    pub goes: Option<Goes>,
+    /// For a new account, where the file does not say or says it badly.
+    pub name: Option<String>,
+    #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
+    pub kind: Option<AccountKind>,
+    /// Whether a balance that could be either is owed.
+    pub owed: Option<bool>,
+}
+
+/// Where an account of a file goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goes {
+    New,
+    Into(AccountId),
+    /// It is left out.
+    Nowhere,
+}
+
+impl Goes {
+    /// As a form and the database write it.
+    pub fn text(self) -> String {
+        match self {
+            Goes::New => "new".to_owned(),
+            Goes::Into(id) => id.to_string(),
+            Goes::Nowhere => "none".to_owned(),
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Goes> {
+        match text {
+            "new" => Some(Goes::New),
+            "none" => Some(Goes::Nowhere),
+            id => AccountId::parse(id).ok().map(Goes::Into),
+        }
+    }
+}
+
+impl Serialize for Goes {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Goes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Goes, D::Error> {
+        let text = String::deserialize(from)?;
+        Goes::parse(&text).ok_or_else(|| serde::de::Error::custom("no such place"))
+    }
+}
+
+fn write_kind<S: Serializer>(kind: &Option<AccountKind>, to: S) -> Result<S::Ok, S::Error> {
+    kind.map(AccountKind::as_str).serialize(to)
+}
+
+fn read_kind<'de, D: Deserializer<'de>>(from: D) -> Result<Option<AccountKind>, D::Error> {
+    let word = Option::<String>::deserialize(from)?;
+    Ok(word.as_deref().and_then(AccountKind::parse))
+}

@@ -1,0 +1,182 @@
+//! Taking a file in: once, whole, and in a way that can be taken back.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::draft::Source;
+use base::{FileId, ImportId};
+use db::{Tx, params};
+
+use super::look::{self, Kept, Landing, Parsed};
+use super::{Choices, State};
+use crate::audit::{self, Note};
+use crate::imports::{self, About, Delivery, Incoming, Outcome, Progress, Summary};
+use crate::{App, Caller, Error, Result, accounts};
+
+/// A process that takes longer than this over a file has died.
+const LEASE_SECONDS: i64 = 600;
+/// All accounts that only files tell of belong to one connection.
+const CONNECTION: &str = "files";
+
+#[derive(Debug, Clone, Copy)]
+pub struct Taken {
+    pub import: ImportId,
+    pub summary: Summary,
+    pub rejected: usize,
+}
+
+/// How far the files are that this process is taking in: rows done, and rows in all.
+#[derive(Default)]
+pub(crate) struct UnderWay(Mutex<HashMap<FileId, Progress>>);
+
+/// How far a file is, if this process is at it.
+pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
+    let under_way = app.files_under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
+    under_way.get(&id).map(|it| (it.done.load(Ordering::Relaxed), it.total))
+}
+
+/// Takes a file in as its look showed it. All of it is there afterwards, or nothing is.
+pub async fn take(app: &App, caller: &Caller, id: FileId) -> Result<Taken> {
+    let kept = look::load(app, caller, id).await?;
+    if kept.held.state == State::Done {
+        return Err(Error::invalid("file", "this file was imported already"));
+    }
+    lease(app, caller, id).await?;
+    let taken = take_leased(app, caller, &kept).await;
+    app.files_under_way.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    if taken.is_err() {
+        let user = caller.user;
+        let free = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FREE, params![user, id])?);
+        // The first error tells more than a second one would.
+        let _ = app.db.write(free).await;
+    }
+    taken
+}
+
+async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<()> {
+    let (user, now) = (caller.user, app.clock.now());
+    let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
+    let lease = move |tx: &mut Tx<'_>| match tx.execute(LEASE, params![user, id, now, until])? {
+        0 => Err(Error::invalid("file", "this file is being imported already; wait a moment")),
+        _ => Ok(()),
+    };
+    app.db.write(lease).await
+}
+
+async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
+    let parsed = look::parse(app, caller, kept).await?;
+    let parsed = parsed.map_err(|error| Error::invalid("file", error.to_string()))?;
+    if !parsed.doubts.is_empty() {
+        let message = "the file leaves something open; look at it and say what is meant first";
+        return Err(Error::invalid("file", message));
+    }
+    let rows: usize = parsed.accounts.iter().map(|it| it.draft.transactions.len()).sum();
+    let progress = Progress { done: Arc::new(AtomicU64::new(0)), total: rows as u64 };
+    let under_way = &app.files_under_way.0;
+    let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+    under_way.insert(kept.held.id, progress.clone());
+    drop(under_way);
+    let mapping = remembered(&kept.choices, &parsed)?;
+    let rejected = parsed.rejected.count;
+    let delivery = delivery(app, caller, kept, parsed, progress).await?;
+    let delivery = imports::prepared(delivery)?;
+    let (mine, caller, id) = (app.clone(), caller.clone(), kept.held.id);
+    let name = kept.held.name.clone();
+    let write = move |tx: &mut Tx<'_>| {
+        let user = caller.user;
+        let Outcome { import, summary, .. } = imports::take_in(tx, &mine, user, delivery)?;
+        let now = mine.clock.now();
+        tx.execute(DONE, params![user, id, import])?;
+        if let Some((columns, mapping)) = &mapping {
+            tx.execute(REMEMBER, params![user, columns, mapping, now])?;
+        }
+        let details = format!("Imported the file {name}: {} new transactions", summary.new);
+        let note = Note::new(&caller, "import.file", details).about(import);
+        audit::note(tx, user, now, note)?;
+        Ok(Taken { import, summary, rejected })
+    };
+    app.db.write(write).await
+}
+
+/// How such files are to be read from now on, where the person said so.
+fn remembered(choices: &Choices, parsed: &Parsed) -> Result<Option<(String, String)>> {
+    let (Some(mapping), Some(table)) = (&choices.mapping, &parsed.table) else { return Ok(None) };
+    let text = serde_json::to_string(mapping)
+        .map_err(|error| Error::internal(format!("a mapping cannot be kept: {error}")))?;
+    Ok(Some((look::columns_of(table), text)))
+}
+
+async fn delivery(
+    app: &App,
+    caller: &Caller,
+    kept: &Kept,
+    parsed: Parsed,
+    progress: Progress,
+) -> Result<Delivery> {
+    let all = accounts::all(app, caller).await?;
+    let mut incoming = Vec::new();
+    for (place, account) in parsed.accounts.iter().enumerate() {
+        let currency = account.draft.currency;
+        let candidates: Vec<&accounts::Account> =
+            all.iter().filter(|it| it.currency == currency).collect();
+        let choice = kept.choices.accounts.get(&place);
+        let landing = look::landing(app, caller, &parsed, account, (choice, &candidates)).await?;
+        let known_as = Some(look::known_as(&parsed, account));
+        let mut draft = account.draft.clone();
+        let into = match landing {
+            Landing::Nowhere => continue,
+            Landing::Unclear => {
+                let message = "say which of your accounts this file is about first";
+                return Err(Error::invalid("account", message));
+            }
+            Landing::New => None,
+            Landing::Into(id) => {
+                if let Some(into) = candidates.iter().find(|it| it.id == id) {
+                    look::turn_balances(&mut draft, into.kind);
+                }
+                Some(id)
+            }
+        };
+        if into.is_none() {
+            draft.external_id = new_name(app, account.bank.as_deref(), &draft.external_id);
+        }
+        incoming.push(Incoming { draft, giver: Arc::clone(&parsed.giver), into, known_as });
+    }
+    if incoming.is_empty() {
+        return Err(Error::invalid("file", "there is nothing in this file to import"));
+    }
+    Ok(Delivery {
+        source: Source::File,
+        connection: CONNECTION.to_owned(),
+        institution: None,
+        as_of: app.clock.now(),
+        accounts: incoming,
+        rates: Vec::new(),
+        about: About {
+            name: Some(kept.held.name.clone()),
+            format: Some(parsed.format.as_str()),
+            rejected: parsed.rejected.count,
+        },
+        progress,
+    })
+}
+
+/// A new account must not be taken for one that another file named alike.
+fn new_name(app: &App, bank: Option<&str>, number: &str) -> String {
+    let unique = app.ids.make::<base::kinds::File>();
+    format!("{} {number} {unique}", bank.unwrap_or_default()).trim().to_owned()
+}
+
+const LEASE: &str = "update import_files set state = 'committing', leased_until = $4
+    where user_id = $1 and id = $2
+    and (state = 'open' or (state = 'committing' and leased_until <= $3))";
+const FREE: &str = "update import_files set state = 'open', leased_until = null
+    where user_id = $1 and id = $2 and state = 'committing'";
+const DONE: &str = "update import_files set state = 'done', leased_until = null, content = null,
+    import_id = $3 where user_id = $1 and id = $2";
+const REMEMBER: &str = "insert into file_mappings (user_id, columns, mapping, used_at)
+    values ($1, $2, $3, $4) on conflict (user_id, columns) do update
+    set mapping = excluded.mapping, used_at = excluded.used_at";
+
+pub(super) const STATEMENTS: &[&str] = &[LEASE, FREE, DONE, REMEMBER];
