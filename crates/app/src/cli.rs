@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use service::imports::files::{Charges, DateOrder};
 
 use crate::config::Flags;
 
@@ -65,6 +66,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Take in files of banks: OFX, QFX, QIF, CSV, CAMT.053, MT940
+    #[command(long_about = IMPORT_HELP)]
+    Import(Import),
     /// Write everything of one person's into a zip file, as JSON and CSV
     Export(Export),
     /// Write everything into one file
@@ -77,6 +81,12 @@ pub(crate) enum Command {
         file: PathBuf,
     },
 }
+
+const IMPORT_HELP: &str = "Take in files of banks: OFX, QFX, QIF, CSV, CAMT.053, MT940.
+
+What is there already is not taken in again, so the same file may come twice and files may overlap. \
+Each import can be undone in the web app. Rows that cannot be understood are told with their line \
+and left out; the exit code is then 2. It is 1 when a file could not be read at all.";
 
 const BACKUP_HELP: &str = "Write everything into one file.
 
@@ -314,6 +324,70 @@ pub(crate) struct Backup {
     /// Replace the file if it is there
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Import {
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only say what is in the files; needs no server and no database
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The account they are about, where a file does not say: an id, or new
+    #[arg(long, value_name = "ACC_...")]
+    pub(crate) account: Option<String>,
+    /// How dates such as 03/04 are meant
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) dates: Option<DatesAre>,
+    /// Which sign purchases have
+    #[arg(long, value_name = "SIGN")]
+    pub(crate) charges: Option<ChargesAre>,
+    /// Whose the balance of a card is that is written as a positive amount
+    #[arg(long, value_name = "WHOSE")]
+    pub(crate) balance: Option<BalanceIs>,
+    /// For files that name no currency, with --dry-run; otherwise yours is taken
+    #[arg(long, default_value = "USD")]
+    pub(crate) currency: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum DatesAre {
+    DayFirst,
+    MonthFirst,
+}
+
+impl From<DatesAre> for DateOrder {
+    fn from(dates: DatesAre) -> DateOrder {
+        match dates {
+            DatesAre::DayFirst => DateOrder::DayFirst,
+            DatesAre::MonthFirst => DateOrder::MonthFirst,
+        }
+    }
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum ChargesAre {
+    Positive,
+    Negative,
+}
+
+impl From<ChargesAre> for Charges {
+    fn from(charges: ChargesAre) -> Charges {
+        match charges {
+            ChargesAre::Positive => Charges::Positive,
+            ChargesAre::Negative => Charges::Negative,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BalanceIs {
+    Owed,
+    Owned,
 }
 
 #[derive(Args)]

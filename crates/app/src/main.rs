@@ -27,7 +27,10 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("evenkeel: {}", sentence(&error));
-            ExitCode::FAILURE
+            match error.downcast_ref::<commands::import::LeftOut>() {
+                Some(_) => ExitCode::from(2),
+                None => ExitCode::FAILURE,
+            }
         }
     }
 }
@@ -65,6 +68,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
             return demo::run(&config, args, scratch.is_some()).await;
         }
         Command::Doctor { output } => return commands::doctor::run(&flags, output.json).await,
+        Command::Import(args) if args.dry_run => return commands::import::dry_run(args),
         Command::Config(args) if args.reference => return commands::print(&config::reference()),
         _ => {}
     }
@@ -78,6 +82,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),
+        Command::Import(args) => commands::import::run(&config, args).await,
         Command::Export(args) => commands::export::run(&config, args).await,
         Command::Backup(args) => commands::backup::write(&config, args).await,
         Command::Restore { file } => commands::backup::restore(&config, file).await,

@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod benefit;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod import;
 pub(crate) mod key;
 pub(crate) mod user;
 

@@ -1,0 +1,335 @@
+//! `evenkeel import`: files of banks, looked at without writing anything, or taken in.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use base::draft::AccountDraft;
+use base::{AccountId, Clock, Currency, FileId, Money};
+use serde_json::json;
+use serde_json::value::RawValue;
+use service::imports::files::{self, AccountChoice, Choices, Doubt, Goes, Look, Reading, Taken};
+use service::imports::files::{BYTES_MAX, Charges, DateOrder, FileError, Hints, Rejections};
+use service::{App, Caller};
+
+use super::{named_or_only, print};
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want};
+use crate::progress::{Progress, REDRAW};
+
+/// Some rows were left out, which is neither success nor failure.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} rows could not be understood and were left out; the rest is fine")]
+pub(crate) struct LeftOut(usize);
+
+/// Looks at files; no server and no database is needed.
+pub(crate) fn dry_run(args: &cli::Import) -> Result<()> {
+    let hints = Hints {
+        today: Clock::System.today(),
+        currency: Currency::parse(&args.currency).context("--currency")?,
+        dates: args.dates.map(DateOrder::from),
+        charges: args.charges.map(Charges::from),
+    };
+    let (mut unread, mut left_out) = (0, 0);
+    for path in &args.files {
+        let read = content(path)
+            .and_then(|bytes| files::read(&bytes, &hints).map_err(anyhow::Error::from));
+        match &read {
+            Ok(reading) => left_out += reading.rejected.count,
+            Err(_) => unread += 1,
+        }
+        let said = match (read, args.output.json) {
+            (Ok(reading), true) => json_line(path, &reading)?,
+            (Ok(reading), false) => told(path, &reading),
+            (Err(error), true) => {
+                let file = path.display().to_string();
+                format!("{}\n", json!({ "file": file, "error": crate::sentence(&error) }))
+            }
+            (Err(error), false) => format!("{}: {}\n", path.display(), crate::sentence(&error)),
+        };
+        print(&said)?;
+    }
+    outcome(unread, left_out)
+}
+
+fn outcome(unread: usize, left_out: usize) -> Result<()> {
+    match (unread, left_out) {
+        (0, 0) => Ok(()),
+        (0, rows) => Err(LeftOut(rows).into()),
+        (1, _) => bail!("one file could not be read"),
+        (count, _) => bail!("{count} files could not be read"),
+    }
+}
+
+fn content(path: &Path) -> Result<Vec<u8>> {
+    let about = || format!("cannot read {}", path.display());
+    let size = std::fs::metadata(path).with_context(about)?.len();
+    if size > BYTES_MAX as u64 {
+        return Err(FileError::TooLarge.into());
+    }
+    std::fs::read(path).with_context(about)
+}
+
+#[derive(serde::Serialize)]
+struct FileJson<'a> {
+    file: String,
+    format: &'static str,
+    accounts: Vec<AccountJson<'a>>,
+    rejected: Vec<serde_json::Value>,
+    rejected_count: usize,
+    doubts: Vec<serde_json::Value>,
+}
+
+fn json_line(path: &Path, reading: &Reading) -> Result<String> {
+    let accounts = reading.accounts.iter().map(|it| account_json(&it.draft));
+    let line = FileJson {
+        file: path.display().to_string(),
+        format: reading.format.as_str(),
+        accounts: accounts.collect::<Result<_>>()?,
+        rejected: rejected_json(&reading.rejected),
+        rejected_count: reading.rejected.count,
+        doubts: reading.doubts.iter().map(doubt_json).collect(),
+    };
+    Ok(format!("{}\n", serde_json::to_string(&line)?))
+}
+
+/// Amounts are written digit by digit, as the API writes them.
+#[derive(serde::Serialize)]
+struct AccountJson<'a> {
+    source_account_id: &'a str,
+    name: &'a str,
+    r#type: &'static str,
+    subtype: Option<&'a str>,
+    currency: &'a str,
+    transactions: usize,
+    sum: Option<Box<RawValue>>,
+    first_date: Option<String>,
+    last_date: Option<String>,
+    balance: Option<Box<RawValue>>,
+    positions: usize,
+}
+
+fn account_json(draft: &AccountDraft) -> Result<AccountJson<'_>> {
+    let amount = |minor: i64| {
+        let mut text = Vec::new();
+        Money::new(minor, draft.currency).write(&mut text);
+        RawValue::from_string(String::from_utf8(text).unwrap_or_default())
+    };
+    let days = || draft.transactions.iter().map(|it| it.posted_on);
+    Ok(AccountJson {
+        source_account_id: &draft.external_id,
+        name: &draft.name,
+        r#type: draft.kind.as_str(),
+        subtype: draft.subtype.as_deref(),
+        currency: draft.currency.code(),
+        transactions: draft.transactions.len(),
+        sum: sum(draft).map(|it| amount(it.minor())).transpose()?,
+        first_date: days().min().map(|it| it.to_string()),
+        last_date: days().max().map(|it| it.to_string()),
+        balance: draft.balance.map(|it| amount(it.current_minor)).transpose()?,
+        positions: draft.holdings.as_ref().map_or(0, Vec::len),
+    })
+}
+
+fn sum(draft: &AccountDraft) -> Option<Money> {
+    let all: i128 = draft.transactions.iter().map(|it| i128::from(it.amount.minor())).sum();
+    i64::try_from(all).ok().map(|it| Money::new(it, draft.currency))
+}
+
+fn rejected_json(rejected: &Rejections) -> Vec<serde_json::Value> {
+    let one = |it: &files::Rejected| json!({ "line": it.line, "reason": it.reason });
+    rejected.rows.iter().map(one).collect()
+}
+
+fn doubt_json(doubt: &Doubt) -> serde_json::Value {
+    match doubt {
+        Doubt::Dates { read_as } => json!({ "about": "dates", "read_as": read_as.as_str() }),
+        Doubt::Charges { read_as } => json!({ "about": "charges", "read_as": read_as.as_str() }),
+        Doubt::CardBalance { account } => {
+            json!({ "about": "card_balance", "read_as": "owed", "account": account })
+        }
+    }
+}
+
+fn told(path: &Path, reading: &Reading) -> String {
+    let mut text = format!("{}: {}\n", path.display(), reading.format.label());
+    for account in &reading.accounts {
+        let draft = &account.draft;
+        let days = || draft.transactions.iter().map(|it| it.posted_on);
+        text += &format!("  {} ({}, {})", draft.name, draft.kind.as_str(), draft.currency);
+        text += &format!(": {} transactions", draft.transactions.len());
+        if let (Some(first), Some(last)) = (days().min(), days().max()) {
+            text += &format!(" from {first} to {last}");
+        }
+        if let Some(sum) = sum(draft) {
+            text += &format!(", together {sum}");
+        }
+        if let Some(balance) = draft.balance {
+            text += &format!(", balance {}", Money::new(balance.current_minor, draft.currency));
+        }
+        if let Some(holdings) = &draft.holdings {
+            text += &format!(", {} positions", holdings.len());
+        }
+        text.push('\n');
+    }
+    text + &complaints(&reading.rejected, &reading.doubts)
+}
+
+fn complaints(rejected: &Rejections, doubts: &[Doubt]) -> String {
+    let mut text = String::new();
+    for row in &rejected.rows {
+        text += &format!("  line {} was left out: {}\n", row.line, row.reason);
+    }
+    let more = rejected.count - rejected.rows.len();
+    if more > 0 {
+        text += &format!("  and {more} more rows were left out\n");
+    }
+    for doubt in doubts {
+        text += &format!("  {}\n", question(doubt));
+    }
+    text
+}
+
+/// What is open, and which flag answers it.
+fn question(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Dates { .. } => {
+            "Is 03/04 the third of April or the fourth of March? Say --dates day-first or \
+             --dates month-first."
+        }
+        Doubt::Charges { .. } => {
+            "Are purchases written as positive or as negative amounts? Say --charges positive or \
+             --charges negative."
+        }
+        Doubt::CardBalance { .. } => {
+            "The card's balance is written as a positive amount. Say --balance owed, or --balance \
+             owned if the bank owes it to you."
+        }
+    }
+}
+
+/// Takes files in, one after the other. One that fails does not hold up the next.
+pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
+    let app = open::app(config, Want::Existing).await?;
+    let user = named_or_only(&app, args.whose.user.as_deref()).await?;
+    let caller = Caller::owner(user.id);
+    let (mut unread, mut left_out) = (0, 0);
+    for path in &args.files {
+        let file = path.display().to_string();
+        match one(&app, &caller, args, path).await {
+            Ok(taken) => {
+                left_out += taken.rejected;
+                print(&summary(&file, &taken, args.output.json))?;
+            }
+            Err(error) => {
+                unread += 1;
+                let said = crate::sentence(&error);
+                let json = json!({ "file": file, "error": said });
+                print(&match args.output.json {
+                    true => format!("{json}\n"),
+                    false => format!("{file}: {said}\n"),
+                })?;
+            }
+        }
+    }
+    outcome(unread, left_out)
+}
+
+fn summary(file: &str, taken: &Taken, as_json: bool) -> String {
+    let service::imports::Summary { new, changed, seen, removed } = taken.summary;
+    if as_json {
+        let line = json!({
+            "file": file,
+            "import_id": taken.import.to_string(),
+            "new": new,
+            "changed": changed,
+            "already_there": seen,
+            "removed": removed,
+            "rejected_count": taken.rejected,
+        });
+        return format!("{line}\n");
+    }
+    if new + changed + removed == 0 {
+        return format!("{file}: nothing new, {seen} transactions were there already\n");
+    }
+    format!("{file}: {new} new, {changed} changed, {seen} there already ({})\n", taken.import)
+}
+
+async fn one(app: &App, caller: &Caller, args: &cli::Import, path: &Path) -> Result<Taken> {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let id = files::hold(app, caller, &name, content(path)?).await?;
+    let taken = agree_and_take(app, caller, args, id).await;
+    if taken.is_err() {
+        // What was not taken in is not left lying around either.
+        let _ = files::discard(app, caller, id).await;
+    }
+    taken
+}
+
+async fn agree_and_take(
+    app: &App,
+    caller: &Caller,
+    args: &cli::Import,
+    id: FileId,
+) -> Result<Taken> {
+    let first = files::look(app, caller, id).await?;
+    files::choose(app, caller, id, choices(args, &first)?).await?;
+    let look = files::look(app, caller, id).await?;
+    if let Some(trouble) = look.trouble {
+        bail!(trouble);
+    }
+    if let Some(doubt) = look.doubts.first() {
+        bail!(question(doubt));
+    }
+    if !look.is_ready() {
+        bail!(
+            "the file does not say which account it is about; name one with --account, or say \
+             --account new"
+        );
+    }
+    watched(app, caller, id).await
+}
+
+fn choices(args: &cli::Import, look: &Look) -> Result<Choices> {
+    let goes = match args.account.as_deref() {
+        Some("new") => Some(Goes::New),
+        Some(text) => {
+            let id = AccountId::parse(text).with_context(|| {
+                format!("--account must be an account's id such as acc_..., or new, not {text}")
+            })?;
+            if look.accounts.len() > 1 {
+                bail!("the file is about several accounts; leave --account out");
+            }
+            if !look.accounts.iter().any(|it| it.candidates.iter().any(|it| it.0 == id)) {
+                bail!("{text} is none of your accounts in this currency");
+            }
+            Some(Goes::Into(id))
+        }
+        None => None,
+    };
+    let owed = args.balance.map(|it| it == cli::BalanceIs::Owed);
+    let choice = AccountChoice { goes, owed, ..AccountChoice::default() };
+    Ok(Choices {
+        dates: args.dates.map(DateOrder::from),
+        charges: args.charges.map(Charges::from),
+        accounts: (0..look.accounts.len()).map(|place| (place, choice.clone())).collect(),
+        ..look.choices.clone()
+    })
+}
+
+/// Takes it in and shows how far it is.
+async fn watched(app: &App, caller: &Caller, id: FileId) -> Result<Taken> {
+    let mut bar: Option<Progress> = None;
+    let mut ticks = tokio::time::interval(REDRAW);
+    let work = files::take(app, caller, id);
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            taken = &mut work => return Ok(taken?),
+            _ = ticks.tick() => {}
+        }
+        if let Some((done, total)) = files::progress(app, id) {
+            bar.get_or_insert_with(|| Progress::new("Importing", Some(total))).show(done);
+        }
+    }
+}
