@@ -87,6 +87,8 @@ create index connections_due on connections (next_sync_at) where next_sync_at is
 
 -- What is wrong with one account alone.
 alter table accounts add column attention text;
+-- The day on which the person last said what is on it: what is written down by hand from then on moves the balance.
+alter table accounts add column reconciled_on {int};
 
 -- The accounts that a connection offers, and what the person wants of each: `choice` is open, taken or left.
 create table offered_accounts (

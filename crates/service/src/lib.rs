@@ -25,6 +25,7 @@ pub mod investments;
 pub mod invitations;
 pub mod keys;
 pub mod limits;
+pub mod manual;
 pub mod net_worth;
 pub mod oauth;
 pub mod outbox;

@@ -79,6 +79,7 @@ pub fn statements() -> Vec<String> {
         &crate::benefits::statements(),
         &crate::enrichment::statements(),
         &crate::imports::statements(),
+        crate::manual::STATEMENTS,
         &crate::insights::statements(),
         &crate::oauth::statements(),
         &crate::paper::statements(),

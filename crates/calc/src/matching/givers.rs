@@ -9,9 +9,13 @@ pub const FILES: &str = "file:";
 /// What was exported from here, whose ids are our own.
 pub const OWN_EXPORT: &str = "file:evenkeel";
 
+/// The person, by hand.
+pub const HAND: &str = "hand";
+
 /// A bank that is asked knows best; of files those that carry ids and whole texts do.
 pub(super) fn rank(giver: &str) -> u8 {
     match giver.strip_prefix(FILES) {
+        None if giver == HAND => 0,
         None => 5,
         Some("evenkeel") => 4,
         Some("ofx" | "camt") => 3,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use base::draft::{TransactionDraft, giver_of};
 use base::{Date, Money, TransactionId, days_from_date};
 
-pub use givers::{FILES, OWN_EXPORT};
+pub use givers::{FILES, HAND, OWN_EXPORT};
 
 /// How far apart two rows of a file's history may lie and still be one because the file gives them one id.
 const SAME_FILE_ID_DAYS: i64 = 30;

@@ -17,6 +17,7 @@ mod invitations;
 mod keys;
 mod limits;
 mod listed;
+mod manual;
 mod net_worth;
 mod oauth;
 mod passkeys;

@@ -1,0 +1,193 @@
+//! Files: held, looked at, taken in, and taken back.
+
+use base::FileId;
+use base::draft::AccountKind;
+use service::imports::files::{self, AccountChoice, Charges, Choices, Goes, Landing, News, State};
+use service::imports::{self, Summary};
+use testkit::{Person, World};
+
+use super::summary;
+
+/// Three rows of a checking account; two of them are equal purchases of one day.
+const OFX: &str = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS>\
+    <CURDEF>USD<BANKACCTFROM><BANKID>123456789<ACCTID>000987654321<ACCTTYPE>CHECKING</BANKACCTFROM>\
+    <BANKTRANLIST><DTSTART>20260301<DTEND>20260309\
+    <STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260302<TRNAMT>-4.50<FITID>A1<NAME>BLUE BOTTLE COFFEE 0042</STMTTRN>\
+    <STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260302<TRNAMT>-4.50<FITID>A2<NAME>BLUE BOTTLE COFFEE 0042</STMTTRN>\
+    <STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260306<TRNAMT>1250.00<FITID>A3<NAME>ACME PAYROLL</STMTTRN>\
+    </BANKTRANLIST><LEDGERBAL><BALAMT>1400.25<DTASOF>20260309</LEDGERBAL></STMTRS></STMTTRNRS>\
+    </BANKMSGSRSV1></OFX>";
+/// The same days as the bank's table tells of them, with a row more.
+const CSV: &str = "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n\
+    DEBIT,03/07/2026,\"SHELL OIL 5521\",-40.00,DEBIT_CARD,1360.25,,\n\
+    CREDIT,03/06/2026,\"ACME PAYROLL PPD\",1250.00,ACH_CREDIT,1400.25,,\n\
+    DEBIT,03/02/2026,\"BLUE BOTTLE COFFEE\",-4.50,DEBIT_CARD,150.25,,\n\
+    DEBIT,03/02/2026,\"BLUE BOTTLE COFFEE\",-4.50,DEBIT_CARD,154.75,,\n";
+
+async fn hold(world: &World, robin: &Person, name: &str, text: &str) -> FileId {
+    files::hold(&world.app, &robin.caller, name, text.as_bytes().to_vec()).await.unwrap()
+}
+
+async fn take(world: &World, robin: &Person, text: &str) -> Summary {
+    let id = hold(world, robin, "statement", text).await;
+    files::take(&world.app, &robin.caller, id).await.unwrap().summary
+}
+
+async fn rows(world: &World, robin: &Person) -> usize {
+    crate::listed::all(&world.app, &robin.caller, &Default::default()).await.len()
+}
+
+#[tokio::test]
+async fn a_file_is_shown_before_it_is_taken_in_and_nothing_is_new_the_second_time() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let id = hold(&world, &robin, "../../etc/march.ofx", OFX).await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert!(look.is_ready());
+    assert_eq!(look.file.name, "march.ofx");
+    let [account] = &look.accounts[..] else { panic!("{:?}", look.accounts) };
+    assert_eq!((account.landing, account.tally.new, account.tally.seen), (Landing::New, 3, 0));
+    assert_eq!(account.balance.unwrap().to_string(), "1400.25 USD");
+    assert_eq!(rows(&world, &robin).await, 0);
+    let taken = files::take(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!((taken.summary, taken.rejected), (summary(3, 0, 0, 0), 0));
+    assert_eq!(rows(&world, &robin).await, 3);
+    let held = files::get(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!((held.state, held.import), (State::Done, Some(taken.import)));
+    let again = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    assert!(again.to_string().contains("no such file"), "{again}");
+    let id = hold(&world, &robin, "march again.ofx", OFX).await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert!(look.accounts[0].rows.iter().all(|it| it.news == News::Known));
+    assert!(matches!(look.accounts[0].landing, Landing::Into(_)));
+    assert_eq!(look.tally().new + look.tally().changed, 0);
+    let summary_again = files::take(&world.app, &robin.caller, id).await.unwrap().summary;
+    assert_eq!(summary_again, summary(0, 0, 3, 0));
+    imports::undo(&world.app, &robin.caller, taken.import).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_formats_of_one_account_add_up_to_each_purchase_once_in_either_order() {
+    let world = World::new().await;
+    for order in [[OFX, CSV], [CSV, OFX]] {
+        let robin = world.someone().await;
+        take(&world, &robin, order[0]).await;
+        let id = hold(&world, &robin, "second", order[1]).await;
+        let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+        let (into, _) = look.accounts[0].candidates[0].clone();
+        let choice = AccountChoice { goes: Some(Goes::Into(into)), ..Default::default() };
+        let choices = Choices { accounts: [(0, choice)].into(), ..look.choices };
+        files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+        files::take(&world.app, &robin.caller, id).await.unwrap();
+        assert_eq!(rows(&world, &robin).await, 4);
+        for text in order {
+            assert_eq!(take(&world, &robin, text).await.new, 0);
+        }
+        let listed = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
+        let texts: Vec<&str> = listed.iter().map(|it| it.description.as_str()).collect();
+        let coffee = "BLUE BOTTLE COFFEE 0042";
+        assert_eq!(texts, ["SHELL OIL 5521", "ACME PAYROLL", coffee, coffee]);
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_names_no_account_goes_where_the_person_says_and_then_always() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    take(&world, &robin, OFX).await;
+    let id = hold(&world, &robin, "chase.csv", CSV).await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].landing, Landing::Unclear);
+    let refused = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    assert_eq!(refused.to_string(), "say which of your accounts this file is about first");
+    let into = robin.account(&look.accounts[0].candidates[0].1).await;
+    let choice = AccountChoice { goes: Some(Goes::Into(into)), ..Default::default() };
+    let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
+    files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+    files::take(&world.app, &robin.caller, id).await.unwrap();
+    let id = hold(&world, &robin, "chase of april.csv", CSV).await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].landing, Landing::Into(into));
+}
+
+#[tokio::test]
+async fn what_a_file_leaves_open_must_be_said_first() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let text = "Date,Description,Amount\n2026-03-02,Corner shop,12.50\n2026-03-15,Bakery,3.20\n";
+    let id = hold(&world, &robin, "plain.csv", text).await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.doubts.len(), 1);
+    let refused = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    assert!(refused.to_string().contains("leaves something open"), "{refused}");
+    for (charges, sum) in [(Charges::Negative, "15.70 USD"), (Charges::Positive, "-15.70 USD")] {
+        let choices = Choices { charges: Some(charges), ..Default::default() };
+        files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+        let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+        assert!(look.is_ready());
+        assert_eq!(look.accounts[0].sum.unwrap().to_string(), sum);
+    }
+}
+
+#[tokio::test]
+async fn the_kind_that_the_person_says_decides_what_a_balance_means() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let id = hold(&world, &robin, "chase.csv", CSV).await;
+    let choice = AccountChoice {
+        goes: Some(Goes::New),
+        name: Some("  My card  ".to_owned()),
+        kind: Some(AccountKind::Credit),
+        owed: None,
+    };
+    let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
+    files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].name, "My card");
+    assert_eq!(look.accounts[0].balance.unwrap().to_string(), "-1360.25 USD");
+}
+
+#[tokio::test]
+async fn what_is_no_statement_is_said_to_be_none() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let id = hold(&world, &robin, "cat.jpg", "\u{0}\u{1}JFIF").await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert!(look.trouble.unwrap().starts_with("this is none of the files"));
+    assert!(files::take(&world.app, &robin.caller, id).await.is_err());
+    files::discard(&world.app, &robin.caller, id).await.unwrap();
+    let empty = files::hold(&world.app, &robin.caller, "empty", Vec::new()).await.unwrap_err();
+    assert_eq!(empty.to_string(), "the file is empty; choose another one");
+}
+
+#[tokio::test]
+async fn files_are_their_owners_alone_and_are_forgotten_after_a_day() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let kim = world.person("kim@example.com").await;
+    let id = hold(&world, &robin, "march.ofx", OFX).await;
+    let key = robin.key(testkit::new_key()).await;
+    for stranger in [&kim.caller, &key.caller] {
+        assert!(files::look(&world.app, stranger, id).await.is_err());
+        assert!(files::take(&world.app, stranger, id).await.is_err());
+        assert!(files::discard(&world.app, stranger, id).await.is_err());
+    }
+    world.advance_seconds(86_399);
+    assert_eq!(files::forget_once(&world.app).await.unwrap(), 0);
+    world.advance_seconds(2);
+    assert_eq!(files::forget_once(&world.app).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_file_is_taken_in_once_however_many_ask() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let neighbour = world.neighbour().await;
+    let id = hold(&world, &robin, "march.ofx", OFX).await;
+    let (one, two) = tokio::join!(
+        files::take(&world.app, &robin.caller, id),
+        files::take(&neighbour, &robin.caller, id)
+    );
+    assert_eq!([one.is_ok(), two.is_ok()].iter().filter(|it| **it).count(), 1);
+    assert_eq!(rows(&world, &robin).await, 3);
+}

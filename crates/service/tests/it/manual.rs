@@ -1,0 +1,102 @@
+//! Accounts and transactions that are kept up by hand.
+
+use base::Currency;
+use base::draft::{AccountKind, Source, Statement};
+use service::accounts;
+use service::manual::{self, Entry, NewAccount};
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World, day};
+
+fn wallet(kind: AccountKind) -> NewAccount {
+    let balance_minor = Some(10_000);
+    NewAccount { name: "Wallet".to_owned(), kind, currency: Currency::USD, balance_minor }
+}
+
+fn entry(on: &str, amount_minor: i64, description: &str) -> Entry {
+    Entry { on: day(on), amount_minor, description: description.to_owned(), category: None }
+}
+
+async fn balance(world: &World, robin: &Person) -> Option<i64> {
+    let id = robin.account("Wallet").await;
+    accounts::get(&world.app, &robin.caller, id).await.unwrap().balance_current_minor
+}
+
+#[tokio::test]
+async fn the_balance_moves_with_what_is_written_down_since_it_was_set() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let id = manual::create_account(app, caller, wallet(AccountKind::Depository)).await.unwrap();
+    let today = app.clock.today().to_string();
+    let first = manual::add(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
+    assert_eq!(balance(&world, &robin).await, Some(9_550));
+    let second = manual::add(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
+    assert_ne!(first, second);
+    assert_eq!(balance(&world, &robin).await, Some(9_100));
+    manual::add(app, caller, id, entry("2026-01-02", -5_000, "Long ago")).await.unwrap();
+    assert_eq!(balance(&world, &robin).await, Some(9_100));
+    world.advance_seconds(3 * 86_400);
+    manual::edit(app, caller, first, entry(&today, -500, "Coffee and a bun")).await.unwrap();
+    assert_eq!(balance(&world, &robin).await, Some(9_050));
+    manual::remove(app, caller, second).await.unwrap();
+    assert_eq!(balance(&world, &robin).await, Some(9_500));
+    manual::set_balance(app, caller, id, 8_000).await.unwrap();
+    manual::remove(app, caller, first).await.unwrap();
+    assert_eq!(balance(&world, &robin).await, Some(8_000));
+    let rows = crate::listed::all(app, caller, &Default::default()).await;
+    assert_eq!(rows.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_bought_with_a_card_is_owed() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let id = manual::create_account(app, caller, wallet(AccountKind::Credit)).await.unwrap();
+    let today = app.clock.today().to_string();
+    manual::add(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
+    assert_eq!(balance(&world, &robin).await, Some(10_450));
+}
+
+#[tokio::test]
+async fn nothing_is_written_by_hand_where_a_bank_does_it() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let told = Statement {
+        source: Source::Simplefin,
+        ..statement([checking("Everyday").with(txn("2026-03-01", -450, "A").id("t1"))])
+    };
+    robin.import(told).await;
+    let id = robin.account("Everyday").await;
+    let refused = manual::add(app, caller, id, entry("2026-03-01", -1, "B")).await.unwrap_err();
+    assert!(refused.to_string().contains("kept up by its bank"), "{refused}");
+    let row = crate::listed::all(app, caller, &Default::default()).await.remove(0);
+    let refused =
+        manual::edit(app, caller, row.id, entry("2026-03-01", -1, "B")).await.unwrap_err();
+    assert!(refused.to_string().contains("only what you wrote down"), "{refused}");
+    assert!(!manual::is_by_hand(app, caller, row.id).await.unwrap());
+}
+
+#[tokio::test]
+async fn nonsense_and_strangers_are_refused() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let kim = world.person("kim@example.com").await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let id = manual::create_account(app, caller, wallet(AccountKind::Depository)).await.unwrap();
+    for bad in [
+        entry("2026-03-01", 0, "Nothing"),
+        entry("2026-03-01", -1, "  "),
+        entry("2026-03-01", -1, "two\nlines"),
+        entry("2026-03-01", i64::MIN, "Much"),
+    ] {
+        assert!(manual::add(app, caller, id, bad).await.is_err());
+    }
+    let key = robin.key(testkit::new_key()).await;
+    for stranger in [&kim.caller, &key.caller] {
+        assert!(manual::add(app, stranger, id, entry("2026-03-01", -1, "Mine")).await.is_err());
+        assert!(manual::set_balance(app, stranger, id, 1).await.is_err());
+    }
+    assert_eq!(balance(&world, &robin).await, Some(10_000));
+}
