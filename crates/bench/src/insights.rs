@@ -60,7 +60,7 @@ async fn spent(app: &App) -> anyhow::Result<String> {
 }
 
 /// Of all threads of this process, as the scheduler counts it.
-fn cpu_micros() -> anyhow::Result<u64> {
+pub(crate) fn cpu_micros() -> anyhow::Result<u64> {
     let mut nanos = 0;
     for task in fs::read_dir("/proc/self/task")? {
         // A thread may end between being listed and being asked.

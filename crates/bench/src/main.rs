@@ -1,6 +1,7 @@
 //! Measures: how fast it is, with load-test data beside a ready-made body of the same size, and how good the answers.
 
 mod approvals;
+mod files;
 mod fill;
 mod households;
 mod insights;
@@ -24,6 +25,7 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench serve DATABASE LISTEN        the product, and /ready-made for comparison
        bench insights DATABASE ROWS       what working out a large household takes
        bench approvals DATABASE N         approvals carried out a second, and a busy account's holdings
+       bench files ROWS                   how fast statements of that many rows are read
        bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
 
 fn main() -> anyhow::Result<()> {
@@ -48,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         ["approvals", database, count] => {
             runtime.block_on(approvals::measure(database, count.parse()?))
         }
+        ["files", rows] => files::measure(rows.parse()?),
         ["quality", seeds, origin, outside @ ..] if outside.len() < 2 => {
             let outside = outside.first().map(Path::new);
             let reached = runtime.block_on(quality::measure(seeds.parse()?, origin, outside))?;

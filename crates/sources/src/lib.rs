@@ -1,6 +1,7 @@
 //! Foreign formats in, drafts out: each source knows one way that banks speak, and nothing of
 //! users or of the database.
 
+mod apart;
 mod decimal;
 pub mod demo;
 pub mod files;

@@ -1,6 +1,7 @@
 //! What rows were before a batch changed them, so that it can be taken back exactly.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use base::{AccountId, Date, ImportId, SecurityId, TransactionId, UserId};
 use db::{Param, Row, Tx, Value};
@@ -83,9 +84,8 @@ pub(super) struct Journal {
 impl Journal {
     /// To be called before the row is written, each time: what counts is how it was at first.
     pub(super) fn keep(&mut self, tx: &mut Tx<'_>, user: UserId, place: Place) -> Result<()> {
-        if !self.before.contains_key(&place) {
-            let before = tx.first(place.table().select, &place.params(user), |row| image(row))?;
-            self.before.insert(place, before);
+        if let Entry::Vacant(unknown) = self.before.entry(place) {
+            unknown.insert(tx.first(place.table().select, &place.params(user), image)?);
         }
         Ok(())
     }

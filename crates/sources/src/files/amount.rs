@@ -255,7 +255,7 @@ impl Marks {
         }
     }
 
-    /// What the clear ones say; else three digits behind a mark are thousands, as nearly no currency has three decimals.
+    /// What the clear ones say; else three digits behind a mark are thousands: few currencies have three decimals.
     pub(crate) fn mark(self) -> DecimalMark {
         let is_comma = match self.dots.cmp(&self.commas) {
             std::cmp::Ordering::Less => true,

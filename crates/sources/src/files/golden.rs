@@ -1,5 +1,5 @@
 //! Fixtures and what must come of them: each file of a folder has its expectation beside it, as `NAME.expected`.
-//! `EVENKEEL_BLESS=1` writes the expectations anew; read the difference before you commit it.
+//! `EVENKEEL_BLESS=1` in the environment of the build writes the expectations anew; read the difference before you commit it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,16 @@ use super::{Doubt, FileError, Hints, Reading};
 
 pub(super) fn hints() -> Hints {
     Hints {
-        today: Date::constant(2024, 6, 15),
+        today: Date::constant(2026, 11, 15),
         currency: Currency::USD,
         dates: None,
         charges: None,
     }
+}
+
+/// The path of every fixture of a folder, in order.
+pub(super) fn files(folder: &str) -> Vec<PathBuf> {
+    fixtures(folder).into_iter().map(|it| it.0).collect()
 }
 
 /// Every fixture of a folder, in the order of their names.
@@ -32,7 +37,7 @@ pub(super) fn fixtures(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// Holds every fixture of a folder against its expectation.
 pub(super) fn hold(folder: &str, read: fn(&[u8], &Hints) -> Result<Reading, FileError>) {
-    let bless = std::env::var_os("EVENKEEL_BLESS").is_some();
+    let bless = option_env!("EVENKEEL_BLESS").is_some();
     let mut wrong = Vec::new();
     for (path, bytes) in fixtures(folder) {
         let shown = show(&read(&bytes, &hints()));
@@ -47,6 +52,40 @@ pub(super) fn hold(folder: &str, read: fn(&[u8], &Hints) -> Result<Reading, File
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A file with some of its bytes changed, cut out, repeated or swapped, as the numbers say.
+pub(super) fn damaged(bytes: &[u8], damages: &[(u8, usize, usize)]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    for (kind, one, other) in damages {
+        if out.is_empty() {
+            break;
+        }
+        let (from, to) = (one % out.len(), other % out.len());
+        let (from, to) = (from.min(to), from.max(to));
+        let to = to.min(from + 200);
+        match kind % 5 {
+            0 => out[from] = (*other % 256) as u8,
+            1 => drop(out.drain(from..to)),
+            2 => {
+                let piece = out[from..to].to_vec();
+                out.splice(to..to, piece);
+            }
+            3 => {
+                let piece = out[from..to].to_vec();
+                let at = other.wrapping_mul(31) % out.len();
+                out.splice(at..at, piece);
+            }
+            _ => out.truncate(to),
+        }
+    }
+    out
+}
+
+/// The same text with other ends of its lines; none when it is no plain text of one.
+pub(super) fn with_lines_ended(bytes: &[u8], end: &str) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(bytes).ok().filter(|it| !it.contains('\r'))?;
+    Some(text.replace('\n', end).into_bytes())
 }
 
 /// One line for each account, transaction, holding, rejection and doubt.
@@ -88,11 +127,11 @@ fn show_reading(out: &mut String, reading: &Reading) {
 fn show_account(out: &mut String, bank: &str, account: &AccountDraft) {
     let money = |minor: i64| Money::new(minor, account.currency).to_string();
     let subtype = account.subtype.as_deref().unwrap_or("-");
-    write!(out, "account {bank} \"{}\" \"{}\"", account.external_id, account.name).unwrap();
+    write!(out, "account {bank} {:?} {:?}", account.external_id, account.name).unwrap();
     write!(out, " mask={}", account.mask.as_deref().unwrap_or("-")).unwrap();
     write!(out, " {}/{subtype} {}", account.kind.as_str(), account.currency).unwrap();
     if let Some(name) = &account.institution_name {
-        write!(out, " at \"{name}\"").unwrap();
+        write!(out, " at {name:?}").unwrap();
     }
     if let Some(rate) = account.interest_rate {
         write!(out, " rate={rate}").unwrap();
@@ -126,7 +165,7 @@ fn show_account(out: &mut String, bank: &str, account: &AccountDraft) {
 
 fn show_row(out: &mut String, row: &TransactionDraft) {
     let id = row.external_id.as_deref().unwrap_or("-");
-    write!(out, "  {} {} [{id}] \"{}\"", row.posted_on, row.amount, row.description).unwrap();
+    write!(out, "  {} {} [{id}] {:?}", row.posted_on, row.amount, row.description).unwrap();
     if row.pending {
         out.push_str(" pending");
     }
@@ -134,7 +173,7 @@ fn show_row(out: &mut String, row: &TransactionDraft) {
         write!(out, " authorized={on}").unwrap();
     }
     if let Some(name) = &row.counterparty {
-        write!(out, " counterparty=\"{name}\"").unwrap();
+        write!(out, " counterparty={name:?}").unwrap();
     }
     if let Some(category) = row.category {
         write!(out, " category={category:?}").unwrap();

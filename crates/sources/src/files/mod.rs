@@ -2,13 +2,16 @@
 //! reported with its line. Nothing is guessed silently: what a file leaves open is a doubt that the person settles.
 
 mod amount;
+mod camt;
 pub mod csv;
 mod dates;
 mod decimals;
 #[cfg(test)]
 mod golden;
-mod ids;
+mod ledger;
+mod mt940;
 mod ofx;
+mod qif;
 mod text;
 
 use base::draft::AccountDraft;
@@ -19,6 +22,8 @@ use base::{Currency, Date};
 pub const BYTES_MAX: usize = 64 * 1_024 * 1_024;
 /// Reports beyond this say nothing new; they are counted only.
 pub const REJECTED_MAX: usize = 1_000;
+/// More rows than a person has in a lifetime; drafts of more would not fit where the file does.
+const ROWS_MAX: usize = 1_000_000;
 
 words!(
     Format {
@@ -88,7 +93,13 @@ type LooksLike = fn(&[u8]) -> bool;
 type Read = fn(&[u8], &Hints) -> Result<Reading, FileError>;
 
 /// In the order in which they are tried: what marks itself clearly first, and tables, which can look like anything, last.
-const READERS: &[(LooksLike, Read)] = &[(ofx::looks_like, ofx::read), (csv::looks_like, csv::read)];
+const READERS: &[(LooksLike, Read)] = &[
+    (ofx::looks_like, ofx::read),
+    (camt::looks_like, camt::read),
+    (mt940::looks_like, mt940::read),
+    (qif::looks_like, qif::read),
+    (csv::looks_like, csv::read),
+];
 
 /// Reads a file of any format. What it is shows in its content; names of files promise too much.
 pub fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::draft::Source;
 use base::{FileId, ImportId};
@@ -30,9 +30,23 @@ pub struct Taken {
 #[derive(Default)]
 pub(crate) struct UnderWay(Mutex<HashMap<FileId, Progress>>);
 
+impl UnderWay {
+    fn all(&self) -> MutexGuard<'_, HashMap<FileId, Progress>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, id: FileId, progress: Progress) {
+        self.all().insert(id, progress);
+    }
+
+    fn remove(&self, id: FileId) {
+        self.all().remove(&id);
+    }
+}
+
 /// How far a file is, if this process is at it.
 pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
-    let under_way = app.files_under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let under_way = app.files_under_way.all();
     under_way.get(&id).map(|it| (it.done.load(Ordering::Relaxed), it.total))
 }
 
@@ -44,7 +58,7 @@ pub async fn take(app: &App, caller: &Caller, id: FileId) -> Result<Taken> {
     }
     lease(app, caller, id).await?;
     let taken = take_leased(app, caller, &kept).await;
-    app.files_under_way.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    app.files_under_way.remove(id);
     if taken.is_err() {
         let user = caller.user;
         let free = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FREE, params![user, id])?);
@@ -73,10 +87,7 @@ async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
     }
     let rows: usize = parsed.accounts.iter().map(|it| it.draft.transactions.len()).sum();
     let progress = Progress { done: Arc::new(AtomicU64::new(0)), total: rows as u64 };
-    let under_way = &app.files_under_way.0;
-    let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
-    under_way.insert(kept.held.id, progress.clone());
-    drop(under_way);
+    app.files_under_way.add(kept.held.id, progress.clone());
     let mapping = remembered(&kept.choices, &parsed)?;
     let rejected = parsed.rejected.count;
     let delivery = delivery(app, caller, kept, parsed, progress).await?;

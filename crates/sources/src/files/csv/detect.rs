@@ -1,5 +1,6 @@
 //! Finding out how a file is built: a source we know, or else by its words and by what is in its columns.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use base::{Currency, Date};
@@ -28,7 +29,8 @@ pub(super) fn find(text: &str, today: Date) -> Option<Found> {
             let found = presets::by_titles(&row.cells);
             found.map(|(preset, sure)| (row, preset, sure))
         });
-        if let Some((row, preset, confidence)) = known.max_by_key(|(_, _, sure)| *sure) {
+        // Of equals the first: titles may come again where files were joined.
+        if let Some((row, preset, confidence)) = known.min_by_key(|(_, _, sure)| Reverse(*sure)) {
             let mapping = preset.mapping(&row.cells);
             let mapping = Mapping { delimiter: *delimiter, skip_lines: row.line - 1, ..mapping };
             return Some(Found { mapping, preset: Some(preset.name), confidence });
@@ -115,8 +117,11 @@ impl<'a> Table<'a> {
         count * 2 > self.rows.len() || self.rows.is_empty()
     }
 
+    /// Of the cells that hold anything, most are amounts: a broken row must not hide its column.
     fn is_amount(&self, place: usize) -> bool {
-        self.holds(place, amount::looks_like)
+        let filled = || self.cells(place).filter(|it| !it.is_empty());
+        let count = filled().filter(|it| amount::looks_like(it)).count();
+        count * 2 > filled().count() || filled().next().is_none()
     }
 
     fn guess(&self) -> Option<Found> {
@@ -200,8 +205,8 @@ impl<'a> Table<'a> {
             [Field::Amount, Field::Debit, Field::Credit].iter().any(|it| places.contains_key(it));
         if !has_amount {
             let is_full = |place: &usize| {
-                self.cells(*place).all(|it| !it.is_empty() && amount::looks_like(it))
-                    && !self.is_date(*place)
+                let filled = self.cells(*place).filter(|it| !it.is_empty()).count();
+                filled * 2 > self.rows.len() && self.is_amount(*place) && !self.is_date(*place)
             };
             let columns: Vec<usize> = free(places).into_iter().filter(is_full).take(6).collect();
             let pairs = columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, *b)));

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
 use base::{Currency, Date, Money, Timestamp, days_from_date};
 
-use super::ids;
 use super::mapping::Mapping;
 use super::rows::{Entry, Sign};
 use super::running::{self, Proof, Step};
+use crate::apart::name_apart;
 use crate::files::amount::Side;
 use crate::files::{Charges, Doubt, FileAccount, Hints, Rejections};
 
@@ -52,7 +52,7 @@ impl Ledger {
         let place = self.place(&entry)?;
         self.rows += 1;
         let book = &mut self.books[place];
-        if book.card.as_deref().is_some_and(|it| it != entry.card) {
+        if book.card.as_deref().is_some_and(|it| !same(it, entry.card)) {
             book.card = Some(String::new());
         }
         book.notes.push(Note {
@@ -171,6 +171,12 @@ fn joined(text: &str, behind: &str) -> String {
     }
 }
 
+/// Asks for the lengths first: mostly both are empty, and comparing nothing with nothing is slow on some processors,
+/// because the pointers lead nowhere.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && (a.is_empty() || a == b)
+}
+
 /// The last four digits of a number.
 fn mask(number: &str) -> Option<String> {
     let digits: String = number.chars().rev().take_while(char::is_ascii_digit).take(4).collect();
@@ -180,8 +186,8 @@ fn mask(number: &str) -> Option<String> {
 impl Book {
     fn is_of(&self, entry: &Entry<'_>) -> bool {
         self.currency == entry.currency
-            && self.number == entry.account
-            && self.name == entry.account_name
+            && same(&self.number, entry.account)
+            && same(&self.name, &entry.account_name)
     }
 
     /// The account, and how its signs were read if nothing tells what they mean.
@@ -194,15 +200,17 @@ impl Book {
     ) -> (FileAccount, Option<Charges>) {
         let kind = mapping.account_kind.unwrap_or(AccountKind::Other);
         let proof = running::prove(&self.steps());
-        let (charges, is_open) = self.charges(mapping.charges.or(hints.charges), proof);
         let has_open = self.notes.iter().any(|it| it.sign == Sign::Number);
-        let numbers_turn = has_open && charges == Charges::Positive;
-        // What is on a deposit account is the person's own, so its balances overrule every other sign.
-        let all_turn = kind == AccountKind::Depository
-            && proof.is_some_and(|it| it.steps > 2 && it.adds_up == numbers_turn);
-        let is_owned = proof.is_some_and(|it| it.adds_up != (numbers_turn ^ all_turn));
+        let (charges, is_open) = self.charges(mapping, hints, proof);
+        let turns = has_open && charges == Charges::Positive;
+        let is_owned = proof.is_some_and(|it| it.adds_up != turns);
+        // What is on a deposit account is the person's own; balances that say otherwise are not understood.
+        let proof = proof.filter(|_| is_owned || kind != AccountKind::Depository);
+        if mapping.unbalanced_is_pending {
+            self.mark_pending();
+        }
         let balance = proof.and_then(|it| self.balance(it, is_owned == kind.is_debt()));
-        self.settle((numbers_turn, all_turn), rejected);
+        self.settle(turns, rejected);
         let mask = mask(&self.number).or_else(|| mask(self.card.as_deref().unwrap_or_default()));
         let draft = AccountDraft {
             external_id,
@@ -236,9 +244,19 @@ impl Book {
     }
 
     /// What a positive number means, and whether nobody knows. Most rows of most files are money spent.
-    fn charges(&self, told: Option<Charges>, proof: Option<Proof>) -> (Charges, bool) {
-        if let Some(charges) = told {
-            return (charges, false);
+    fn charges(&self, mapping: &Mapping, hints: &Hints, proof: Option<Proof>) -> (Charges, bool) {
+        let is_deposit = mapping.account_kind == Some(AccountKind::Depository);
+        match mapping.charges.or(hints.charges) {
+            // The balances of a deposit account against what its source is known for: only the person can tell.
+            Some(charges) if is_deposit && proof.is_some_and(|it| it.contradicts(charges)) => {
+                let other = match charges {
+                    Charges::Negative => Charges::Positive,
+                    Charges::Positive => Charges::Negative,
+                };
+                return hints.charges.map_or((other, true), |told| (told, false));
+            }
+            Some(charges) => return (charges, false),
+            None => {}
         }
         if let Some(proof) = proof {
             return (if proof.adds_up { Charges::Negative } else { Charges::Positive }, false);
@@ -269,11 +287,20 @@ impl Book {
         Some(BalanceDraft { as_of, current_minor, available_minor: None, limit_minor: None })
     }
 
+    /// Rows without a balance are pending, unless the file has none at all.
+    fn mark_pending(&mut self) {
+        if self.notes.iter().any(|it| it.balance_minor.is_some()) {
+            for (row, note) in self.rows.iter_mut().zip(&self.notes) {
+                row.pending |= note.balance_minor.is_none();
+            }
+        }
+    }
+
     /// Gives every amount its final sign, takes fees off, and makes ids distinct.
-    fn settle(&mut self, (numbers_turn, all_turn): (bool, bool), rejected: &mut Rejections) {
+    fn settle(&mut self, numbers_turn: bool, rejected: &mut Rejections) {
         let mut fits = Vec::with_capacity(self.rows.len());
         for (row, note) in self.rows.iter_mut().zip(&self.notes) {
-            let turns = (numbers_turn && note.sign == Sign::Number) ^ all_turn;
+            let turns = numbers_turn && note.sign == Sign::Number;
             let minor = row.amount.minor();
             let minor = if turns { minor.checked_neg() } else { Some(minor) };
             let minor = minor.and_then(|it| it.checked_sub(note.fee_minor));
@@ -284,7 +311,7 @@ impl Book {
             fits.push(minor.is_some());
         }
         if self.rows.iter().any(|it| it.external_id.is_some()) {
-            let distinct = ids::make_distinct(&mut self.rows);
+            let distinct = name_apart(&mut self.rows);
             fits.iter_mut().zip(distinct).for_each(|(fits, distinct)| *fits &= distinct);
         }
         let mut fits = fits.into_iter();

@@ -139,7 +139,7 @@ pub struct Mapping {
     /// Words of the status: not booked yet, and never to be booked.
     pub pending_words: Vec<String>,
     pub ignored_words: Vec<String>,
-    /// A row without a balance is not booked yet.
+    /// A row without a balance is not booked yet, if others have one.
     pub unbalanced_is_pending: bool,
     /// Each currency is an account of its own, and named after it.
     pub currencies_are_accounts: bool,
@@ -293,12 +293,6 @@ macro_rules! stored_as_words {
 }
 
 stored_as_words!(Charges, DateOrder, DecimalMark, Delimiter, Field);
-
-impl Default for Delimiter {
-    fn default() -> Delimiter {
-        Delimiter::Comma
-    }
-}
 
 fn write_kind<S: Serializer>(kind: &Option<AccountKind>, to: S) -> Result<S::Ok, S::Error> {
     kind.map(AccountKind::as_str).serialize(to)

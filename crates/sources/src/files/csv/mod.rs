@@ -3,7 +3,6 @@
 
 mod detect;
 mod dialect;
-mod ids;
 mod ledger;
 mod mapping;
 mod presets;

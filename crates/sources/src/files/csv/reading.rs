@@ -1,5 +1,7 @@
 //! A whole file by a mapping: what all rows together say, then each of them.
 
+use std::borrow::Cow;
+
 use super::detect;
 use super::dialect::{Records, tidy};
 use super::ledger::Ledger;
@@ -47,7 +49,7 @@ fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
 }
 
 fn read_rows<'m>(text: &str, mapping: &Mapping, reader: &Reader<'m>) -> (Ledger, Rejections) {
-    let (mut records, _) = begin(text, mapping);
+    let (mut records, titles) = begin(text, mapping);
     let (mut ledger, mut rejected) = (Ledger::default(), Rejections::default());
     let mut cells = Vec::new();
     // Rows without a date or an amount, of which the last are the file's closing words.
@@ -55,6 +57,8 @@ fn read_rows<'m>(text: &str, mapping: &Mapping, reader: &Reader<'m>) -> (Ledger,
     while let Some(line) = records.next(&mut cells) {
         let refusal = reader.row(&cells, |entry| ledger.add(line, entry)).err();
         match refusal {
+            // Where files were joined, the titles come again.
+            Some(refusal) if refusal.is_prose && is_same(&cells, &titles) => {}
             Some(refusal) if refusal.is_prose => prose.add(line, refusal.reason),
             refusal => {
                 let before = std::mem::take(&mut prose);
@@ -65,6 +69,15 @@ fn read_rows<'m>(text: &str, mapping: &Mapping, reader: &Reader<'m>) -> (Ledger,
         }
     }
     (ledger, rejected)
+}
+
+fn is_same(cells: &[Cow<'_, str>], titles: &[String]) -> bool {
+    let filled = |it: &&str| !it.is_empty();
+    cells
+        .iter()
+        .map(|it| tidy(it))
+        .filter(filled)
+        .eq(titles.iter().map(String::as_str).filter(filled))
 }
 
 /// What the columns of dates and amounts say together, where the mapping does not.
@@ -89,11 +102,9 @@ impl Survey {
         let (mut records, _) = begin(text, mapping);
         let mut cells = Vec::new();
         while records.next(&mut cells).is_some() {
-            let told = |places: &[usize]| -> Vec<&str> {
-                places.iter().filter_map(|it| cells.get(*it)).map(|it| tidy(it)).collect()
-            };
-            told(&dates).into_iter().for_each(|it| survey.orders.see(it));
-            told(&amounts).into_iter().for_each(|it| survey.marks.see(it));
+            let told = |place: &usize| cells.get(*place).map(|it| tidy(it));
+            dates.iter().filter_map(told).for_each(|it| survey.orders.see(it));
+            amounts.iter().filter_map(told).for_each(|it| survey.marks.see(it));
         }
         survey
     }

@@ -151,8 +151,6 @@ impl<'m> Reader<'m> {
         let sides = self.sides(cells).map_err(clear)?;
         for side in sides.into_iter().flatten() {
             let entry = self.entry(cells, (posted_on, authorized_on), side).map_err(clear)?;
-            let is_unbalanced = self.mapping.unbalanced_is_pending && entry.balance_minor.is_none();
-            let is_pending = is_pending || is_unbalanced;
             take(Entry { is_pending, ..entry }).map_err(clear)?;
         }
         Ok(())
@@ -198,7 +196,7 @@ impl<'m> Reader<'m> {
             }
             (true, false) => read(bought).map(|it| (it, Some(it), self.date.is_none())),
             (false, true) => read(booked).map(|it| (it, None, true)),
-            (false, false) => Ok((read(booked)?, Some(read(bought)?), true)),
+            (false, false) => Ok((read(booked)?, read(bought).ok(), true)),
         }
     }
 
@@ -263,7 +261,8 @@ impl<'m> Reader<'m> {
             minor,
             sign,
             fee_minor,
-            balance_minor: self.optional(cells, self.balance, currency)?,
+            // A transaction is one without a balance as well.
+            balance_minor: self.optional(cells, self.balance, currency).ok().flatten(),
             account: cell(cells, self.account),
             account_name: self.text(cell(cells, self.account_name)),
             card: cell(cells, self.card),

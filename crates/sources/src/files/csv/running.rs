@@ -1,5 +1,7 @@
 //! What a column of running balances proves: the order of the rows, and what their signs mean.
 
+use crate::files::Charges;
+
 /// A row with a balance: days since 1970, its amount, and what was on the account afterwards.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
@@ -13,7 +15,14 @@ pub(super) struct Proof {
     /// Whether adding the amounts leads from balance to balance; subtracting them does if not.
     pub(super) adds_up: bool,
     pub(super) is_oldest_first: bool,
-    pub(super) steps: usize,
+    steps: usize,
+}
+
+impl Proof {
+    /// Whether balances of one's own cannot be if charges are written so. One step may be chance.
+    pub(super) fn contradicts(self, charges: Charges) -> bool {
+        self.steps > 1 && self.adds_up == (charges == Charges::Positive)
+    }
 }
 
 /// None if the rows do not lead from one to the next, or do so in both ways. A few may fail: a row of the file may be
@@ -82,6 +91,7 @@ mod tests {
         let gap = [(1, -5, 95), (2, -10, 85), (4, 1, 50), (5, -1, 49), (6, -9, 40)];
         assert_eq!(proof(&gap), Some((true, true)));
         assert_eq!(proof(&[(1, -5, 95), (2, -10, 1), (4, 1, 50)]), None);
+        assert_eq!(proof(&[(1, -5, 95), (2, -10, 85), (4, 1, 50), (5, -1, 20)]), None);
         assert_eq!(proof(&[(1, -5, 95)]), None);
         assert_eq!(proof(&[(1, i64::MIN, i64::MAX), (2, i64::MIN, i64::MIN)]), None);
     }

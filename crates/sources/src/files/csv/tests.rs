@@ -8,7 +8,8 @@ use crate::files::{Charges, DateOrder, Doubt};
 
 #[test]
 fn every_fixture_is_read_as_expected() {
-    assert!(golden::check("csv", read) >= 50);
+    golden::hold("csv", read);
+    assert!(golden::files("csv").len() >= 50);
 }
 
 #[test]
@@ -61,8 +62,23 @@ fn a_file_of_a_known_source_is_recognised() {
         assert!(looks_like(&bytes), "{file}");
         assert!(preset.is_none_or(|it| presets().any(|name| name == it)));
     }
-    for other in ["not-a-table.txt"] {
-        assert!(!looks_like(&fixture(other)), "{other}");
+}
+
+#[test]
+fn other_formats_are_not_taken_for_tables() {
+    for text in [
+        "",
+        "hello\nthis is not a table\n",
+        "!Type:Bank\nD01/05/2026\nT-1,234.50\nPCorner Bakery, Inc\n^\n",
+        ":20:REF\n:25:NL00INGB0001234567\n:60F:C260105EUR1000,00\n:61:2601050105D12,50NTRFREF\n\
+         :86:/NAME/Bakkerij, de Hoek/\n:62F:C260105EUR987,50\n",
+        "OFXHEADER:100\nDATA:OFXSGML\n\n<OFX><STMTTRN><DTPOSTED>20260105<TRNAMT>-12.50\n\
+         <NAME>Bakery, Inc</STMTTRN></OFX>",
+        "<?xml version=\"1.0\"?>\n<Document><Amt Ccy=\"EUR\">12.50</Amt>\n<Dt>2026-01-05</Dt>\n",
+        "{\"date\": \"2026-01-05\", \"amount\": 5}",
+        "a,b\0c,2026-01-05,1.00\n",
+    ] {
+        assert!(!looks_like(text.as_bytes()), "{text}");
     }
 }
 
@@ -154,6 +170,17 @@ fn a_person_can_choose_the_source_and_settle_doubts() {
 }
 
 #[test]
+fn balances_that_contradict_a_known_source_are_a_doubt_until_the_person_tells() {
+    let bytes = fixture("chase-contradicted.csv");
+    let told = Hints { charges: Some(Charges::Positive), ..hints() };
+    let settled = read(&bytes, &told).unwrap();
+    assert_eq!(settled.doubts, []);
+    let account = &settled.accounts[0].draft;
+    assert_eq!(account.transactions[0].amount.minor(), -12_040);
+    assert_eq!(account.balance.map(|it| it.current_minor), Some(237_110));
+}
+
+#[test]
 fn a_page_gets_columns_with_samples() {
     let found = detect(&fixture("ing-de.csv"), &hints()).unwrap();
     let column = |place: usize| &found.sheet.columns[place];
@@ -171,13 +198,13 @@ fn a_page_gets_columns_with_samples() {
 
 #[test]
 fn hostile_files_are_read_in_bounded_time_and_memory() {
-    let line = "x".repeat(3_000_000);
+    let line = "x".repeat(1_000_000);
     for bytes in [
         line.clone(),
-        ",".repeat(3_000_000),
+        ",".repeat(1_000_000),
         format!("Date,Amount\n2026-01-05,{line}\n"),
         format!("Date,Amount\n2026-01-05,\"{line}\n"),
-        "\"\n".repeat(500_000),
+        "\"\n".repeat(200_000),
         format!("Date,Account,Amount\n{}", many(|it| format!("2026-01-05,{it},1\n"))),
         format!("Date,Transaction ID,Amount\n{}", many(|_| "2026-01-05,A,1\n".to_owned())),
         "Date,Amount\n".to_owned() + &"01/05/2026,(((((1\n".repeat(20_000),
@@ -187,7 +214,7 @@ fn hostile_files_are_read_in_bounded_time_and_memory() {
 }
 
 fn many(row: impl Fn(usize) -> String) -> String {
-    (0..20_000).map(row).collect()
+    (0..5_000).map(row).collect()
 }
 
 /// A statement as a bank would write it, in one of many ways.
@@ -250,7 +277,79 @@ fn rendered(rows: &[(i64, i64, String)], way: &Way) -> String {
     format!("{}{}", if way.bom { "\u{feff}" } else { "" }, lines.concat())
 }
 
+/// What our own exports do to text.
+fn exported(text: &str) -> String {
+    let begins = text.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
+    let risky = ['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%'];
+    let is_formula = begins.starts_with(risky) || text.starts_with(['\t', '\r', '\n']);
+    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
+    match text.contains([',', '"', '\r', '\n', ';', '\t']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
 proptest! {
+    #[test]
+    fn what_we_export_is_read_back(
+        rows in prop::collection::vec(
+            (
+                (0..3_usize, any::<i64>(), 0_i64..30_000, proptest::option::of(0_i64..30_000)),
+                (any::<bool>(), proptest::option::of(0..base::category::Category::ALL.len())),
+                ("[=+@%A-Z-][-A-Za-z0-9 =,;\"\n|ä']{0,20}[A-Z]", proptest::option::of("[=A-Z][A-Z ,]{0,9}[A-Z]")),
+            ),
+            1..20,
+        ),
+    ) {
+        use base::category::Category;
+        let codes = ["USD", "JPY", "KWD"];
+        let mut text = "id,account_id,account_name,amount,amount_absolute,currency,\
+            cash_flow_direction,date_posted,date_authorized,pending,category_label,category_tier1,\
+            category_tier2,counterparty_name,counterparty_logo_url,original_description,\
+            is_internal_transfer,updated_at\r\n".to_owned();
+        let mut wanted = vec![Vec::new(); 3];
+        for (index, ((account, minor, posted, authorized), (pending, category), (words, name)))
+            in rows.iter().enumerate()
+        {
+            let amount = Money::new(*minor, Currency::parse(codes[*account]).unwrap());
+            let (mut number, date) = (Vec::new(), |it: i64| date_from_days(it).to_string());
+            amount.write(&mut number);
+            let category = category.map(|it| Category::ALL[it]);
+            text += &format!(
+                "txn_{index},acc_{account},Account {account},{},0,{},x,{},{},{pending},x,x,{},{},,{},false,x\r\n",
+                String::from_utf8(number).unwrap(),
+                codes[*account],
+                date(*posted),
+                authorized.map_or(String::new(), date),
+                category.map_or("", Category::detailed),
+                name.as_deref().map_or(String::new(), exported),
+                exported(words),
+            );
+            wanted[*account].push(TransactionDraft {
+                external_id: Some(format!("txn_{index}")),
+                pending: *pending,
+                settles: None,
+                posted_on: date_from_days(*posted),
+                authorized_on: authorized.map(date_from_days),
+                amount,
+                description: words.clone(),
+                counterparty: name.clone(),
+                counterparty_logo_url: None,
+                category,
+            });
+        }
+        let read = read(text.as_bytes(), &hints()).unwrap();
+        prop_assert_eq!(read.rejected.rows, []);
+        prop_assert_eq!(read.doubts, []);
+        for account in &read.accounts {
+            let place: usize = account.draft.external_id[4..].parse().unwrap();
+            prop_assert_eq!(&account.draft.transactions, &wanted[place]);
+            prop_assert_eq!(&account.draft.name, &format!("Account {place}"));
+        }
+        let total: usize = read.accounts.iter().map(|it| it.draft.transactions.len()).sum();
+        prop_assert_eq!(total, rows.len());
+    }
+
     #[test]
     fn what_a_bank_writes_is_read_back(
         rows in prop::collection::vec(
@@ -298,7 +397,7 @@ proptest! {
                 2 => bytes.extend_from_within(place..),
                 _ => { bytes.splice(place..place, more.iter().copied().take(300)); }
             }
-            bytes.truncate(50_000);
+            bytes.truncate(20_000);
         }
         let _ = detect(&bytes, &hints());
         let _ = read(&bytes, &hints());

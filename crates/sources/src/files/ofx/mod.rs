@@ -1,8 +1,10 @@
 //! OFX 1 (SGML), OFX 2 (XML) and QFX: bank, card and investment statements.
 
+mod lines;
 mod position;
 mod row;
 mod statement;
+mod status;
 mod tags;
 #[cfg(test)]
 mod tests;

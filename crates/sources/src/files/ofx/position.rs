@@ -10,6 +10,9 @@ use super::values::moment;
 use crate::decimal::nine_places;
 use crate::files::decimals::{Comma, plain, quote};
 
+/// A million million, in billionths.
+const NUMBER_MAX: u128 = 1_000_000_000_000_000_000_000;
+
 /// By the id that positions and transactions name them by.
 pub(super) type Securities<'a> = BTreeMap<Cow<'a, str>, Security<'a>>;
 
@@ -132,10 +135,15 @@ impl<'a> Position<'a> {
     }
 }
 
-/// Quantities and prices are no money: what has more than nine places is rounded.
+/// Quantities and prices are no money: what has more than nine places is rounded. What is beyond all markets is none,
+/// so that no product behind it can run over.
 fn number(text: &str) -> Option<Fixed9> {
     let plain = plain(text, Comma::Decimal)?;
-    Fixed9::parse(&plain).ok().or_else(|| nine_places(&plain))
+    Fixed9::parse(&plain).ok().or_else(|| nine_places(&plain)).filter(is_sensible)
+}
+
+fn is_sensible(number: &Fixed9) -> bool {
+    number.billionths().unsigned_abs() < NUMBER_MAX
 }
 
 impl Held<'_> {
@@ -154,8 +162,8 @@ impl Held<'_> {
     fn ratio(&self, value: Fixed9) -> Option<Fixed9> {
         let units = self.units.billionths();
         let scaled = value.billionths().checked_mul(units.signum() * Fixed9::ONE.billionths())?;
-        let price = || divide_half_even(scaled, units.abs());
-        (units != 0).then(|| Fixed9::from_billionths(price()))
+        let price = || Fixed9::from_billionths(divide_half_even(scaled, units.abs()));
+        (units != 0).then(price).filter(is_sensible)
     }
 
     fn is_quoted_for_one(&self, price: Fixed9, value: Fixed9) -> bool {

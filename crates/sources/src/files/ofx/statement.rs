@@ -8,9 +8,9 @@ use base::{Currency, Timestamp};
 use super::position::{self, Held, Securities};
 use super::row::Entry;
 use super::values::moment;
+use crate::apart::tell_apart;
 use crate::decimal::nine_places;
 use crate::files::decimals::{Comma, amount, plain};
-use crate::files::ids;
 use crate::files::{FileAccount, Rejections};
 
 /// An amount that a statement gives for a moment, and the line of it.
@@ -74,6 +74,10 @@ impl<'a> Statement<'a> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.number.is_none() && self.rows.is_empty() && self.ledger.amount.is_none()
+    }
+
+    pub(super) fn has_no_amounts(&self) -> bool {
+        self.rows.is_empty() && self.positions.as_ref().is_none_or(Vec::is_empty)
     }
 
     pub(super) fn identity(&self) -> Option<Identity<'a>> {
@@ -191,7 +195,7 @@ impl<'a> Statement<'a> {
         if !self.removed.is_empty() {
             self.drop_removed();
         }
-        ids::tell_apart(&mut self.rows);
+        tell_apart(&mut self.rows);
     }
 
     /// A correction may come with what it corrects, before or after it, and may even keep its id.

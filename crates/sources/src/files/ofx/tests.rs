@@ -1,5 +1,22 @@
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use base::draft::TransactionDraft;
+use base::{Currency, Money, date_from_days};
+use proptest::prelude::*;
+
 use super::{looks_like, read};
-use crate::files::golden;
+use crate::files::{Charges, DateOrder, FileError, Format, Reading, golden};
+
+fn reading(bytes: &[u8]) -> Reading {
+    read(bytes, &golden::hints()).unwrap()
+}
+
+fn rows(bytes: &[u8]) -> Vec<TransactionDraft> {
+    let read = read(bytes, &golden::hints()).map_or_else(|_| Vec::new(), |it| it.accounts);
+    read.into_iter().flat_map(|it| it.draft.transactions).collect()
+}
 
 #[test]
 fn every_fixture_is_read_as_expected() {
@@ -10,5 +27,234 @@ fn every_fixture_is_read_as_expected() {
 fn every_fixture_is_known_by_its_opening() {
     for (path, bytes) in golden::fixtures("ofx") {
         assert!(looks_like(&bytes), "{}", path.display());
+    }
+}
+
+#[test]
+fn what_is_of_another_kind_is_not_taken_for_it() {
+    for other in [
+        "",
+        "!Type:Bank\nD1/1/2024\nT1\n^\n",
+        "Date,Amount\n2024-01-01,1.00\n",
+        "<?xml version=\"1.0\"?><Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.02\">",
+        ":20:START\n:25:123\n",
+        "<!DOCTYPE html><html><body>OFX</body></html>",
+    ] {
+        assert!(!looks_like(other.as_bytes()), "{other}");
+    }
+}
+
+#[test]
+fn the_ends_of_lines_do_not_matter() {
+    for (path, bytes) in golden::fixtures("ofx") {
+        for end in ["\r\n", "\r"] {
+            let Some(other) = golden::with_lines_ended(&bytes, end) else { continue };
+            let shown = golden::show(&read(&other, &golden::hints()));
+            let expected = golden::show(&read(&bytes, &golden::hints()));
+            assert_eq!(shown, expected, "{} with {end:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn hints_about_other_formats_change_nothing() {
+    let mut hints = golden::hints();
+    (hints.dates, hints.charges) = (Some(DateOrder::DayFirst), Some(Charges::Positive));
+    for (_, bytes) in golden::fixtures("ofx") {
+        let shown = golden::show(&read(&bytes, &hints));
+        assert_eq!(shown, golden::show(&read(&bytes, &golden::hints())));
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_says_nothing_that_the_whole_does_not() {
+    for (path, whole) in golden::fixtures("ofx") {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !["checking-sgml.ofx", "savings-xml.ofx", "bank-and-card.qfx"].contains(&name.as_str()) {
+            continue;
+        }
+        let all = reading(&whole);
+        let all_rows = rows(&whole);
+        for end in 0..whole.len() {
+            let Ok(cut) = read(&whole[..end], &golden::hints()) else { continue };
+            for account in cut.accounts {
+                let same = all.accounts.iter().find(|it| {
+                    it.draft.external_id == account.draft.external_id && it.bank == account.bank
+                });
+                let same = &same.unwrap_or_else(|| panic!("{name} at {end}")).draft;
+                let amount = account.draft.balance.map(|it| it.current_minor);
+                let known = same.balance.map(|it| it.current_minor);
+                assert!(amount.is_none() || amount == known, "{name} at {end}");
+                for row in account.draft.transactions {
+                    assert!(all_rows.contains(&row), "{name} at {end}: {row:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Each would take minutes or gigabytes if anything were read twice, nested without bound, or kept in vain.
+#[test]
+fn hostile_files_are_read_in_a_moment() {
+    const MUCH: usize = 40_000;
+    for (opening, repeated) in [
+        ("<OFX>", "<A>"),
+        ("<OFX>", "<STMTTRN>"),
+        ("<OFX>", "<STMTRS>"),
+        ("<OFX>", "<STMTRS><BANKTRANLIST><STMTTRN>"),
+        ("<OFX>", "<STATUS><SEVERITY>ERROR"),
+        ("<OFX>", "<SECID>"),
+        ("<OFX>", "</OFX>"),
+        ("<OFX><STMTTRN><NAME>", "<![CDATA["),
+        ("<OFX><STMTTRN><NAME>", "<!--"),
+        ("<OFX><STMTTRN><NAME>", "<!"),
+        ("<OFX><STMTTRN><NAME>", "<?"),
+        ("<OFX><STMTTRN><NAME>", "<a "),
+        ("<OFX><STMTTRN><NAME>", "&"),
+        ("<OFX><STMTTRN><NAME>", "&amp;amp;"),
+        ("<OFX><STMTTRN><NAME>", "<"),
+        ("<OFX><STMTTRN><NAME>", "<![CDATA[x]]>"),
+        ("<OFX><STMTTRN><TRNAMT>", "9"),
+        ("<OFX>", "<STMTTRN><DTPOSTED>20240101<TRNAMT>1<FITID>A</STMTTRN>"),
+        ("<OFX>", "<POSMF><UNIQUEID>A<UNITS>999999999<UNITPRICE>999999999</POSMF>"),
+    ] {
+        let text = opening.to_owned() + &repeated.repeat(MUCH);
+        let read = read(text.as_bytes(), &golden::hints());
+        assert!(read.map_or(0, |it| it.accounts.len()) < 2, "{repeated}");
+    }
+}
+
+#[test]
+fn rejections_are_counted_but_not_all_kept() {
+    let text = "<STMTTRN><DTPOSTED>x</STMTTRN>\n".repeat(5_000);
+    let rejected = reading(text.as_bytes()).rejected;
+    assert_eq!((rejected.rows.len(), rejected.count), (1_000, 5_000));
+    assert_eq!(rejected.rows[999].line, 1_000);
+}
+
+#[test]
+fn a_currency_that_comes_too_late_is_not_taken_for_the_one_before() {
+    let row = "<STMTTRN><DTPOSTED>20240105<TRNAMT>1.00</STMTTRN>";
+    let late = format!("<OFX><STMTRS>{row}<CURDEF>EUR{row}</STMTRS></OFX>");
+    let reading = reading(late.as_bytes());
+    assert_eq!((reading.accounts.len(), reading.rejected.count), (0, 2));
+}
+
+#[test]
+fn a_file_of_many_accounts_is_bounded() {
+    let mut text = String::new();
+    for number in 0..1_500 {
+        write!(text, "<STMTRS><BANKACCTFROM><ACCTID>{number}</BANKACCTFROM></STMTRS>").unwrap();
+    }
+    let read = reading((text + "</OFX>").as_bytes());
+    assert_eq!((read.accounts.len(), read.rejected.count), (1_000, 500));
+}
+
+#[test]
+fn what_holds_no_statement_is_broken() {
+    for text in ["", "OFXHEADER:100", "<OFX></OFX>", "<OFX><STMTRS></STMTRS></OFX>"] {
+        let broken = read(text.as_bytes(), &golden::hints());
+        let reason = "there is no statement in it".to_owned();
+        let format = Format::Ofx;
+        assert_eq!(broken.err(), Some(FileError::Broken { format, reason }), "{text}");
+    }
+}
+
+fn row() -> impl Strategy<Value = (i64, i64, String, String, bool)> {
+    let text = "[A-Za-zé0-9&<>'\"#;. -]{1,30}".prop_map(|it| it.trim().to_owned());
+    let text = text.prop_filter("blank", |it| !it.is_empty());
+    (0..30_000_i64, -10_000_000_000..10_000_000_000_i64, text.clone(), text, any::<bool>())
+}
+
+fn draft(at: usize, row: &(i64, i64, String, String, bool)) -> TransactionDraft {
+    let (day, minor, name, memo, has_memo) = row;
+    let both = *has_memo && name != memo;
+    TransactionDraft {
+        external_id: Some(format!("R{at}")),
+        pending: false,
+        settles: None,
+        posted_on: date_from_days(*day),
+        authorized_on: None,
+        amount: Money::new(*minor, Currency::EUR),
+        description: if both { format!("{name} {memo}") } else { name.clone() },
+        counterparty: None,
+        counterparty_logo_url: None,
+        category: None,
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A statement as a bank would write it: with every element ended, or with none.
+fn rendered(rows: &[(i64, i64, String, String, bool)], is_xml: bool, end: &str) -> String {
+    let mut text = format!("OFXHEADER:100{end}{end}<OFX>{end}<STMTRS>{end}");
+    let element = |text: &mut String, name: &str, value: &str| {
+        let close = if is_xml { format!("</{name}>") } else { String::new() };
+        write!(text, "<{name}>{value}{close}{end}").unwrap();
+    };
+    element(&mut text, "CURDEF", "EUR");
+    text.push_str("<BANKACCTFROM>");
+    element(&mut text, "ACCTID", "A1");
+    text.push_str("</BANKACCTFROM><BANKTRANLIST>");
+    for (at, row) in rows.iter().enumerate() {
+        let amount = Money::new(row.1, Currency::EUR).to_string();
+        text.push_str("<STMTTRN>");
+        element(&mut text, "DTPOSTED", &date_from_days(row.0).strftime("%Y%m%d").to_string());
+        element(&mut text, "TRNAMT", amount.trim_end_matches(" EUR"));
+        element(&mut text, "FITID", &format!("R{at}"));
+        element(&mut text, "NAME", &escaped(&row.2));
+        if row.4 {
+            element(&mut text, "MEMO", &escaped(&row.3));
+        }
+        text.push_str("</STMTTRN>");
+    }
+    text + "</BANKTRANLIST></STMTRS></OFX>"
+}
+
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| golden::fixtures("ofx"));
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(
+        list in prop::collection::vec(row(), 0..20),
+        is_xml: bool,
+        end in prop::sample::select(vec!["\n", "\r\n", "\r", ""]),
+    ) {
+        let read = reading(rendered(&list, is_xml, end).as_bytes());
+        let expected: Vec<_> = list.iter().enumerate().map(|(at, it)| draft(at, it)).collect();
+        prop_assert_eq!(&read.accounts[0].draft.transactions, &expected);
+        prop_assert_eq!(read.rejected.count, 0);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        looks_like(&bytes);
+        let _ = read(&bytes, &golden::hints());
+    }
+
+    #[test]
+    fn no_tags_make_it_panic(words in prop::collection::vec(0..40_usize, 0..60)) {
+        const WORDS: [&str; 40] = [
+            "<OFX>", "<STMTRS>", "</STMTRS>", "<CCSTMTRS>", "<INVSTMTRS>", "<BANKTRANLIST>",
+            "</BANKTRANLIST>", "<STMTTRN>", "</STMTTRN>", "<STMTTRNP>", "<DTPOSTED>20240105",
+            "<TRNAMT>", "1.00", "<FITID>A", "<NAME>", "<MEMO/>", "<CURDEF>JPY", "<CURDEF>XXX",
+            "<BANKACCTFROM>", "<ACCTID>1234", "<LEDGERBAL>", "<BALAMT>-1", "<INVPOSLIST>",
+            "<POSSTOCK>", "</POSSTOCK>", "<UNIQUEID>X", "<UNITS>0", "<UNITPRICE>0", "<MKTVAL>5",
+            "<AVGCOSTBASIS>7", "<BUYSTOCK>", "<DTTRADE>20240105", "<TOTAL>1", "<SECLIST>",
+            "<STOCKINFO>", "<![CDATA[", "]]>", "&#", "<CORRECTFITID>A<CORRECTACTION>REPLACE", "é<",
+        ];
+        let text: String = words.iter().map(|it| WORDS[*it]).collect();
+        let _ = read(text.as_bytes(), &golden::hints());
+    }
+
+    #[test]
+    fn no_damage_makes_it_panic(
+        which: prop::sample::Index,
+        damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
+    ) {
+        let (_, bytes) = which.get(&FIXTURES);
+        let _ = read(&golden::damaged(bytes, &damages), &golden::hints());
     }
 }

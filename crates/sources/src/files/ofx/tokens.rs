@@ -59,6 +59,8 @@ impl<'a> Tokens<'a> {
                 return Some(Token::Close(name));
             }
             let value = self.value();
+            // Where only the end of the file comes after it, it may have been cut in the middle.
+            self.ahead?;
             if value.is_empty() {
                 return Some(Token::Open(name));
             }

@@ -4,16 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use base::Currency;
-use memchr::memchr2_iter;
 
+use super::lines::Lines;
 use super::position::{Position, Securities, Security};
 use super::row::Row;
 use super::statement::{Identity, Institution, Stated, Statement};
+use super::status::Status;
 use super::tags::{Aggregate, DETAIL_RANK, LIST_RANK, Part, aggregate};
 use super::tokens::{Token, Tokens};
 use super::trade::Trade;
 use crate::files::decimals::quote;
-use crate::files::{Hints, Rejections};
+use crate::files::{Hints, ROWS_MAX, Rejections};
 
 /// More accounts than any bank puts into one file.
 const ACCOUNTS_MAX: usize = 1_000;
@@ -32,6 +33,8 @@ pub(super) struct Walk<'a, 'h> {
     security: Option<Security<'a>>,
     status: Option<Status<'a>>,
     known: BTreeMap<Identity<'a>, usize>,
+    /// How many rows and positions were ended.
+    count: usize,
     pub(super) statements: Vec<Statement<'a>>,
     pub(super) securities: Securities<'a>,
     pub(super) institution: Institution<'a>,
@@ -43,19 +46,11 @@ pub(super) struct Walk<'a, 'h> {
     pub(super) rejected: Rejections,
 }
 
-#[derive(Debug, Default)]
-struct Status<'a> {
-    line: usize,
-    code: Option<Cow<'a, str>>,
-    severity: Option<Cow<'a, str>>,
-    message: Option<Cow<'a, str>>,
-}
-
 impl<'a, 'h> Walk<'a, 'h> {
     pub(super) fn over(text: &'a str, hints: &'h Hints) -> Walk<'a, 'h> {
         let mut walk = Walk {
             hints,
-            lines: Lines { text, at: 0, line: 1 },
+            lines: Lines::new(text),
             open: Vec::new(),
             statement: None,
             unknown_currency: None,
@@ -65,6 +60,7 @@ impl<'a, 'h> Walk<'a, 'h> {
             security: None,
             status: None,
             known: BTreeMap::new(),
+            count: 0,
             statements: Vec::new(),
             securities: Securities::new(),
             institution: Institution::default(),
@@ -122,7 +118,7 @@ impl<'a, 'h> Walk<'a, 'h> {
                 self.security = Some(Security::new(opened.name));
             }
             Part::Status => {
-                self.status = Some(Status { line: self.lines.of(at), ..Status::default() });
+                self.status = Some(Status::new(self.lines.of(at)));
             }
             _ => {}
         }
@@ -166,8 +162,7 @@ impl<'a, 'h> Walk<'a, 'h> {
         if let Some(at) = cut {
             self.reject(at, "the file breaks off within this row");
         } else if self.open.iter().any(|it| it.rank >= LIST_RANK) {
-            let end = self.lines.text.len();
-            self.reject(end, "the file breaks off here, so that rows may be missing");
+            self.reject(usize::MAX, "the file breaks off here, so that rows may be missing");
         }
         while !self.open.is_empty() {
             self.end();
@@ -225,15 +220,12 @@ impl<'a, 'h> Walk<'a, 'h> {
                 }
             }
             (Part::Currency, "CURSYM" | "CURRATE") => self.currency_leaf(name, value),
-            (Part::Status, "CODE" | "SEVERITY" | "MESSAGE") => {
-                let status = self.status.get_or_insert_default();
-                let slot = match name {
-                    "CODE" => &mut status.code,
-                    "SEVERITY" => &mut status.severity,
-                    _ => &mut status.message,
-                };
-                slot.get_or_insert(value);
-            }
+            // Its end was left out.
+            (Part::Currency, _) => match &mut self.row {
+                Some((_, row)) => return row.set(name, value),
+                None => return self.inner_leaf(name, value),
+            },
+            (Part::Status, _) => return self.status.as_mut().and_then(|it| it.set(name, value)),
             (Part::Institution, "ORG") => {
                 self.institution.name.get_or_insert(value);
             }
@@ -277,7 +269,7 @@ impl<'a, 'h> Walk<'a, 'h> {
         let Some(statement) = &mut self.statement else { return };
         match Currency::parse(&code.to_ascii_uppercase()) {
             Ok(currency) if statement.currency == currency => {}
-            Ok(currency) if statement.rows.is_empty() => statement.currency = currency,
+            Ok(currency) if statement.has_no_amounts() => statement.currency = currency,
             // Rows were read as another currency before the file named this one.
             Ok(_) | Err(_) => {
                 self.unknown_currency.get_or_insert(code);
@@ -303,7 +295,7 @@ impl<'a, 'h> Walk<'a, 'h> {
 
     fn finish_row(&mut self) {
         let Some((at, row)) = self.row.take() else { return };
-        if self.has_unknown_currency(at) {
+        if self.is_refused(at) {
             return;
         }
         let statement = self.statement(at);
@@ -315,7 +307,7 @@ impl<'a, 'h> Walk<'a, 'h> {
 
     fn finish_trade(&mut self) {
         let Some((at, trade)) = self.trade.take() else { return };
-        if self.has_unknown_currency(at) {
+        if self.is_refused(at) {
             return;
         }
         let statement = self.statement(at);
@@ -330,7 +322,8 @@ impl<'a, 'h> Walk<'a, 'h> {
 
     fn finish_position(&mut self) {
         let Some((at, position)) = self.position.take() else { return };
-        if self.has_unknown_currency(at) {
+        if self.is_refused(at) {
+            self.statement(at).lacks_positions = true;
             return;
         }
         let statement = self.statement(at);
@@ -343,9 +336,14 @@ impl<'a, 'h> Walk<'a, 'h> {
         }
     }
 
-    fn has_unknown_currency(&mut self, at: usize) -> bool {
-        let Some(code) = &self.unknown_currency else { return false };
-        let reason = format!("the currency {} of its statement is unknown", quote(code));
+    /// Whether a row is left out whatever it says.
+    fn is_refused(&mut self, at: usize) -> bool {
+        self.count += 1;
+        let reason = match &self.unknown_currency {
+            _ if self.count > ROWS_MAX => format!("the file has more than {ROWS_MAX} rows"),
+            Some(code) => format!("the currency {} of its statement is unknown", quote(code)),
+            None => return false,
+        };
         self.reject(at, reason);
         true
     }
@@ -376,19 +374,10 @@ impl<'a, 'h> Walk<'a, 'h> {
     }
 
     fn finish_status(&mut self) {
-        let Some(status) = self.status.take() else { return };
-        let is_error =
-            status.severity.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("ERROR"));
-        if !is_error || self.refusals.len() == ACCOUNTS_MAX {
-            return;
+        let refusal = self.status.take().and_then(|it| it.refusal());
+        if self.refusals.len() < ACCOUNTS_MAX {
+            self.refusals.extend(refusal);
         }
-        let code = status.code.as_deref().unwrap_or_default();
-        let words = match (status.message.as_deref(), in_words(code)) {
-            (Some(message), _) => quote_whole(message),
-            (None, words) => words.to_owned(),
-        };
-        let code = if code.is_empty() { String::new() } else { format!(" (code {code})") };
-        self.refusals.push((status.line, format!("the bank answered: {words}{code}")));
     }
 
     fn reject(&mut self, at: usize, reason: impl Into<String>) {
@@ -416,7 +405,7 @@ fn set_of_statement<'a>(
             statement.number.get_or_insert(value);
         }
         (Part::Account, "ACCTTYPE") => {
-            statement.account_type.get_or_insert(value);
+            statement.account_type.get_or_insert(Cow::Owned(value.to_ascii_uppercase()));
         }
         (Part::Ledger, "BALAMT") => stated(&mut statement.ledger, value),
         (Part::Ledger, "DTASOF") => {
@@ -433,49 +422,4 @@ fn set_of_statement<'a>(
         _ => return Some(value),
     }
     None
-}
-
-fn quote_whole(message: &str) -> String {
-    let cut: String = message.chars().take(200).collect();
-    cut.trim_end_matches('.').to_owned()
-}
-
-/// For banks that send a code without a message.
-fn in_words(code: &str) -> &'static str {
-    match code {
-        "2001" | "2003" => "it does not know the account",
-        "2002" => "it cannot show the account",
-        "2004" => "the account is closed",
-        "2005" => "you may not see the account",
-        "2019" => "it has answered the same question before",
-        "2020" | "2027" => "the dates that were asked for are not valid",
-        "15000" => "the password must be changed first",
-        "15500" => "the name or password was wrong",
-        _ => "something went wrong, without saying what",
-    }
-}
-
-/// Counts lines when somebody asks, each at most once.
-struct Lines<'a> {
-    text: &'a str,
-    at: usize,
-    line: usize,
-}
-
-impl Lines<'_> {
-    /// Asked for an earlier place than before, it gives the line of the later one.
-    fn of(&mut self, at: usize) -> usize {
-        if at > self.at {
-            let bytes = self.text.as_bytes();
-            let ends = memchr2_iter(b'\n', b'\r', &bytes[self.at..at])
-                .filter(|it| {
-                    let place = self.at + it;
-                    bytes[place] == b'\n' || bytes.get(place + 1) != Some(&b'\n')
-                })
-                .count();
-            self.line += ends;
-            self.at = at;
-        }
-        self.line
-    }
 }

@@ -1,12 +1,13 @@
 //! From what a server says to drafts, by what the person said about each account.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
 use base::words;
 use base::{Date, Timestamp, date_from_days};
 
 use super::{Account, AccountSet, Matter, Transaction};
+use crate::apart::tell_apart;
 
 /// What the person chose for an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,43 +102,16 @@ fn day(at: Timestamp) -> Date {
     date_from_days(at.as_second().div_euclid(86_400))
 }
 
-/// In the order of their days, each once, ids apart.
+/// In the order of their days, each once. A posted row replaces the pending one of its id.
 fn transactions(account: &Account) -> Vec<TransactionDraft> {
-    let mut by_id: BTreeMap<&str, Vec<TransactionDraft>> = BTreeMap::new();
-    for transaction in &account.transactions {
-        if let Some(draft) = transaction_draft(transaction) {
-            by_id.entry(&transaction.id).or_default().push(draft);
-        }
-    }
-    let mut drafts: Vec<TransactionDraft> =
-        by_id.into_iter().flat_map(|(id, same)| told_apart(id, same)).collect();
+    let rows = &account.transactions;
+    let posted: BTreeSet<&str> =
+        rows.iter().filter(|it| !it.pending).map(|it| it.id.as_str()).collect();
+    let current = rows.iter().filter(|it| !it.pending || !posted.contains(it.id.as_str()));
+    let mut drafts: Vec<TransactionDraft> = current.filter_map(transaction_draft).collect();
+    tell_apart(&mut drafts);
     drafts.sort_by(|a, b| (a.posted_on, &a.external_id).cmp(&(b.posted_on, &b.external_id)));
     drafts
-}
-
-/// Rows with one id: the posted one replaces the pending, equal ones are one, and those that differ are kept apart by
-/// day and amount. The first keeps the plain id, so that the usual case needs no luck.
-fn told_apart(id: &str, mut same: Vec<TransactionDraft>) -> Vec<TransactionDraft> {
-    if same.iter().any(|it| !it.pending) {
-        same.retain(|it| !it.pending);
-    }
-    same.sort_by(|a, b| {
-        let key = |it: &TransactionDraft| (it.posted_on, it.amount.minor());
-        (key(a), &a.description).cmp(&(key(b), &b.description))
-    });
-    same.dedup();
-    let mut before: Option<(Date, i64)> = None;
-    let mut equal = 1;
-    for (index, row) in same.iter_mut().enumerate() {
-        let key = (row.posted_on, row.amount.minor());
-        equal = if before == Some(key) { equal + 1 } else { 1 };
-        before = Some(key);
-        if index > 0 {
-            let apart = if equal > 1 { format!(":{equal}") } else { String::new() };
-            row.external_id = Some(format!("{id}#{}:{}{apart}", key.0, key.1));
-        }
-    }
-    same
 }
 
 fn transaction_draft(it: &Transaction) -> Option<TransactionDraft> {

@@ -114,7 +114,7 @@ fn rows_with_one_id_are_one_row_unless_they_differ() {
     );
     let ids: Vec<&str> =
         draft.transactions.iter().map(|it| it.external_id.as_deref().unwrap()).collect();
-    assert_eq!(ids, ["same", "alone", "same#2026-03-05:-1100", "same#2026-03-05:-1100:2"]);
+    assert_eq!(ids, ["same", "alone", "same#2026-03-05:-1100", "same#2026-03-05:-1100#2"]);
     let reversed = transactions.into_iter().rev().collect();
     let again = self::draft(
         Account { transactions: reversed, ..account() },

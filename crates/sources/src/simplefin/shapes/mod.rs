@@ -294,8 +294,11 @@ fn no_currency(currency: &str) -> String {
 }
 
 fn wrong(account: &str, what: &str, value: Loose<'_>, error: &MoneyError) -> String {
-    let found = loose::text(value).unwrap_or_default();
-    format!("{account}: the {what} is \"{}\", but it {error}.", quote(&found))
+    let found = quote(&loose::text(value).unwrap_or_default());
+    match error {
+        MoneyError::OutOfRange => format!("{account}: the {what} is {found}, which is too large."),
+        error => format!("{account}: the {what} is \"{found}\", but it {error}."),
+    }
 }
 
 /// What a server wrote, short enough for a sentence.
@@ -322,8 +325,8 @@ fn transaction(raw: &RawValue, account: &Account) -> Result<Transaction, String>
         return Err(format!("{name}: the {what} is in {other}, but the account is in {own}."));
     }
     let (posted_at, transacted_at) = (loose::moment(raw.posted), loose::moment(raw.transacted_at));
-    // Not a missing date, but a zero beside the day of the purchase, tells what is still pending.
-    let is_open = loose::seconds(raw.posted) == Some(0) && transacted_at.is_some();
+    // Not a missing day of booking, but one that is zero, tells what is still pending.
+    let is_open = loose::seconds(raw.posted) == Some(0);
     if posted_at.is_none() && transacted_at.is_none() {
         return Err(format!("{name}: transaction {} has no date.", quote(&id)));
     }

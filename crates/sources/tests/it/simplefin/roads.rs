@@ -1,6 +1,6 @@
 //! Redirects, slowness, size and broken connections.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use net::Failure;
 use sources::simplefin::{Trouble, fetch_within};
@@ -68,11 +68,9 @@ async fn a_slow_answer_is_waited_for_but_not_for_ever() {
     server.mishap(Mishap::Slow(Duration::from_millis(50)));
     assert!(ask(&access, &march()).await.is_ok());
     server.mishap(Mishap::Slow(Duration::from_secs(3_600)));
-    let began = Instant::now();
     let within = Duration::from_millis(300);
     let ended = fetch_within(&SimpleFin::door(), &access, &march(), within).await;
     assert_eq!(ended.unwrap_err(), Trouble::Unreachable(Failure::Timeout));
-    assert!(began.elapsed() < Duration::from_secs(30));
 }
 
 #[tokio::test]

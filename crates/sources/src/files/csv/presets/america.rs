@@ -328,6 +328,7 @@ pub(super) const PRESETS: &[Preset] = &[
         columns: &[
             (Date, "run date"),
             (Description, "action"),
+            (Description, "security description"),
             (Amount, "amount ($)"),
             (Account, "account number"),
         ],

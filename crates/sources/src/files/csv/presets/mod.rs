@@ -142,6 +142,9 @@ pub(super) fn by_shape(
             && row[kinds.len()..].iter().all(|it| it.is_empty())
             && row.iter().zip(kinds).all(|(cell, kind)| fits(cell, *kind))
     };
+    if rows.is_empty() {
+        return None;
+    }
     all().find(|preset| match preset.form {
         Form::Bare(kinds) if !is_titled => rows.iter().all(|row| row_fits(row, kinds)),
         Form::Under(kinds) if is_titled => rows.iter().all(|row| row_fits(row, kinds)),
@@ -191,5 +194,38 @@ impl Preset {
             currency: self.currency.map(str::to_owned),
             ..Mapping::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_fits_a_file_with_its_own_titles() {
+        let mut names: Vec<&str> = presets().collect();
+        assert!(names.len() >= 24);
+        for preset in all() {
+            let titles: Vec<String> = match preset.form {
+                Form::Has(titles) | Form::Only(titles) => {
+                    titles.iter().map(|it| (*it).to_owned()).collect()
+                }
+                Form::Bare(kinds) | Form::Under(kinds) => {
+                    (1..=kinds.len()).map(|it| format!("Column {it}")).collect()
+                }
+                Form::Chosen => preset.columns.iter().map(|(_, it)| (*it).to_owned()).collect(),
+            };
+            let complaints = preset.mapping(&titles).check(&titles);
+            // Only the first of several spellings of an amount need be there.
+            let is_open = preset.name == "DKB";
+            assert!(complaints.is_empty() || is_open, "{}: {complaints:?}", preset.name);
+            if let Form::Has(_) | Form::Only(_) = preset.form {
+                let found = by_titles(&titles).map(|(it, _)| it.name);
+                assert_eq!(found, Some(preset.name));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().count());
     }
 }

@@ -1,0 +1,146 @@
+//! Ids that a bank gives twice: each row keeps one of its own, whatever part of the history comes along.
+
+use base::draft::TransactionDraft;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Rows of one id that are equal are one row. Those that differ stay: the earliest keeps the id, the others get their
+/// day and amount behind it. Rows without an id stay as they are.
+pub(crate) fn tell_apart(rows: &mut Vec<TransactionDraft>) {
+    let mut kept = name_apart(rows).into_iter();
+    rows.retain(|_| kept.next() != Some(false));
+}
+
+/// The same where others have to be told which rows are left: for each place whether it is one.
+pub(crate) fn name_apart(rows: &mut [TransactionDraft]) -> Vec<bool> {
+    let mut kept = vec![true; rows.len()];
+    let mut hashes: Vec<(u64, usize)> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, row)| Some((xxh3_64(row.external_id.as_deref()?.as_bytes()), at)))
+        .collect();
+    hashes.sort_unstable();
+    for same in hashes.chunk_by(|one, next| one.0 == next.0).filter(|it| it.len() > 1) {
+        let mut places: Vec<usize> = same.iter().map(|it| it.1).collect();
+        places.sort_by(|one, other| key(&rows[*one]).cmp(&key(&rows[*other])));
+        name_places(rows, &places, &mut kept);
+    }
+    kept
+}
+
+fn key(row: &TransactionDraft) -> (Option<&str>, base::Date, i64, &str, bool) {
+    let id = row.external_id.as_deref();
+    (id, row.posted_on, row.amount.minor(), &row.description, row.pending)
+}
+
+/// `places` are those of rows of one hash, sorted by their keys.
+fn name_places(rows: &mut [TransactionDraft], places: &[usize], kept: &mut [bool]) {
+    let mut names: Vec<(usize, String)> = Vec::new();
+    let mut alike = 1;
+    for pair in places.windows(2) {
+        let (before, row) = (&rows[pair[0]], &rows[pair[1]]);
+        if key(before) == key(row) {
+            kept[pair[1]] = false;
+            continue;
+        }
+        if before.external_id != row.external_id {
+            alike = 1;
+            continue;
+        }
+        let same_place = before.posted_on == row.posted_on && before.amount == row.amount;
+        // Rows that only their words tell apart are counted on.
+        alike = if same_place { alike + 1 } else { 1 };
+        let count = if alike > 1 { format!("#{alike}") } else { String::new() };
+        let id = row.external_id.as_deref().unwrap_or_default();
+        names.push((pair[1], format!("{id}#{}:{}{count}", row.posted_on, row.amount.minor())));
+    }
+    for (at, name) in names {
+        rows[at].external_id = Some(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::draft::TransactionDraft;
+    use base::{Currency, Money, date_from_days};
+    use proptest::prelude::*;
+
+    use super::tell_apart;
+
+    fn row(id: Option<&str>, day: i64, minor: i64, words: &str) -> TransactionDraft {
+        TransactionDraft {
+            external_id: id.map(str::to_owned),
+            pending: false,
+            settles: None,
+            posted_on: date_from_days(day),
+            authorized_on: None,
+            amount: Money::new(minor, Currency::USD),
+            description: words.to_owned(),
+            counterparty: None,
+            counterparty_logo_url: None,
+            category: None,
+        }
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<TransactionDraft>> {
+        let row = (0..4_usize, 0..3_i64, 0..3_i64, "[ab]")
+            .prop_map(|it| row([None, Some("A"), Some("B"), Some("C")][it.0], it.1, it.2, &it.3));
+        prop::collection::vec(row, 0..20)
+    }
+
+    fn told_apart(mut rows: Vec<TransactionDraft>) -> Vec<TransactionDraft> {
+        tell_apart(&mut rows);
+        rows
+    }
+
+    fn sorted(mut rows: Vec<TransactionDraft>) -> Vec<String> {
+        rows.sort_by(|one, other| format!("{one:?}").cmp(&format!("{other:?}")));
+        rows.iter().map(|it| format!("{it:?}")).collect()
+    }
+
+    #[test]
+    fn rows_that_share_an_id_stay_apart_and_true_repeats_are_one() {
+        let rows = vec![
+            row(Some("A"), 1, -500, "x"),
+            row(Some("A"), 1, -500, "x"),
+            row(Some("A"), 2, -500, "x"),
+            row(None, 2, -500, "x"),
+            row(Some("A"), 2, -500, "y"),
+            row(Some("B"), 1, -500, "x"),
+        ];
+        let ids: Vec<_> = told_apart(rows).into_iter().map(|it| it.external_id).collect();
+        let ids: Vec<_> = ids.iter().map(|it| it.as_deref().unwrap_or("-")).collect();
+        assert_eq!(ids, ["A", "A#1970-01-03:-500", "-", "A#1970-01-03:-500#2", "B"]);
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_unique_and_nothing_that_differs_is_lost(rows in rows()) {
+            let mut expected: Vec<_> = rows.iter().map(|it| format!("{it:?}")).collect();
+            let nameless = rows.iter().filter(|it| it.external_id.is_none()).count();
+            expected.sort();
+            expected.dedup();
+            let named = expected.iter().filter(|it| !it.contains("external_id: None")).count();
+            let told = told_apart(rows);
+            prop_assert_eq!(told.len(), named + nameless);
+            let mut ids: Vec<_> = told.iter().filter_map(|it| it.external_id.clone()).collect();
+            ids.sort();
+            ids.dedup();
+            prop_assert_eq!(ids.len(), named);
+        }
+
+        #[test]
+        fn the_order_of_rows_does_not_matter_and_twice_is_once(rows in rows()) {
+            let mut back = rows.clone();
+            back.reverse();
+            let told = told_apart(rows.clone());
+            prop_assert_eq!(sorted(told.clone()), sorted(told_apart(back)));
+            // Rows without an id are never one.
+            let named = |it: &TransactionDraft| it.external_id.is_some();
+            let twice = [rows.clone(), rows].concat().into_iter().filter(named).collect();
+            prop_assert_eq!(
+                sorted(told_apart(twice)),
+                sorted(told.into_iter().filter(named).collect())
+            );
+        }
+    }
+}

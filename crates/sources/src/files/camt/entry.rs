@@ -1,0 +1,185 @@
+//! One entry of a statement, and the payments that it may consist of.
+
+use base::{Date, Timestamp};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::statement::credit;
+
+/// A day as the bank wrote it, and the moment if it wrote one.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct When {
+    pub(super) day: Option<Date>,
+    moment: Option<Timestamp>,
+}
+
+impl When {
+    /// `2026-03-05`, `2026-03-05+01:00` or `2026-03-05T23:59:59.000+01:00`. The day is the literal one.
+    pub(super) fn read(text: &str) -> When {
+        let day = text.get(..10).and_then(|it| it.parse().ok());
+        let utc = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
+        let moment = match text.contains('T') {
+            true => text.parse().ok().or_else(|| text.parse().ok().and_then(utc)),
+            false => None,
+        };
+        When { day, moment }
+    }
+
+    pub(super) fn as_of(self) -> Option<Timestamp> {
+        let midday = |it: Date| it.at(12, 0, 0, 0).to_zoned(TimeZone::UTC).ok();
+        self.moment.or_else(|| self.day.and_then(midday).map(|it| it.timestamp()))
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Entry {
+    pub(super) line: usize,
+    pub(super) amount: String,
+    pub(super) currency: Option<String>,
+    pub(super) credit: Option<bool>,
+    /// The indicator that is neither CRDT nor DBIT, to be quoted.
+    pub(super) odd_indicator: Option<String>,
+    pub(super) is_reversal: bool,
+    pub(super) status: String,
+    pub(super) booked: When,
+    pub(super) valued: When,
+    /// A day that cannot be read, to be quoted.
+    pub(super) odd_day: Option<String>,
+    pub(super) servicer_reference: Option<String>,
+    pub(super) reference: Option<String>,
+    pub(super) information: Option<String>,
+    pub(super) details: Vec<Detail>,
+    /// How many there are, even if not all are kept.
+    pub(super) details_count: usize,
+}
+
+#[derive(Default)]
+pub(super) struct Detail {
+    pub(super) amount: Option<String>,
+    pub(super) currency: Option<String>,
+    pub(super) credit: Option<bool>,
+    pub(super) references: References,
+    debtor: Party,
+    creditor: Party,
+    remittance: String,
+    structured: Option<String>,
+    information: Option<String>,
+    pub(super) transacted: When,
+}
+
+#[derive(Default)]
+pub(super) struct References {
+    pub(super) servicer: Option<String>,
+    pub(super) transaction: Option<String>,
+    pub(super) end_to_end: Option<String>,
+}
+
+#[derive(Default)]
+struct Party {
+    name: Option<String>,
+    ultimate: Option<String>,
+}
+
+impl Entry {
+    pub(super) fn leaf(&mut self, path: &[&str], text: &str, currency: Option<&str>) {
+        match path {
+            ["Amt"] => {
+                self.amount = text.to_owned();
+                self.currency = currency.map(str::to_owned);
+            }
+            ["CdtDbtInd"] => match credit(text) {
+                Some(credit) => self.credit = Some(credit),
+                None => self.odd_indicator = Some(text.to_owned()),
+            },
+            ["RvslInd"] => self.is_reversal = matches!(text, "true" | "1"),
+            ["Sts"] | ["Sts", "Cd" | "Prtry"] => self.status = text.to_owned(),
+            ["BookgDt", "Dt" | "DtTm"] => self.booked = self.day(text),
+            ["ValDt", "Dt" | "DtTm"] => self.valued = self.day(text),
+            ["AcctSvcrRef"] => self.servicer_reference = said(text),
+            ["NtryRef"] => self.reference = said(text),
+            ["AddtlNtryInf"] => self.information = Some(text.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn day(&mut self, text: &str) -> When {
+        let when = When::read(text);
+        if when.day.is_none() {
+            self.odd_day = Some(text.to_owned());
+        }
+        when
+    }
+
+    /// The other party of a payment. A reversal is told with the parties of what it takes back.
+    pub(super) fn counterparty<'a>(&self, detail: &'a Detail, credit: bool) -> Option<&'a str> {
+        let party = if credit != self.is_reversal { &detail.debtor } else { &detail.creditor };
+        party.name.as_deref().or(party.ultimate.as_deref())
+    }
+
+    /// The bank's own words: who and what for, or else whatever it says.
+    pub(super) fn description(
+        &self,
+        detail: Option<&Detail>,
+        counterparty: Option<&str>,
+    ) -> String {
+        let text = |it: &'_ Detail| match it.remittance.is_empty() {
+            false => Some(it.remittance.clone()),
+            true => it.information.clone(),
+        };
+        let memo = detail.and_then(text).or_else(|| self.information.clone());
+        let memo = memo.or_else(|| detail.and_then(|it| it.structured.clone()));
+        match (counterparty, memo) {
+            (Some(name), Some(memo)) if memo.contains(name) => memo,
+            (Some(name), Some(memo)) => format!("{name} {memo}"),
+            (Some(name), None) => name.to_owned(),
+            (None, Some(memo)) => memo,
+            (None, None) => detail
+                .and_then(|it| it.references.end_to_end.clone())
+                .or_else(|| self.servicer_reference.clone())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+impl Detail {
+    pub(super) fn leaf(&mut self, path: &[&str], text: &str, currency: Option<&str>) {
+        let kept = || Some(text.to_owned());
+        match path {
+            // Version 08 has the amount itself; in 02 it stands among the details of amounts.
+            ["Amt"] | ["AmtDtls", "TxAmt", "Amt"] if self.amount.is_none() || path.len() == 1 => {
+                self.amount = kept();
+                self.currency = currency.map(str::to_owned);
+            }
+            ["CdtDbtInd"] => self.credit = credit(text),
+            ["Refs", "AcctSvcrRef"] => self.references.servicer = said(text),
+            ["Refs", "TxId" | "UETR"] => self.references.transaction = said(text),
+            ["Refs", "EndToEndId"] => self.references.end_to_end = said(text),
+            ["RltdPties", "Dbtr", "Nm"] | ["RltdPties", "Dbtr", "Pty", "Nm"] => {
+                self.debtor.name = kept();
+            }
+            ["RltdPties", "Cdtr", "Nm"] | ["RltdPties", "Cdtr", "Pty", "Nm"] => {
+                self.creditor.name = kept();
+            }
+            ["RltdPties", "UltmtDbtr", "Nm"] | ["RltdPties", "UltmtDbtr", "Pty", "Nm"] => {
+                self.debtor.ultimate = kept();
+            }
+            ["RltdPties", "UltmtCdtr", "Nm"] | ["RltdPties", "UltmtCdtr", "Pty", "Nm"] => {
+                self.creditor.ultimate = kept();
+            }
+            ["RmtInf", "Ustrd"] => {
+                let gap = if self.remittance.is_empty() { "" } else { " " };
+                self.remittance.extend([gap, text]);
+            }
+            ["RmtInf", "Strd", "CdtrRefInf", "Ref"] => self.structured = kept(),
+            ["AddtlTxInf"] => self.information = kept(),
+            ["RltdDts", "AccptncDtTm" | "TxDtTm"] => self.transacted = When::read(text),
+            _ => {}
+        }
+    }
+}
+
+/// A reference, unless it is one of the words for having none.
+fn said(text: &str) -> Option<String> {
+    let none = ["NOTPROVIDED", "NONREF", "NONE", "NOTAVAILABLE", "N/A", "0"];
+    (!none.iter().any(|it| it.eq_ignore_ascii_case(text))).then(|| text.to_owned())
+}

@@ -1,0 +1,147 @@
+//! One entry understood: its sign, its day and its id, and the transactions that it comes to.
+
+use base::draft::TransactionDraft;
+use base::{Currency, Date, Money, MoneyError};
+
+use super::entry::{Detail, Entry};
+use super::statement::Balance;
+use crate::files::ledger::cut;
+
+pub(super) fn signed(balance: &Balance, currency: Currency) -> Result<i64, String> {
+    if let Some(other) = balance.currency.as_deref().filter(|it| *it != currency.code()) {
+        return Err(format!("the amount is in {}, but the account is in {currency}", cut(other)));
+    }
+    let amount = unsigned(&balance.amount, currency)?.minor();
+    match balance.credit {
+        Some(false) => Ok(-amount),
+        Some(true) => Ok(amount),
+        None => Err("neither CRDT nor DBIT tells its sign".to_owned()),
+    }
+}
+
+/// Amounts have no sign here: that is what CRDT and DBIT are for.
+fn unsigned(text: &str, currency: Currency) -> Result<Money, String> {
+    if text.is_empty() {
+        return Err("the amount is missing".to_owned());
+    }
+    let money = Money::parse(text.strip_prefix('+').unwrap_or(text), currency);
+    match money {
+        Ok(money) if money.minor() >= 0 => Ok(money),
+        Ok(_) => Err(format!("the amount is \"{}\", but it must have no sign", cut(text))),
+        Err(MoneyError::OutOfRange) => {
+            Err(format!("the amount is {}, which is too large", cut(text)))
+        }
+        Err(error) => Err(format!("the amount is \"{}\", but it {error}", cut(text))),
+    }
+}
+
+/// An entry that was understood.
+pub(super) struct Row {
+    pub(super) pending: bool,
+    on: Date,
+    pub(super) amount: Money,
+    credit: bool,
+    id: Option<String>,
+}
+
+impl Row {
+    pub(super) fn read(entry: &Entry, currency: Currency) -> Result<Row, String> {
+        let unsigned = unsigned(&entry.amount, currency)?;
+        let credit = match (&entry.odd_indicator, entry.credit) {
+            (Some(odd), _) => {
+                return Err(format!("\"{}\" stands where CRDT or DBIT should", cut(odd)));
+            }
+            (None, Some(credit)) => credit,
+            (None, None) => return Err("neither CRDT nor DBIT tells its sign".to_owned()),
+        };
+        let on = match (entry.booked.day.or(entry.valued.day), &entry.odd_day) {
+            (Some(on), _) => on,
+            (None, Some(odd)) => {
+                return Err(format!("the date is \"{}\", but must be like 2026-03-31", cut(odd)));
+            }
+            (None, None) => return Err("the booking date is missing".to_owned()),
+        };
+        let pending = match entry.status.as_str() {
+            "" | "BOOK" => false,
+            "PDNG" => true,
+            odd => {
+                return Err(format!("the status is \"{}\", but must be BOOK or PDNG", cut(odd)));
+            }
+        };
+        let minor = if credit { unsigned.minor() } else { -unsigned.minor() };
+        let counted = |it: &String| format!("{it}:{on}:{minor}");
+        // Most banks count the plain reference from 1 in each statement.
+        let id = entry.servicer_reference.clone().or_else(|| entry.reference.as_ref().map(counted));
+        Ok(Row { pending, on, amount: Money::new(minor, currency), credit, id })
+    }
+
+    /// One transaction, or one for each payment of a batch if their amounts come to that of the entry.
+    pub(super) fn drafts(&self, entry: &Entry) -> Vec<TransactionDraft> {
+        if let Some(amounts) = self.parts(entry) {
+            let parts = entry.details.iter().zip(&amounts).zip(1..);
+            return parts
+                .map(|((detail, amount), place)| {
+                    let id = self.id.as_ref().map(|it| part_id(it, entry, detail, place));
+                    self.draft(entry, Some(detail), *amount, id)
+                })
+                .collect();
+        }
+        let detail = entry.details.first().filter(|_| entry.details_count == 1);
+        vec![self.draft(entry, detail, self.amount, self.id.clone())]
+    }
+
+    fn parts(&self, entry: &Entry) -> Option<Vec<Money>> {
+        if entry.details_count < 2 || entry.details.len() < entry.details_count {
+            return None;
+        }
+        let currency = self.amount.currency();
+        let mut amounts = Vec::with_capacity(entry.details.len());
+        let mut sum = 0_i128;
+        for detail in &entry.details {
+            if detail.currency.as_deref().is_some_and(|it| it != currency.code()) {
+                return None;
+            }
+            let amount = unsigned(detail.amount.as_deref()?, currency).ok()?;
+            let credit = detail.credit.unwrap_or(self.credit);
+            let minor = if credit { amount.minor() } else { -amount.minor() };
+            sum += i128::from(minor);
+            amounts.push(Money::new(minor, currency));
+        }
+        (sum == i128::from(self.amount.minor())).then_some(amounts)
+    }
+
+    fn draft(
+        &self,
+        entry: &Entry,
+        detail: Option<&Detail>,
+        amount: Money,
+        external_id: Option<String>,
+    ) -> TransactionDraft {
+        let credit = detail.and_then(|it| it.credit).unwrap_or(self.credit);
+        let counterparty = detail.and_then(|it| entry.counterparty(it, credit));
+        TransactionDraft {
+            external_id,
+            pending: self.pending,
+            settles: None,
+            posted_on: self.on,
+            authorized_on: detail.and_then(|it| it.transacted.day),
+            amount,
+            description: entry.description(detail, counterparty),
+            counterparty: counterparty.map(str::to_owned),
+            counterparty_logo_url: None,
+            category: None,
+        }
+    }
+}
+
+/// A batch comes whole or not at all, so that the place within it always means the same payment.
+fn part_id(id: &str, entry: &Entry, detail: &Detail, place: usize) -> String {
+    let references = &detail.references;
+    let own =
+        references.servicer.as_ref().filter(|it| Some(*it) != entry.servicer_reference.as_ref());
+    let own = own.or(references.transaction.as_ref()).or(references.end_to_end.as_ref());
+    match own {
+        Some(own) => format!("{id}/{place}/{own}"),
+        None => format!("{id}/{place}"),
+    }
+}

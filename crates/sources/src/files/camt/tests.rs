@@ -1,0 +1,155 @@
+use base::{Currency, Money};
+use proptest::prelude::*;
+
+use super::{looks_like, read};
+use crate::files::FileError;
+use crate::files::golden::{fixtures, hints, hold, show};
+
+#[test]
+fn fixtures_are_read_as_expected() {
+    hold("camt", read);
+}
+
+#[test]
+fn it_is_known_by_its_beginning() {
+    for (path, bytes) in fixtures("camt") {
+        assert!(looks_like(&bytes), "{}", path.display());
+    }
+    let wide: Vec<u8> = [0xFF, 0xFE]
+        .into_iter()
+        .chain(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.02\">"
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes),
+        )
+        .collect();
+    assert!(looks_like(&wide));
+    for other in
+        ["", "<html></html>", "<OFX></OFX>", "date;amount\ncamt.053.", "{\"BkToCstmrStmt\""]
+    {
+        assert!(!looks_like(other.as_bytes()), "{other}");
+    }
+}
+
+#[test]
+fn what_is_hostile_ends_soon() {
+    let deep = format!("<BkToCstmrStmt>{}", "<a>".repeat(1_000_000));
+    let details = "<TxDtls/>".repeat(300_000);
+    let many = format!(
+        "<D><BkToCstmrStmt><Stmt><Ntry><Amt Ccy=\"EUR\">1</Amt><CdtDbtInd>CRDT</CdtDbtInd>\
+         <BookgDt><Dt>2026-01-01</Dt></BookgDt><NtryDtls>{details}</NtryDtls></Ntry></Stmt>\
+         </BkToCstmrStmt></D>"
+    );
+    let empty = format!("<D><Stmt>{}</Stmt></D>", "<Ntry/>".repeat(300_000));
+    let statements = format!("<D>{}</D>", "<Stmt/>".repeat(300_000));
+    let long = format!("<D><Stmt><Ntry><AddtlNtryInf>{}", "x".repeat(10_000_000));
+    assert!(matches!(read(deep.as_bytes(), &hints()), Err(FileError::Broken { .. })));
+    assert_eq!(read(many.as_bytes(), &hints()).unwrap().accounts[0].draft.transactions.len(), 1);
+    let empty = read(empty.as_bytes(), &hints()).unwrap();
+    assert_eq!((empty.rejected.count, empty.rejected.rows.len()), (300_000, 1_000));
+    assert!(read(statements.as_bytes(), &hints()).unwrap().accounts.is_empty());
+    assert!(read(long.as_bytes(), &hints()).is_err());
+}
+
+#[test]
+fn a_document_type_is_refused_in_words() {
+    let bomb =
+        fixtures("camt").into_iter().find(|(path, _)| path.ends_with("entity_bomb.xml")).unwrap().1;
+    let Err(FileError::Broken { reason, .. }) = read(&bomb, &hints()) else { panic!("read") };
+    assert!(reason.contains("DOCTYPE"), "{reason}");
+}
+
+/// An invented entry: amount, day of March, words.
+type Made = (i64, u8, String, bool);
+
+fn written(entries: &[Made], is_new: bool) -> String {
+    let money = |minor: i64| {
+        let text = Money::new(minor.abs(), Currency::EUR).to_string();
+        text.trim_end_matches(" EUR").to_owned()
+    };
+    let indicator = |minor: i64| if minor < 0 { "DBIT" } else { "CRDT" };
+    let status = |is_pending: bool| {
+        let word = if is_pending { "PDNG" } else { "BOOK" };
+        if is_new { format!("<Cd>{word}</Cd>") } else { word.to_owned() }
+    };
+    let escaped =
+        |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace(']', "&#93;");
+    let rows: String = entries
+        .iter()
+        .enumerate()
+        .map(|(place, (minor, day, text, is_pending))| {
+            format!(
+                "<Ntry><Amt Ccy=\"EUR\">{}</Amt><CdtDbtInd>{}</CdtDbtInd><Sts>{}</Sts>\n\
+                 <BookgDt><Dt>2026-03-{day:02}</Dt></BookgDt><AcctSvcrRef>R{place}</AcctSvcrRef>\n\
+                 <AddtlNtryInf>{}</AddtlNtryInf></Ntry>\n",
+                money(*minor),
+                indicator(*minor),
+                status(*is_pending),
+                escaped(text)
+            )
+        })
+        .collect();
+    let sum: i64 = entries.iter().filter(|it| !it.3).map(|it| it.0).sum();
+    let balance = |code: &str, minor: i64| {
+        format!(
+            "<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy=\"EUR\">{}</Amt>\
+             <CdtDbtInd>{}</CdtDbtInd><Dt><Dt>2026-03-31</Dt></Dt></Bal>\n",
+            money(minor),
+            indicator(minor)
+        )
+    };
+    format!(
+        "<Document><BkToCstmrStmt><Stmt><Acct><Id><IBAN>DE1</IBAN></Id></Acct>\n{}{}{rows}</Stmt>\
+         </BkToCstmrStmt></Document>\n",
+        balance("OPBD", 700),
+        balance("CLBD", 700 + sum)
+    )
+}
+
+fn made() -> impl Strategy<Value = Vec<Made>> {
+    let text = "[A-Za-z<&>\"'\\]äß€][A-Za-z0-9<&>\"'\\] äß€]{0,20}[A-Za-z<&>\\]]";
+    proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text, any::<bool>()), 0..12)
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(entries in made(), is_new: bool) {
+        let reading = read(written(&entries, is_new).as_bytes(), &hints()).unwrap();
+        prop_assert_eq!(&reading.rejected.rows, &[]);
+        let rows = &reading.accounts[0].draft.transactions;
+        let found: Vec<Made> = rows
+            .iter()
+            .map(|it| {
+                let day = u8::try_from(it.posted_on.day()).unwrap();
+                (it.amount.minor(), day, it.description.clone(), it.pending)
+            })
+            .collect();
+        prop_assert_eq!(found, entries);
+    }
+
+    #[test]
+    fn line_endings_do_not_matter(entries in made()) {
+        let unix = written(&entries, false);
+        let windows = unix.replace('\n', "\r\n");
+        let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &hints())));
+        prop_assert_eq!(unix, windows);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = (looks_like(&bytes), read(&bytes, &hints()));
+    }
+
+    #[test]
+    fn no_mutation_makes_it_panic(pick: usize, at: usize, byte: u8, from: usize, to: usize) {
+        let all = fixtures("camt");
+        let mut bytes = all[pick % all.len()].1.clone();
+        let length = bytes.len();
+        bytes[at % length] = byte;
+        let _ = read(&bytes, &hints());
+        let (from, to) = ((from % length).min(to % length), (from % length).max(to % length));
+        let _ = read(&bytes[from..to], &hints());
+        let repeated = [&bytes[..to], &bytes[from..]].concat();
+        let _ = read(&repeated, &hints());
+    }
+}

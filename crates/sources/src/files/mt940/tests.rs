@@ -1,0 +1,121 @@
+use base::{Currency, Money};
+use proptest::prelude::*;
+
+use super::{looks_like, read};
+use crate::files::golden::{fixtures, hints, hold, show};
+
+#[test]
+fn fixtures_are_read_as_expected() {
+    hold("mt940", read);
+}
+
+#[test]
+fn it_is_known_by_its_fields() {
+    for (path, bytes) in fixtures("mt940") {
+        assert!(looks_like(&bytes), "{}", path.display());
+    }
+    for other in
+        ["", ":20:", ":20:A", "date,:25:,:20:", "<OFX>", "!Type:Bank\n:20:x", ":25:1\n:60F:2"]
+    {
+        assert!(!looks_like(other.as_bytes()), "{other}");
+    }
+}
+
+#[test]
+fn what_is_hostile_ends_soon() {
+    let long = format!(":20:A\n:25:1\n:86:{}", "x".repeat(10_000_000));
+    let marks = format!(":20:A\n:25:1\n:61:260101C1,NTRF\n:86:105?20{}", "?20".repeat(1_000_000));
+    let keys = format!(":20:A\n:25:1\n:61:260101C1,NTRF\n:86:{}", "/NAME/".repeat(500_000));
+    let blocks = format!("{}:20:A", "{1:}".repeat(1_000_000));
+    let messages = ":20:\n".repeat(500_000);
+    let entries = format!(":20:A\n:25:1\n{}", ":61:\n".repeat(300_000));
+    for text in [&long, &marks, &keys, &blocks, &messages] {
+        let _ = (looks_like(text.as_bytes()), read(text.as_bytes(), &hints()));
+    }
+    let rejected = read(entries.as_bytes(), &hints()).unwrap().rejected;
+    assert_eq!((rejected.count, rejected.rows.len()), (300_000, 1_000));
+}
+
+#[test]
+fn what_holds_no_statement_is_broken() {
+    for text in ["", "hello", ":20:A", ":86:words"] {
+        assert!(read(text.as_bytes(), &hints()).is_err(), "{text}");
+    }
+}
+
+/// An invented entry: amount, day of March, words.
+type Made = (i64, u8, String);
+
+fn written(entries: &[Made]) -> String {
+    let money = |minor: i64| {
+        let text = Money::new(minor.abs(), Currency::EUR).to_string();
+        text.trim_end_matches(" EUR").replace('.', ",")
+    };
+    let sign = |minor: i64| if minor < 0 { 'D' } else { 'C' };
+    let rows: String = entries
+        .iter()
+        .map(|(minor, day, text)| {
+            let (sign, amount) = (sign(*minor), money(*minor));
+            format!(":61:2603{day:02}03{day:02}{sign}{amount}NTRFNONREF\n:86:{text}\n")
+        })
+        .collect();
+    let balance =
+        |tag: &str, minor: i64| format!(":{tag}:{}260331EUR{}\n", sign(minor), money(minor));
+    let sum: i64 = entries.iter().map(|it| it.0).sum();
+    let (opening, closing) = (balance("60F", 700), balance("62F", 700 + sum));
+    format!(":20:A\n:25:DE1\n:28C:1\n{opening}{rows}{closing}-\n")
+}
+
+fn made() -> impl Strategy<Value = Vec<Made>> {
+    let text = "[A-Za-z0-9äß€][A-Za-z0-9 ?:+äß€]{0,60}[A-Za-zß]";
+    proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text), 0..12)
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(entries in made()) {
+        prop_assume!(entries.iter().all(|it| it.2.get(3..4) != Some("?")));
+        let reading = read(written(&entries).as_bytes(), &hints()).unwrap();
+        prop_assert_eq!(&reading.rejected.rows, &[]);
+        let rows = &reading.accounts[0].draft.transactions;
+        let found: Vec<Made> = rows
+            .iter()
+            .map(|it| {
+                let day = u8::try_from(it.posted_on.day()).unwrap();
+                (it.amount.minor(), day, it.description.clone())
+            })
+            .collect();
+        prop_assert_eq!(found, entries);
+    }
+
+    #[test]
+    fn line_endings_do_not_matter(entries in made()) {
+        let unix = written(&entries);
+        let windows = unix.replace('\n', "\r\n");
+        let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &hints())));
+        prop_assert_eq!(unix, windows);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = (looks_like(&bytes), read(&bytes, &hints()));
+    }
+
+    #[test]
+    fn no_field_makes_it_panic(fields in proptest::collection::vec(":(20|25|60F|61|86|62F|64):[0-9CDR,A-Z?/+€-]{0,30}", 0..12)) {
+        let _ = read(fields.join("\n").as_bytes(), &hints());
+    }
+
+    #[test]
+    fn no_mutation_makes_it_panic(pick: usize, at: usize, byte: u8, from: usize, to: usize) {
+        let all = fixtures("mt940");
+        let mut bytes = all[pick % all.len()].1.clone();
+        let length = bytes.len();
+        bytes[at % length] = byte;
+        let _ = read(&bytes, &hints());
+        let (from, to) = ((from % length).min(to % length), (from % length).max(to % length));
+        let _ = read(&bytes[from..to], &hints());
+        let repeated = [&bytes[..to], &bytes[from..]].concat();
+        let _ = read(&repeated, &hints());
+    }
+}

@@ -1,0 +1,33 @@
+//! On which line a place of a text is.
+
+use memchr::memchr2_iter;
+
+/// Counts lines when somebody asks, each at most once.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Lines<'a> {
+        Lines { text, at: 0, line: 1 }
+    }
+
+    /// Asked for an earlier place than before, it gives the line of the later one; beyond the end, the last.
+    pub(super) fn of(&mut self, at: usize) -> usize {
+        let at = at.min(self.text.len());
+        if at > self.at {
+            let bytes = self.text.as_bytes();
+            let ends = memchr2_iter(b'\n', b'\r', &bytes[self.at..at])
+                .filter(|it| {
+                    let place = self.at + it;
+                    bytes[place] == b'\n' || bytes.get(place + 1) != Some(&b'\n')
+                })
+                .count();
+            self.line += ends;
+            self.at = at;
+        }
+        self.line
+    }
+}

@@ -1,0 +1,100 @@
+//! Dates of QIF: three numbers, in the order of the country where the program was sold.
+
+use base::Date;
+
+use crate::files::{DateOrder, Hints};
+
+/// The three numbers of a date, as they are written.
+struct Parts<'a> {
+    numbers: [&'a str; 3],
+    /// Quicken writes `1/2'04` for years from 2000 on.
+    is_recent: bool,
+    /// With points between, as only countries that put the day first write.
+    is_dotted: bool,
+}
+
+fn parts(text: &str) -> Option<Parts<'_>> {
+    let mut numbers = text.split(['/', '-', '.', '\'']).map(str::trim);
+    let parts = Parts {
+        numbers: [numbers.next()?, numbers.next()?, numbers.next()?],
+        is_recent: text.contains('\''),
+        is_dotted: text.contains('.'),
+    };
+    let is_number =
+        |it: &&str| (1..=4).contains(&it.len()) && it.bytes().all(|digit| digit.is_ascii_digit());
+    let fits = numbers.next().is_none() && parts.numbers.iter().all(is_number);
+    fits.then_some(parts)
+}
+
+impl Parts<'_> {
+    fn begins_with_year(&self) -> bool {
+        self.numbers[0].len() == 4
+    }
+}
+
+/// What the dates of a whole file tell about their order.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    day_first: usize,
+    month_first: usize,
+    /// Dates that would be another day in the other order.
+    open: usize,
+    open_dotted: usize,
+}
+
+impl Evidence {
+    pub(super) fn note(&mut self, text: &str) {
+        let Some(parts) = parts(text).filter(|it| !it.begins_with_year()) else { return };
+        let [first, second, _] = parts.numbers.map(|it| it.parse::<u16>().unwrap_or(0));
+        match (first, second) {
+            (13.., 1..=12) => self.day_first += 1,
+            (1..=12, 13..) => self.month_first += 1,
+            (1..=12, 1..=12) if first != second => {
+                self.open += 1;
+                self.open_dotted += usize::from(parts.is_dotted);
+            }
+            _ => {}
+        }
+    }
+
+    /// The order, and whether it is in doubt.
+    pub(super) fn order(&self, hints: &Hints) -> (DateOrder, bool) {
+        match (self.day_first, self.month_first) {
+            (1.., 0) => return (DateOrder::DayFirst, false),
+            (0, 1..) => return (DateOrder::MonthFirst, false),
+            _ => {}
+        }
+        if let Some(order) = hints.dates {
+            return (order, false);
+        }
+        let is_dotted = self.open > 0 && self.open == self.open_dotted;
+        match self.day_first.cmp(&self.month_first) {
+            std::cmp::Ordering::Greater => (DateOrder::DayFirst, true),
+            std::cmp::Ordering::Equal if is_dotted && self.day_first == 0 => {
+                (DateOrder::DayFirst, false)
+            }
+            _ => (DateOrder::MonthFirst, self.open > 0),
+        }
+    }
+}
+
+pub(super) fn date(text: &str, order: DateOrder, hints: &Hints) -> Option<Date> {
+    let parts = parts(text)?;
+    let [first, second, third] = parts.numbers;
+    let (year, month, day) = match order {
+        _ if parts.begins_with_year() => (first, second, third),
+        DateOrder::DayFirst => (third, second, first),
+        DateOrder::MonthFirst => (third, first, second),
+    };
+    let (digits, year) = (year.len(), year.parse::<i16>().ok()?);
+    let year = match digits {
+        4 => year,
+        3 => return None,
+        _ if parts.is_recent => 2000 + year,
+        // A year from now is a slip at most; what is later was in the century before.
+        _ if 2000 + year > hints.today.year() + 1 => 1900 + year,
+        _ => 2000 + year,
+    };
+    let fits = (1900..2200).contains(&year);
+    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok().filter(|_| fits)
+}

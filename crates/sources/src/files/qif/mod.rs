@@ -1,0 +1,267 @@
+//! QIF: what Quicken wrote before OFX, and what many banks still offer. It has no ids and no balances.
+
+mod actions;
+mod dates;
+mod records;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use base::draft::{AccountDraft, AccountKind, TransactionDraft};
+use base::{Currency, Date, Money};
+
+use super::decimals::{Comma, amount, quote};
+use super::ofx::tokens::clean;
+use super::text::decode;
+use super::{
+    DateOrder, Doubt, FileAccount, FileError, Format, Hints, ROWS_MAX, Reading, Rejections,
+};
+use dates::{Evidence, date};
+use records::{Item, Kind, Record, Records, Section};
+
+/// More accounts than anybody keeps.
+const ACCOUNTS_MAX: usize = 1_000;
+
+pub(super) fn looks_like(bytes: &[u8]) -> bool {
+    const OPENING: usize = 1_024;
+    // Two bytes a character have a zero for every other one; a mark of the encoding may come first.
+    let opening = bytes.iter().take(OPENING).filter(|it| **it != 0 && **it < 0x80);
+    let opening: String = opening.map(|it| char::from(it.to_ascii_lowercase())).collect();
+    let header = opening.trim_start().strip_prefix('!').map(str::trim_start);
+    header.is_some_and(|it| {
+        ["type:", "account", "option:", "clear:"].iter().any(|word| it.starts_with(word))
+    })
+}
+
+pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+    let text = decode(bytes);
+    let (order, is_doubtful) = order(&text, hints);
+    let mut book = Book::new(order, hints);
+    for item in Records::new(&text) {
+        book.take(item);
+    }
+    if book.accounts.is_empty() && book.rejected.count == 0 {
+        let reason = "there is no section with transactions in it, such as !Type:Bank".to_owned();
+        return Err(FileError::Broken { format: Format::Qif, reason });
+    }
+    let doubts = is_doubtful.then_some(Doubt::Dates { read_as: order }).into_iter().collect();
+    let accounts = book.accounts.into_iter().map(|draft| FileAccount { bank: None, draft });
+    Ok(Reading {
+        format: Format::Qif,
+        accounts: accounts.collect(),
+        rejected: book.rejected,
+        doubts,
+    })
+}
+
+/// The order of day and month, for which the whole file is asked first.
+fn order(text: &str, hints: &Hints) -> (DateOrder, bool) {
+    let mut evidence = Evidence::default();
+    let mut has_rows = false;
+    for item in Records::new(text) {
+        match item {
+            Item::Begin { section, .. } => has_rows = matches!(section, Section::Rows(_)),
+            Item::Record(record) if has_rows => {
+                record.date.into_iter().for_each(|it| evidence.note(it))
+            }
+            _ => {}
+        }
+    }
+    evidence.order(hints)
+}
+
+/// The accounts of a file while it is read.
+struct Book<'a, 'h> {
+    order: DateOrder,
+    hints: &'h Hints,
+    section: Section,
+    /// Named for the section to come.
+    named: Option<(&'a str, Option<Kind>)>,
+    /// Where rows go.
+    current: Option<usize>,
+    known: BTreeMap<(&'a str, Kind), usize>,
+    accounts: Vec<AccountDraft>,
+    count: usize,
+    rejected: Rejections,
+}
+
+impl<'a, 'h> Book<'a, 'h> {
+    fn new(order: DateOrder, hints: &'h Hints) -> Book<'a, 'h> {
+        Book {
+            order,
+            hints,
+            section: Section::Unknown,
+            named: None,
+            current: None,
+            known: BTreeMap::new(),
+            accounts: Vec::new(),
+            count: 0,
+            rejected: Rejections::default(),
+        }
+    }
+
+    fn take(&mut self, item: Item<'a>) {
+        match item {
+            Item::EndOfList => self.named = None,
+            Item::Cut { line } if self.section == Section::Skipped => {
+                self.rejected.add(line, "the file breaks off here, so that rows may be missing");
+            }
+            Item::Cut { line } => self.rejected.add(line, "the file breaks off within this row"),
+            Item::Begin { section, header, line } => {
+                self.section = section;
+                match section {
+                    Section::Rows(kind) => self.open(kind, line),
+                    Section::Unknown => {
+                        let reason = format!("the section {} is unknown", quote(header));
+                        self.rejected.add(line, format!("{reason}, so it is left out"));
+                    }
+                    Section::Account | Section::Skipped => {}
+                }
+            }
+            Item::Record(record) => match self.section {
+                Section::Account => {
+                    let kind = record.amount.and_then(Kind::parse);
+                    self.named = record.number.map(|it| (it, kind));
+                }
+                Section::Rows(kind) => self.enter(kind, &record),
+                Section::Skipped | Section::Unknown => {}
+            },
+        }
+    }
+
+    fn open(&mut self, kind: Kind, line: usize) {
+        let (name, kind) = match self.named.take() {
+            Some((name, named)) => (name, named.unwrap_or(kind)),
+            None => ("", kind),
+        };
+        let known = self.known.get(&(name, kind)).copied();
+        self.current = known.or_else(|| {
+            if self.accounts.len() == ACCOUNTS_MAX {
+                let reason = format!("the file has more than {ACCOUNTS_MAX} accounts");
+                self.rejected.add(line, reason);
+                return None;
+            }
+            self.known.insert((name, kind), self.accounts.len());
+            self.accounts.push(account(name, kind, self.hints.currency));
+            Some(self.accounts.len() - 1)
+        });
+    }
+
+    fn enter(&mut self, kind: Kind, record: &Record<'a>) {
+        let Some(current) = self.current else { return };
+        self.count += 1;
+        let row = match self.row(kind, record) {
+            Ok(_) if self.count > ROWS_MAX => {
+                let reason = format!("the file has more than {ROWS_MAX} rows");
+                return self.rejected.add(record.line, reason);
+            }
+            Ok(row) => row,
+            Err(reason) => return self.rejected.add(record.line, reason),
+        };
+        let account = &mut self.accounts[current];
+        // Quicken begins each account with a row that names it.
+        if let Some(own) = opening_of(record)
+            && account.external_id.is_empty()
+            && account.transactions.is_empty()
+        {
+            account.external_id = clean(own).into_owned();
+            account.name.clone_from(&account.external_id);
+        }
+        account.transactions.push(row);
+    }
+
+    fn row(&self, kind: Kind, record: &Record<'_>) -> Result<TransactionDraft, String> {
+        let written = record.date.ok_or("the transaction has no date (D)")?;
+        let posted_on = date(written, self.order, self.hints).ok_or_else(|| {
+            let shape = match self.order {
+                DateOrder::DayFirst => "31/01/2024",
+                DateOrder::MonthFirst => "01/31/2024",
+            };
+            format!("the date {} is no day such as {shape}", quote(written))
+        })?;
+        let written = record.amount.or(record.precise_amount);
+        let currency = self.hints.currency;
+        if kind == Kind::Investment {
+            let (amount, description) = actions::cash_row(record, written, currency)?;
+            return Ok(draft(posted_on, amount, description));
+        }
+        let written = written.ok_or("the transaction has no amount (T)")?;
+        let amount = amount(written, Comma::Grouping, currency)?;
+        Ok(draft(posted_on, amount, description(record)))
+    }
+}
+
+fn draft(posted_on: Date, amount: Money, description: String) -> TransactionDraft {
+    TransactionDraft {
+        external_id: None,
+        pending: false,
+        settles: None,
+        posted_on,
+        authorized_on: None,
+        amount,
+        description,
+        counterparty: None,
+        counterparty_logo_url: None,
+        category: None,
+    }
+}
+
+/// Payee and memo; else the account on the other side, the number of the check, the category.
+fn description(record: &Record<'_>) -> String {
+    let transfer = record.category.and_then(other_account).map(|it| format!("Transfer [{it}]"));
+    let payee = record.payee.or(transfer.as_deref());
+    match (payee, record.memo) {
+        (Some(payee), Some(memo)) if payee != memo => {
+            format!("{} {}", clean(payee), clean(memo))
+        }
+        (Some(words), _) | (None, Some(words)) => clean(words).into_owned(),
+        (None, None) => match (record.number, record.category) {
+            (Some(number), _) if number.bytes().all(|it| it.is_ascii_digit()) => {
+                format!("Check {number}")
+            }
+            (Some(words), _) | (None, Some(words)) => clean(words).into_owned(),
+            (None, None) => String::new(),
+        },
+    }
+}
+
+/// The account that a category such as `[Savings]/Class` names.
+fn other_account(category: &str) -> Option<&str> {
+    category.strip_prefix('[')?.split_once(']').map(|it| it.0.trim())
+}
+
+fn opening_of<'a>(record: &Record<'a>) -> Option<&'a str> {
+    let is_opening = record.payee.is_some_and(|it| it.eq_ignore_ascii_case("Opening Balance"));
+    record.category.filter(|_| is_opening).and_then(other_account)
+}
+
+fn account(name: &str, kind: Kind, currency: Currency) -> AccountDraft {
+    let (kind, subtype, words) = match kind {
+        Kind::Bank => (AccountKind::Depository, Some("checking"), "Bank account"),
+        Kind::Cash => (AccountKind::Depository, None, "Cash"),
+        Kind::Card => (AccountKind::Credit, Some("credit card"), "Credit card"),
+        Kind::Asset => (AccountKind::Other, None, "Asset"),
+        Kind::Liability => (AccountKind::Loan, None, "Loan"),
+        Kind::Investment => (AccountKind::Investment, Some("brokerage"), "Brokerage"),
+    };
+    AccountDraft {
+        external_id: clean(name).into_owned(),
+        name: if name.is_empty() { words.to_owned() } else { clean(name).into_owned() },
+        mask: None,
+        kind,
+        subtype: subtype.map(str::to_owned),
+        currency,
+        institution_name: None,
+        institution_logo: None,
+        closed_on: None,
+        balance: None,
+        past_balances: Vec::new(),
+        interest_rate: None,
+        apy_display: None,
+        next_payment_due_on: None,
+        transactions: Vec::new(),
+        removed: Vec::new(),
+        holdings: None,
+    }
+}

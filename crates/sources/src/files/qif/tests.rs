@@ -1,0 +1,135 @@
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use base::{Currency, Money, date_from_days};
+use proptest::prelude::*;
+
+use super::{looks_like, read};
+use crate::files::{DateOrder, Doubt, golden};
+
+#[test]
+fn every_fixture_is_read_as_expected() {
+    golden::hold("qif", read);
+}
+
+#[test]
+fn every_fixture_is_known_by_its_opening() {
+    for (path, bytes) in golden::fixtures("qif") {
+        assert!(looks_like(&bytes), "{}", path.display());
+    }
+    for other in ["", "!", "!Important", "Date,Amount", "OFXHEADER:100", ":20:X"] {
+        assert!(!looks_like(other.as_bytes()), "{other}");
+    }
+}
+
+#[test]
+fn the_ends_of_lines_do_not_matter() {
+    for (path, bytes) in golden::fixtures("qif") {
+        for end in ["\r\n", "\r"] {
+            let Some(other) = golden::with_lines_ended(&bytes, end) else { continue };
+            let shown = golden::show(&read(&other, &golden::hints()));
+            let expected = golden::show(&read(&bytes, &golden::hints()));
+            assert_eq!(shown, expected, "{} with {end:?}", path.display());
+        }
+    }
+}
+
+fn check(dates: &[&str], told: Option<DateOrder>, expected: &str) {
+    let mut text = "!Type:Bank\n".to_owned();
+    for date in dates {
+        write!(text, "D{date}\nT1.00\n^\n").unwrap();
+    }
+    let mut hints = golden::hints();
+    hints.dates = told;
+    let reading = read(text.as_bytes(), &hints).unwrap();
+    let rows = reading.accounts[0].draft.transactions.iter();
+    let mut shown: Vec<String> = rows.map(|it| it.posted_on.to_string()).collect();
+    shown.extend(reading.rejected.rows.iter().map(|_| "rejected".to_owned()));
+    shown.extend(reading.doubts.iter().map(|it| match it {
+        Doubt::Dates { read_as } => format!("doubt {}", read_as.as_str()),
+        _ => "another doubt".to_owned(),
+    }));
+    assert_eq!(shown.join(", "), expected, "{dates:?}");
+}
+
+#[test]
+fn the_whole_file_decides_about_day_and_month_and_then_the_person() {
+    let day_first = Some(DateOrder::DayFirst);
+    check(&["3/4/2024"], None, "2024-03-04, doubt month_first");
+    check(&["3/4/2024"], day_first, "2024-04-03");
+    check(&["3/4/2024", "13/4/2024"], None, "2024-04-03, 2024-04-13");
+    check(&["3/4/2024", "4/13/2024"], day_first, "2024-03-04, 2024-04-13");
+    check(&["4/4/2024"], None, "2024-04-04");
+    check(&["13/13/2024"], None, "rejected");
+    check(&["0/5/2024", "5/0/2024"], None, "rejected, rejected");
+    check(&["4/13/2024", "13/4/2024", "3/4/2024"], day_first, "2024-04-13, 2024-04-03, rejected");
+}
+
+#[test]
+fn years_are_read_as_quicken_means_them() {
+    check(&["1/31/27"], None, "2027-01-31");
+    check(&["1/31/28"], None, "1928-01-31");
+    check(&["1/31'26"], None, "2026-01-31");
+    check(&["1/31' 4"], None, "2004-01-31");
+    check(&["1-31-1999"], None, "1999-01-31");
+    check(
+        &["1/31/124", "1/31/0024", "1/31", "1/2/3/4"],
+        None,
+        "rejected, rejected, rejected, rejected",
+    );
+}
+
+#[test]
+fn accounts_beyond_all_bounds_are_refused() {
+    let mut text = String::new();
+    for number in 0..1_002 {
+        write!(text, "!Account\nN{number}\n^\n!Type:Bank\nD1/31/2024\nT1\n^\n").unwrap();
+    }
+    let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+    assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
+}
+
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| golden::fixtures("qif"));
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(
+        list in prop::collection::vec((10_957..30_000_i64, -10_000_000_000..10_000_000_000_i64, "[A-Za-zé'.]{1,20}"), 0..20),
+        day_first: bool,
+        end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+    ) {
+        let mut text = format!("!Type:Bank{end}");
+        // A day that settles the order.
+        let settling = if day_first { "31/01/2024" } else { "01/31/2024" };
+        write!(text, "D{settling}{end}T0{end}^{end}").unwrap();
+        for (day, minor, payee) in &list {
+            let shape = if day_first { "%d/%m/%Y" } else { "%m/%d/%Y" };
+            let day = date_from_days(*day).strftime(shape).to_string();
+            let amount = Money::new(*minor, Currency::USD).to_string();
+            let amount = amount.trim_end_matches(" USD");
+            write!(text, "D{day}{end}T{amount}{end}P{payee}{end}^{end}").unwrap();
+        }
+        let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+        prop_assert!(reading.doubts.is_empty() && reading.rejected.count == 0);
+        let rows = reading.accounts[0].draft.transactions.iter().skip(1);
+        let read: Vec<_> = rows.map(|it| (it.posted_on, it.amount.minor(), it.description.clone())).collect();
+        let written: Vec<_> = list.into_iter().map(|it| (date_from_days(it.0), it.1, it.2)).collect();
+        prop_assert_eq!(read, written);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        looks_like(&bytes);
+        let _ = read(&bytes, &golden::hints());
+    }
+
+    #[test]
+    fn no_damage_makes_it_panic(
+        which: prop::sample::Index,
+        damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
+    ) {
+        let (_, bytes) = which.get(&FIXTURES);
+        let _ = read(&golden::damaged(bytes, &damages), &golden::hints());
+    }
+}
