@@ -6,7 +6,9 @@ use std::io::Read as _;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use service::enrichment::{self, NewRule, Word};
+use service::imports::files;
 use service::{App, Caller, accounts, audit, exports, images, insights};
+use sources::demo::Household;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, new_key};
 
@@ -15,12 +17,16 @@ use crate::is_not_found;
 type Files = BTreeMap<String, Vec<u8>>;
 
 async fn export(app: &App, caller: &Caller) -> Files {
+    unzip(&exported(app, caller).await)
+}
+
+async fn exported(app: &App, caller: &Caller) -> Vec<u8> {
     let mut export = exports::start(app, caller).await.unwrap();
     let mut bytes = Vec::new();
     while let Some(chunk) = export.next().await.unwrap() {
         bytes.extend_from_slice(&chunk);
     }
-    unzip(&bytes)
+    bytes
 }
 
 /// Follows the list at the end of the file, as programs that unpack do, and checks what it says.
@@ -187,4 +193,83 @@ async fn the_picture_comes_along() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
     images::set(&world.app, &robin.caller, png.clone()).await.unwrap();
     assert_eq!(export(&world.app, &robin.caller).await["profile_image.png"], png);
+}
+
+/// Rows with only those members that do not depend on who has them and when.
+fn told(files: &Files, name: &str, members: &[&str]) -> Vec<String> {
+    let rows = json(files, name);
+    let pick = |row: &Value| members.iter().map(|it| format!("{it}={} ", row[it])).collect();
+    let mut rows: Vec<String> = rows.as_array().unwrap().iter().map(pick).collect();
+    rows.sort();
+    rows
+}
+
+const ACCOUNTS: &[&str] = &[
+    "name",
+    "mask",
+    "type",
+    "subtype",
+    "status",
+    "currency",
+    "balance_current",
+    "balance_available",
+    "balance_limit",
+    "institution_name",
+    "interest_rate_percentage",
+    "next_payment_due_date",
+    "as_of",
+];
+const TRANSACTIONS: &[&str] = &[
+    "account_name",
+    "amount",
+    "currency",
+    "date_posted",
+    "date_authorized",
+    "pending",
+    "category_tier2",
+    "counterparty_name",
+    "original_description",
+    "is_internal_transfer",
+];
+const HOLDINGS: &[&str] = &[
+    "account_name",
+    "symbol",
+    "name",
+    "security_type",
+    "asset_class",
+    "quantity",
+    "last_price",
+    "current_value",
+    "cost_basis_total",
+];
+
+#[tokio::test]
+async fn what_is_exported_can_be_imported_again_with_the_same_result() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    for statement in Household::new(1, world.app.clock.now()).statements() {
+        robin.import(statement).await;
+    }
+    insights::run_all(&world.app).await.unwrap();
+    let bytes = exported(&world.app, &robin.caller).await;
+    let kim = world.person("kim@example.com").await;
+    let file = files::hold(&world.app, &kim.caller, "all.zip", bytes.clone()).await.unwrap();
+    let taken = files::take(&world.app, &kim.caller, file).await.unwrap();
+    assert_eq!(taken.rejected, 0);
+    insights::run_all(&world.app).await.unwrap();
+    let (one, other) = (unzip(&bytes), export(&world.app, &kim.caller).await);
+    for (name, members) in [
+        ("accounts", ACCOUNTS),
+        ("transactions", TRANSACTIONS),
+        ("investments", HOLDINGS),
+        ("balances", &["date", "currency", "balance_current"][..]),
+    ] {
+        let (one, other) = (told(&one, name, members), told(&other, name, members));
+        let lost: Vec<_> = one.iter().filter(|it| !other.contains(it)).collect();
+        assert!(lost.is_empty() && one.len() == other.len(), "{name}: {} {lost:#?}", lost.len());
+    }
+    // And whoever has it already gets nothing new by it.
+    let file = files::hold(&world.app, &robin.caller, "all.zip", bytes).await.unwrap();
+    let taken = files::take(&world.app, &robin.caller, file).await.unwrap();
+    assert_eq!((taken.summary.new, taken.summary.changed), (0, 0));
 }

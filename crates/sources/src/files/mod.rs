@@ -11,6 +11,7 @@ mod golden;
 mod ledger;
 mod mt940;
 mod ofx;
+mod own;
 mod qif;
 mod text;
 
@@ -29,6 +30,8 @@ words!(
     Format {
         Camt053 => "camt053",
         Csv => "csv",
+        /// What was exported from here.
+        Evenkeel => "evenkeel",
         Mt940 => "mt940",
         Ofx => "ofx",
         /// OFX with the tags that Intuit adds.
@@ -43,6 +46,7 @@ impl Format {
         match self {
             Format::Camt053 => "CAMT.053",
             Format::Csv => "CSV",
+            Format::Evenkeel => "an export of Evenkeel",
             Format::Mt940 => "MT940",
             Format::Ofx => "OFX",
             Format::Qfx => "QFX (Quicken)",
@@ -55,6 +59,7 @@ impl Format {
         match self {
             Format::Camt053 => "file:camt",
             Format::Csv => "file:csv",
+            Format::Evenkeel => "file:evenkeel",
             Format::Mt940 => "file:mt940",
             Format::Ofx | Format::Qfx => "file:ofx",
             Format::Qif => "file:qif",
@@ -97,6 +102,7 @@ const READERS: &[(LooksLike, Read)] = &[
     (ofx::looks_like, ofx::read),
     (camt::looks_like, camt::read),
     (mt940::looks_like, mt940::read),
+    (own::looks_like, own::read),
     (qif::looks_like, qif::read),
     (csv::looks_like, csv::read),
 ];

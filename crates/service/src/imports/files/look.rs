@@ -14,7 +14,7 @@ use crate::{App, Caller, Error, Result, accounts, users};
 
 /// Rows of an account that a look shows; the rest is counted.
 const ROWS_SHOWN: usize = 200;
-/// What our own export is called among the presets.
+/// What the presets of our own exports begin with.
 const OWN_PRESET: &str = "Evenkeel";
 
 /// Everything that a person needs to see before they agree.
@@ -188,7 +188,7 @@ fn read(
     let mut giver = reading.format.giver();
     if reading.format == Format::Csv {
         let mut found = csv::detect(content, hints)?;
-        if found.preset == Some(OWN_PRESET) {
+        if found.preset.is_some_and(|it| it.starts_with(OWN_PRESET)) {
             giver = OWN_EXPORT;
         }
         let titles = columns_of(&found);
@@ -346,13 +346,20 @@ pub(super) async fn landing(
         }
         _ => {}
     }
+    let draft = &account.draft;
+    let own = |it: &&&accounts::Account| {
+        it.id.to_string() == draft.external_id
+            || (draft.external_id.is_empty() && it.name == draft.name)
+    };
+    if let Some(own) = candidates.iter().find(own).filter(|_| &*parsed.giver == OWN_EXPORT) {
+        return Ok(Landing::Into(own.id));
+    }
     let name = known_as(parsed, account);
     let key = params![caller.user, name.giver, &name.external_id];
     let known: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
     if let Some(id) = known.filter(|id| candidates.iter().any(|it| it.id == *id)) {
         return Ok(Landing::Into(id));
     }
-    let draft = &account.draft;
     let alike = |it: &&&accounts::Account| {
         draft.mask.is_some() && it.mask == draft.mask && it.kind.is_debt() == draft.kind.is_debt()
     };
