@@ -1,11 +1,11 @@
 //! The batches that came in, newest first.
 
 use base::draft::Source;
-use base::{ConnectionId, ImportId, Timestamp};
+use base::{AccountId, ConnectionId, ImportId, Timestamp};
 use db::params;
 
 use super::Summary;
-use crate::{App, Caller, Result};
+use crate::{App, Caller, Error, Result};
 
 /// A batch as it is remembered.
 #[derive(Debug, Clone)]
@@ -40,6 +40,19 @@ pub async fn history(
         }
         None => app.db.all(ALL, params![caller.user, limit], read).await?,
     })
+}
+
+/// One of them.
+pub async fn get(app: &App, caller: &Caller, id: ImportId) -> Result<Imported> {
+    caller.require_owner("import")?;
+    let found = app.db.first(ONE, params![caller.user, id], read).await?;
+    found.ok_or(Error::NotFound("import"))
+}
+
+/// The accounts in which a batch changed something.
+pub async fn accounts_of(app: &App, caller: &Caller, id: ImportId) -> Result<Vec<AccountId>> {
+    caller.require_owner("import")?;
+    Ok(app.db.all(ACCOUNTS, params![caller.user, id], |row| row.get(0)).await?)
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Imported> {
@@ -77,5 +90,12 @@ const OF_CONNECTION: &str =
     from imports i join connections c on c.user_id = i.user_id and c.id = i.connection_id
     where i.user_id = $1 and i.connection_id = $2 and (i.account_count > 0 or i.name is not null)
     order by i.id desc limit $3";
+const ONE: &str =
+    "select i.id, i.connection_id, c.source, i.name, i.format, i.imported_at, i.new_count,
+    i.changed_count, i.seen_count, i.removed_count, i.rejected_count, i.account_count, i.undone_at
+    from imports i join connections c on c.user_id = i.user_id and c.id = i.connection_id
+    where i.user_id = $1 and i.id = $2";
+const ACCOUNTS: &str = "select account_id from import_accounts
+    where user_id = $1 and import_id = $2 order by account_id";
 
-pub(super) const STATEMENTS: &[&str] = &[ALL, OF_CONNECTION];
+pub(super) const STATEMENTS: &[&str] = &[ALL, OF_CONNECTION, ONE, ACCOUNTS];

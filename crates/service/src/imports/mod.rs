@@ -24,7 +24,7 @@ use crate::enrichment::Desk;
 use crate::insights::{self, Touch};
 use crate::{App, Caller, Error, Result, outbox};
 
-pub use history::{Imported, history};
+pub use history::{Imported, accounts_of, get, history};
 use journal::{Journal, Place};
 pub use undo::{Undone, undo};
 

@@ -6,7 +6,9 @@ use base::draft::{AccountDraft, AccountKind};
 use base::{AccountId, Currency, Date, FileId, Money};
 use calc::matching::{OWN_EXPORT, Tally, Verdict, match_drafts};
 use db::params;
-use sources::files::{self, Doubt, FileAccount, FileError, Format, Hints, Rejections, csv};
+use sources::files::{
+    self, Doubt, FileAccount, FileError, Format, Hints, Reading, Rejections, csv,
+};
 
 use super::{AccountChoice, Choices, Goes, Held};
 use crate::imports::transactions;
@@ -27,6 +29,10 @@ pub struct Look {
     pub format: Option<Format>,
     /// For a table: how it was understood.
     pub table: Option<csv::Detection>,
+    /// Why the table cannot be read by the mapping that the person chose.
+    pub complaints: Vec<csv::Complaint>,
+    /// Whether it is read as the person said of an earlier file with the same columns.
+    pub remembered: bool,
     /// What the file leaves open and the person has not said yet.
     pub doubts: Vec<Doubt>,
     pub rejected: Rejections,
@@ -85,6 +91,7 @@ impl Look {
     /// Whether there is nothing left to say before it can be taken in.
     pub fn is_ready(&self) -> bool {
         self.trouble.is_none()
+            && self.complaints.is_empty()
             && self.doubts.is_empty()
             && !self.accounts.is_empty()
             && self.accounts.iter().all(|it| it.landing != Landing::Unclear)
@@ -110,6 +117,10 @@ pub(super) struct Parsed {
     pub(super) rejected: Rejections,
     pub(super) doubts: Vec<Doubt>,
     pub(super) table: Option<csv::Detection>,
+    /// What tells tables of this kind from others.
+    pub(super) columns: String,
+    pub(super) complaints: Vec<csv::Complaint>,
+    pub(super) remembered: bool,
 }
 
 pub(super) struct Kept {
@@ -127,6 +138,8 @@ pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
         trouble: None,
         format: None,
         table: None,
+        complaints: Vec::new(),
+        remembered: false,
         doubts: Vec::new(),
         rejected: Rejections::default(),
         accounts: Vec::new(),
@@ -142,6 +155,8 @@ pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
             look.doubts = parsed.doubts;
             look.rejected = parsed.rejected;
             look.table = parsed.table;
+            look.complaints = parsed.complaints;
+            look.remembered = parsed.remembered;
         }
     }
     Ok(look)
@@ -163,18 +178,34 @@ pub(super) async fn parse(
     caller: &Caller,
     kept: &Kept,
 ) -> Result<Result<Parsed, FileError>> {
-    let hints = Hints {
-        today: app.clock.today(),
-        currency: users::get(app, caller).await?.base_currency,
-        dates: kept.choices.dates,
-        charges: kept.choices.charges,
-    };
+    let hints = hints(app, caller, &kept.choices).await?;
     let pair = |row: &db::Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
     let known = app.db.all(MAPPINGS, params![caller.user], pair).await?;
     let (content, choices) = (Arc::clone(&kept.content), kept.choices.clone());
     let work = move || read(&content, &choices, &hints, &known);
     let read = tokio::task::spawn_blocking(work).await;
     read.map_err(|error| Error::internal(format!("a file could not be read: {error}")))
+}
+
+async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<Hints> {
+    Ok(Hints {
+        today: app.clock.today(),
+        currency: users::get(app, caller).await?.base_currency,
+        dates: choices.dates,
+        charges: choices.charges,
+    })
+}
+
+/// How a table is read if it is one of that bank's; none for a bank that is not known.
+pub async fn preset(
+    app: &App,
+    caller: &Caller,
+    id: FileId,
+    name: &str,
+) -> Result<Option<csv::Mapping>> {
+    let kept = load(app, caller, id).await?;
+    let hints = hints(app, caller, &kept.choices).await?;
+    Ok(csv::mapping_of_preset(name, &kept.content, &hints))
 }
 
 fn read(
@@ -184,21 +215,21 @@ fn read(
     known: &[(String, String)],
 ) -> Result<Parsed, FileError> {
     let mut reading = files::read(content, hints)?;
-    let mut table = None;
     let mut giver = reading.format.giver();
+    let mut table = Table::default();
     if reading.format == Format::Csv {
-        let mut found = csv::detect(content, hints)?;
+        let found = csv::detect(content, hints)?;
         if found.preset.is_some_and(|it| it.starts_with(OWN_PRESET)) {
             giver = OWN_EXPORT;
         }
-        let titles = columns_of(&found);
-        let remembered = known.iter().find(|(columns, _)| *columns == titles);
-        let remembered = remembered.and_then(|(_, mapping)| serde_json::from_str(mapping).ok());
-        if let Some(mapping) = choices.mapping.clone().or(remembered) {
-            reading = csv::read_with(content, &mapping, hints)?;
-            found = csv::Detection { sheet: csv::sheet(content, &mapping)?, mapping, ..found };
+        table = Table { columns: columns_of(&found), ..Table::default() };
+        let known = known.iter().find(|(columns, _)| *columns == table.columns);
+        let known = known.and_then(|(_, mapping)| serde_json::from_str(mapping).ok());
+        table.remembered = choices.mapping.is_none() && known.is_some();
+        table.found = Some(found);
+        if let Some(mapping) = choices.mapping.clone().or(known) {
+            table.read(content, mapping, hints, &mut reading)?;
         }
-        table = Some(found);
     }
     let is_open = |doubt: &Doubt| match doubt {
         Doubt::Dates { .. } => choices.dates.is_none(),
@@ -220,12 +251,55 @@ fn read(
         accounts: reading.accounts,
         rejected: reading.rejected,
         doubts: reading.doubts,
-        table,
+        table: table.found,
+        columns: table.columns,
+        complaints: table.complaints,
+        remembered: table.remembered,
     })
 }
 
+/// What is known of a file that is a table.
+#[derive(Default)]
+struct Table {
+    found: Option<csv::Detection>,
+    columns: String,
+    complaints: Vec<csv::Complaint>,
+    remembered: bool,
+}
+
+impl Table {
+    /// Reads it by a mapping. One that does not fit is complained of, and nothing is read; a remembered one is left.
+    fn read(
+        &mut self,
+        content: &[u8],
+        mapping: csv::Mapping,
+        hints: &Hints,
+        reading: &mut Reading,
+    ) -> Result<(), FileError> {
+        let sheet = csv::sheet(content, &mapping)?;
+        match csv::read_with(content, &mapping, hints) {
+            Ok(read) => *reading = read,
+            Err(_) if self.remembered => {
+                self.remembered = false;
+                return Ok(());
+            }
+            Err(error) => {
+                self.complaints = mapping.check(&sheet.titles());
+                if self.complaints.is_empty() {
+                    self.complaints.push(csv::Complaint { field: None, text: error.to_string() });
+                }
+                reading.accounts.clear();
+                reading.doubts.clear();
+                reading.rejected = Rejections::default();
+            }
+        }
+        self.found = self.found.take().map(|found| csv::Detection { mapping, sheet, ..found });
+        Ok(())
+    }
+}
+
 /// What tells files of one kind from others: their titles, or what they are known as.
-pub(super) fn columns_of(table: &csv::Detection) -> String {
+fn columns_of(table: &csv::Detection) -> String {
     let titles = table.sheet.titles().join("\u{1f}").to_lowercase();
     let named = table.preset.unwrap_or_default();
     format!("{named}\u{1f}{titles}").chars().take(1_000).collect()
@@ -375,8 +449,8 @@ pub(super) async fn landing(
 pub(super) fn known_as(parsed: &Parsed, account: &FileAccount) -> crate::imports::KnownAs {
     let number = &account.draft.external_id;
     match (&parsed.table, &account.bank) {
-        (Some(table), _) if number.is_empty() => {
-            crate::imports::KnownAs { giver: "csv", external_id: columns_of(table) }
+        (Some(_), _) if number.is_empty() => {
+            crate::imports::KnownAs { giver: "csv", external_id: parsed.columns.clone() }
         }
         (_, Some(bank)) => {
             crate::imports::KnownAs { giver: "file", external_id: format!("{bank} {number}") }

@@ -8,7 +8,7 @@ use base::{FileId, ImportId, Timestamp};
 use db::{Tx, params};
 
 pub use choices::{AccountChoice, Choices, Goes};
-pub use look::{AccountLook, Landing, Look, News, RowLook, look};
+pub use look::{AccountLook, Landing, Look, News, RowLook, look, preset};
 pub use sources::files::csv;
 pub use sources::files::{BYTES_MAX, Charges, DateOrder, Doubt, FileError, Format, Rejections};
 pub use sources::files::{Hints, Reading, Rejected, read};

@@ -81,6 +81,9 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<()> {
 async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
     let parsed = look::parse(app, caller, kept).await?;
     let parsed = parsed.map_err(|error| Error::invalid("file", error.to_string()))?;
+    if let Some(complaint) = parsed.complaints.first() {
+        return Err(Error::invalid("file", complaint.text.clone()));
+    }
     if !parsed.doubts.is_empty() {
         let message = "the file leaves something open; look at it and say what is meant first";
         return Err(Error::invalid("file", message));
@@ -112,10 +115,10 @@ async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
 
 /// How such files are to be read from now on, where the person said so.
 fn remembered(choices: &Choices, parsed: &Parsed) -> Result<Option<(String, String)>> {
-    let (Some(mapping), Some(table)) = (&choices.mapping, &parsed.table) else { return Ok(None) };
+    let (Some(mapping), Some(_)) = (&choices.mapping, &parsed.table) else { return Ok(None) };
     let text = serde_json::to_string(mapping)
         .map_err(|error| Error::internal(format!("a mapping cannot be kept: {error}")))?;
-    Ok(Some((look::columns_of(table), text)))
+    Ok(Some((parsed.columns.clone(), text)))
 }
 
 async fn delivery(
