@@ -23,6 +23,8 @@ pub(crate) enum Asset {
     Passkeys,
     /// What keeps open pages true.
     Live,
+    /// What takes dropped files and renews a preview.
+    Imports,
 }
 
 struct Served {
@@ -32,7 +34,7 @@ struct Served {
 }
 
 /// In the order of the enumeration.
-static SERVED: LazyLock<[Served; 8]> = LazyLock::new(|| {
+static SERVED: LazyLock<[Served; 9]> = LazyLock::new(|| {
     [
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
         served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
@@ -42,6 +44,7 @@ static SERVED: LazyLock<[Served; 8]> = LazyLock::new(|| {
         served("pages", "js", "text/javascript", include_str!("../../assets/pages.js")),
         served("passkeys", "js", "text/javascript", include_str!("../../assets/passkeys.js")),
         served("live", "js", "text/javascript", include_str!("../../assets/live.js")),
+        served("imports", "js", "text/javascript", include_str!("../../assets/imports.js")),
     ]
 });
 
@@ -95,6 +98,8 @@ mod tests {
             (Asset::App, "/assets/pages."),
             (Asset::Pages, "/assets/pages."),
             (Asset::Passkeys, "/assets/passkeys."),
+            (Asset::Live, "/assets/live."),
+            (Asset::Imports, "/assets/imports."),
         ] {
             assert!(asset.href().starts_with(name), "{}", asset.href());
         }

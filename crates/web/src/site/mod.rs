@@ -15,6 +15,7 @@ pub(crate) mod fields;
 pub(crate) mod form;
 mod goals;
 mod health;
+mod imports;
 mod income;
 mod investments;
 mod layout;
@@ -90,6 +91,7 @@ fn pages() -> Router<Door> {
         .route("/benefits", get(benefits::get))
         .route("/benefits/{id}", post(benefits::mark))
         .merge(approvals::router())
+        .merge(imports::router())
         .merge(paper::router())
         .merge(door::router())
         .merge(settings::router())

@@ -24,10 +24,11 @@ pub(crate) enum Place {
     Income,
     Scores,
     Benefits,
+    Import,
     Settings,
 }
 
-const PLACES: [(Place, &str, &str); 12] = [
+const PLACES: [(Place, &str, &str); 13] = [
     (Place::Overview, "/", "Overview"),
     (Place::Approvals, "/approvals", "Approvals"),
     (Place::Accounts, "/accounts", "Accounts"),
@@ -39,6 +40,7 @@ const PLACES: [(Place, &str, &str); 12] = [
     (Place::Income, "/income", "Income"),
     (Place::Scores, "/scores", "Scores"),
     (Place::Benefits, "/benefits", "Benefits"),
+    (Place::Import, "/import", "Import"),
     (Place::Settings, "/settings", "Settings"),
 ];
 /// Those within a thumb's reach on a phone; the rest is behind "More".
@@ -51,6 +53,8 @@ pub(crate) struct Shell<'a> {
     pub(crate) scripts: &'static [Asset],
     /// Whether what it shows is fetched anew when an action is made or moves.
     pub(crate) live: bool,
+    /// Whether it shows work under way: without scripts it is asked for again every other second.
+    pub(crate) waits: bool,
 }
 
 /// A page with one thing to decide.
@@ -62,7 +66,7 @@ pub(crate) struct Decision<'a> {
 
 impl<'a> Shell<'a> {
     pub(crate) fn new(place: Place, title: &'a str) -> Shell<'a> {
-        Shell { place, title, scripts: &[], live: false }
+        Shell { place, title, scripts: &[], live: false, waits: false }
     }
 
     pub(crate) fn page(&self, person: &Person, main: Markup) -> Response {
@@ -87,7 +91,14 @@ impl<'a> Shell<'a> {
                 (self.near(person))
             }
         };
-        let mut response = send(status, document(person.view, self.title, self.scripts, &body));
+        let again = html! { noscript { meta http-equiv="refresh" content="2"; } };
+        let head = if self.waits {
+            again
+        } else {
+            html! {}
+        };
+        let page = document_with(person.view, self.title, self.scripts, &head, &body);
+        let mut response = send(status, page);
         if person.notice.is_some() {
             forget_notice(person.public_url(), &mut response);
         }
@@ -222,6 +233,16 @@ fn lone(card: Markup, live: bool) -> Markup {
 }
 
 pub(super) fn document(view: View, title: &str, scripts: &[Asset], body: &Markup) -> Markup {
+    document_with(view, title, scripts, &html! {}, body)
+}
+
+fn document_with(
+    view: View,
+    title: &str,
+    scripts: &[Asset],
+    head: &Markup,
+    body: &Markup,
+) -> Markup {
     let theme = (view.theme != Theme::System).then_some(view.theme.as_str());
     html! {
         (DOCTYPE)
@@ -237,6 +258,7 @@ pub(super) fn document(view: View, title: &str, scripts: &[Asset], body: &Markup
                 script src=(Asset::Pages.href()) defer {}
                 script src=(Asset::Live.href()) defer {}
                 @for script in scripts { script src=(script.href()) defer {} }
+                (head)
             }
             (body)
         }

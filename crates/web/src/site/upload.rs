@@ -1,21 +1,39 @@
-//! A form with one file: taken apart strictly, after it is certain that the form was ours.
+//! A form with files: taken apart strictly, after it is certain that the form was ours.
 
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse as _, Response};
-use http::{StatusCode, header};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
+use memchr::memmem;
+use service::imports::files;
 
 use super::cookies;
 use super::form::{self, TOKEN_FIELD};
 use super::trouble::Trouble;
 use crate::Door;
 
-/// More than any file we keep, so that one that is a little too large is told so on its page.
+/// More than any picture we keep, so that one that is a little too large is told so on its page.
 const BYTES_MAX: usize = 8 * 1_024 * 1_024;
+/// Files to import, together, with what a form writes around them.
+const FILES_BYTES_MAX: usize = files::BYTES_MAX + 1_024 * 1_024;
+/// A browser shows our answer only when all that it sends was taken from it; whoever sends more is cut off.
+const DRAINED_MAX: usize = 1_024 * 1_024 * 1_024;
 
 /// The file of a form of the signed-in person, if one was chosen.
 pub(crate) struct Upload {
     pub(crate) content: Option<Vec<u8>>,
+}
+
+/// Files to import, in the order in which they were chosen.
+pub(crate) struct Uploads {
+    pub(crate) files: Vec<Sent>,
+}
+
+pub(crate) struct Sent {
+    pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
 }
 
 impl FromRequest<Door> for Upload {
@@ -23,28 +41,84 @@ impl FromRequest<Door> for Upload {
 
     async fn from_request(request: Request, door: &Door) -> Result<Upload, Response> {
         let (parts, body) = request.into_parts();
-        let told = parts.headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-        let Some(boundary) = told.and_then(boundary) else { return Err(form::unreadable()) };
         let Ok(body) = Limited::new(body, BYTES_MAX).collect().await else {
             let said = "The file is far too large. Go back and choose a smaller one.";
             let trouble = Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said);
             return Err(trouble.into_response());
         };
         let body = body.to_bytes();
-        let Some(fields) = fields(&body, boundary) else { return Err(form::unreadable()) };
-        let token = fields.iter().find(|it| it.name == TOKEN_FIELD && !it.is_file);
-        let token = token.and_then(|it| std::str::from_utf8(it.content).ok()).unwrap_or_default();
-        if !form::is_ours(door, &parts.headers, cookies::SESSION, token) {
-            return Err(form::stale());
-        }
-        let file = fields.iter().find(|it| it.is_file && !it.content.is_empty());
+        let fields = ours(door, &parts.headers, &body).map_err(|refuse| refuse())?;
+        let file = fields.iter().find(|it| it.file.is_some() && !it.content.is_empty());
         Ok(Upload { content: file.map(|it| it.content.to_vec()) })
     }
 }
 
+impl FromRequest<Door> for Uploads {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, door: &Door) -> Result<Uploads, Response> {
+        let (parts, body) = request.into_parts();
+        let body = collect(body, FILES_BYTES_MAX).await?;
+        let fields = ours(door, &parts.headers, &body).map_err(|refuse| refuse())?;
+        let sent = |it: &Field<'_>| {
+            // A form without a chosen file sends one without a name.
+            let name = it.file.filter(|name| !name.is_empty())?;
+            Some(Sent { name: unescaped(name), content: it.content.to_vec() })
+        };
+        Ok(Uploads { files: fields.iter().filter_map(sent).collect() })
+    }
+}
+
+/// All that is sent. What is too much is still taken, but not kept, so that the browser comes to hear of it.
+async fn collect(mut body: Body, most: usize) -> Result<Bytes, Response> {
+    let (mut kept, mut taken) = (BytesMut::new(), 0_usize);
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Err(form::unreadable()) };
+        let Ok(data) = frame.into_data() else { continue };
+        taken = taken.saturating_add(data.len());
+        if taken <= most {
+            kept.extend_from_slice(&data);
+        } else {
+            kept = BytesMut::new();
+            if taken > DRAINED_MAX {
+                break;
+            }
+        }
+    }
+    if taken <= most { Ok(kept.freeze()) } else { Err(too_large()) }
+}
+
+fn too_large() -> Response {
+    let most = files::BYTES_MAX / 1_024 / 1_024;
+    let said = format!(
+        "Together these files have more than {most} MiB, so none of them was taken. Go back and \
+         send fewer at once; if it is one file, download a shorter time from your bank."
+    );
+    let title = "These files are too large";
+    Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, title, &said).into_response()
+}
+
+/// The fields, once it is certain that the form was ours; else how it is refused.
+fn ours<'a>(
+    door: &Door,
+    headers: &HeaderMap,
+    body: &'a [u8],
+) -> Result<Vec<Field<'a>>, fn() -> Response> {
+    let told = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let boundary = told.and_then(boundary).ok_or(form::unreadable as fn() -> Response)?;
+    let fields = fields(body, boundary).ok_or(form::unreadable as fn() -> Response)?;
+    let token = fields.iter().find(|it| it.name == TOKEN_FIELD && it.file.is_none());
+    let token = token.and_then(|it| std::str::from_utf8(it.content).ok()).unwrap_or_default();
+    if !form::is_ours(door, headers, cookies::SESSION, token) {
+        return Err(form::stale);
+    }
+    Ok(fields)
+}
+
 struct Field<'a> {
     name: &'a str,
-    is_file: bool,
+    /// What the file is called, if the field is one.
+    file: Option<&'a str>,
     content: &'a [u8],
 }
 
@@ -66,27 +140,32 @@ fn fields<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Field<'a>>> {
             return Some(fields);
         }
         rest = rest.strip_prefix(b"\r\n")?;
-        let head = find(rest, b"\r\n\r\n")?;
+        let head = memmem::find(rest, b"\r\n\r\n")?;
         let content = &rest[head + 4..];
-        let end = find(content, next.as_bytes())?;
-        let (name, is_file) = named(std::str::from_utf8(&rest[..head]).ok()?)?;
-        fields.push(Field { name, is_file, content: &content[..end] });
+        let end = memmem::find(content, next.as_bytes())?;
+        let (name, file) = named(std::str::from_utf8(&rest[..head]).ok()?)?;
+        fields.push(Field { name, file, content: &content[..end] });
         rest = &content[end + next.len()..];
     }
 }
 
-/// The name of a field, and whether it is a file.
-fn named(head: &str) -> Option<(&str, bool)> {
+/// The name of a field, and that of its file.
+fn named(head: &str) -> Option<(&str, Option<&str>)> {
     let line = head.lines().find(|it| {
         it.get(..20).is_some_and(|it| it.eq_ignore_ascii_case("content-disposition:"))
     })?;
     let rest = line[20..].trim_start().strip_prefix("form-data;")?.trim_start();
     let (name, rest) = rest.strip_prefix("name=\"")?.split_once('"')?;
-    Some((name, rest.trim_start_matches([';', ' ']).starts_with("filename")))
+    let Some(rest) = rest.trim_start_matches([';', ' ']).strip_prefix("filename") else {
+        return Some((name, None));
+    };
+    let quoted = rest.strip_prefix("=\"").and_then(|it| it.split_once('"'));
+    Some((name, Some(quoted.map_or("file", |(file, _)| file))))
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|it| it == wanted)
+/// Browsers write what would end the name in this way, and nothing else.
+fn unescaped(name: &str) -> String {
+    name.replace("%22", "\"").replace("%0D", " ").replace("%0A", " ")
 }
 
 #[cfg(test)]
@@ -100,9 +179,29 @@ mod tests {
     #[test]
     fn a_form_is_taken_apart_into_its_fields() {
         let fields = fields(FORM.as_bytes(), "b").unwrap();
-        let told: Vec<_> = fields.iter().map(|it| (it.name, it.is_file, it.content)).collect();
-        let wanted = [("form_token", false, &b"t1"[..]), ("image", true, b"\x01\r\n--")];
+        let told: Vec<_> = fields.iter().map(|it| (it.name, it.file, it.content)).collect();
+        let wanted = [("form_token", None, &b"t1"[..]), ("image", Some("a.png"), b"\x01\r\n--")];
         assert_eq!(told, wanted);
+    }
+
+    #[test]
+    fn files_keep_their_names() {
+        let name = |text: &str| {
+            let head = format!("Content-Disposition: form-data; name=\"file\"; {text}");
+            named(&head).and_then(|it| it.1).map(unescaped)
+        };
+        assert_eq!(name("filename=\"a b.csv\"").as_deref(), Some("a b.csv"));
+        assert_eq!(name("filename=\"\"").as_deref(), Some(""));
+        assert_eq!(name("filename=\"%22x%22é.ofx\"").as_deref(), Some("\"x\"é.ofx"));
+        assert_eq!(name("filename*=UTF-8''x").as_deref(), Some("file"));
+        assert_eq!(name(""), None);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_much_is_taken_to_its_end_and_refused() {
+        assert_eq!(collect(Body::from(vec![7; 64]), 64).await.unwrap().len(), 64);
+        let refused = collect(Body::from(vec![7; 65]), 64).await.unwrap_err();
+        assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
 
     #[test]

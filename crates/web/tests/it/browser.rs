@@ -89,6 +89,23 @@ impl Browser {
         self.send_as("multipart/form-data; boundary=x", Method::POST, to, body).await
     }
 
+    /// Drops files on the page of imports, each with its name and what is in it.
+    pub(crate) async fn drop_files(&mut self, token: &str, files: &[(&str, &str)]) -> Page {
+        let mut body = format!(
+            "--x\r\nContent-Disposition: form-data; name=\"form_token\"\r\n\r\n{token}\r\n"
+        );
+        for (name, content) in files {
+            let name = name.replace('"', "%22");
+            body.push_str(&format!(
+                "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
+                 Content-Type: application/octet-stream\r\n\r\n{content}\r\n"
+            ));
+        }
+        body.push_str("--x--\r\n");
+        let kind = "multipart/form-data; boundary=x";
+        self.send_as(kind, Method::POST, "/import", body.into_bytes()).await
+    }
+
     /// What forms of this browser carry.
     pub(crate) fn form_token(&self) -> String {
         self.form_token.clone()

@@ -32,7 +32,7 @@ fn empty() -> Markup {
             h2 { "No accounts yet" }
             p { "Every account you bring in shows here, by type, with its balance and how fresh it \
                  is." }
-            a href="/" { "See what you can do now" }
+            a.button href="/import" { "Import files from your bank" }
         }
     }
 }
@@ -47,7 +47,10 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
     let open = accounts.len() - away;
     let total = Money::new(worth.minor(), worth.currency);
     html! {
-        h1 { "Accounts" }
+        div.heading {
+            h1 { "Accounts" }
+            a href="/import" { "Import files" }
+        }
         p {
             (plural(open as i64, "open account", "open accounts")) ", together worth "
             a href="/" { strong { (view.money(total)) } } "."

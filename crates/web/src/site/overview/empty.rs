@@ -14,19 +14,23 @@ pub(super) fn page() -> Markup {
                  month, goals and scores. All of it follows from your accounts, and there are none \
                  yet."
             }
+            a.button href="/import" { "Import files from your bank" }
         }
         section.card aria-labelledby="next" {
             h2 id="next" { "What you can do now" }
             ol.steps {
                 li {
-                    p { strong { "Look around with a made-up household." } " On the command line:" }
-                    (snippet::text("Shell", "evenkeel demo"))
-                }
-                li {
                     p {
                         strong { "Bring in your own." }
-                        " Files from your bank, and connections to it, come with a later release."
+                        " Download a file from your bank and "
+                        a href="/import" { "drop it here" }
+                        ": OFX, QFX, QIF, CSV, CAMT.053 or MT940. You see what is in it before \
+                         anything is changed."
                     }
+                }
+                li {
+                    p { strong { "Look around with a made-up household." } " On the command line:" }
+                    (snippet::text("Shell", "evenkeel demo"))
                 }
                 li {
                     p {

@@ -32,6 +32,13 @@ pub(super) async fn get(person: Person) -> Shown {
                 "/settings/data/download", &person.form_token, "Download everything", "primary"
             ))
         }
+        section.card aria-labelledby="bring" {
+            h2 id="bring" { "Bring data in" }
+            p {
+                "Files from your bank are looked at first, and every import can be undone. "
+                a href="/import" { "Import files" } "."
+            }
+        }
         section.card aria-labelledby="leave" {
             h2 id="leave" { "Leave" }
             p {

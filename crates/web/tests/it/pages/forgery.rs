@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every place of the signed-in pages that takes a form.
-const FORMS: [&str; 47] = [
+const FORMS: [&str; 52] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -22,6 +22,11 @@ const FORMS: [&str; 47] = [
     "/transactions/txn_1",
     "/transactions/txn_1/transfer",
     "/transactions/txn_1/undo",
+    "/import/all",
+    "/import/file_1",
+    "/import/file_1/commit",
+    "/import/file_1/discard",
+    "/imports/imp_1/undo",
     "/oauth/authorize",
     "/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/decide",
     "/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/confirm",

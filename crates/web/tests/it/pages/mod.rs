@@ -2,6 +2,7 @@
 
 mod approvals;
 mod forgery;
+mod imports;
 mod income;
 mod money;
 mod plans;

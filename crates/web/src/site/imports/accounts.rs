@@ -1,0 +1,191 @@
+//! The accounts of a file: where each goes, what it comes to, and its rows.
+
+use base::draft::AccountKind;
+use maud::{Markup, html};
+use service::imports::files::{AccountLook, Goes, Landing, Look, News, RowLook};
+
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::person::Person;
+use crate::site::show::{counted, plural};
+
+/// Rows on the page, whatever the number of accounts.
+const ROWS_SHOWN: usize = 200;
+/// But some of each.
+const ROWS_LEAST: usize = 10;
+
+const KINDS: [(AccountKind, &str); 5] = [
+    (AccountKind::Depository, "Checking or savings"),
+    (AccountKind::Credit, "Credit card"),
+    (AccountKind::Loan, "Loan"),
+    (AccountKind::Investment, "Investments"),
+    (AccountKind::Other, "Something else"),
+];
+
+pub(super) fn card(person: &Person, look: &Look) -> Markup {
+    html! {
+        @if !look.accounts.is_empty() {
+            section.card aria-labelledby="where" {
+                h2 id="where" { "Where it goes" }
+                @for (place, account) in look.accounts.iter().enumerate() {
+                    (one(person, account, place))
+                }
+            }
+        }
+    }
+}
+
+/// How a landing stands in the form.
+pub(super) fn landing_text(landing: Landing) -> String {
+    match landing {
+        Landing::New => Goes::New.text(),
+        Landing::Into(id) => Goes::Into(id).text(),
+        Landing::Nowhere => Goes::Nowhere.text(),
+        Landing::Unclear => String::new(),
+    }
+}
+
+fn one(person: &Person, account: &AccountLook, place: usize) -> Markup {
+    let chosen = landing_text(account.landing);
+    html! {
+        div.landing {
+            h3 { (account.name) @if !account.number.is_empty() { " " span.soft { (masked(&account.number)) } } }
+            (facts(person, account))
+            div.filters {
+                input type="hidden" name={ "was_" (place) } value=(chosen);
+                (goes(account, place, &chosen))
+                (new_account(account, place))
+            }
+            @if account.landing == Landing::New && !account.candidates.is_empty() {
+                p.soft {
+                    "If it is an account that is here already, choose that one, so that nothing is \
+                     counted twice."
+                }
+            }
+        }
+    }
+}
+
+/// The end of a number, which is all that people know it by.
+fn masked(number: &str) -> String {
+    let letters: Vec<char> = number.chars().collect();
+    match letters.len() {
+        0..=4 => number.to_owned(),
+        many => format!("\u{2022}\u{2022}{}", letters[many - 4..].iter().collect::<String>()),
+    }
+}
+
+fn facts(person: &Person, account: &AccountLook) -> Markup {
+    let view = person.view;
+    let tally = account.tally;
+    let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| counted(it as i64));
+    html! {
+        dl.key-facts {
+            @if let (Some(first), Some(last)) = (account.first_on, account.last_on) {
+                div { dt { "Time" } dd { (view.day(first)) " to " (view.day(last)) } }
+            }
+            div { dt { "Rows" } dd { (new) " new, " (changed) " updated, " (seen) " already there" } }
+            @if let Some(sum) = account.sum { div { dt { "Together" } dd { (view.signed(sum)) } } }
+            div {
+                dt { (if account.kind.is_debt() { "Balance owed" } else { "Balance" }) }
+                dd {
+                    @match account.balance {
+                        Some(balance) => (view.money(balance)),
+                        None => "not in the file",
+                    }
+                }
+            }
+            @if account.positions > 0 {
+                div { dt { "Positions" } dd { (counted(account.positions as i64)) } }
+            }
+        }
+    }
+}
+
+fn goes(account: &AccountLook, place: usize, chosen: &str) -> Markup {
+    let id = format!("f-goes_{place}");
+    let is_unclear = account.landing == Landing::Unclear;
+    html! {
+        div.field {
+            label for=(id) { "Account" span.hush { " for " (account.name) } }
+            select id=(id) name={ "goes_" (place) } required[is_unclear] {
+                @if is_unclear { option value="" selected { "Choose an account" } }
+                option value="new" selected[chosen == "new"] { "A new account" }
+                @for (candidate, name) in &account.candidates {
+                    @let value = Goes::Into(*candidate).text();
+                    option value=(value) selected[chosen == value] { (name) }
+                }
+                option value="none" selected[chosen == "none"] { "Leave it out" }
+            }
+            @if is_unclear {
+                p.wrong { "The file does not say which account it is about. Choose it once; it is remembered." }
+            }
+        }
+    }
+}
+
+/// What a new account is called and is; the style hides it where it goes into another.
+fn new_account(account: &AccountLook, place: usize) -> Markup {
+    let (name, kind) = (format!("name_{place}"), format!("kind_{place}"));
+    let kinds = KINDS.map(|(kind, label)| (kind.as_str(), label));
+    html! {
+        div.only-new {
+            (Field::text(&name, "Name", &account.name).optional().show(&Wrong::default()))
+        }
+        div.only-new { (fields::select(&kind, "Kind", &kinds, account.kind.as_str())) }
+    }
+}
+
+pub(super) fn rows(person: &Person, look: &Look) -> Markup {
+    let most = (ROWS_SHOWN / look.accounts.len().max(1)).max(ROWS_LEAST);
+    let named = look.accounts.len() > 1;
+    html! {
+        @for account in look.accounts.iter().filter(|it| !it.rows.is_empty()) {
+            section.card {
+                h2 { "Rows" @if named { " of " (account.name) } }
+                (table(person, account, most))
+            }
+        }
+    }
+}
+
+fn table(person: &Person, account: &AccountLook, most: usize) -> Markup {
+    let tally = account.tally;
+    let count = tally.new + tally.changed + tally.seen;
+    let shown = account.rows.len().min(most);
+    html! {
+        table.found {
+            thead { tr {
+                th scope="col" { "Day" }
+                th scope="col" { "What" }
+                th scope="col" { "State" }
+                th.figure scope="col" { "Amount" }
+            } }
+            tbody { @for it in &account.rows[..shown] { (row(person, it)) } }
+        }
+        @if count > shown {
+            p.soft {
+                "The newest " (shown) " of " (plural(count as i64, "row", "rows")) "."
+            }
+        }
+    }
+}
+
+fn row(person: &Person, it: &RowLook) -> Markup {
+    let (class, news) = match it.news {
+        News::New => ("good", "New"),
+        News::Changed => ("warn", "Updated"),
+        News::Known => ("", "Already there"),
+    };
+    let classes = if it.news == News::Known { "transfer" } else { "" };
+    html! {
+        tr class=(classes) {
+            td.day { (person.view.day(it.on)) }
+            td.what {
+                (it.description)
+                @if it.pending { " " span.badge.dotted { "Pending" } }
+            }
+            td.news { span.badge.(class) { (news) } }
+            td.figure { (person.view.signed(it.amount)) }
+        }
+    }
+}

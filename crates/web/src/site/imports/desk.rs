@@ -1,0 +1,186 @@
+//! Where files are dropped, with those that wait and what came in last.
+
+use axum::response::Response;
+use base::FileId;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use maud::{Markup, html};
+use service::imports::files::{self, Held, Look, State};
+use service::{Error, Result};
+
+use super::{DESK, address, history, shell, size};
+use crate::site::fields::{self, Wrong};
+use crate::site::form::TOKEN_FIELD;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::{counted, plural};
+use crate::site::trouble::{Shown, sentence};
+use crate::site::upload::{Sent, Uploads};
+
+/// Files beyond this, together, are not read for the list; each says what it is on its own page.
+const READ_BYTES_MAX: i64 = 8 * 1_024 * 1_024;
+
+pub(super) async fn get(person: Person) -> Shown {
+    show(&person, StatusCode::OK, &Wrong::default()).await
+}
+
+/// Holds what was dropped. A script asks for where to go on, because it would else go there itself unseen.
+pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -> Shown {
+    let count = uploads.files.len();
+    match hold(&person, uploads.files).await {
+        Ok(ids) => {
+            let (next, said) = match ids.as_slice() {
+                [one] => (address(*one), String::new()),
+                _ => (DESK.to_owned(), format!("{count} files are here to be looked at.")),
+            };
+            let by_script = headers.get(header::ACCEPT).is_some_and(|it| it == "application/json");
+            let answer = see_other(&person, &next, &said);
+            Ok(if by_script { told(answer, &next) } else { answer })
+        }
+        Err(error) => show(&person, StatusCode::BAD_REQUEST, &Wrong::from_error(error)?).await,
+    }
+}
+
+/// The same answer, for a script: the place in JSON, and what is to be said there in the cookie.
+fn told(mut answer: Response, next: &str) -> Response {
+    *answer.status_mut() = StatusCode::OK;
+    let headers = answer.headers_mut();
+    headers.remove(header::LOCATION);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    *answer.body_mut() = serde_json::json!({ "next": next }).to_string().into();
+    answer
+}
+
+/// All of them, or as far as it went: the first that is refused says why, by its name.
+async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
+    if sent.is_empty() {
+        return Err(Error::invalid("file", "choose one or more files first"));
+    }
+    let mut ids = Vec::new();
+    for Sent { name, content } in sent {
+        let held = files::hold(person.app(), &person.caller, &name, content).await;
+        ids.push(held.map_err(|error| match error {
+            Error::Invalid { param, message } => {
+                Error::Invalid { param, message: format!("{name}: {message}") }
+            }
+            other => other,
+        })?);
+    }
+    Ok(ids)
+}
+
+async fn show(person: &Person, status: StatusCode, wrong: &Wrong) -> Shown {
+    let held = files::held(person.app(), &person.caller).await?;
+    let mut waiting = Vec::new();
+    let mut left = READ_BYTES_MAX;
+    for file in held.into_iter().filter(|it| it.state != State::Done) {
+        left -= file.size;
+        let look = match file.state == State::Open && left >= 0 {
+            true => Some(files::look(person.app(), &person.caller, file.id).await?),
+            false => None,
+        };
+        waiting.push((file, look));
+    }
+    let is_taking = waiting.iter().any(|(file, _)| file.state == State::Committing);
+    let main = html! {
+        h1 { "Import" }
+        (wrong.summary())
+        (zone(person))
+        @if !waiting.is_empty() { (list(person, &waiting, is_taking)) }
+        (history::card(person).await?)
+    };
+    let mut shell = shell("Import");
+    shell.waits = is_taking;
+    Ok(shell.page_with(status, person, main))
+}
+
+/// A plain field for files; the script lets them be dropped anywhere on it and tells how far it is.
+fn zone(person: &Person) -> Markup {
+    let most = files::BYTES_MAX;
+    html! {
+        form.drop method="post" action=(DESK) enctype="multipart/form-data" data-drop
+            data-most=(most) {
+            input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
+            h2 { "Drop files from your bank" }
+            p { "OFX, QFX, QIF, CSV, CAMT.053 or MT940. You see what is in them before anything is \
+                 changed, and every import can be undone." }
+            div.field {
+                label for="f-file" { "Files" }
+                input id="f-file" name="file" type="file" multiple required
+                    aria-describedby="h-file";
+                p.soft id="h-file" {
+                    "Several at once if you like, " (most / 1_024 / 1_024) " MiB at most together. \
+                     They stay on this machine, and are forgotten after a day."
+                }
+            }
+            button.primary type="submit" { "Look at these files" }
+            progress max="100" value="0" aria-label="Sent" hidden {}
+            output role="status" {}
+        }
+    }
+}
+
+type Waiting = (Held, Option<Look>);
+
+fn list(person: &Person, waiting: &[Waiting], is_taking: bool) -> Markup {
+    let ready = waiting
+        .iter()
+        .filter(|(_, look)| look.as_ref().is_none_or(|it| it.is_ready() && !is_old(it)))
+        .filter(|(file, _)| file.state == State::Open)
+        .count();
+    html! {
+        section.card aria-labelledby="waiting" data-taking[is_taking] {
+            header {
+                h2 id="waiting" { "Waiting for you" }
+                @if waiting.len() > 1 && ready > 0 {
+                    (fields::button("/import/all", &person.form_token, "Import all that are ready", "primary"))
+                }
+            }
+            ul.rows { @for (file, look) in waiting { (row(person, file, look.as_ref())) } }
+        }
+    }
+}
+
+/// Whether all of it is there already.
+pub(super) fn is_old(look: &Look) -> bool {
+    let tally = look.tally();
+    look.is_ready() && tally.new == 0 && tally.changed == 0 && tally.seen > 0
+}
+
+fn row(person: &Person, file: &Held, look: Option<&Look>) -> Markup {
+    let (class, state) = match look {
+        None if file.state == State::Committing => ("", "Being imported"),
+        None => ("", "Not looked at yet"),
+        Some(look) if look.trouble.is_some() => ("warn", "Cannot be read"),
+        Some(look) if !look.is_ready() => ("warn", "Needs your word"),
+        Some(look) if is_old(look) => ("", "Nothing new"),
+        Some(_) => ("good", "Ready"),
+    };
+    html! {
+        li {
+            span.what {
+                a href=(address(file.id)) { (file.name) }
+                " " span.badge.(class) { (state) }
+                span.soft { (about(file, look)) }
+                @if file.state == State::Committing { (super::outcome::bar(person, file.id)) }
+            }
+            @if file.state == State::Open {
+                (fields::form(&format!("{}/discard", address(file.id)), &person.form_token, html! {
+                    button.quiet type="submit" { "Discard" span.hush { " " (file.name) } }
+                }))
+            }
+        }
+    }
+}
+
+fn about(file: &Held, look: Option<&Look>) -> String {
+    let size = size(file.size);
+    let Some(look) = look else { return size };
+    if let Some(trouble) = &look.trouble {
+        return sentence(trouble);
+    }
+    let format = look.format.map_or("", |it| it.label());
+    let accounts = plural(look.accounts.len() as i64, "account", "accounts");
+    let tally = look.tally();
+    let [new, seen] = [tally.new, tally.seen].map(|it| counted(it as i64));
+    format!("{format}, {size}, {accounts}: {new} new, {seen} already there")
+}

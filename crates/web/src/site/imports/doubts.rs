@@ -1,0 +1,127 @@
+//! What a file leaves open, as questions with an example from it.
+
+use base::{Date, Money};
+use maud::{Markup, html};
+use service::imports::files::{Charges, DateOrder, Doubt, Look, RowLook};
+
+use crate::site::person::Person;
+
+/// The questions that are open, and those that were answered for this file and can be answered otherwise.
+pub(super) fn card(person: &Person, look: &Look) -> Markup {
+    let mut asked = Vec::new();
+    for doubt in &look.doubts {
+        asked.push(match doubt {
+            Doubt::Dates { read_as } => dates(look, *read_as, None),
+            Doubt::Charges { read_as } => charges(person, look, *read_as, None),
+            Doubt::CardBalance { account } => balance(person, look, *account, None),
+        });
+    }
+    if let Some(order) = look.choices.dates {
+        asked.push(dates(look, order, Some(order)));
+    }
+    if let Some(sign) = look.choices.charges {
+        asked.push(charges(person, look, sign, Some(sign)));
+    }
+    for (place, choice) in look.choices.accounts.range(..look.accounts.len()) {
+        if let Some(owed) = choice.owed {
+            asked.push(balance(person, look, *place, Some(owed)));
+        }
+    }
+    html! {
+        @if !asked.is_empty() {
+            section.card aria-labelledby="questions" {
+                h2 id="questions" { "The file leaves this open" }
+                @for one in asked { (one) }
+            }
+        }
+    }
+}
+
+fn question(name: &str, asked: &str, answers: [(&str, String); 2], chosen: Option<&str>) -> Markup {
+    html! {
+        fieldset {
+            legend { strong { (asked) } }
+            @for (value, label) in answers {
+                label.check {
+                    input type="radio" name=(name) value=(value) checked[chosen == Some(value)]
+                        required;
+                    span { (label) }
+                }
+            }
+        }
+    }
+}
+
+fn all_rows(look: &Look) -> impl Iterator<Item = &RowLook> {
+    look.accounts.iter().flat_map(|it| &it.rows)
+}
+
+fn dates(look: &Look, read_as: DateOrder, chosen: Option<DateOrder>) -> Markup {
+    let telling = |it: &Date| it.day() <= 12 && i16::from(it.day()) != i16::from(it.month());
+    let day = all_rows(look).map(|it| it.on).find(telling);
+    let Some(day) = day else {
+        let answers = [
+            (DateOrder::DayFirst.as_str(), "The day comes first".to_owned()),
+            (DateOrder::MonthFirst.as_str(), "The month comes first".to_owned()),
+        ];
+        return question("dates", "How are dates written?", answers, chosen.map(DateOrder::as_str));
+    };
+    // The two numbers as they stand in the file.
+    let (first, second) = match read_as {
+        DateOrder::DayFirst => (day.day(), day.month()),
+        DateOrder::MonthFirst => (day.month(), day.day()),
+    };
+    let spoken = |month: i8, of_month: i8| {
+        let date = Date::new(day.year(), month, of_month);
+        date.map_or_else(|_| String::new(), |it| it.strftime("%-d %B %Y").to_string())
+    };
+    let asked = format!("Which day is {first:02}/{second:02}?");
+    let answers = [
+        (DateOrder::DayFirst.as_str(), format!("{}: the day comes first", spoken(second, first))),
+        (
+            DateOrder::MonthFirst.as_str(),
+            format!("{}: the month comes first", spoken(first, second)),
+        ),
+    ];
+    question("dates", &asked, answers, chosen.map(DateOrder::as_str))
+}
+
+fn charges(person: &Person, look: &Look, read_as: Charges, chosen: Option<Charges>) -> Markup {
+    let written = |it: &RowLook| match read_as {
+        Charges::Negative => it.amount.minor(),
+        Charges::Positive => it.amount.minor().saturating_neg(),
+    };
+    // A number without a sign is the one that could be either.
+    let found = all_rows(look).find(|it| written(it) > 0).or_else(|| all_rows(look).next());
+    let Some(row) = found else { return html! {} };
+    let amount = Money::new(written(row), row.amount.currency());
+    let is_positive = amount.minor() > 0;
+    let asked = format!(
+        "Is {} for \u{201c}{}\u{201d} money out or money in?",
+        person.view.money_text(amount),
+        row.description
+    );
+    let (out, into) = match is_positive {
+        true => (Charges::Positive, Charges::Negative),
+        false => (Charges::Negative, Charges::Positive),
+    };
+    let answers = [
+        (out.as_str(), "Money out: something was paid for".to_owned()),
+        (into.as_str(), "Money in: it was received, or paid back".to_owned()),
+    ];
+    question("charges", &asked, answers, chosen.map(Charges::as_str))
+}
+
+fn balance(person: &Person, look: &Look, place: usize, chosen: Option<bool>) -> Markup {
+    let Some(account) = look.accounts.get(place) else { return html! {} };
+    // What was said to be no debt is shown with the other sign.
+    let shown = account.balance.map(|it| Money::new(it.minor().saturating_abs(), it.currency()));
+    let amount = shown.map_or_else(String::new, |it| person.view.money_text(it));
+    let asked = format!("Do you owe the balance of {amount} on {}?", account.name);
+    let answers = [
+        ("yes", "Yes, it is what I owe".to_owned()),
+        ("no", "No, the bank owes it to me".to_owned()),
+    ];
+    let chosen = chosen.map(|it| if it { "yes" } else { "no" });
+    question(&format!("owed_{place}"), &asked, answers, chosen)
+}

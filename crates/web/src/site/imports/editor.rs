@@ -1,0 +1,218 @@
+//! Which column of a table means what, for the person to agree with or to mend.
+
+use maud::{Markup, html};
+use service::imports::files::csv::{
+    Column, DecimalMark, Delimiter, Detection, Field, Sheet, SheetColumn,
+};
+use service::imports::files::{Charges, DateOrder, Look, csv};
+
+use crate::site::fields;
+use crate::site::person::Person;
+
+/// Those that most files have; the others are behind a fold.
+const FIRST: [Field; 6] =
+    [Field::Date, Field::Description, Field::Amount, Field::Debit, Field::Credit, Field::Balance];
+/// A guess that is less sure is shown at once.
+const SURE: u8 = 80;
+const SAMPLES: usize = 3;
+const SAMPLE_CHARS: usize = 24;
+
+/// How a column stands in the form: by its title, so that a choice survives when other lines are skipped.
+pub(super) fn column_text(column: &Column) -> String {
+    match column {
+        Column::Title(title) => format!("t:{title}"),
+        Column::Number(number) => format!("n:{number}"),
+    }
+}
+
+pub(super) fn parse_column(text: &str) -> Option<Column> {
+    match text.split_once(':')? {
+        ("t", title) => Some(Column::Title(title.to_owned())),
+        ("n", number) => number.parse().ok().map(Column::Number),
+        _ => None,
+    }
+}
+
+/// What the columns of a field are called in the form.
+pub(super) fn name(field: Field) -> String {
+    format!("column_{}", field.as_str())
+}
+
+pub(super) fn card(person: &Person, look: &Look) -> Markup {
+    let Some(table) = &look.table else { return html! {} };
+    let is_unsure = table.confidence < SURE && look.choices.mapping.is_none() && !look.remembered;
+    let more: Vec<Field> = Field::ALL.iter().copied().filter(|it| !FIRST.contains(it)).collect();
+    let is_wrong = |field: &Field| look.complaints.iter().any(|it| it.field == Some(*field));
+    html! {
+        details.card.folded open[is_unsure || !look.complaints.is_empty()] id="columns" {
+            summary { "Which column means what" }
+            input type="hidden" name="editing" value="1";
+            (presets())
+            div.filters.columns-of {
+                @for field in FIRST { (select(person, look, table, field)) }
+            }
+            (form_of_file(table))
+            details open[more.iter().any(is_wrong)] {
+                summary { "More columns" }
+                div.filters.columns-of {
+                    @for field in &more { (select(person, look, table, *field)) }
+                    (words(table))
+                }
+            }
+            p.soft { "What you change here is remembered for files with the same columns." }
+        }
+    }
+}
+
+fn presets() -> Markup {
+    html! {
+        div.field {
+            label for="f-preset" { "Use the columns of a bank" }
+            select id="f-preset" name="preset" {
+                option value="" { "As chosen below" }
+                @for name in csv::presets() { option value=(name) { (name) } }
+            }
+        }
+    }
+}
+
+/// One list of columns for each that the field may have: those that are chosen, and one more.
+fn select(person: &Person, look: &Look, table: &Detection, field: Field) -> Markup {
+    let chosen = table.mapping.columns.get(&field).map(Vec::as_slice).unwrap_or_default();
+    let lists = (chosen.len() + 1).min(field.columns_max()).max(1);
+    let (name, wrong) = (name(field), complaints(look, field));
+    let help = format!("h-{name}");
+    html! {
+        div.field {
+            @for place in 0..lists {
+                @let id = if place == 0 { format!("f-{name}") } else { format!("f-{name}-{place}") };
+                label.hush[place > 0] for=(id) {
+                    (field.label()) @if place > 0 { ", column " (place + 1) }
+                }
+                select id=(id) name=(name) aria-describedby=(help)
+                    aria-invalid=[(!wrong.is_empty()).then_some("true")] {
+                    option value="" { (if place == 0 { "Not in this file" } else { "No other column" }) }
+                    (options(person, &table.sheet, chosen.get(place)))
+                }
+            }
+            div id=(help) {
+                @for text in &wrong { p.wrong { (text) } }
+                p.soft { (field.help()) }
+            }
+        }
+    }
+}
+
+fn complaints(look: &Look, field: Field) -> Vec<&str> {
+    let of_field = look.complaints.iter().filter(|it| it.field == Some(field));
+    of_field.map(|it| it.text.as_str()).collect()
+}
+
+fn options(person: &Person, sheet: &Sheet, chosen: Option<&Column>) -> Markup {
+    let place = chosen.and_then(|it| place_of(it, sheet));
+    html! {
+        @if let (Some(column), None) = (chosen, place) {
+            option value=(column_text(column)) selected { (column) " (not in this file)" }
+        }
+        @for (at, it) in sheet.columns.iter().enumerate() {
+            // What was chosen stands as it is written, so that a form that is sent untouched changes nothing.
+            @let column = chosen.filter(|_| place == Some(at)).unwrap_or(&it.column);
+            option value=(column_text(column)) selected[place == Some(at)] {
+                (it.title) (samples(person, it))
+            }
+        }
+    }
+}
+
+/// Titles are compared without regard to case, as presets write theirs.
+fn place_of(column: &Column, sheet: &Sheet) -> Option<usize> {
+    match column {
+        Column::Number(number) => number.checked_sub(1).filter(|it| *it < sheet.columns.len()),
+        Column::Title(title) => {
+            let title = title.to_lowercase();
+            sheet.columns.iter().position(|it| it.title.to_lowercase() == title)
+        }
+    }
+}
+
+/// Amounts are among them, so they are hidden with these.
+fn samples(person: &Person, column: &SheetColumn) -> String {
+    let short = |text: &String| -> String {
+        match text.char_indices().nth(SAMPLE_CHARS) {
+            Some((end, _)) => format!("{}\u{2026}", &text[..end]),
+            None => text.clone(),
+        }
+    };
+    let shown: Vec<String> = column.samples.iter().take(SAMPLES).map(short).collect();
+    match person.view.hide_amounts || shown.is_empty() {
+        true => String::new(),
+        false => format!(": {}", shown.join(" \u{b7} ")),
+    }
+}
+
+/// How the file as a whole is written.
+fn form_of_file(table: &Detection) -> Markup {
+    let mapping = &table.mapping;
+    let between = Delimiter::ALL.iter().map(|it| (it.as_str(), delimiter_name(*it)));
+    let between: Vec<(&str, &str)> = between.collect();
+    let dates = [
+        ("", "As the file shows"),
+        (DateOrder::DayFirst.as_str(), "Day first: 31/12"),
+        (DateOrder::MonthFirst.as_str(), "Month first: 12/31"),
+    ];
+    let marks = [
+        ("", "As the file shows"),
+        (DecimalMark::Dot.as_str(), "Point: 1,234.50"),
+        (DecimalMark::Comma.as_str(), "Comma: 1.234,50"),
+    ];
+    let signs = [
+        ("", "As the file shows"),
+        (Charges::Negative.as_str(), "Negative: -12.50 was paid"),
+        (Charges::Positive.as_str(), "Positive: 12.50 was paid"),
+    ];
+    let order = mapping.date_order.map_or("", DateOrder::as_str);
+    let mark = mapping.decimal_mark.map_or("", DecimalMark::as_str);
+    let sign = mapping.charges.map_or("", Charges::as_str);
+    html! {
+        div.filters {
+            (fields::select("date_order", "Order of dates", &dates, order))
+            (fields::select("sign", "Money out is", &signs, sign))
+            (fields::select("decimal_mark", "Before the cents", &marks, mark))
+            (fields::select("delimiter", "Between columns", &between, mapping.delimiter.as_str()))
+            div.field {
+                label for="f-skip_lines" { "Lines above the titles" }
+                input id="f-skip_lines" name="skip_lines" type="number" min="0" max="1000"
+                    value=(mapping.skip_lines);
+            }
+        }
+        (fields::check("has_header", "1", "The columns have titles", mapping.has_header))
+    }
+}
+
+fn delimiter_name(delimiter: Delimiter) -> &'static str {
+    match delimiter {
+        Delimiter::Comma => "Comma",
+        Delimiter::Semicolon => "Semicolon",
+        Delimiter::Tab => "Tab",
+        Delimiter::Pipe => "Vertical line",
+    }
+}
+
+/// What a column of words needs to be understood.
+fn words(table: &Detection) -> Markup {
+    let mapping = &table.mapping;
+    html! {
+        div.field {
+            label for="f-out_words" { "Words for money out" }
+            input id="f-out_words" name="out_words" value=(mapping.out_words.join(", "))
+                autocomplete="off" aria-describedby="h-out_words";
+            p.soft id="h-out_words" { "For a column that says in or out, such as: debit, out." }
+        }
+        div.field {
+            label for="f-currency" { "Currency of all rows" }
+            input id="f-currency" name="currency" value=(mapping.currency.as_deref().unwrap_or(""))
+                autocomplete="off" aria-describedby="h-currency";
+            p.soft id="h-currency" { "For files without a column of currencies, such as USD." }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What came in last, and how it is taken back.
+
+use axum::extract::Path;
+use base::ImportId;
+use base::draft::Source;
+use maud::{Markup, html};
+use service::imports::{self, Imported, Undone};
+
+use super::DESK;
+use crate::site::fields;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::{counted, moment, plural};
+use crate::site::trouble::{Shown, Trouble};
+
+const SHOWN: usize = 20;
+
+pub(super) async fn card(person: &Person) -> Result<Markup, Trouble> {
+    let last = imports::history(person.app(), &person.caller, None, SHOWN).await?;
+    Ok(html! {
+        section.card aria-labelledby="last" {
+            h2 id="last" { "Last imports" }
+            @if last.is_empty() {
+                p.soft { "What you bring in is listed here, and can be undone." }
+            } @else {
+                ul.rows.imports { @for it in &last { (row(person, it)) } }
+            }
+        }
+    })
+}
+
+fn row(person: &Person, it: &Imported) -> Markup {
+    let now = person.app().clock.now();
+    html! {
+        li {
+            span.what {
+                (name(it))
+                @if it.undone_at.is_some() { " " span.badge { "Undone" } }
+                span.soft { (moment(it.imported_at, now)) ": " (found(it)) }
+            }
+            @if it.undone_at.is_none() { (ending(person, it)) }
+        }
+    }
+}
+
+/// The file's name, or where else it came from.
+pub(super) fn name(it: &Imported) -> &str {
+    it.name.as_deref().unwrap_or(match it.source {
+        Source::Demo => "The demo",
+        Source::File => "A file",
+        Source::Manual => "By hand",
+        Source::Plaid => "Plaid",
+        Source::Simplefin => "SimpleFIN",
+    })
+}
+
+fn found(it: &Imported) -> String {
+    let sum = it.summary;
+    let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| counted(it as i64));
+    let mut text = format!("{new} new, {changed} updated, {seen} already there");
+    if it.rejected > 0 {
+        text.push_str(&format!(", {} left out", counted(it.rejected as i64)));
+    }
+    text
+}
+
+/// The button behind a second look: what it does is said first.
+pub(super) fn ending(person: &Person, it: &Imported) -> Markup {
+    let action = format!("/imports/{}/undo", it.id);
+    html! {
+        details.confirm {
+            summary { "Undo" span.hush { " the import of " (name(it)) } }
+            p {
+                "Transactions that it brought are removed, and what it changed is as it was before. \
+                 Other imports stay."
+            }
+            (fields::button(&action, &person.form_token, "Undo this import", "danger"))
+        }
+    }
+}
+
+pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = ImportId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let undone = imports::undo(person.app(), &person.caller, id).await?;
+    Ok(see_other(&person, DESK, &told(undone)))
+}
+
+fn told(undone: Undone) -> String {
+    let count = |it: usize| plural(it as i64, "transaction", "transactions");
+    let accounts = match undone.accounts_removed {
+        0 => String::new(),
+        many => {
+            format!(" {} removed with them.", plural(many as i64, "account was", "accounts were"))
+        }
+    };
+    format!(
+        "The import is undone: {} removed, {} as before.{accounts}",
+        count(undone.removed),
+        count(undone.restored)
+    )
+}

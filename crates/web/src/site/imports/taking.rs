@@ -1,0 +1,123 @@
+//! Taking files in, in the background: the page waits a moment, and then tells how far it is.
+
+use std::time::Duration;
+
+use axum::extract::Path;
+use base::FileId;
+use http::StatusCode;
+use service::imports::files::{self, State, Taken};
+use service::{Error, Result};
+
+use super::{DESK, address, desk, one, outcome, parse, said};
+use crate::site::fields::Wrong;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::plural;
+use crate::site::trouble::Shown;
+
+/// Most files are done within it, and need no page that says so.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Shown {
+    let id = parse(path)?;
+    let file = files::get(person.app(), &person.caller, id).await?;
+    if file.state == State::Done {
+        return Ok(see_other(&person, &address(id), ""));
+    }
+    if file.state == State::Open {
+        let mut look = files::look(person.app(), &person.caller, id).await?;
+        let said = said::read(&person, &look, &form).await?;
+        if said.choices != look.choices {
+            files::choose(person.app(), &person.caller, id, said.choices).await?;
+            look = files::look(person.app(), &person.caller, id).await?;
+        }
+        let message = match said.columns_changed {
+            true => "The columns are other ones now. Look at the rows once more, then import."
+                .to_owned(),
+            false if !look.is_ready() => one::missing(&look),
+            false => String::new(),
+        };
+        if !message.is_empty() {
+            let wrong = Wrong { param: None, message };
+            return Ok(one::page(&person, StatusCode::BAD_REQUEST, &look, &wrong));
+        }
+    }
+    match within_patience(&person, take(&person, id)).await {
+        Some(Ok(_)) => Ok(see_other(&person, &address(id), "")),
+        Some(Err(error)) => Err(error.into()),
+        None => Ok(see_other(&person, &format!("{}?{}", address(id), outcome::WAITED), "")),
+    }
+}
+
+/// All files that leave nothing open, one after the other, because each may tell where the next one goes.
+pub(super) async fn all(person: Person, _form: Form) -> Shown {
+    let held = files::held(person.app(), &person.caller).await?;
+    let open: Vec<FileId> =
+        held.iter().filter(|it| it.state == State::Open).map(|it| it.id).collect();
+    let (app, caller) = (person.app().clone(), person.caller.clone());
+    let work = async move {
+        let (mut taken, mut left) = (0, 0);
+        for id in open {
+            let look = files::look(&app, &caller, id).await?;
+            if !look.is_ready() || desk::is_old(&look) {
+                left += 1;
+                continue;
+            }
+            match files::take(&app, &caller, id).await {
+                Ok(_) => taken += 1,
+                // It stays open, and its own page says why.
+                Err(Error::Invalid { .. }) => left += 1,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((taken, left))
+    };
+    match within_patience(&person, work).await {
+        Some(result) => {
+            let (taken, left) = result?;
+            Ok(see_other(&person, DESK, &told(taken, left)))
+        }
+        None => Ok(see_other(&person, DESK, "The files are being imported.")),
+    }
+}
+
+fn told(taken: i64, left: i64) -> String {
+    let mut said = format!("{} imported.", plural(taken, "file is", "files are"));
+    if left > 0 {
+        let waits = plural(left, "other waits", "others wait");
+        said.push_str(&format!(" {waits} for your word, or has nothing new."));
+    }
+    said
+}
+
+pub(super) async fn discard(person: Person, path: Path<String>, _form: Form) -> Shown {
+    let id = parse(path)?;
+    files::discard(person.app(), &person.caller, id).await?;
+    Ok(see_other(&person, DESK, "The file is discarded. Nothing was imported from it."))
+}
+
+fn take(person: &Person, id: FileId) -> impl Future<Output = Result<Taken>> + Send + use<> {
+    let (app, caller) = (person.app().clone(), person.caller.clone());
+    async move { files::take(&app, &caller, id).await }
+}
+
+/// Goes on whatever becomes of the request; none if it takes longer than a page should.
+async fn within_patience<T: Send + 'static>(
+    person: &Person,
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Option<Result<T>> {
+    let user = person.caller.user;
+    let task = tokio::spawn(async move {
+        let done = work.await;
+        if let Err(error) = &done {
+            tracing::warn!(%error, %user, "a file was not imported");
+        }
+        done
+    });
+    match tokio::time::timeout(PATIENCE, task).await {
+        Ok(Ok(done)) => Some(done),
+        Ok(Err(error)) => Some(Err(Error::internal(format!("an import was cut off: {error}")))),
+        Err(_) => None,
+    }
+}

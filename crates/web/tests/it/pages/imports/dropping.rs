@@ -1,0 +1,124 @@
+//! Files arrive: several at once, with hostile names, too large, from elsewhere.
+
+use http::{Method, StatusCode};
+use service::imports::files;
+use testkit::World;
+
+use super::{TABLE, dropped, groceries, ofx, robin};
+use crate::browser::Browser;
+use crate::pages::{HOSTILE, is_harmless};
+
+#[tokio::test]
+async fn several_files_come_at_once_and_wait_in_a_list() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let page = browser.get("/import").await.good();
+    for said in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this machine", "64 MiB at most"]
+    {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let token = browser.form_token();
+    let (one, odd) = (groceries(), "no file that anybody knows");
+    let files = [("march.ofx", one.as_str()), ("bank.csv", TABLE), ("odd.bin", odd)];
+    assert_eq!(browser.drop_files(&token, &files).await.location(), "/import");
+    let page = browser.get("/import").await.good();
+    for said in [
+        "3 files are here to be looked at.",
+        "march.ofx",
+        "OFX, ",
+        "1 account: 2 new, 0 already there",
+        "bank.csv",
+        "Cannot be read",
+        "Import all that are ready",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn one_file_leads_to_its_page_and_a_script_is_told_where_that_is() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let page = browser.get(&at).await.good();
+    for said in ["march.ofx", "KROGER 339", "-$42.10", "+$2,500.00", ">New<", "$1,234.56", "••1234"]
+    {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(page.contains("Import 2 new transactions"), "{page}");
+}
+
+#[tokio::test]
+async fn names_and_contents_with_markup_are_shown_as_text() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let statement = ofx(&[("20260301", "-5.00", "&lt;script&gt;alert(1)&lt;/script&gt;\"'&gt;")]);
+    let title = HOSTILE.replace('"', "\"\"");
+    let table =
+        format!("Date,Amount,Description,\"{title}\"\n2026-03-13,-1.00,\"{title}\",\"{title}\"\n");
+    for content in [statement.as_str(), table.as_str(), HOSTILE] {
+        let at = dropped(&mut browser, &format!("{HOSTILE}.csv"), content).await;
+        for path in [at.as_str(), "/import"] {
+            let page = browser.get(path).await.good();
+            is_harmless(&page);
+            assert!(page.contains("&lt;/script&gt;") || page.contains("script&gt;"), "{page}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_comes_without_the_token_or_without_a_file_is_not_kept() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let one = groceries();
+    let sent = browser.drop_files("0", &[("march.ofx", one.as_str())]).await;
+    assert_eq!(sent.status, StatusCode::FORBIDDEN);
+    let token = browser.form_token();
+    let stranger = Browser::new(&world).drop_files(&token, &[("march.ofx", one.as_str())]).await;
+    assert_eq!(stranger.location(), "/sign-in");
+    for (files, said) in [
+        (&[][..], "Choose one or more files first."),
+        (&[("", "")][..], "Choose one or more files first."),
+        (&[("empty.csv", "")][..], "Empty.csv: the file is empty; choose another one."),
+    ] {
+        let sent = browser.drop_files(&token, files).await;
+        assert_eq!(sent.status, StatusCode::BAD_REQUEST, "{}", sent.text);
+        assert!(sent.text.contains(said), "{said}: {}", sent.text);
+    }
+    assert!(files::held(&world.app, &robin.caller).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_told_on_a_page_of_its_own() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let token = browser.form_token();
+    let large = "x".repeat(files::BYTES_MAX + 1);
+    let sent = browser.drop_files(&token, &[("a.csv", &large)]).await;
+    assert!(sent.text.contains("64 MiB at most"), "{}", sent.text);
+    let larger = "x".repeat(files::BYTES_MAX / 2 + 1_024 * 1_024);
+    let sent = browser.drop_files(&token, &[("a.csv", &larger), ("b.csv", &larger)]).await;
+    assert_eq!(sent.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(sent.text.contains("These files are too large"), "{}", sent.text);
+}
+
+#[tokio::test]
+async fn the_files_of_somebody_else_are_not_there() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let kim = world.person("kim@example.com").await;
+    let mut other = Browser::of(&world, &kim).await;
+    assert_eq!(other.get(&at).await.status, StatusCode::NOT_FOUND);
+    for verb in ["", "/commit", "/discard"] {
+        let sent = other.post(&format!("{at}{verb}"), &[]).await;
+        assert_eq!(sent.status, StatusCode::NOT_FOUND, "{verb}");
+    }
+    assert!(!other.get("/import").await.good().contains("march.ofx"));
+    for path in ["/import/file_1", "/import/x"] {
+        assert_eq!(other.get(path).await.status, StatusCode::NOT_FOUND);
+    }
+    let sent = other.send(Method::POST, &at, String::new()).await;
+    assert_eq!(sent.status, StatusCode::FORBIDDEN);
+    browser.get(&at).await.good();
+}

@@ -1,0 +1,117 @@
+//! Taken in once, said plainly, and taken back.
+
+use http::StatusCode;
+use service::accounts::{self, Filter, Status};
+use testkit::{Person, World};
+
+use super::{TABLE, dropped, groceries, import, ofx, robin};
+use crate::browser::Browser;
+
+async fn names(world: &World, person: &Person) -> Vec<String> {
+    let all = Filter { status: Status::All, include_hidden: true };
+    let all = accounts::list(&world.app, &person.caller, all).await.unwrap();
+    all.into_iter().map(|it| it.name).collect()
+}
+
+#[tokio::test]
+async fn an_import_says_what_it_brought_and_the_same_file_again_brings_nothing() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let said = [("name_0", "Everyday")];
+    assert_eq!(import(&mut browser, &at, &said).await.location(), at);
+    let page = browser.get(&at).await.good();
+    for said in ["2 new transactions came in", "Left out", "Everyday", "Undo this import"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert_eq!(names(&world, &robin).await, ["Everyday"]);
+    // Pressing the button again leads to the same page.
+    assert_eq!(browser.post(&format!("{at}/commit"), &[]).await.location(), at);
+
+    let at = dropped(&mut browser, "march again.ofx", &groceries()).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("Nothing new in this file") && page.contains("Already there"), "{page}");
+    assert!(browser.get("/import").await.good().contains("Nothing new"));
+    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
+    assert!(browser.get(&at).await.good().contains("Nothing new in this file."));
+    let page = browser.get("/transactions").await.good();
+    assert_eq!(page.matches("name=\"id\"").count(), 2, "{page}");
+}
+
+#[tokio::test]
+async fn an_import_is_undone_and_says_what_went() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    import(&mut browser, &at, &[]).await;
+    let page = browser.get("/import").await.good();
+    let undo = page.split_once("action=\"/imports/").unwrap().1.split_once('"').unwrap().0;
+    let undo = format!("/imports/{undo}");
+    let kim = world.person("kim@example.com").await;
+    let other = Browser::of(&world, &kim).await.post(&undo, &[]).await;
+    assert_eq!(other.status, StatusCode::NOT_FOUND);
+    let page = browser.submit(&undo, &[]).await.good();
+    assert!(page.contains("2 transactions removed, 0 transactions as before."), "{page}");
+    assert!(page.contains("1 account was removed with them.") && page.contains("Undone"), "{page}");
+    assert!(names(&world, &robin).await.is_empty());
+    assert!(browser.get(&at).await.good().contains("This import was undone"));
+    assert_eq!(browser.post(&undo, &[]).await.status, StatusCode::CONFLICT);
+    assert_eq!(browser.post("/imports/imp_1/undo", &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn all_that_is_ready_is_imported_at_once_and_one_account_is_not_made_twice() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let token = browser.form_token();
+    let (march, april) = (groceries(), ofx(&[("20260228", "-7.00", "KIOSK")]).replace("F0", "F9"));
+    let files =
+        [("a.ofx", march.as_str()), ("b.ofx", &april), ("odd.bin", "odd"), ("c.csv", TABLE)];
+    browser.drop_files(&token, &files).await;
+    let page = browser.submit("/import/all", &[]).await.good();
+    // The table named no account, and by then there is one that it could be about.
+    assert!(page.contains("2 files are imported. 2 others wait for your word"), "{page}");
+    assert!(page.contains("Needs your word"), "{page}");
+    assert_eq!(names(&world, &robin).await.len(), 1);
+    let page = browser.get("/transactions").await.good();
+    assert_eq!(page.matches("name=\"id\"").count(), 3, "{page}");
+}
+
+#[tokio::test]
+async fn a_preview_that_was_open_while_its_account_came_makes_no_second_one() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let first = dropped(&mut browser, "a.ofx", &groceries()).await;
+    let second = dropped(&mut browser, "b.ofx", &ofx(&[("20260228", "-7.00", "KIOSK")])).await;
+    let open = browser.get(&second).await.good();
+    import(&mut browser, &first, &[]).await;
+    let fields = super::form_of(&open);
+    let sent = browser.post(&format!("{second}/commit"), &super::pairs(&fields)).await;
+    assert_eq!(sent.location(), second);
+    assert_eq!(names(&world, &robin).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_discarded_file_is_gone_and_nothing_came_of_it() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
+    assert!(page.contains("The file is discarded.") && !page.contains("march.ofx"), "{page}");
+    assert_eq!(browser.get(&at).await.status, StatusCode::NOT_FOUND);
+    assert!(names(&world, &robin).await.is_empty());
+}
+
+#[tokio::test]
+async fn lines_that_cannot_be_read_are_told_with_their_reason() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let table =
+        format!("{TABLE}2026-02-16,many,KIOSK,four,\n2026-02-17,-1.00,KIOSK,five,1806.50\n");
+    let at = dropped(&mut browser, "bank.csv", &table).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("1 line cannot be read") && page.contains("Line 5"), "{page}");
+    import(&mut browser, &at, &[]).await;
+    let page = browser.get(&at).await.good();
+    assert!(page.contains("<dt>Left out</dt><dd>1</dd>"), "{page}");
+}
