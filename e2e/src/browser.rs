@@ -1,6 +1,7 @@
 //! A person's hands and eyes: opens addresses, finds controls by what they are called, types, clicks.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::Instant;
 
 use base64::Engine as _;
@@ -144,6 +145,25 @@ impl Browser {
         let element = self.field(field);
         self.must(&format!("/element/{}/clear", element.0), json!({}));
         self.must(&format!("/element/{}/value", element.0), json!({"text": text}));
+    }
+
+    /// Chooses an entry of a list by its words.
+    #[track_caller]
+    pub fn choose(&self, list: &str, entry: &str) {
+        let list = self.field(list);
+        let find = "return [...arguments[0].options].find(it => it.text.trim() === arguments[1])";
+        let found = self.script(find, json!([{ELEMENT: list.0}, entry]));
+        let found = found[ELEMENT].as_str();
+        let found = found.unwrap_or_else(|| panic!("no {entry:?} to choose at {}", self.path()));
+        self.click(&Element(found.to_owned()));
+    }
+
+    /// Chooses files from the disk, as in the window that a field for files opens.
+    #[track_caller]
+    pub fn attach(&self, field: &str, files: &[&Path]) {
+        let element = self.field(field);
+        let paths: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+        self.must(&format!("/element/{}/value", element.0), json!({"text": paths.join("\n")}));
     }
 
     /// Presses keys wherever the focus is, as on a keyboard. WebDriver has letters for those that

@@ -1,6 +1,7 @@
 //! The built program seen through a real browser: Chromium, asked over WebDriver by a client of our own.
 
 pub mod audit;
+pub mod bank;
 pub mod browser;
 pub mod http;
 pub mod look;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::bank::{self, Month};
 use crate::{Browser, Program};
 
 pub const PASSWORD: &str = "a long walk along the quay";
@@ -13,6 +14,7 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
     open_house(&mut show);
     second_step(&mut show);
     new_key_and_consent(&mut show);
+    files(&mut show);
 }
 
 /// As the server printed it, such as `k7wq-3m2x-9d4h`.
@@ -117,4 +119,41 @@ fn new_key_and_consent(show: &mut impl FnMut(&str, &Browser)) {
     show("consent", &browser);
     ask("https%3A%2F%2Felsewhere.example%2Fcallback");
     show("consent-refused", &browser);
+}
+
+/// Files that were dropped, in each state that they can be in.
+fn files(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::serve();
+    let browser = Browser::start(program.origin());
+    browser.go("/setup");
+    browser.set_up(&setup_code(&program));
+    browser.arrive("/");
+    let now = Month::of(&browser);
+    let odd = ("holiday.jpg", "not a statement at all".to_owned());
+    browser.go("/import");
+    browser.drop_files(&[bank::ofx(now), bank::checking(now), bank::open_table(), odd]);
+    browser.sees("4 files are here to be looked at.");
+    show("import-waiting", &browser);
+    browser.follow("statement.ofx");
+    browser.sees("40 new");
+    show("import-preview", &browser);
+    browser.press("Import 40 new transactions");
+    browser.sees("40 new transactions came in");
+    show("import-done", &browser);
+    browser.go("/import");
+    browser.follow("Chase1234_Activity.csv");
+    show("import-unclear", &browser);
+    browser.choose("Account for Chase", "Checking ...1234");
+    browser.sees("Nothing new in this file");
+    show("import-nothing-new", &browser);
+    browser.go("/import");
+    browser.follow("little-bank.csv");
+    browser.sees("Which day is");
+    show("import-questions", &browser);
+    browser.choose("Amount", "Not in this file");
+    browser.sees("Choose the column with the amount");
+    show("import-columns", &browser);
+    browser.go("/import");
+    browser.follow("holiday.jpg");
+    show("import-unreadable", &browser);
 }

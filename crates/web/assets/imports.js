@@ -67,9 +67,11 @@
     });
   }
 
-  /* Only the newest answer counts, and nobody's typing is taken from under their hands. */
+  /* Only the newest answer counts, and nothing is taken from under anybody's hands. */
   function preview(form) {
     let asked = 0;
+    let pressed = false;
+    let leaving = false;
 
     const typing = () => {
       const at = document.activeElement;
@@ -80,33 +82,40 @@
       asked += 1;
       const mine = asked;
       const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
-      if (!answer.ok || mine !== asked) return;
+      if (!answer.ok) return;
       const page = html(await answer.text());
       const fresh = page.querySelector('form[data-preview]');
-      if (!fresh || mine !== asked || typing()) return;
+      while (pressed) await new Promise((done) => { setTimeout(done, 20); });
+      if (!fresh || leaving || mine !== asked || typing()) return;
       const focused = document.activeElement && document.activeElement.id;
-      const open = [...form.querySelectorAll('details')].map((it) => it.open);
+      const open = [...form.querySelectorAll('details[id]')].filter((it) => it.open);
       form.replaceChildren(...fresh.childNodes);
-      form.querySelectorAll('details').forEach((it, place) => { it.open = it.open || open[place]; });
+      for (const it of open) {
+        const now = document.getElementById(it.id);
+        if (now) now.open = true;
+      }
       const again = focused && document.getElementById(focused);
       if (again) again.focus({ preventScroll: true });
-      const lines = ['.lead-in', '.rejected'].map((it) => [document.querySelector(`main > ${it}`), page.querySelector(`main > ${it}`)]);
-      for (const [old, now] of lines) if (old && now) old.replaceWith(now);
+      document.querySelector('main > .lead-in').replaceWith(page.querySelector('main > .lead-in'));
       form.querySelector('output').textContent = 'The preview is updated.';
     }
 
+    document.addEventListener('pointerdown', () => { pressed = true; });
+    for (const end of ['pointerup', 'pointercancel']) {
+      document.addEventListener(end, () => { setTimeout(() => { pressed = false; }, 20); });
+    }
+    form.addEventListener('submit', () => { leaving = true; });
     form.addEventListener('change', () => { renew().catch(() => {}); });
   }
 
   async function follow() {
-    const main = document.querySelector('main');
     for (;;) {
       await new Promise((done) => { setTimeout(done, 1000); });
       try {
         const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-        const fresh = html(await answer.text()).querySelector('main');
-        if (!fresh || !fresh.querySelector('[data-taking]')) break;
-        main.replaceChildren(...fresh.childNodes);
+        const fresh = html(await answer.text()).querySelector('[data-taking]');
+        if (!fresh) break;
+        document.querySelector('[data-taking]').replaceWith(fresh);
       } catch {
         /* The server is being restarted, or the network is away. */
       }

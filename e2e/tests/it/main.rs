@@ -5,6 +5,7 @@ mod approvals;
 mod audits;
 mod consent;
 mod first_run;
+mod imports;
 mod keys;
 mod looks;
 mod passkeys;

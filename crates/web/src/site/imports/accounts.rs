@@ -48,7 +48,7 @@ fn one(person: &Person, account: &AccountLook, place: usize) -> Markup {
     let chosen = landing_text(account.landing);
     html! {
         div.landing {
-            h3 { (account.name) @if !account.number.is_empty() { " " span.soft { (masked(&account.number)) } } }
+            h3 { (account.name) (masked(account)) }
             (facts(person, account))
             div.filters {
                 input type="hidden" name={ "was_" (place) } value=(chosen);
@@ -65,25 +65,35 @@ fn one(person: &Person, account: &AccountLook, place: usize) -> Markup {
     }
 }
 
-/// The end of a number, which is all that people know it by.
-fn masked(number: &str) -> String {
-    let letters: Vec<char> = number.chars().collect();
-    match letters.len() {
-        0..=4 => number.to_owned(),
-        many => format!("\u{2022}\u{2022}{}", letters[many - 4..].iter().collect::<String>()),
+/// The end of its number, which is all that people know it by, unless its name tells it.
+fn masked(account: &AccountLook) -> Markup {
+    let letters: Vec<char> = account.number.chars().collect();
+    let end: String = letters[letters.len().saturating_sub(4)..].iter().collect();
+    html! {
+        @if !end.is_empty() && !account.name.contains(&end) {
+            " " span.soft { "\u{2022}\u{2022}" (end) }
+        }
+    }
+}
+
+/// What of an account is new; unknown as long as it could be any.
+fn news(account: &AccountLook) -> String {
+    let tally = account.tally;
+    let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| counted(it as i64));
+    match account.landing {
+        Landing::Unclear => counted((tally.new + tally.changed + tally.seen) as i64),
+        _ => format!("{new} new, {changed} updated, {seen} already there"),
     }
 }
 
 fn facts(person: &Person, account: &AccountLook) -> Markup {
     let view = person.view;
-    let tally = account.tally;
-    let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| counted(it as i64));
     html! {
         dl.key-facts {
             @if let (Some(first), Some(last)) = (account.first_on, account.last_on) {
                 div { dt { "Time" } dd { (view.day(first)) " to " (view.day(last)) } }
             }
-            div { dt { "Rows" } dd { (new) " new, " (changed) " updated, " (seen) " already there" } }
+            div { dt { "Rows" } dd { (news(account)) } }
             @if let Some(sum) = account.sum { div { dt { "Together" } dd { (view.signed(sum)) } } }
             div {
                 dt { (if account.kind.is_debt() { "Balance owed" } else { "Balance" }) }
@@ -160,7 +170,7 @@ fn table(person: &Person, account: &AccountLook, most: usize) -> Markup {
                 th scope="col" { "State" }
                 th.figure scope="col" { "Amount" }
             } }
-            tbody { @for it in &account.rows[..shown] { (row(person, it)) } }
+            tbody { @for it in &account.rows[..shown] { (row(person, account.landing, it)) } }
         }
         @if count > shown {
             p.soft {
@@ -170,7 +180,7 @@ fn table(person: &Person, account: &AccountLook, most: usize) -> Markup {
     }
 }
 
-fn row(person: &Person, it: &RowLook) -> Markup {
+fn row(person: &Person, landing: Landing, it: &RowLook) -> Markup {
     let (class, news) = match it.news {
         News::New => ("good", "New"),
         News::Changed => ("warn", "Updated"),
@@ -184,7 +194,9 @@ fn row(person: &Person, it: &RowLook) -> Markup {
                 (it.description)
                 @if it.pending { " " span.badge.dotted { "Pending" } }
             }
-            td.news { span.badge.(class) { (news) } }
+            td.news {
+                @if landing != Landing::Unclear { span.badge.(class) { (news) } }
+            }
             td.figure { (person.view.signed(it.amount)) }
         }
     }

@@ -46,20 +46,22 @@ pub(super) fn card(person: &Person, look: &Look) -> Markup {
     html! {
         details.card.folded open[is_unsure || !look.complaints.is_empty()] id="columns" {
             summary { "Which column means what" }
-            input type="hidden" name="editing" value="1";
-            (presets())
-            div.filters.columns-of {
-                @for field in FIRST { (select(person, look, table, field)) }
-            }
-            (form_of_file(table))
-            details open[more.iter().any(is_wrong)] {
-                summary { "More columns" }
+            div.inside {
+                input type="hidden" name="editing" value="1";
+                (presets())
                 div.filters.columns-of {
-                    @for field in &more { (select(person, look, table, *field)) }
-                    (words(table))
+                    @for field in FIRST { (select(person, look, table, field)) }
                 }
+                (form_of_file(table))
+                details id="more-columns" open[more.iter().any(is_wrong)] {
+                    summary { "More columns" }
+                    div.filters.columns-of {
+                        @for field in &more { (select(person, look, table, *field)) }
+                        (words(table))
+                    }
+                }
+                p.soft { "What you change here is remembered for files with the same columns." }
             }
-            p.soft { "What you change here is remembered for files with the same columns." }
         }
     }
 }

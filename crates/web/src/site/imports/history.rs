@@ -37,7 +37,7 @@ fn row(person: &Person, it: &Imported) -> Markup {
             span.what {
                 (name(it))
                 @if it.undone_at.is_some() { " " span.badge { "Undone" } }
-                span.soft { (moment(it.imported_at, now)) ": " (found(it)) }
+                span.soft { (found(it)) ", " (moment(it.imported_at, now)) }
             }
             @if it.undone_at.is_none() { (ending(person, it)) }
         }

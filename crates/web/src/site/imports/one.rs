@@ -4,6 +4,7 @@ use axum::extract::{Path, RawQuery};
 use base::FileId;
 use http::StatusCode;
 use maud::{Markup, html};
+use service::Error;
 use service::imports::files::{self, Held, Landing, Look, Rejections, State};
 
 use super::{DESK, accounts, address, desk, doubts, editor, outcome, parse, said, shell, size};
@@ -40,7 +41,11 @@ pub(super) async fn update(person: Person, path: Path<String>, form: Form) -> Sh
         let look = files::look(person.app(), &person.caller, id).await?;
         let said = said::read(&person, &look, &form).await?;
         if said.choices != look.choices {
-            files::choose(person.app(), &person.caller, id, said.choices).await?;
+            match files::choose(person.app(), &person.caller, id, said.choices).await {
+                // Meanwhile it is being imported; its page says so.
+                Ok(()) | Err(Error::NotFound(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     Ok(see_other(&person, &address(id), ""))
@@ -127,8 +132,8 @@ fn preview(person: &Person, look: &Look) -> Markup {
             (buttons(look, &here))
             output.hush role="status" {}
             (accounts::rows(person, look))
+            (rejected(person, &look.rejected))
         }
-        (rejected(person, &look.rejected))
     }
 }
 
@@ -150,6 +155,8 @@ fn answer(look: &Look) -> Markup {
                     " already there. You can discard the file."
                 }
             }
+        } @else if look.accounts.iter().any(|it| it.landing == Landing::Unclear) {
+            p.warning { "Say which of your accounts this file is about, and you see what of it is new." }
         } @else {
             dl.tiles.sums {
                 div.tile { dt { "New" } dd { (counted(new)) } }
@@ -173,9 +180,10 @@ fn buttons(look: &Look, here: &str) -> Markup {
     };
     html! {
         div.actions {
+            // The first is what the Enter key in a field presses: it must be the harmless one.
+            button type="submit" formnovalidate { "Update the preview" }
             button type="submit" class=(if old { "" } else { "primary" })
                 formaction={ (here) "/commit" } { (label) }
-            button type="submit" formnovalidate { "Update the preview" }
             button type="submit" class=(if old { "primary" } else { "" }) form="discard" { "Discard" }
         }
     }
@@ -204,7 +212,7 @@ fn rejected(person: &Person, rejected: &Rejections) -> Markup {
     let more = rejected.count.saturating_sub(REJECTED_SHOWN.min(rejected.rows.len()));
     html! {
         @if rejected.count > 0 {
-            details.card.folded.rejected {
+            details.card.folded id="rejected" {
                 summary {
                     (plural(rejected.count as i64, "line", "lines")) " cannot be read and will be left out"
                 }

@@ -84,9 +84,10 @@ pub(super) async fn all(person: Person, _form: Form) -> Shown {
 
 fn told(taken: i64, left: i64) -> String {
     let mut said = format!("{} imported.", plural(taken, "file is", "files are"));
-    if left > 0 {
-        let waits = plural(left, "other waits", "others wait");
-        said.push_str(&format!(" {waits} for your word, or has nothing new."));
+    match left {
+        0 => {}
+        1 => said.push_str(" 1 other waits for your word, or has nothing new."),
+        _ => said.push_str(&format!(" {left} others wait for your word, or have nothing new.")),
     }
     said
 }

@@ -1,0 +1,154 @@
+//! Files that a bank would let a person download: months of an account and of a card, up to today.
+
+use serde_json::json;
+
+use crate::Browser;
+
+/// Complete months before this one.
+const MONTHS: i32 = 8;
+
+/// A file to drop: its name, and what is in it.
+pub type File = (&'static str, String);
+
+/// A day as the browser's clock has it, which is the program's as well.
+#[derive(Debug, Clone, Copy)]
+pub struct Month {
+    year: i32,
+    month: i32,
+}
+
+impl Month {
+    /// The present one.
+    #[track_caller]
+    pub fn of(browser: &Browser) -> Month {
+        let now = browser
+            .script("return [new Date().getFullYear(), new Date().getMonth() + 1]", json!([]));
+        let part = |place: usize| now[place].as_i64().and_then(|it| it.try_into().ok());
+        Month { year: part(0).unwrap_or_default(), month: part(1).unwrap_or_default() }
+    }
+
+    fn before(self, months: i32) -> Month {
+        let count = self.year * 12 + self.month - 1 - months;
+        Month { year: count / 12, month: count % 12 + 1 }
+    }
+}
+
+struct Row {
+    month: Month,
+    day: i32,
+    cents: i32,
+    text: &'static str,
+}
+
+impl Row {
+    fn amount(&self) -> String {
+        let sign = if self.cents < 0 { "-" } else { "" };
+        format!("{sign}{}.{:02}", self.cents.abs() / 100, self.cents.abs() % 100)
+    }
+
+    fn american(&self) -> String {
+        format!("{:02}/{:02}/{}", self.month.month, self.day, self.month.year)
+    }
+}
+
+/// Pay, rent, a subscription and groceries, oldest first.
+fn everyday(now: Month) -> Vec<Row> {
+    let of_month = |month: Month| {
+        [
+            (1, -120_000, "OAK STREET RENT"),
+            (3, -8_417, "KROGER 339 COLUMBUS OH"),
+            (12, -1_549, "NETFLIX.COM"),
+            (15, 285_000, "ACME CORP PAYROLL"),
+            (21, -6_250, "KROGER 339 COLUMBUS OH"),
+        ]
+        .map(|(day, cents, text)| Row { month, day, cents, text })
+    };
+    (1..=MONTHS).rev().flat_map(|it| of_month(now.before(it))).collect()
+}
+
+/// The account as OFX, with its balance.
+pub fn ofx(now: Month) -> File {
+    let mut text = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX><BANKMSGSRSV1><STMTTRNRS>\
+        <STMTRS><CURDEF>USD<BANKACCTFROM><BANKID>044000037<ACCTID>000774411234<ACCTTYPE>CHECKING\
+        </BANKACCTFROM><BANKTRANLIST>\n"
+        .to_owned();
+    for (place, row) in everyday(now).iter().enumerate() {
+        let Month { year, month } = row.month;
+        text.push_str(&format!(
+            "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{year}{month:02}{:02}<TRNAMT>{}<FITID>2026{place}\
+             <NAME>{}</STMTTRN>\n",
+            row.day,
+            row.amount(),
+            row.text
+        ));
+    }
+    let Month { year, month } = now;
+    text.push_str(&format!(
+        "</BANKTRANLIST><LEDGERBAL><BALAMT>6302.72<DTASOF>{year}{month:02}01</LEDGERBAL></STMTRS>\
+         </STMTTRNRS></BANKMSGSRSV1></OFX>\n"
+    ));
+    ("statement.ofx", text)
+}
+
+/// The last three months of the same account, as Chase writes a table of them.
+pub fn checking(now: Month) -> File {
+    let mut text =
+        "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n".to_owned();
+    let rows = everyday(now);
+    let mut balance = 630_272;
+    for row in rows.iter().rev().take(15) {
+        let kind = if row.cents < 0 { "DEBIT" } else { "CREDIT" };
+        text.push_str(&format!(
+            "{kind},{},\"{}\",{},ACH_{kind},{}.{:02},,\n",
+            row.american(),
+            row.text,
+            row.amount(),
+            balance / 100,
+            balance % 100
+        ));
+        balance -= row.cents;
+    }
+    ("Chase1234_Activity.csv", text)
+}
+
+/// A card of the same bank.
+pub fn card(now: Month) -> File {
+    let mut text =
+        "Card,Transaction Date,Post Date,Description,Category,Type,Amount,Memo\n".to_owned();
+    for row in (1..=MONTHS).flat_map(|it| {
+        let month = now.before(it);
+        [
+            Row { month, day: 24, cents: -1_199, text: "SPOTIFY USA" },
+            Row { month, day: 9, cents: -450, text: "STARBUCKS STORE 01234" },
+        ]
+    }) {
+        let on = row.american();
+        text.push_str(&format!("9876,{on},{on},{},,Sale,{},\n", row.text, row.amount()));
+    }
+    ("Chase9876_Activity.csv", text)
+}
+
+/// A table that says neither which number is the day nor whether money left.
+pub fn open_table() -> File {
+    let rows = "Date,Amount,Description,Note\n03/04/2026,12.50,CORNER CAFE,a\n\
+        05/06/2026,80.00,CITY POWER,b\n02/01/2026,lost,KIOSK,c\n02/03/2026,3.00,KIOSK,d\n";
+    ("little-bank.csv", rows.to_owned())
+}
+
+const DROP: &str = r#"
+const [files] = arguments;
+const transfer = new DataTransfer();
+for (const [name, text] of files) transfer.items.add(new File([text], name));
+const zone = document.querySelector("form[data-drop]");
+for (const kind of ["dragenter", "dragover", "drop"]) {
+    zone.dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+}
+"#;
+
+impl Browser {
+    /// Lets files fall on the page of imports, as from a folder beside the browser.
+    #[track_caller]
+    pub fn drop_files(&self, files: &[File]) {
+        self.script(DROP, json!([files]));
+    }
+}

@@ -1,0 +1,130 @@
+//! Files of a bank: dropped, looked at, imported, and found to bring nothing the second time.
+
+use e2e::bank::{self, Month};
+use e2e::scenes::setup_code;
+use e2e::{Browser, Program, until};
+
+/// What the statement calls the account.
+const ACCOUNT: &str = "Checking ...1234";
+
+fn newcomer(program: &Program) -> Browser {
+    let browser = Browser::start(program.origin());
+    browser.go("/");
+    browser.arrive("/setup");
+    browser.set_up(&setup_code(program));
+    browser.arrive("/");
+    browser
+}
+
+/// Loads the page until the background has caught up.
+#[track_caller]
+fn shows(browser: &Browser, path: &str, texts: &[&str]) {
+    until(&format!("{path} shows {texts:?}, not\n{}", browser.text()), || {
+        browser.go(path);
+        let page = browser.text();
+        texts.iter().all(|it| page.contains(it)).then_some(())
+    });
+}
+
+#[test]
+fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
+    let program = Program::serve();
+    let browser = newcomer(&program);
+    browser.follow("Import files from your bank");
+    browser.arrive("/import");
+    let now = Month::of(&browser);
+    let files = [bank::ofx(now), bank::checking(now), bank::card(now)];
+
+    browser.drop_files(&files);
+    browser.sees("3 files are here to be looked at.");
+    browser.keeps_nobody_out();
+    browser.go("/import");
+    browser.follow("statement.ofx");
+    browser.sees("40 new, 0 updated, 0 already there");
+    browser.sees("NETFLIX.COM");
+    browser.sees("$6,302.72");
+    browser.press("Import 40 new transactions");
+    browser.sees("40 new transactions came in");
+    let next = browser.path();
+    browser.keeps_nobody_out();
+    browser.go(&next);
+
+    // The bank's table of the same account: it does not say which, and the preview follows the answer.
+    browser.follow("Next: Chase1234_Activity.csv");
+    browser.sees("Its columns are those of Chase checking and savings");
+    browser.sees("does not say which account it is about");
+    browser.choose("Account for Chase", ACCOUNT);
+    browser.sees("Nothing new in this file");
+    browser.sees("15 transactions are already there");
+    browser.press("Import anyway");
+    browser.sees("All of it was here already.");
+
+    browser.follow("Next: Chase9876_Activity.csv");
+    browser.choose("Account for Chase 9876", "A new account");
+    browser.press("Import 16 new transactions");
+    browser.sees("16 new transactions came in");
+
+    shows(&browser, "/transactions", &["Netflix", "Groceries", ACCOUNT, "Chase 9876"]);
+    shows(&browser, "/recurring", &["Netflix", "Spotify"]);
+    shows(&browser, "/accounts", &[ACCOUNT, "$6,302.72"]);
+    shows(&browser, "/", &["Net worth", "$6,302"]);
+    browser.is_clean();
+
+    browser.go("/import");
+    browser.drop_files(&files);
+    browser.sees("3 files are here to be looked at.");
+    assert_eq!(browser.text().matches("Nothing new").count(), 3, "{}", browser.text());
+    for name in ["statement.ofx", "Chase1234_Activity.csv", "Chase9876_Activity.csv"] {
+        browser.go("/import");
+        browser.follow(name);
+        browser.sees("Nothing new in this file");
+        browser.press("Discard");
+        browser.sees("The file is discarded.");
+    }
+    browser.is_clean();
+}
+
+#[test]
+fn columns_are_mended_with_a_preview_that_follows() {
+    let program = Program::serve();
+    let browser = newcomer(&program);
+    browser.go("/import");
+    browser.drop_files(&[bank::open_table()]);
+    browser.sees("Which day is 05/06?");
+    browser.click(&browser.field("5 June 2026: the day comes first"));
+    browser.sees("Fri 5 Jun");
+    browser.click(&browser.field("Money out: something was paid for"));
+    browser.sees("-$80.00");
+    browser.choose("Description", "Note: a · b · c");
+    browser.sees("It is read as you say below.");
+    browser.choose("Amount", "Not in this file");
+    browser.sees("Choose the column with the amount");
+    browser.keeps_nobody_out();
+    browser.is_clean();
+}
+
+#[test]
+fn files_are_imported_and_taken_back_without_a_script() {
+    let program = Program::serve();
+    let browser = newcomer(&program);
+    let now = Month::of(&browser);
+    let (name, text) = bank::ofx(now);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    browser.without_script();
+    browser.go("/import");
+    browser.attach("Files", &[&path]);
+    browser.press("Look at these files");
+    browser.sees("40 new, 0 updated, 0 already there");
+    browser.fill("Name", "Everyday");
+    browser.press("Update the preview");
+    browser.press("Import 40 new transactions");
+    browser.sees("40 new transactions came in");
+    browser.press("Undo the import of statement.ofx");
+    browser.press("Undo this import");
+    browser.sees("40 transactions removed");
+    browser.go("/accounts");
+    browser.sees("No accounts yet");
+    browser.is_clean();
+}
