@@ -71,7 +71,8 @@ create table file_mappings (
 ) {clustered};
 
 -- A connection that is asked: how to get in, sealed; what is wrong with it and what to do; when it is asked next, how
--- often it was on that day, and back to which day its history was asked for.
+-- often it was on that day, and back to which day its history was asked for, with when to go on, how many parts in a
+-- row had nothing in them, and how many days it gives at once where that is fewer than usual.
 alter table connections add column access {bytes};
 alter table connections add column name text;
 alter table connections add column attention text;
@@ -81,30 +82,41 @@ alter table connections add column failures {int} not null default 0;
 alter table connections add column asked_on {int};
 alter table connections add column asked_count {int} not null default 0;
 alter table connections add column history_from {int};
+alter table connections add column next_history_at {int};
+alter table connections add column history_empty {int} not null default 0;
+alter table connections add column window_days {int};
 alter table connections add column disconnected_at {int};
 
 create index connections_due on connections (next_sync_at) where next_sync_at is not null;
+create index connections_history_due on connections (next_history_at) where next_history_at is not null;
 
 -- What is wrong with one account alone.
 alter table accounts add column attention text;
 -- The day on which the person last said what is on it: what is written down by hand from then on moves the balance.
 alter table accounts add column reconciled_on {int};
 
--- The accounts that a connection offers, and what the person wants of each: `choice` is open, taken or left.
+-- The accounts that a connection offers, and what the person wants of each: `choice` is open, taken, left, or refused
+-- for those that cannot be taken, with the reason. `login` and `asked_as` are the server's names for the login it
+-- belongs to and for itself; `good_at` is when all of it was last told.
 create table offered_accounts (
     user_id {bytes} not null,
     connection_id {bytes} not null,
     external_id text not null,
+    login text,
+    asked_as text not null,
     name text not null,
+    own_name text,
     institution_name text,
     currency text not null,
-    balance text,
+    balance_minor {int},
     kind text not null,
     subtype text,
     owed text not null,
     choice text not null,
+    reason text,
     account_id {bytes},
     seen_at {int} not null,
+    good_at {int},
     primary key (user_id, connection_id, external_id),
     foreign key (user_id, connection_id) references connections (user_id, id) on delete cascade
 ) {clustered};

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::time::Duration;
 
 use service::{
-    App, actions, idempotency, insights, invitations, keys, limits, oauth, paper, passkeys,
-    sessions, sign_ins, webhooks,
+    App, actions, connections, idempotency, insights, invitations, keys, limits, oauth, paper,
+    passkeys, sessions, sign_ins, webhooks,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -15,6 +15,8 @@ use tokio::time::MissedTickBehavior;
 const PEOPLE_A_STEP: usize = 50;
 /// A step that takes longer is given up; the next one starts afresh.
 const STEP_MAX: Duration = Duration::from_secs(60);
+/// Servers that are asked for accounts may take minutes, because they ask banks first.
+const ASKING_MAX: Duration = Duration::from_secs(900);
 
 pub(crate) struct Loops {
     tasks: JoinSet<()>,
@@ -72,6 +74,9 @@ impl Loops {
         self.start("book splits and dividends", 900, app, |app| async move {
             paper::settle_once(&app).await
         });
+        self.start_within("ask connections", (60, ASKING_MAX), app, |app| async move {
+            connections::sync_once(&app).await
+        });
         self.tasks.spawn(webhooks::run(app.clone(), self.stop.clone()));
         self.start("send again what failed", 1, app, |app| async move {
             webhooks::replay_once(&app).await
@@ -85,8 +90,22 @@ impl Loops {
     }
 
     /// Calls `step` every so many seconds until the program stops; a step under way is finished.
-    pub(crate) fn start<F, S>(&mut self, name: &'static str, seconds: u64, app: &App, mut step: F)
+    pub(crate) fn start<F, S>(&mut self, name: &'static str, seconds: u64, app: &App, step: F)
     where
+        F: FnMut(App) -> S + Send + 'static,
+        S: Future<Output = service::Result<usize>> + Send,
+    {
+        self.start_within(name, (seconds, STEP_MAX), app, step);
+    }
+
+    /// The same for steps that may take so long.
+    fn start_within<F, S>(
+        &mut self,
+        name: &'static str,
+        (seconds, most): (u64, Duration),
+        app: &App,
+        mut step: F,
+    ) where
         F: FnMut(App) -> S + Send + 'static,
         S: Future<Output = service::Result<usize>> + Send,
     {
@@ -99,7 +118,7 @@ impl Loops {
                     _ = ticks.tick() => {}
                     _ = stop.wait_for(|stopped| *stopped) => return,
                 }
-                match tokio::time::timeout(STEP_MAX, step(app.clone())).await {
+                match tokio::time::timeout(most, step(app.clone())).await {
                     Ok(Ok(count)) => tracing::debug!(name, count, "a background step is done"),
                     Ok(Err(error)) => {
                         let error = crate::sentence(&error.into());

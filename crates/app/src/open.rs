@@ -1,9 +1,10 @@
 //! From settings to an open database and the `App` that every command works with.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use base::{Clock, Entropy};
+use base::{Clock, Entropy, Network};
 use db::{Db, Target};
 use service::installation::{self, Key};
 use service::quotes::Trading;
@@ -41,26 +42,34 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
             slippage_basis_points: config.slippage_basis_points,
         },
         approvals_life_seconds: config.approvals_life_seconds,
-        door: door(config)?,
+        door: door(
+            "webhooks",
+            &config.webhooks_allow_networks,
+            config.webhooks_ca_file.as_deref(),
+        )?,
+        banks: door(
+            "connections",
+            &config.connections_allow_networks,
+            config.connections_ca_file.as_deref(),
+        )?,
     }))
 }
 
-/// The way out for webhooks. A machine without certificate authorities serves all the same, and sends nothing.
-fn door(config: &Config) -> Result<Option<Door>> {
-    let extra_ca = match &config.webhooks_ca_file {
-        Some(path) => {
-            let read = std::fs::read(path);
-            Some(read.with_context(|| format!("cannot read webhooks.ca_file {}", path.display()))?)
-        }
-        None => None,
+/// The way out to addresses that people name. A machine without certificate authorities serves all the same, and
+/// asks nobody.
+fn door(what: &'static str, allow: &[Network], ca_file: Option<&Path>) -> Result<Option<Door>> {
+    let read = |path: &Path| {
+        let read = std::fs::read(path);
+        read.with_context(|| format!("cannot read {what}.ca_file {}", path.display()))
     };
+    let extra_ca = ca_file.map(read).transpose()?;
     let given = extra_ca.is_some();
-    let guard = Guard::Public { allow: config.webhooks_allow_networks.clone() };
+    let guard = Guard::Public { allow: allow.to_vec() };
     match Door::new(Policy { guard, extra_ca }) {
         Ok(door) => Ok(Some(door)),
-        Err(error) if given => Err(error).context("webhooks.ca_file cannot be used"),
+        Err(error) if given => Err(error).with_context(|| format!("{what}.ca_file cannot be used")),
         Err(error) => {
-            tracing::warn!(%error, "webhooks cannot be sent from this machine");
+            tracing::warn!(%error, what, "this machine cannot send anything out");
             Ok(None)
         }
     }

@@ -89,5 +89,6 @@ async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
         },
         approvals_life_seconds: 86_400,
         door: None,
+        banks: None,
     }))
 }

@@ -37,6 +37,8 @@ pub struct Account {
     pub updated_at: Timestamp,
     pub source: String,
     pub connection_status: String,
+    /// What is wrong with how it is kept up to date, and what to do; plain text, partly in a stranger's words.
+    pub attention: Option<String>,
 }
 
 impl From<&Account> for v1::Account {
@@ -248,19 +250,24 @@ fn read(row: &db::Row<'_>) -> db::Result<Account> {
         source: row.get(18)?,
         connection_status: row.get(19)?,
         bank_name: row.get(20)?,
+        attention: row.get(22)?,
     })
 }
 
 const ALL: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
     a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
     a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
-    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source, c.status, a.name, a.closed_on
+    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
+    case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
+    a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
     from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
     where a.user_id = $1";
 const GET: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
     a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
     a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
-    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source, c.status, a.name, a.closed_on
+    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
+    case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
+    a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
     from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
     where a.user_id = $1 and a.id = $2";
 const SET_HIDDEN: &str =

@@ -8,6 +8,7 @@ pub mod balances;
 pub mod benefits;
 pub mod cash_flow;
 mod codes;
+pub mod connections;
 pub mod cursors;
 pub mod enrichment;
 pub mod exports;
@@ -77,6 +78,7 @@ pub struct Parts {
     pub(crate) approvals_life_seconds: i64,
     pub(crate) bell: actions::Bell,
     pub(crate) post: webhooks::Post,
+    pub(crate) banks: connections::Banks,
     pub(crate) installation_key: installation::Key,
     pub(crate) files_under_way: imports::files::UnderWay,
 }
@@ -101,6 +103,8 @@ pub struct Setup {
     pub approvals_life_seconds: i64,
     /// The way out for webhooks; none where nothing can be sent.
     pub door: Option<net::Door>,
+    /// The way out to where accounts are asked for; none where nobody can be asked.
+    pub banks: Option<net::Door>,
 }
 
 impl App {
@@ -118,6 +122,7 @@ impl App {
             approvals_life_seconds: setup.approvals_life_seconds,
             bell: actions::Bell::default(),
             post: webhooks::Post::new(setup.door, &installation_key),
+            banks: connections::Banks::new(setup.banks, &installation_key),
             installation_key,
             files_under_way: Default::default(),
             db,

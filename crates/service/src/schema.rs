@@ -77,6 +77,7 @@ pub fn statements() -> Vec<String> {
         crate::users::STATEMENTS,
         &crate::actions::statements(),
         &crate::benefits::statements(),
+        &crate::connections::statements(),
         &crate::enrichment::statements(),
         &crate::imports::statements(),
         crate::manual::STATEMENTS,

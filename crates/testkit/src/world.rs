@@ -46,6 +46,7 @@ impl World {
             trading: trading(&market, WhenClosed::Queue),
             approvals_life_seconds: 86_400,
             door: Some(door()),
+            banks: Some(door()),
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -82,6 +83,7 @@ impl World {
             trading: self.app.trading.clone(),
             approvals_life_seconds: 86_400,
             door: Some(door()),
+            banks: Some(door()),
         }
     }
 
@@ -89,6 +91,11 @@ impl World {
     pub fn filling_at_once(&self) -> App {
         let trading = trading(&self.market, WhenClosed::LastPrice);
         App::new(Setup { trading, ..self.setup() })
+    }
+
+    /// The same process on a machine that can ask nobody.
+    pub fn without_banks(&self) -> App {
+        App::new(Setup { banks: None, ..self.setup() })
     }
 
     pub async fn person(&self, email: &str) -> Person {

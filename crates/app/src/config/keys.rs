@@ -119,6 +119,20 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Certificate authorities in PEM to trust besides the system's, for webhooks.",
     },
     Key {
+        name: "connections.allow_networks",
+        kind: Kind::Networks,
+        default: Some(""),
+        secret: false,
+        about: "Networks of your own where a SimpleFIN server may be, besides public addresses.",
+    },
+    Key {
+        name: "connections.ca_file",
+        kind: Kind::Path,
+        default: None,
+        secret: false,
+        about: "Certificate authorities in PEM to trust besides the system's, for connections.",
+    },
+    Key {
         name: "market.source",
         kind: Kind::Word(&["demo", "file", "alpaca"]),
         default: Some("demo"),

@@ -45,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) approvals_life_seconds: i64,
     pub(crate) webhooks_allow_networks: Vec<base::Network>,
     pub(crate) webhooks_ca_file: Option<PathBuf>,
+    pub(crate) connections_allow_networks: Vec<base::Network>,
+    pub(crate) connections_ca_file: Option<PathBuf>,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
     pub(crate) when_closed_given: bool,
@@ -129,10 +131,12 @@ impl Market {
 impl Config {
     fn new(all: Settings) -> Result<Config> {
         let key = all.maybe_text("installation_key");
+        let networks =
+            |name: &str| all.list(name).iter().filter_map(|it| it.parse().ok()).collect();
         Ok(Config {
             listen: all.text("listen")?,
             public_url: all.maybe_text("public_url"),
-            proxies: all.list("proxies").iter().filter_map(|it| it.parse().ok()).collect(),
+            proxies: networks("proxies"),
             data_dir: PathBuf::from(all.text("data_dir")?),
             data_dir_given: all.is_given("data_dir"),
             installation_key: key.and_then(|it| installation::Key::parse(&it)),
@@ -146,12 +150,10 @@ impl Config {
             sign_up_open: all.text("sign_up.open")? == "true",
             oauth_registration: all.text("oauth.registration")? == "true",
             approvals_life_seconds: all.count("approvals.life_seconds")?,
-            webhooks_allow_networks: all
-                .list("webhooks.allow_networks")
-                .iter()
-                .filter_map(|it| it.parse().ok())
-                .collect(),
+            webhooks_allow_networks: networks("webhooks.allow_networks"),
             webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),
+            connections_allow_networks: networks("connections.allow_networks"),
+            connections_ca_file: all.maybe_text("connections.ca_file").map(PathBuf::from),
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),

@@ -26,6 +26,7 @@ use crate::{App, Caller, Error, Result, outbox};
 
 pub use history::{Imported, accounts_of, get, history};
 use journal::{Journal, Place};
+pub(crate) use undo::disconnected;
 pub use undo::{Undone, undo};
 
 /// What an import found, in transactions.

@@ -5,6 +5,7 @@ mod accounts;
 mod actions;
 mod balances;
 mod cash_flow;
+mod connections;
 mod exports;
 mod goals;
 mod idempotency;

@@ -1,0 +1,186 @@
+//! One request: counted before it leaves, by one process alone, and answered with what came or with why nothing did.
+
+use base::{ConnectionId, Date, Timestamp, UserId};
+use db::params;
+use sources::simplefin::{self, AccessUrl, AccountSet, Query, Trouble};
+
+use super::attention::Failing;
+use super::{GONE, REQUESTS_A_DAY, conflict};
+use crate::{App, Error, Result};
+
+/// A request takes at most two minutes; whoever has not settled after this long is dead.
+const LEASE_SECONDS: i64 = 300;
+const SECOND: i64 = 1_000_000;
+
+/// The right to ask once, and what is known of the connection.
+pub(super) struct Turn {
+    pub(super) user: UserId,
+    pub(super) id: ConnectionId,
+    /// Until when it is ours; whoever takes it over or away writes another moment.
+    pub(super) until: Timestamp,
+    pub(super) failures: i64,
+    pub(super) history_from: Option<Date>,
+    pub(super) history_empty: i64,
+    pub(super) window_days: i64,
+    access: Option<AccessUrl>,
+}
+
+/// Why the connection cannot be asked now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Busy,
+    Disconnected,
+    /// The requests of this day are used up.
+    Spent,
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        match refusal {
+            Refusal::Busy => {
+                conflict("This connection is being synced right now. Look again in a few minutes.")
+            }
+            Refusal::Disconnected => conflict(GONE),
+            Refusal::Spent => conflict(format!(
+                "SimpleFIN may be asked {REQUESTS_A_DAY} times a day, and today's requests are \
+                 used up. Banks are read only about once a day anyway; syncing goes on by itself \
+                 after midnight UTC."
+            )),
+        }
+    }
+}
+
+/// Takes the right to ask once, and counts the request, unless `most` were made today.
+pub(super) async fn take_turn(
+    app: &App,
+    user: UserId,
+    id: ConnectionId,
+    most: i64,
+) -> Result<Result<Turn, Refusal>> {
+    app.banks.door()?;
+    let (now, today) = (app.clock.now(), app.clock.today());
+    let until = later(now, LEASE_SECONDS);
+    let taken = app.db.write(move |tx| {
+        let taken = tx.execute(TAKE, params![user, id, now, until, today, most])?;
+        let found = tx.first(STATE, params![user, id], |row| {
+            let left: Option<Timestamp> = row.get(1)?;
+            let turn = Turn {
+                user,
+                id,
+                until,
+                failures: row.get(2)?,
+                history_from: row.get(3)?,
+                history_empty: row.get(4)?,
+                window_days: row.get::<Option<i64>>(5)?.unwrap_or(simplefin::WINDOW_DAYS),
+                access: None,
+            };
+            Ok((row.get::<Option<Vec<u8>>>(0)?, left, turn))
+        })?;
+        let (sealed, leased_until, turn) = found.ok_or(Error::NotFound("connection"))?;
+        Ok::<_, Error>(match sealed {
+            None => Err(Refusal::Disconnected),
+            Some(sealed) if taken > 0 => Ok((sealed, turn)),
+            Some(_) if leased_until.is_some_and(|it| it > now) => Err(Refusal::Busy),
+            Some(_) => Err(Refusal::Spent),
+        })
+    });
+    let open = |(sealed, turn): (Vec<u8>, Turn)| Turn {
+        access: app.banks.vault.open(turn.id, &sealed),
+        ..turn
+    };
+    Ok(taken.await?.map(open))
+}
+
+/// Asks. What goes wrong is written down, with when to try again; what came is still to be settled.
+pub(super) async fn ask(app: &App, turn: &Turn, query: &Query) -> Result<AccountSet> {
+    let failing = match &turn.access {
+        None => Failing::unreadable(),
+        Some(access) => match simplefin::fetch(app.banks.door()?, access, query).await {
+            Ok(set) => return Ok(set),
+            Err(trouble) => Failing::of(&trouble),
+        },
+    };
+    fail(app, turn, &failing).await?;
+    Err(conflict(failing.words))
+}
+
+/// Asks another time, later after each failure.
+pub(super) async fn fail(app: &App, turn: &Turn, failing: &Failing) -> Result<()> {
+    let failures = turn.failures + 1;
+    let needs_person = failing.needs_person(failures);
+    let status = if needs_person { "needs_attention" } else { "connected" };
+    let now = app.clock.now();
+    let wait = if failing.spent { seconds_to_tomorrow(now) } else { backoff_seconds(failures) };
+    let next = later(now, wait + jitter(app, wait / 10));
+    let spent = if failing.spent { REQUESTS_A_DAY } else { 0 };
+    let (user, id, until, words) = (turn.user, turn.id, turn.until, failing.words.clone());
+    let values = move |tx: &mut db::Tx<'_>| {
+        tx.execute(FAIL, params![user, id, until, failures, &words, status, next, spent])?;
+        Ok(())
+    };
+    app.db.write(values).await
+}
+
+/// An hour at first, then twice as long each time, up to a day.
+fn backoff_seconds(failures: i64) -> i64 {
+    (3_600 << failures.saturating_sub(1).clamp(0, 5)).min(86_400)
+}
+
+pub(super) fn seconds_to_tomorrow(now: Timestamp) -> i64 {
+    86_400 - now.as_second().rem_euclid(86_400)
+}
+
+pub(super) fn later(now: Timestamp, seconds: i64) -> Timestamp {
+    let at = now.as_microsecond().saturating_add(seconds.saturating_mul(SECOND));
+    Timestamp::from_microsecond(at).unwrap_or(Timestamp::MAX)
+}
+
+/// A number of seconds below `most`, so that not all installations ask at once.
+pub(super) fn jitter(app: &App, most: i64) -> i64 {
+    i64::from(u32::from_le_bytes(app.entropy.bytes())) % most.max(1)
+}
+
+impl Failing {
+    pub(super) fn of(trouble: &Trouble) -> Failing {
+        Failing {
+            words: trouble.to_string(),
+            passes: trouble.passes(),
+            spent: matches!(trouble, Trouble::RateLimited),
+        }
+    }
+}
+
+// What was due stays so when the process dies, and is taken again after the lease.
+const TAKE: &str = "update connections set leased_until = $4,
+    asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
+    where user_id = $1 and id = $2 and source = 'simplefin' and access is not null
+    and (leased_until is null or leased_until <= $3)
+    and (asked_on is distinct from $5 or asked_count < $6)";
+const STATE: &str =
+    "select access, leased_until, failures, history_from, history_empty, window_days
+    from connections where user_id = $1 and id = $2 and source = 'simplefin'";
+const FAIL: &str = "update connections set leased_until = null, failures = $4, attention = $5,
+    status = case when $6 = 'needs_attention' then $6 else status end, next_sync_at = $7,
+    next_history_at = case when next_history_at is null then null else $7 end,
+    asked_count = case when asked_count < $8 then $8 else asked_count end
+    where user_id = $1 and id = $2 and leased_until = $3";
+
+pub(super) const STATEMENTS: &[&str] = &[TAKE, STATE, FAIL];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_waits_twice_as_long_up_to_a_day() {
+        let hours: Vec<i64> = (1..8).map(|it| backoff_seconds(it) / 3_600).collect();
+        assert_eq!(hours, [1, 2, 4, 8, 16, 24, 24]);
+    }
+
+    #[test]
+    fn tomorrow_begins_at_midnight() {
+        for (now, seconds) in [("2026-03-10T23:59:59Z", 1), ("2026-03-10T00:00:00Z", 86_400)] {
+            assert_eq!(seconds_to_tomorrow(now.parse().unwrap()), seconds);
+        }
+    }
+}

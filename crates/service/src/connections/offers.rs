@@ -1,0 +1,167 @@
+//! The accounts that a connection has, and what the person has said of each.
+
+use base::draft::AccountKind;
+use base::{AccountId, ConnectionId, Currency, Money, Timestamp};
+use db::{Row, Tx, params};
+use sources::simplefin::{Account, AccountSet, Unsupported, suggest_kind, suggest_owed};
+
+use super::Owed;
+use super::asking::Turn;
+use crate::{App, Caller, Error, Result};
+
+base::words!(
+    /// What the person wants of an account.
+    Answer {
+        Open => "open",
+        Taken => "taken",
+        Left => "left",
+        /// It cannot be taken, whatever the person wants.
+        Refused => "refused",
+    }
+);
+
+/// An account of a connection. Name and institution are a stranger's words: plain text.
+#[derive(Debug, Clone)]
+pub struct Offered {
+    /// What it is called in choices.
+    pub external_id: String,
+    pub name: String,
+    pub institution_name: Option<String>,
+    /// None for one that is refused.
+    pub currency: Option<Currency>,
+    /// With the sign that the bank gives it.
+    pub balance: Option<Money>,
+    /// What was chosen, or else what its name suggests.
+    pub kind: AccountKind,
+    pub subtype: Option<String>,
+    pub owed: Owed,
+    pub answer: Answer,
+    /// Why it is refused.
+    pub reason: Option<String>,
+    /// Where it goes, once it is taken and was synced, or was put into an account that is there.
+    pub account: Option<AccountId>,
+    pub seen_at: Timestamp,
+}
+
+/// Everything that a connection offered so far, by bank and name.
+pub async fn offered(app: &App, caller: &Caller, connection: ConnectionId) -> Result<Vec<Offered>> {
+    caller.require_owner("connection")?;
+    let key = params![caller.user, connection];
+    let known = app.db.first(KNOWN, key, |row| row.get::<i64>(0)).await?;
+    known.ok_or(Error::NotFound("connection"))?;
+    let mut found = app.db.all(LIST, key, read).await?;
+    found.sort_by(|a, b| {
+        let order = |it: &Offered| (it.institution_name.clone(), it.name.clone());
+        order(a).cmp(&order(b)).then_with(|| a.external_id.cmp(&b.external_id))
+    });
+    Ok(found)
+}
+
+/// Writes down what an answer has. What the person chose stays as it is.
+pub(super) fn note(tx: &mut Tx<'_>, turn: &Turn, set: &AccountSet, now: Timestamp) -> Result<()> {
+    for account in &set.accounts {
+        note_account(tx, turn, account, now)?;
+    }
+    for account in &set.unsupported {
+        note_unsupported(tx, turn, account, now)?;
+    }
+    Ok(())
+}
+
+fn note_account(tx: &mut Tx<'_>, turn: &Turn, account: &Account, now: Timestamp) -> Result<()> {
+    let has_holdings = account.holdings.as_ref().is_some_and(|it| !it.is_empty());
+    let (kind, subtype) = suggest_kind(&account.name, has_holdings);
+    let balance = account.balance.or(account.available);
+    let owed = suggest_owed(kind, balance);
+    let [external_id, asked_as, name] =
+        [&account.external_id, &account.id, &account.name].map(|it| clean(it));
+    let [login, institution] =
+        [&account.connection, &account.institution].map(|it| it.as_deref().map(clean));
+    tx.execute(
+        NOTE,
+        params![
+            turn.user,
+            turn.id,
+            &external_id,
+            &login,
+            &asked_as,
+            &name,
+            &institution,
+            account.currency.code(),
+            balance.map(Money::minor),
+            kind.as_str(),
+            subtype,
+            owed.as_str(),
+            now
+        ],
+    )?;
+    Ok(())
+}
+
+fn note_unsupported(
+    tx: &mut Tx<'_>,
+    turn: &Turn,
+    account: &Unsupported,
+    now: Timestamp,
+) -> Result<()> {
+    let [id, name, reason] = [&account.id, &account.name, &account.reason].map(|it| clean(it));
+    tx.execute(REFUSE, params![turn.user, turn.id, &id, &name, &reason, now])?;
+    Ok(())
+}
+
+/// PostgreSQL has no place for a zero character.
+pub(super) fn clean(text: &str) -> String {
+    text.replace('\0', "")
+}
+
+fn read(row: &Row<'_>) -> db::Result<Offered> {
+    let (kind, owed, answer): (&str, &str, &str) = (row.get(5)?, row.get(7)?, row.get(8)?);
+    let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
+    let code: &str = row.get(3)?;
+    let currency = Currency::parse(code).ok();
+    let minor: Option<i64> = row.get(4)?;
+    Ok(Offered {
+        external_id: row.get(0)?,
+        name: row.get(1)?,
+        institution_name: row.get(2)?,
+        currency,
+        balance: minor.zip(currency).map(|(minor, currency)| Money::new(minor, currency)),
+        kind: AccountKind::parse(kind).ok_or_else(|| bad(5, kind))?,
+        subtype: row.get(6)?,
+        owed: Owed::parse(owed).ok_or_else(|| bad(7, owed))?,
+        answer: Answer::parse(answer).ok_or_else(|| bad(8, answer))?,
+        reason: row.get(9)?,
+        account: row.get(10)?,
+        seen_at: row.get(11)?,
+    })
+}
+
+const KNOWN: &str = "select created_at from connections
+    where user_id = $1 and id = $2 and source = 'simplefin'";
+const LIST: &str = "select external_id, coalesce(own_name, name), institution_name, currency,
+    balance_minor, kind, subtype, owed, choice, reason, account_id, seen_at from offered_accounts
+    where user_id = $1 and connection_id = $2 limit 1000";
+const NOTE: &str = "insert into offered_accounts (user_id, connection_id, external_id, login,
+    asked_as, name, institution_name, currency, balance_minor, kind, subtype, owed, choice, seen_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', $13)
+    on conflict (user_id, connection_id, external_id) do update set login = excluded.login,
+        asked_as = excluded.asked_as, name = excluded.name,
+        institution_name = excluded.institution_name, currency = excluded.currency,
+        balance_minor = excluded.balance_minor, seen_at = excluded.seen_at, reason = null,
+        kind = case when offered_accounts.choice = 'taken' then offered_accounts.kind
+            else excluded.kind end,
+        subtype = case when offered_accounts.choice = 'taken' then offered_accounts.subtype
+            else excluded.subtype end,
+        owed = case when offered_accounts.choice = 'taken' then offered_accounts.owed
+            else excluded.owed end,
+        choice = case when offered_accounts.choice = 'refused' then 'open'
+            else offered_accounts.choice end";
+// One that was taken is not given up because of one odd answer.
+const REFUSE: &str = "insert into offered_accounts (user_id, connection_id, external_id, asked_as,
+    name, currency, kind, owed, choice, reason, seen_at)
+    values ($1, $2, $3, $3, $4, '', 'other', 'negative', 'refused', $5, $6)
+    on conflict (user_id, connection_id, external_id) do update set name = excluded.name,
+        choice = 'refused', reason = excluded.reason, seen_at = excluded.seen_at
+    where offered_accounts.choice in ('open', 'refused')";
+
+pub(super) const STATEMENTS: &[&str] = &[KNOWN, LIST, NOTE, REFUSE];

@@ -1,0 +1,153 @@
+//! From a token to a choice.
+
+use base::draft::AccountKind;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use service::connections::{self, Answer, Choice, Owed, State, Take, Wish};
+use testkit::new_key;
+use testkit::simplefin::{Account, Mishap};
+
+use super::{HOUR, Home, noon, taken};
+use crate::{is_not_found, param, trail};
+
+#[tokio::test]
+async fn a_token_becomes_offers_and_nothing_comes_in_before_the_person_chose() {
+    let home = Home::new().await;
+    let id = home.claim().await;
+    let offered = home.offered(id).await;
+    let told: Vec<_> = offered
+        .iter()
+        .map(|it| (it.external_id.as_str(), it.kind, it.owed, it.answer, it.account))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("ACT-checking", AccountKind::Depository, Owed::Negative, Answer::Open, None),
+            ("ACT-card", AccountKind::Credit, Owed::Negative, Answer::Open, None),
+            ("ACT-loan", AccountKind::Loan, Owed::Positive, Answer::Open, None),
+        ]
+    );
+    assert_eq!(offered[0].balance.unwrap().minor(), 10_023);
+    home.world.advance_seconds(48 * HOUR);
+    assert_eq!(home.steps().await, 0);
+    assert_eq!(home.accounts().await.len(), 0);
+    let connection = home.connection(id).await;
+    assert_eq!((connection.state, connection.open_offers), (State::Connected, 3));
+    assert_eq!((connection.name.as_str(), connection.synced_at), ("SimpleFIN", None));
+    assert_eq!(trail(&home.world, &home.robin.caller).await, ["connection.create"]);
+}
+
+#[tokio::test]
+async fn a_token_that_is_none_or_was_used_is_refused_with_words() {
+    let home = Home::new().await;
+    let (app, robin) = (&home.world.app, &home.robin.caller);
+    let token = home.server.setup_token();
+    connections::claim(app, robin, &token, Some("Mine")).await.unwrap();
+    for bad in [token.as_str(), "", "hello", &STANDARD.encode("https://10.0.0.1/claim/x")] {
+        let refused = connections::claim(app, robin, bad, None).await;
+        assert_eq!(param(refused), "setup_token", "{bad}");
+    }
+    let long = "x".repeat(81);
+    let refused = connections::claim(app, robin, &home.server.setup_token(), Some(&long)).await;
+    assert_eq!(param(refused), "name");
+    let all = connections::list(app, robin).await.unwrap();
+    assert_eq!(all.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["Mine"]);
+}
+
+#[tokio::test]
+async fn only_the_person_connects_and_only_their_own() {
+    let home = Home::new().await;
+    let id = home.claim().await;
+    let app = &home.world.app;
+    let key = home.robin.key(new_key()).await.caller;
+    let stranger = home.world.someone().await.caller;
+    let token = home.server.setup_token();
+    is_not_found(connections::claim(app, &key, &token, None).await);
+    is_not_found(connections::list(app, &key).await.map(|it| it.len()));
+    for caller in [key, stranger] {
+        is_not_found(connections::offered(app, &caller, id).await);
+        is_not_found(connections::choose(app, &caller, id, Vec::new()).await);
+        is_not_found(connections::sync(app, &caller, id).await);
+        is_not_found(connections::sync_history(app, &caller, id).await);
+        is_not_found(connections::get(app, &caller, id).await);
+        is_not_found(connections::disconnect(app, &caller, id).await);
+        is_not_found(connections::reauthorize(app, &caller, id, &token).await);
+    }
+    // The token was not spent on any of these.
+    connections::claim(app, &home.robin.caller, &token, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn access_outlives_a_first_look_that_fails() {
+    let home = Home::new().await;
+    home.server.mishap(Mishap::Says(500, "<h1>Oops</h1>".to_owned()));
+    let id = home.claim().await;
+    let connection = home.connection(id).await;
+    assert_eq!(connection.state, State::Connected);
+    assert!(connection.attention.unwrap().contains("trouble of its own (500)"));
+    assert_eq!(home.offered(id).await.len(), 0);
+    assert_eq!(home.steps().await, 0);
+    home.world.advance_seconds(2 * HOUR);
+    assert_eq!(home.steps().await, 1);
+    assert_eq!(home.offered(id).await.len(), 3);
+    let connection = home.connection(id).await;
+    assert_eq!((connection.attention, connection.next_sync_at), (None, None));
+}
+
+#[tokio::test]
+async fn what_is_left_does_not_come_and_can_be_taken_later() {
+    let home = Home::new().await;
+    let id = home.claim().await;
+    let offered = home.offered(id).await;
+    let leave =
+        |at: usize| Choice { external_id: offered[at].external_id.clone(), wish: Wish::Leave };
+    let mut named = taken(&offered[0]);
+    if let Wish::Take(Take { name, .. }) = &mut named.wish {
+        *name = Some("Household".to_owned());
+    }
+    home.choose(id, vec![named, leave(1), leave(2)]).await.unwrap();
+    home.sync(id).await;
+    let account = home.account("Household").await;
+    assert_eq!(
+        (account.bank_name.as_str(), account.source.as_str()),
+        ("Everyday Checking", "simplefin")
+    );
+    assert_eq!(home.accounts().await.len(), 1);
+    home.choose(id, vec![taken(&offered[1])]).await.unwrap();
+    home.sync(id).await;
+    let card = home.account("Visa (1234)").await;
+    assert_eq!((card.kind, card.balance_current_minor), (AccountKind::Credit, Some(42_000)));
+    assert_eq!(home.accounts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_taken() {
+    let home = Home::new().await;
+    let mut miles = Account::new("CON-1", "ACT-miles", "Miles", "5", noon("2026-03-10"));
+    miles.currency = "https://airline.example/miles".to_owned();
+    home.server.account(miles);
+    let id = home.claim().await;
+    let offered = home.offered(id).await;
+    let miles = offered.iter().find(|it| it.external_id == "ACT-miles").unwrap();
+    assert_eq!((miles.answer, miles.currency), (Answer::Refused, None));
+    assert!(miles.reason.as_ref().unwrap().contains("units of its own"));
+    assert_eq!(param(home.choose(id, vec![taken(miles)]).await), "external_id");
+    home.take_all(id).await;
+    home.sync(id).await;
+    assert_eq!(home.accounts().await.len(), 3);
+    home.server.change("ACT-miles", |it| it.currency = "USD".to_owned());
+    home.sync(id).await;
+    assert_eq!(home.connection(id).await.open_offers, 1);
+    let unknown = Choice { external_id: "ACT-none".to_owned(), wish: Wish::Leave };
+    assert_eq!(param(home.choose(id, vec![unknown]).await), "external_id");
+}
+
+#[tokio::test]
+async fn a_machine_that_trusts_nobody_spends_no_token() {
+    let home = Home::new().await;
+    let alone = home.world.without_banks();
+    let token = home.server.setup_token();
+    let refused = connections::claim(&alone, &home.robin.caller, &token, None).await;
+    assert!(crate::is_conflict(refused).contains("certificate"));
+    connections::claim(&home.world.app, &home.robin.caller, &token, None).await.unwrap();
+}

@@ -1,0 +1,52 @@
+//! The end of a connection, and a new beginning.
+
+use service::connections::{self, State};
+use service::outbox;
+
+use super::{DAY, Home};
+use crate::{is_conflict, trail};
+
+async fn event_types(home: &Home) -> Vec<String> {
+    let user = home.robin.user.id;
+    let events = outbox::list(&home.world.app.db, user, None, 1_000).await.unwrap();
+    events.into_iter().map(|it| it.event_type).collect()
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_forgets_its_access_and_keeps_the_data() {
+    let (home, id) = Home::synced().await;
+    let (app, robin) = (&home.world.app, &home.robin.caller);
+    let rows = home.told().await;
+    let before = event_types(&home).await.len();
+    connections::disconnect(app, robin, id).await.unwrap();
+    assert_eq!(event_types(&home).await[before..], ["account.disconnected"; 3]);
+    assert!(home.states().await.iter().all(|(_, state)| state == "disconnected"));
+    assert_eq!(home.told().await, rows);
+    let stored = home.world.stored().await;
+    assert!(stored["connections"].iter().all(|it| !it.contains("access=")), "{stored:?}");
+    let connection = home.connection(id).await;
+    assert_eq!((connection.state, connection.next_sync_at), (State::Disconnected, None));
+    let asked = home.asked();
+    assert!(is_conflict(home.try_sync(id).await).contains("new setup token"));
+    home.world.advance_seconds(DAY);
+    assert_eq!((home.steps().await, home.asked()), (0, asked));
+    is_conflict(connections::disconnect(app, robin, id).await);
+    is_conflict(home.choose(id, Vec::new()).await);
+    assert_eq!(trail(&home.world, robin).await[0], "connection.disconnect");
+}
+
+#[tokio::test]
+async fn a_new_token_takes_up_what_was_disconnected() {
+    let (home, id) = Home::synced().await;
+    let (app, robin) = (&home.world.app, &home.robin.caller);
+    let rows = home.told().await;
+    connections::disconnect(app, robin, id).await.unwrap();
+    let before = event_types(&home).await.len();
+    let token = home.server.setup_token();
+    connections::reauthorize(app, robin, id, &token).await.unwrap();
+    assert_eq!(event_types(&home).await[before..], ["account.connected"; 3]);
+    home.steps().await;
+    assert!(home.states().await.iter().all(|(_, state)| state == "connected"));
+    assert_eq!(home.told().await, rows);
+    assert_eq!(trail(&home.world, robin).await[0], "connection.reauthorize");
+}

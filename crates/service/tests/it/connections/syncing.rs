@@ -1,0 +1,175 @@
+//! What a sync brings, how often, and by whom.
+
+use base::draft::AccountKind;
+use service::connections::{self, History, REQUESTS_A_DAY};
+use service::health::miscounted_accounts;
+use service::imports::{self, Summary};
+use testkit::day;
+use testkit::simplefin::{Account, Transaction};
+
+use super::{DAY, HOUR, Home, noon};
+use crate::is_conflict;
+
+fn summary(new: usize, changed: usize, seen: usize, removed: usize) -> Summary {
+    Summary { new, changed, seen, removed }
+}
+
+#[tokio::test]
+async fn the_first_sync_brings_accounts_balances_and_the_newest_days() {
+    let home = Home::new().await;
+    let id = home.claim().await;
+    home.take_all(id).await;
+    let synced = home.sync(id).await;
+    assert_eq!((synced.summary, synced.accounts_in_doubt), (summary(3, 0, 0, 0), 0));
+    assert_eq!(home.told().await, ["COFFEE?", "PAYROLL", "GROCER 12"]);
+    let all = home.accounts().await;
+    let told: Vec<_> =
+        all.iter().map(|it| (it.kind, it.balance_current_minor, it.source.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (AccountKind::Depository, Some(10_023), "simplefin"),
+            (AccountKind::Credit, Some(42_000), "simplefin"),
+            (AccountKind::Loan, Some(900_000), "simplefin"),
+        ]
+    );
+    let connection = home.connection(id).await;
+    assert_eq!(connection.institutions, ["First Bank", "Second Bank"]);
+    assert_eq!((connection.accounts.len(), connection.requests_today), (3, 2));
+    assert_eq!(connection.history, Some(History { from: day("2026-01-27"), is_complete: false }));
+    let path = home.server.asked().pop().unwrap().path;
+    assert!(path.contains("pending=1") && !path.contains("account="), "{path}");
+    assert_eq!(home.sync(id).await.summary, summary(0, 0, 2, 0));
+    assert_eq!(miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_pending_row_that_posts_stays_the_same_transaction() {
+    let (home, id) = Home::synced().await;
+    let lunch = Transaction::pending("T4", noon("2026-03-09"), "-9.00", "LUNCH");
+    home.server.transaction("ACT-checking", lunch);
+    home.sync(id).await;
+    let ids = |rows: &[crate::listed::Listed], name: &str| {
+        rows.iter().filter(|it| it.description == name).map(|it| it.id).collect::<Vec<_>>()
+    };
+    let before = home.rows().await;
+    home.server.post("ACT-checking", "T3", noon("2026-03-10"), None);
+    home.server.post("ACT-checking", "T4", noon("2026-03-10"), Some("T4-BOOKED"));
+    assert_eq!(home.sync(id).await.summary, summary(0, 2, 1, 0));
+    let after = home.rows().await;
+    for name in ["COFFEE", "LUNCH"] {
+        assert_eq!(ids(&before, name), ids(&after, name));
+    }
+    assert!(after.iter().all(|it| !it.pending));
+}
+
+#[tokio::test]
+async fn a_pending_row_that_vanished_is_removed_when_it_had_its_time() {
+    let (home, id) = Home::synced().await;
+    home.server.change("ACT-checking", |it| it.transactions.retain(|it| it.id != "T3"));
+    home.world.advance_seconds(7 * DAY);
+    assert_eq!(home.sync(id).await.summary.removed, 0);
+    home.server.misses_data("ACT-checking", true);
+    home.world.advance_seconds(2 * DAY);
+    assert_eq!(home.sync(id).await.summary.removed, 0);
+    home.server.misses_data("ACT-checking", false);
+    assert_eq!(home.sync(id).await.summary.removed, 1);
+    assert_eq!(home.told().await, ["PAYROLL", "GROCER 12"]);
+    assert_eq!(miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_connection_is_asked_every_six_hours_by_itself() {
+    let (home, id) = Home::synced().await;
+    home.steps().await;
+    let asked = home.asked();
+    home.world.advance_seconds(6 * HOUR - 60);
+    assert_eq!(home.steps().await, 0);
+    home.world.advance_seconds(22 * 60);
+    let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
+    home.server.transaction("ACT-checking", lunch);
+    assert_eq!(home.steps().await, 1);
+    assert_eq!(home.asked(), asked + 1);
+    assert_eq!(home.told().await[0], "LUNCH");
+    let connection = home.connection(id).await;
+    assert_eq!(connection.synced_at, Some(home.world.clock.now()));
+    // Fourteen days before the last sync, not all that one may ask for.
+    let start = format!("start-date={}", noon("2026-02-24") - 12 * 3_600);
+    let path = home.server.asked().pop().unwrap().path;
+    assert!(path.contains(&start), "{path}");
+}
+
+#[tokio::test]
+async fn two_processes_ask_once() {
+    let home = Home::new().await;
+    let id = home.claim().await;
+    home.take_all(id).await;
+    let neighbour = home.world.neighbour().await;
+    let asked = home.asked();
+    let (one, other) =
+        tokio::join!(connections::sync_once(&home.world.app), connections::sync_once(&neighbour));
+    assert_eq!(one.unwrap() + other.unwrap(), 1);
+    assert_eq!(home.asked(), asked + 1);
+    assert_eq!(home.told().await.len(), 3);
+}
+
+#[tokio::test]
+async fn the_requests_of_a_day_are_counted_and_never_overdrawn() {
+    let (home, id) = Home::synced().await;
+    home.steps().await;
+    let refused = loop {
+        match home.try_sync(id).await {
+            Ok(_) => assert!(home.asked() < 30),
+            Err(error) => break is_conflict::<()>(Err(error)),
+        }
+    };
+    assert!(refused.contains("20 times a day") && refused.contains("after midnight"), "{refused}");
+    assert_eq!(home.asked() as i64, REQUESTS_A_DAY);
+    assert_eq!(home.connection(id).await.requests_today, REQUESTS_A_DAY);
+    home.world.advance_seconds(7 * HOUR);
+    assert_eq!(home.steps().await, 0);
+    assert_eq!(home.asked() as i64, REQUESTS_A_DAY);
+    // The day is over at midnight, and the schedule has moved behind it.
+    home.world.advance_seconds(6 * HOUR);
+    assert_eq!(home.connection(id).await.requests_today, 0);
+    assert_eq!(home.steps().await, 1);
+}
+
+#[tokio::test]
+async fn what_a_sync_brought_can_be_taken_back() {
+    let (home, id) = Home::synced().await;
+    let (app, robin) = (&home.world.app, &home.robin.caller);
+    let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
+    home.server.transaction("ACT-checking", lunch);
+    home.server.post("ACT-checking", "T3", noon("2026-03-10"), None);
+    home.sync(id).await;
+    let batches = imports::history(app, robin, Some(id), 10).await.unwrap();
+    assert_eq!(batches.len(), 2);
+    imports::undo(app, robin, batches[0].id).await.unwrap();
+    assert_eq!(home.told().await, ["COFFEE?", "PAYROLL", "GROCER 12"]);
+    imports::undo(app, robin, batches[1].id).await.unwrap();
+    assert_eq!(home.accounts().await.len(), 0);
+    // Nothing comes back by itself: what was taken back is offered again.
+    home.sync(id).await;
+    assert_eq!(home.accounts().await.len(), 0);
+    assert_eq!(home.connection(id).await.open_offers, 3);
+    home.take_all(id).await;
+    home.sync(id).await;
+    assert_eq!(home.told().await.len(), 4);
+}
+
+#[tokio::test]
+async fn ids_that_are_given_twice_or_hold_blanks_lose_nothing() {
+    let home = Home::new().await;
+    let mut demo = Account::new("CON-1", "Demo Savings", "Savings", "10", noon("2026-03-10"));
+    demo.transactions = vec![
+        Transaction::posted("A 1", noon("2026-03-02"), "-1.00", "ONE"),
+        Transaction::posted("A 1", noon("2026-03-03"), "-2.00", "TWO"),
+        Transaction::posted("A 1", noon("2026-03-03"), "-2.00", "TWO"),
+    ];
+    home.server.account(demo);
+    let id = home.claim().await;
+    home.take_all(id).await;
+    assert_eq!(home.sync(id).await.summary.new, 5);
+    assert_eq!(home.sync(id).await.summary, summary(0, 0, 4, 0));
+}
