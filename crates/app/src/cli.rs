@@ -51,6 +51,11 @@ pub(crate) enum Command {
     /// API keys
     #[command(subcommand)]
     Key(Key),
+    /// Banks that are asked over SimpleFIN
+    #[command(subcommand)]
+    Connect(Connect),
+    /// Ask connections for what is new, now
+    Sync(Sync),
     /// Card benefits: what is left of them, and what only you can say
     #[command(subcommand)]
     Benefit(Benefit),
@@ -256,6 +261,106 @@ pub(crate) struct NewKey {
     /// When it ends: in so many days, such as 90d, or after a day, such as 2027-12-31
     #[arg(long, value_name = "WHEN")]
     pub(crate) expires: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Connect {
+    /// Connect SimpleFIN by a setup token, which works once
+    #[command(long_about = SIMPLEFIN_HELP)]
+    Simplefin(NewConnection),
+    /// Where someone's data comes from, and what is wrong with it
+    List {
+        #[command(flatten)]
+        whose: Whose,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Say which accounts of a connection to keep up to date; without a flag, show what it offers
+    Choose(Choose),
+    /// Give a connection access again, by a new setup token; its accounts stay
+    Renew {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        token: TokenFrom,
+    },
+    /// Forget the access of a connection; what it brought stays
+    Disconnect {
+        #[command(flatten)]
+        which: Which,
+    },
+}
+
+const SIMPLEFIN_HELP: &str = "Connect SimpleFIN by a setup token, which works once.
+
+Get the token at https://bridge.simplefin.org/simplefin/create. It is read from standard input and \
+not from the command line, which others on this machine could see. Nothing is imported before you \
+chose accounts, with --all or by `evenkeel connect choose`.";
+
+#[derive(Args)]
+pub(crate) struct NewConnection {
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// What to call it [default: SimpleFIN]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) token: TokenFrom,
+    /// Take all accounts as their names suggest, and sync them
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct TokenFrom {
+    /// Read the setup token from standard input without asking for it
+    #[arg(long)]
+    pub(crate) token_stdin: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Which {
+    /// Its id, as `evenkeel connect list` shows it
+    #[arg(value_name = "CON_...")]
+    pub(crate) connection: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+#[derive(Args)]
+pub(crate) struct Choose {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Take all that nobody has chosen about, as their names suggest
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Take an account; as a kind and subtype of your own, such as ACT-1=loan/mortgage
+    #[arg(long, value_name = "ID[=KIND[/SUBTYPE]]")]
+    pub(crate) take: Vec<String>,
+    /// Keep an account up to date in one that is already there
+    #[arg(long, value_name = "ID=ACC_...")]
+    pub(crate) into: Vec<String>,
+    /// Bring nothing of an account
+    #[arg(long, value_name = "ID")]
+    pub(crate) leave: Vec<String>,
+    /// The sign that the bank gives to what is owed, where it is not as suggested
+    #[arg(long, value_name = "ID=positive|negative")]
+    pub(crate) owed: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args)]
+pub(crate) struct Sync {
+    /// Only this one, as `evenkeel connect list` shows it
+    #[arg(value_name = "CON_...")]
+    pub(crate) connection: Option<String>,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -78,6 +78,8 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Serve(serving) => serve::run(&config, serving).await,
         Command::User(command) => commands::user::run(&config, command).await,
         Command::Key(command) => commands::key::run(&config, command).await,
+        Command::Connect(command) => commands::connect::run(&config, command).await,
+        Command::Sync(args) => commands::sync::run(&config, args).await,
         Command::Benefit(command) => commands::benefit::run(&config, command).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),

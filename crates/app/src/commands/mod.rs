@@ -3,15 +3,17 @@
 pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod benefit;
+pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod key;
+pub(crate) mod sync;
 pub(crate) mod user;
 
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, Write as _};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use base::Entropy;
 use service::{App, users};
 
@@ -26,6 +28,13 @@ pub(crate) fn print(text: &str) -> Result<()> {
 
 pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// One line of standard input, without its end.
+pub(crate) fn read_line() -> Result<String> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).context("cannot read from standard input")?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 /// A hundred random bits in letters that nobody mistakes for others, in groups that can be read

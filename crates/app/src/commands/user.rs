@@ -1,14 +1,14 @@
 //! `evenkeel user`: who has an account here.
 
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use base::Currency;
 use serde_json::json;
 use service::users::{self, NewUser};
 use service::{App, Caller, Error, profiles};
 
-use super::{make_password, person, print, print_json};
+use super::{make_password, person, print, print_json, read_line};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, Want};
@@ -120,12 +120,6 @@ fn choose_password(app: &App, password: &cli::PasswordFrom) -> Result<(String, b
         return Ok((read_line()?, false));
     }
     Ok((make_password(&app.entropy), true))
-}
-
-fn read_line() -> Result<String> {
-    let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).context("cannot read from standard input")?;
-    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 fn password_note(password: &str) -> String {

@@ -1,0 +1,302 @@
+//! `evenkeel connect`: banks that are asked over SimpleFIN.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+
+use anyhow::{Context as _, Result, bail};
+use base::draft::AccountKind;
+use base::{AccountId, ConnectionId};
+use serde_json::json;
+use service::connections::{
+    self, Answer, Choice, Connection, Offered, Owed, REQUESTS_A_DAY, Take, Wish,
+};
+use service::{App, Caller};
+
+use super::{named_or_only, print, print_json, read_line, sync};
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want};
+
+pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
+    let app = open::app(config, Want::Existing).await?;
+    match command {
+        cli::Connect::Simplefin(new) => create(&app, new).await,
+        cli::Connect::List { whose, output } => list(&app, whose, output.json).await,
+        cli::Connect::Choose(args) => choose(&app, args).await,
+        cli::Connect::Renew { which, token } => renew(&app, which, token).await,
+        cli::Connect::Disconnect { which } => disconnect(&app, which).await,
+    }
+}
+
+async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
+    let user = named_or_only(app, new.whose.user.as_deref()).await?;
+    let caller = Caller::owner(user.id);
+    let token = token(&new.token)?;
+    let id = connections::claim(app, &caller, &token, new.name.as_deref()).await?;
+    let connection = connections::get(app, &caller, id).await?;
+    if let (Some(attention), false) = (&connection.attention, new.output.json) {
+        print(&format!("{id} is connected, but: {attention}\n"))?;
+    }
+    if new.all {
+        take_all(app, &caller, id).await?;
+        return sync::sync_and_tell(app, &caller, &[id], new.output.json).await;
+    }
+    show_offers(app, &caller, id, new.output.json).await
+}
+
+async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
+    let user = named_or_only(app, whose.user.as_deref()).await?;
+    let all = connections::list(app, &Caller::owner(user.id)).await?;
+    if as_json {
+        return print_json(&all.iter().map(json_of).collect());
+    }
+    if all.is_empty() {
+        return print("No data yet. `evenkeel connect simplefin` connects banks.\n");
+    }
+    print(&all.iter().map(text_of).collect::<String>())
+}
+
+async fn choose(app: &App, args: &cli::Choose) -> Result<()> {
+    let (caller, id) = which(app, &args.which).await?;
+    let asks = [&args.take, &args.into, &args.leave].iter().any(|it| !it.is_empty());
+    if !asks && !args.all {
+        return show_offers(app, &caller, id, args.output.json).await;
+    }
+    if asks {
+        let offered = connections::offered(app, &caller, id).await?;
+        connections::choose(app, &caller, id, choices(args, &offered)?).await?;
+    }
+    if args.all {
+        take_all(app, &caller, id).await?;
+    }
+    let offered = connections::offered(app, &caller, id).await?;
+    if offered.iter().any(|it| it.answer == Answer::Taken) {
+        return sync::sync_and_tell(app, &caller, &[id], args.output.json).await;
+    }
+    show_offers(app, &caller, id, args.output.json).await
+}
+
+async fn renew(app: &App, args: &cli::Which, from: &cli::TokenFrom) -> Result<()> {
+    let (caller, id) = which(app, args).await?;
+    connections::reauthorize(app, &caller, id, &token(from)?).await?;
+    print(&text_of(&connections::get(app, &caller, id).await?))
+}
+
+async fn disconnect(app: &App, args: &cli::Which) -> Result<()> {
+    let (caller, id) = which(app, args).await?;
+    connections::disconnect(app, &caller, id).await?;
+    print(
+        "The access is forgotten here; what was brought stays. To end it for good, remove this \
+         program on SimpleFIN's page, too.\n",
+    )
+}
+
+async fn which(app: &App, which: &cli::Which) -> Result<(Caller, ConnectionId)> {
+    let user = named_or_only(app, which.whose.user.as_deref()).await?;
+    Ok((Caller::owner(user.id), parse(&which.connection)?))
+}
+
+pub(super) fn parse(id: &str) -> Result<ConnectionId> {
+    let unknown = || format!("{id} is no id of a connection; see `evenkeel connect list`");
+    ConnectionId::parse(id).with_context(unknown)
+}
+
+/// Never from the command line, where others on the machine could read it.
+fn token(from: &cli::TokenFrom) -> Result<String> {
+    if !from.token_stdin {
+        if !std::io::stdin().is_terminal() {
+            bail!("say --token-stdin to read the setup token from standard input");
+        }
+        eprint!("Paste the setup token from https://bridge.simplefin.org/simplefin/create: ");
+    }
+    read_line()
+}
+
+async fn take_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
+    let offered = connections::offered(app, caller, id).await?;
+    let open = offered.iter().filter(|it| it.answer == Answer::Open);
+    let choices: Vec<Choice> = open.map(|it| suggested(it, it.owed)).collect();
+    if choices.is_empty() {
+        return Ok(());
+    }
+    Ok(connections::choose(app, caller, id, choices).await?)
+}
+
+fn suggested(offered: &Offered, owed: Owed) -> Choice {
+    let take = Take { kind: offered.kind, subtype: offered.subtype.clone(), name: None, owed };
+    Choice { external_id: offered.external_id.clone(), wish: Wish::Take(take) }
+}
+
+fn choices(args: &cli::Choose, offered: &[Offered]) -> Result<Vec<Choice>> {
+    let mut owed = BTreeMap::new();
+    for text in &args.owed {
+        let pair = text.rsplit_once('=').and_then(|(id, sign)| Some((id, Owed::parse(sign)?)));
+        let (id, sign) = pair.with_context(|| {
+            format!("--owed {text} must end with =positive or =negative, such as ACT-1=positive")
+        })?;
+        owed.insert(id.to_owned(), sign);
+    }
+    let find = |id: &str| {
+        let found = offered.iter().find(|it| it.external_id == id);
+        found.with_context(|| format!("this connection offers no account {id}"))
+    };
+    let sign = |it: &Offered| owed.get(&it.external_id).copied().unwrap_or(it.owed);
+    let mut choices = Vec::new();
+    for text in &args.take {
+        let (id, kind) = kind_of(text);
+        let found = find(id)?;
+        let mut choice = suggested(found, sign(found));
+        if let (Some((kind, subtype)), Wish::Take(take)) = (kind, &mut choice.wish) {
+            (take.kind, take.subtype) = (kind, subtype.map(str::to_owned));
+        }
+        choices.push(choice);
+    }
+    for text in &args.into {
+        let pair =
+            text.rsplit_once('=').and_then(|(id, to)| Some((id, AccountId::parse(to).ok()?)));
+        let (id, account) = pair.with_context(|| {
+            format!("--into {text} must name an account of yours, such as ACT-1=acc_...")
+        })?;
+        let wish = Wish::Into { account, owed: sign(find(id)?) };
+        choices.push(Choice { external_id: id.to_owned(), wish });
+    }
+    for id in &args.leave {
+        find(id)?;
+        choices.push(Choice { external_id: id.clone(), wish: Wish::Leave });
+    }
+    Ok(choices)
+}
+
+/// `ACT-1=loan/mortgage` taken apart. Ids may have an equals sign of their own.
+fn kind_of(text: &str) -> (&str, Option<(AccountKind, Option<&str>)>) {
+    let parts = text.rsplit_once('=').and_then(|(id, what)| {
+        let (kind, subtype) = match what.split_once('/') {
+            Some((kind, subtype)) => (kind, Some(subtype)),
+            None => (what, None),
+        };
+        Some((id, (AccountKind::parse(kind)?, subtype)))
+    });
+    parts.map_or((text, None), |(id, kind)| (id, Some(kind)))
+}
+
+async fn show_offers(app: &App, caller: &Caller, id: ConnectionId, as_json: bool) -> Result<()> {
+    let offered = connections::offered(app, caller, id).await?;
+    if as_json {
+        let accounts: Vec<_> = offered.iter().map(json_of_offer).collect();
+        return print_json(&json!({ "id": id.to_string(), "accounts": accounts }));
+    }
+    let mut text = format!("{id} offers:\n");
+    let width = |of: fn(&Offered) -> &str| {
+        offered.iter().map(|it| of(it).chars().count()).max().unwrap_or(0)
+    };
+    let (ids, names) = (width(|it| &it.external_id), width(|it| &it.name));
+    for it in &offered {
+        let kind = match &it.subtype {
+            Some(subtype) => format!("{}/{subtype}", it.kind.as_str()),
+            None => it.kind.as_str().to_owned(),
+        };
+        let balance = it.balance.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let (bank, state) = (it.institution_name.as_deref().unwrap_or("-"), state_of(it));
+        text.push_str(&format!(
+            "  {:ids$}  {:names$}  {kind:22}  {balance:>14}  {bank}  {state}\n",
+            it.external_id, it.name
+        ));
+    }
+    text.push_str(&format!(
+        "Take them with `evenkeel connect choose {id} --all`, or one by one with --take ID.\n"
+    ));
+    print(&text)
+}
+
+fn state_of(offered: &Offered) -> String {
+    match (&offered.reason, offered.answer) {
+        (Some(reason), Answer::Refused) => format!("refused: {reason}"),
+        (_, answer) => answer.as_str().to_owned(),
+    }
+}
+
+fn json_of_offer(it: &Offered) -> serde_json::Value {
+    json!({
+        "external_id": it.external_id,
+        "name": it.name,
+        "institution_name": it.institution_name,
+        "currency": it.currency.map(|it| it.to_string()),
+        "balance": it.balance.map(|it| it.to_string()),
+        "type": it.kind.as_str(),
+        "subtype": it.subtype,
+        "owed": it.owed.as_str(),
+        "state": it.answer.as_str(),
+        "reason": it.reason,
+        "account_id": it.account.map(|it| it.to_string()),
+    })
+}
+
+fn text_of(it: &Connection) -> String {
+    let mut text = format!("{}  {}  {}", it.id, it.name, it.state.as_str().replace('_', " "));
+    if let Some(at) = it.synced_at {
+        text.push_str(&format!(", last synced {at:.0}"));
+    }
+    if let Some(at) = it.next_sync_at {
+        text.push_str(&format!(
+            ", next {at:.0}, {} of {REQUESTS_A_DAY} requests today",
+            it.requests_today
+        ));
+    }
+    if it.open_offers > 0 {
+        text.push_str(&format!(", {} accounts wait for your choice", it.open_offers));
+    }
+    text.push('\n');
+    if let Some(attention) = &it.attention {
+        text.push_str(&format!("  ! {attention}\n"));
+    }
+    for account in &it.accounts {
+        let bank = account.institution_name.as_deref().unwrap_or("-");
+        text.push_str(&format!("  {}  {}  {bank}\n", account.id, account.name));
+        if let Some(attention) = &account.attention {
+            text.push_str(&format!("    ! {attention}\n"));
+        }
+    }
+    text
+}
+
+fn json_of(it: &Connection) -> serde_json::Value {
+    let text = |at: Option<base::Timestamp>| at.map(|it| it.to_string());
+    let accounts: Vec<_> = it
+        .accounts
+        .iter()
+        .map(|it| {
+            json!({ "id": it.id.to_string(), "name": it.name, "attention": it.attention,
+                "institution_name": it.institution_name })
+        })
+        .collect();
+    json!({
+        "id": it.id.to_string(),
+        "source": it.source.as_str(),
+        "name": it.name,
+        "institutions": it.institutions,
+        "state": it.state.as_str(),
+        "attention": it.attention,
+        "synced_at": text(it.synced_at),
+        "next_sync_at": text(it.next_sync_at),
+        "requests_today": it.requests_today,
+        "history_from": it.history.map(|it| it.from.to_string()),
+        "history_complete": it.history.map(|it| it.is_complete),
+        "open_offers": it.open_offers,
+        "accounts": accounts,
+        "disconnected_at": text(it.disconnected_at),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_read_behind_an_id_that_may_have_an_equals_sign() {
+        assert_eq!(kind_of("ACT-1"), ("ACT-1", None));
+        assert_eq!(kind_of("ACT-1=loan"), ("ACT-1", Some((AccountKind::Loan, None))));
+        let mortgage = Some((AccountKind::Loan, Some("mortgage")));
+        assert_eq!(kind_of("a=b=loan/mortgage"), ("a=b", mortgage));
+        assert_eq!(kind_of("a=b"), ("a=b", None));
+    }
+}

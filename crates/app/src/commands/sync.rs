@@ -1,0 +1,120 @@
+//! `evenkeel sync`: asks connections for what is new, and for what is left of their past.
+
+use anyhow::{Result, bail};
+use base::ConnectionId;
+use base::draft::Source;
+use serde_json::json;
+use service::connections::{self, State};
+use service::imports::Summary;
+use service::{App, Caller};
+
+use super::connect::parse;
+use super::{named_or_only, print, print_json};
+use crate::cli;
+use crate::config::Config;
+use crate::open::{self, Want};
+use crate::progress::Progress;
+
+pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
+    let app = open::app(config, Want::Existing).await?;
+    let user = named_or_only(&app, args.whose.user.as_deref()).await?;
+    let caller = Caller::owner(user.id);
+    let ids = match &args.connection {
+        Some(id) => vec![parse(id)?],
+        None => {
+            let all = connections::list(&app, &caller).await?;
+            let asked = all
+                .iter()
+                .filter(|it| it.source == Source::Simplefin && it.state != State::Disconnected);
+            asked.map(|it| it.id).collect()
+        }
+    };
+    if ids.is_empty() {
+        bail!("{} has nothing to sync; connect it with `evenkeel connect simplefin`", user.email);
+    }
+    sync_and_tell(&app, &caller, &ids, args.output.json).await
+}
+
+/// Syncs each, whatever becomes of the others, and fails if one did.
+pub(super) async fn sync_and_tell(
+    app: &App,
+    caller: &Caller,
+    ids: &[ConnectionId],
+    as_json: bool,
+) -> Result<()> {
+    let mut told = Vec::new();
+    let mut failed = 0;
+    for id in ids {
+        let ended = sync(app, caller, *id).await;
+        failed += usize::from(ended.is_err());
+        told.push((*id, ended));
+    }
+    match as_json {
+        true => print_json(&told.iter().map(json_of).collect())?,
+        false => print(&told.iter().map(text_of).collect::<String>())?,
+    }
+    match failed {
+        0 => Ok(()),
+        _ => bail!("{failed} of {} connections could not be synced", ids.len()),
+    }
+}
+
+struct Brought {
+    summary: Summary,
+    attention: Option<String>,
+    accounts_in_doubt: usize,
+}
+
+async fn sync(app: &App, caller: &Caller, id: ConnectionId) -> service::Result<Brought> {
+    let mut progress = Progress::new("requests", None);
+    progress.show(1);
+    let synced = connections::sync(app, caller, id).await?;
+    let (mut summary, mut requests) = (synced.summary, 1);
+    while let Some(more) = connections::sync_history(app, caller, id).await? {
+        requests += 1;
+        progress.show(requests);
+        summary.new += more.summary.new;
+        summary.changed += more.summary.changed;
+        summary.seen += more.summary.seen;
+        summary.removed += more.summary.removed;
+    }
+    let (attention, accounts_in_doubt) = (synced.attention, synced.accounts_in_doubt);
+    Ok(Brought { summary, attention, accounts_in_doubt })
+}
+
+type Ended = (ConnectionId, service::Result<Brought>);
+
+fn text_of((id, ended): &Ended) -> String {
+    let brought = match ended {
+        Ok(brought) => brought,
+        Err(error) => return format!("{id}  failed: {error}\n"),
+    };
+    let Summary { new, changed, removed, .. } = brought.summary;
+    let mut text = match (new, changed, removed) {
+        (0, 0, 0) => format!("{id}  nothing new\n"),
+        _ => format!("{id}  {new} new, {changed} changed, {removed} removed\n"),
+    };
+    if let Some(attention) = &brought.attention {
+        text.push_str(&format!("  ! {attention}\n"));
+    }
+    if brought.accounts_in_doubt > 0 {
+        text.push_str("  ! Some accounts need you; see `evenkeel connect list`.\n");
+    }
+    text
+}
+
+fn json_of((id, ended): &Ended) -> serde_json::Value {
+    match ended {
+        Ok(Brought { summary, attention, accounts_in_doubt }) => json!({
+            "id": id.to_string(),
+            "new": summary.new,
+            "changed": summary.changed,
+            "seen": summary.seen,
+            "removed": summary.removed,
+            "attention": attention,
+            "accounts_in_doubt": accounts_in_doubt,
+            "error": null,
+        }),
+        Err(error) => json!({ "id": id.to_string(), "error": error.to_string() }),
+    }
+}
