@@ -77,7 +77,7 @@ impl Loops {
         self.start_within("ask connections", (60, ASKING_MAX), app, |app| async move {
             connections::sync_once(&app).await
         });
-        self.tasks.spawn(webhooks::run(app.clone(), self.stop.clone()));
+        self.tasks.spawn(webhooks::run(app.clone(), webhooks::LOOK_AGAIN, self.stop.clone()));
         self.start("send again what failed", 1, app, |app| async move {
             webhooks::replay_once(&app).await
         });

@@ -3,6 +3,7 @@
 mod backup;
 mod dialect;
 mod error;
+mod hear;
 mod migrate;
 mod postgres;
 mod sqlite;
@@ -49,8 +50,6 @@ pub enum Engine {
 #[derive(Clone)]
 pub struct Db {
     driver: Driver,
-    /// How many transactions this process has kept.
-    commits: watch::Sender<u64>,
 }
 
 #[derive(Clone)]
@@ -67,7 +66,7 @@ impl Db {
                 Driver::Postgres(postgres::Postgres::connect(address).await?)
             }
         };
-        Ok(Db { driver, commits: watch::Sender::new(0) })
+        Ok(Db { driver })
     }
 
     pub fn engine(&self) -> Engine {
@@ -135,19 +134,19 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let kept = match &self.driver {
+        match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.write(work).await,
             Driver::Postgres(postgres) => postgres.write(work).await,
-        };
-        if kept.is_ok() {
-            self.commits.send_modify(|it| *it = it.wrapping_add(1));
         }
-        kept
     }
 
-    /// Changes whenever this process has kept a transaction: who waits for news looks then.
-    pub fn commits(&self) -> watch::Receiver<u64> {
-        self.commits.subscribe()
+    /// Changes whenever another process has told of something to do (`Tx::tell`), or may have. Never on SQLite.
+    pub fn told(&self) -> watch::Receiver<u64> {
+        let (sender, told) = watch::channel(0);
+        if let Driver::Postgres(postgres) = &self.driver {
+            tokio::spawn(hear::hear(postgres.address().clone(), sender));
+        }
+        told
     }
 
     /// Prepares a statement without running it: how a test checks every statement on both engines.

@@ -62,6 +62,10 @@ impl Address {
         config.application_name("evenkeel");
         Ok(Address { config })
     }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
 }
 
 fn is_local(config: &Config) -> bool {
@@ -143,6 +147,10 @@ impl Postgres {
             Ok(outcome) => outcome,
             Err(_) => Err(E::from(Error::internal("a transaction panicked"))),
         }
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.pool.address
     }
 
     /// A connection of its own for one long read.
@@ -260,6 +268,23 @@ impl Connection {
         Ok(())
     }
 
+    /// All of them back to back, without waiting for one before the next.
+    pub(crate) async fn execute_each<'p>(
+        &self,
+        sql: &str,
+        rows: &[impl AsRef<[Param<'p>]>],
+    ) -> Result<Vec<u64>> {
+        let Some(first) = rows.first() else { return Ok(Vec::new()) };
+        self.ask(async {
+            let statement = &self.prepare(sql, first.as_ref()).await?;
+            let each = rows.iter().map(|row| async move {
+                Ok::<_, Error>(self.client.execute(statement, &borrowed(row.as_ref())).await?)
+            });
+            futures_util::future::try_join_all(each).await
+        })
+        .await
+    }
+
     pub(crate) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
         self.ask(async {
             let statement = self.prepare(sql, params).await?;
@@ -288,6 +313,7 @@ fn transact<T, E: From<Error>>(
     match catch_unwind(AssertUnwindSafe(|| tx.run(work))) {
         Ok(Ok(value)) => {
             say("commit")?;
+            tx.take_after().into_iter().for_each(|then| then());
             Ok(value)
         }
         Ok(Err(error)) => {
@@ -315,7 +341,7 @@ fn report(ended: Result<(), tokio_postgres::Error>) {
     }
 }
 
-fn tls() -> Result<MakeRustlsConnect> {
+pub(crate) fn tls() -> Result<MakeRustlsConnect> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let refused = |error: rustls::Error| Error::internal(format!("setting up TLS: {error}"));
     let config = rustls::ClientConfig::builder_with_provider(provider)

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 use tokio::sync::oneshot;
 
 use crate::dialect::for_sqlite;
-use crate::tx::Tx;
+use crate::tx::{After, Tx};
 use crate::value::{Param, Row, RowOf};
 use crate::{Error, Result};
 
@@ -42,6 +42,7 @@ trait Job: Send {
 struct Write<W, T, E> {
     work: Option<W>,
     outcome: Option<Result<T, E>>,
+    after: Vec<After>,
     answer: oneshot::Sender<Result<T, E>>,
 }
 
@@ -53,10 +54,14 @@ where
 {
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         self.outcome = self.work.take().map(|work| tx.run(work));
+        self.after = tx.take_after();
         matches!(self.outcome, Some(Ok(_)))
     }
 
     fn finish(self: Box<Self>, committed: Result<()>) {
+        if committed.is_ok() && matches!(self.outcome, Some(Ok(_))) {
+            self.after.into_iter().for_each(|then| then());
+        }
         let answer = match (committed, self.outcome) {
             (_, Some(Err(error))) => Err(error),
             (Ok(()), Some(Ok(value))) => Ok(value),
@@ -117,7 +122,7 @@ impl Sqlite {
         E: From<Error> + Send + 'static,
     {
         let (answer, answered) = oneshot::channel();
-        let job = Box::new(Write { work: Some(work), outcome: None, answer });
+        let job = Box::new(Write { work: Some(work), outcome: None, after: Vec::new(), answer });
         let gone = || E::from(Error::internal("the writer is gone"));
         self.shared.jobs.send(job).map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?

@@ -6,7 +6,10 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::value::{Param, Row};
-use crate::{Engine, Error, Result, dialect, postgres, sqlite};
+use crate::{Engine, Error, Result, dialect, hear, postgres, sqlite};
+
+/// So many rows are sooner inserted one by one than by setting out to copy them.
+const FEW: usize = 16;
 
 pub struct Tx<'c> {
     on: On<'c>,
@@ -14,7 +17,11 @@ pub struct Tx<'c> {
     /// work looked at the error: PostgreSQL would answer a commit by rolling back without a word, and SQLite may
     /// already have left the transaction.
     failed: Option<Error>,
+    /// What waits for all this to be kept.
+    after: Vec<After>,
 }
+
+pub(crate) type After = Box<dyn FnOnce() + Send>;
 
 #[derive(Clone, Copy)]
 enum On<'c> {
@@ -24,14 +31,14 @@ enum On<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn sqlite(connection: &'c rusqlite::Connection) -> Tx<'c> {
-        Tx { on: On::Sqlite(connection), failed: None }
+        Tx { on: On::Sqlite(connection), failed: None, after: Vec::new() }
     }
 
     pub(crate) fn postgres(
         connection: &'c postgres::Connection,
         runtime: &'c tokio::runtime::Handle,
     ) -> Tx<'c> {
-        Tx { on: On::Postgres { connection, runtime }, failed: None }
+        Tx { on: On::Postgres { connection, runtime }, failed: None, after: Vec::new() }
     }
 
     pub fn engine(&self) -> Engine {
@@ -50,6 +57,16 @@ impl<'c> Tx<'c> {
         self.failed.take().map_or(Ok(value), |error| Err(E::from(error)))
     }
 
+    /// Does this once all is known to be kept, and drops it otherwise. It must be short and must not wait: on SQLite
+    /// every other transaction stands behind it.
+    pub fn after(&mut self, then: impl FnOnce() + Send + 'static) {
+        self.after.push(Box::new(then));
+    }
+
+    pub(crate) fn take_after(&mut self) -> Vec<After> {
+        std::mem::take(&mut self.after)
+    }
+
     fn attempt<T>(&mut self, statement: impl FnOnce(On<'c>) -> Result<T>) -> Result<T> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -65,6 +82,31 @@ impl<'c> Tx<'c> {
                 runtime.block_on(connection.execute(sql, params))
             }
         })
+    }
+
+    /// Runs one statement with each of these values, and says how many rows each touched. They are different rows: in
+    /// which order they are taken is not said.
+    pub fn execute_each<'p>(
+        &mut self,
+        sql: &str,
+        rows: &[impl AsRef<[Param<'p>]>],
+    ) -> Result<Vec<u64>> {
+        self.attempt(|on| match on {
+            On::Sqlite(connection) => {
+                rows.iter().map(|it| sqlite::execute_on(connection, sql, it.as_ref())).collect()
+            }
+            On::Postgres { connection, runtime } => {
+                runtime.block_on(connection.execute_each(sql, rows))
+            }
+        })
+    }
+
+    /// Lets other processes on this database know, once this is kept, that there is something to do. SQLite has none.
+    pub fn tell(&mut self) -> Result<()> {
+        match self.on {
+            On::Sqlite(_) => Ok(()),
+            On::Postgres { .. } => self.execute(hear::TELL, &[]).map(drop),
+        }
     }
 
     pub fn each(
@@ -134,10 +176,13 @@ impl<'c> Tx<'c> {
         rows: impl Iterator<Item = impl AsRef<[Param<'p>]>>,
     ) -> Result<u64> {
         let names = columns.join(", ");
+        let inserting = |mark: char| {
+            let places: Vec<String> = (1..=columns.len()).map(|it| format!("{mark}{it}")).collect();
+            format!("insert into {table} ({names}) values ({})", places.join(", "))
+        };
         self.attempt(|on| match on {
             On::Sqlite(connection) => {
-                let places: Vec<String> = (1..=columns.len()).map(|it| format!("?{it}")).collect();
-                let sql = format!("insert into {table} ({names}) values ({})", places.join(", "));
+                let sql = inserting('?');
                 let mut statement = connection.prepare_cached(&sql)?;
                 let mut count = 0;
                 for row in rows {
@@ -146,7 +191,15 @@ impl<'c> Tx<'c> {
                 Ok(count)
             }
             On::Postgres { connection, runtime } => {
+                let mut rows = rows;
+                let few: Vec<_> = rows.by_ref().take(FEW + 1).collect();
+                if few.len() <= FEW {
+                    let sql = inserting('$');
+                    let counts = runtime.block_on(connection.execute_each(&sql, &few))?;
+                    return Ok(counts.into_iter().sum());
+                }
                 let sql = format!("copy {table} ({names}) from stdin with (format binary)");
+                let rows = few.into_iter().chain(rows);
                 runtime.block_on(connection.ask(copy_in(connection, &sql, types, rows)))
             }
         })

@@ -5,7 +5,7 @@ use base::{EventId, KeyId, Timestamp, UserId};
 use db::{Db, Tx, params};
 use wire::v1::Event;
 
-use crate::webhooks::fan_out::{self, Listeners};
+use crate::webhooks::fan_out::{self, Listeners, Written};
 use crate::{App, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Res
     if listeners.is_empty() {
         return Ok(());
     }
-    fan_out::fan_out(app, tx, user, &listeners, &written, now)
+    fan_out::fan_out(app, tx, user, listeners, &written, now)
 }
 
 /// The same for the endpoints of one key alone.
@@ -38,7 +38,7 @@ pub(crate) fn append_for_key(
     let now = app.clock.now();
     let listeners = Listeners::of(tx, user, now)?.of_key(key);
     let written = write(app, tx, user, std::slice::from_ref(event), now)?;
-    fan_out::fan_out(app, tx, user, &listeners, &written, now)
+    fan_out::fan_out(app, tx, user, listeners, &written, now)
 }
 
 fn write<'e>(
@@ -47,20 +47,20 @@ fn write<'e>(
     user: UserId,
     events: &'e [Event],
     now: Timestamp,
-) -> Result<Vec<(EventId, &'e Event)>> {
+) -> Result<Vec<Written<'e>>> {
     let mut rows = Vec::with_capacity(events.len());
     for event in events {
         let data = serde_json::to_string(event);
         let data = data.map_err(|error| Error::internal(format!("writing an event: {error}")))?;
-        rows.push((app.ids.make::<kinds::Event>(), event.event_type().name, data));
+        rows.push(Written { id: app.ids.make::<kinds::Event>(), event, data });
     }
     let columns = ["user_id", "id", "type", "data", "created_at"];
-    let values = rows.iter().map(|(id, name, data)| {
-        [user.into(), (*id).into(), (*name).into(), data.into(), now.into()]
+    let values = rows.iter().map(|it| {
+        let name = it.event.event_type().name;
+        [user.into(), it.id.into(), name.into(), (&it.data).into(), now.into()]
     });
     tx.insert_many("events", columns, values)?;
-    let ids = rows.iter().map(|it| it.0);
-    Ok(ids.zip(events).collect())
+    Ok(rows)
 }
 
 /// The events after one, oldest first.

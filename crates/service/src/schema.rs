@@ -43,6 +43,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "sources",
         sql: include_str!("../../../migrations/0008_sources.sql"),
     },
+    Migration {
+        version: 9,
+        name: "attempts",
+        sql: include_str!("../../../migrations/0009_attempts.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all

@@ -19,7 +19,7 @@ const IDLE: Duration = Duration::from_secs(30);
 /// So old a connection may be when it is used again: after that, its name is looked up anew.
 const OLDEST: Duration = Duration::from_secs(60);
 const PER_SCOPE: usize = 64;
-const IN_ALL: usize = 512;
+const IN_ALL: usize = 1_024;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
 #[derive(Default)]

@@ -62,6 +62,20 @@ pub struct Filter {
     pub status: Option<String>,
 }
 
+impl Filter {
+    /// The statement whose index leads to what is asked for; what else is asked for is looked at on the way.
+    fn statement(&self) -> &'static str {
+        let is_failed = self.status.as_deref() == Some("failed");
+        match (self.event, self.endpoint) {
+            (Some(_), _) => OF_EVENT,
+            (None, Some(_)) if is_failed => FAILED_OF_ENDPOINT,
+            (None, Some(_)) => OF_ENDPOINT,
+            (None, None) if is_failed => FAILED,
+            (None, None) => ALL,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub attempts: Vec<Attempt>,
@@ -97,7 +111,7 @@ pub async fn list(app: &App, caller: &Caller, filter: &Filter, page: Page<'_>) -
         filter.status.as_deref(),
         page.limit as i64 + 1
     ];
-    let mut attempts = app.db.all(LIST, values, read).await?;
+    let mut attempts = app.db.all(filter.statement(), values, read).await?;
     let more = attempts.len() > page.limit;
     attempts.truncate(page.limit);
     let next_cursor = match attempts.last().filter(|_| more) {
@@ -142,24 +156,37 @@ fn read(row: &db::Row<'_>) -> db::Result<Attempt> {
 }
 
 macro_rules! select {
-    ($rest:literal) => {
+    ($($rest:literal),+) => {
         concat!(
             "select a.id, a.endpoint_id, a.event_id, a.event_type, a.url, a.attempt, a.trigger_kind,
             a.status, a.response_code, a.response_body, a.error, a.duration_ms, a.attempted_at,
             a.next_attempt_at, d.status from attempts a left join deliveries d
             on d.user_id = a.user_id and d.endpoint_id = a.endpoint_id and d.event_id = a.event_id ",
-            $rest
+            $($rest),+
         )
     };
 }
 
-const LIST: &str = select!(
-    "where a.user_id = $1 and a.id < $2 and ($3 = 'all' or a.key_id = $4)
-    and ($5 = 'all' or a.endpoint_id = $6) and ($7 = 'all' or a.event_id = $8)
-    and (cast($9 as text) is null or a.event_type = $9)
-    and (cast($10 as text) is null or a.status = $10)
-    order by a.id desc limit $11"
-);
+macro_rules! list {
+    ($first:literal) => {
+        select!(
+            "where a.user_id = $1 ",
+            $first,
+            " and a.id < $2 and ($3 = 'all' or a.key_id = $4)
+            and ($5 = 'all' or a.endpoint_id = $6) and ($7 = 'all' or a.event_id = $8)
+            and (cast($9 as text) is null or a.event_type = $9)
+            and (cast($10 as text) is null or a.status = $10)
+            order by a.id desc limit $11"
+        )
+    };
+}
+
+const ALL: &str = list!("");
+const OF_EVENT: &str = list!("and a.event_id = $8");
+const OF_ENDPOINT: &str = list!("and a.endpoint_id = $6");
+const FAILED: &str = list!("and a.status = 'failed'");
+const FAILED_OF_ENDPOINT: &str = list!("and a.endpoint_id = $6 and a.status = 'failed'");
 const GET: &str = select!("where a.user_id = $1 and a.id = $2");
 
-pub(super) const STATEMENTS: &[&str] = &[LIST, GET];
+pub(super) const STATEMENTS: &[&str] =
+    &[ALL, OF_EVENT, OF_ENDPOINT, FAILED, FAILED_OF_ENDPOINT, GET];

@@ -1,20 +1,22 @@
 //! Taking what is due: as much of each endpoint as it has room for, so that none stands in another's way.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{EndpointId, EventId, KeyId, Timestamp, UserId};
 use bytes::Bytes;
-use db::params;
+use db::{Param, params};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use wire::json::write_str;
 use wire::v1::API_VERSION;
 
-use super::secrets::Secret;
+use super::signatures::Secret;
 use crate::{App, Result, Tx};
 
 /// An attempt takes at most fifteen seconds; whoever has not settled after this long is dead.
 const LEASE_SECONDS: i64 = 45;
 const ENDPOINTS_MAX: i64 = 2_000;
+/// Endpoints that are looked at side by side.
+const LOOKS_AT_ONCE: usize = 16;
 
 /// Where to send, as it stands now: a new address or secret counts for what waits, too.
 pub(super) struct Address {
@@ -35,70 +37,101 @@ pub(super) struct Job {
     pub(super) body: Bytes,
 }
 
+/// What was claimed of one endpoint.
+pub(super) struct Batch {
+    pub(super) endpoint: EndpointId,
+    pub(super) jobs: Vec<Job>,
+    /// Whether more is due than there was room for.
+    pub(super) is_behind: bool,
+}
+
+/// An endpoint with what is due there.
+struct Due {
+    to: Arc<Address>,
+    rows: Vec<Row>,
+    is_behind: bool,
+}
+
+struct Row {
+    event: EventId,
+    event_type: String,
+    attempts: i64,
+    /// None where the payload was kept for thirty days, and is gone.
+    body: Option<Bytes>,
+}
+
 /// Claims what is due, up to `room` for each endpoint.
 pub(super) async fn claim(
     app: &App,
     room: impl Fn(EndpointId) -> usize,
     most: usize,
-) -> Result<Vec<Job>> {
+) -> Result<Vec<Batch>> {
     let now = app.clock.now();
     let ready = app.db.all(READY, params![now, ENDPOINTS_MAX], read_address).await?;
-    let mut places = Vec::new();
-    let mut left = most;
+    let (mut batches, mut looking, mut left) = (Vec::new(), Vec::new(), most);
     for found in ready {
         let take = room(found.id).min(left);
-        if take > 0 {
-            left -= take;
-            places.push((Arc::new(found.open(app, now)?), take));
+        left -= take;
+        match take {
+            0 => {
+                batches.push(Batch { endpoint: found.id, jobs: Vec::new(), is_behind: true });
+            }
+            _ => looking.push(look(app, Arc::new(found.open(app, now)?), take, now)),
         }
     }
-    if places.is_empty() {
-        return Ok(Vec::new());
+    let looking = futures_util::stream::iter(looking).buffer_unordered(LOOKS_AT_ONCE);
+    let due: Vec<Due> = looking.try_collect().await?;
+    if !due.is_empty() {
+        batches.extend(app.db.write(move |tx| take(tx, due, now)).await?);
     }
-    let take = move |tx: &mut Tx<'_>| -> Result<Vec<Job>> {
-        let mut jobs = Vec::new();
-        let mut bodies = HashMap::new();
-        for (to, most) in &places {
-            take(tx, to, *most, now, &mut bodies, &mut jobs)?;
-        }
-        Ok(jobs)
-    };
-    app.db.write(take).await
+    Ok(batches)
 }
 
-fn take(
-    tx: &mut Tx<'_>,
-    to: &Arc<Address>,
-    most: usize,
-    now: Timestamp,
-    bodies: &mut HashMap<EventId, Bytes>,
-    jobs: &mut Vec<Job>,
-) -> Result<()> {
-    let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
-    let values = params![to.user, to.id, now, until, most as i64];
-    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    let claimed: Vec<(EventId, String, i64)> = tx.all(CLAIM, values, read)?;
-    for (event, event_type, attempts) in claimed {
-        let body = match bodies.get(&event) {
-            Some(body) => body.clone(),
-            None => {
-                let read = |row: &db::Row<'_>| {
-                    let (name, data): (&str, &str) = (row.get(0)?, row.get(1)?);
-                    Ok(Bytes::from(envelope(event, name, row.get(2)?, data)))
-                };
-                let found = tx.first(EVENT, params![to.user, event], read)?;
-                // Its payload was kept for thirty days, and is gone.
-                let Some(body) = found else {
-                    tx.execute(DROP, params![to.user, to.id, event, now])?;
-                    continue;
-                };
-                bodies.insert(event, body.clone());
-                body
+async fn look(app: &App, to: Arc<Address>, most: usize, now: Timestamp) -> Result<Due> {
+    let read = |row: &db::Row<'_>| {
+        let (event, event_type): (EventId, String) = (row.get(0)?, row.get(1)?);
+        let (data, at): (Option<&str>, Option<Timestamp>) = (row.get(3)?, row.get(4)?);
+        let body = data.zip(at).map(|(data, at)| envelope(event, &event_type, at, data).into());
+        Ok(Row { event, event_type, attempts: row.get(2)?, body })
+    };
+    let rows = app.db.all(DUE, params![to.id, now, most as i64], read).await?;
+    let is_behind = rows.len() == most;
+    Ok(Due { to, rows, is_behind })
+}
+
+/// Each is asked for once more, by its key and the time that was seen: of two who want the same, one has it.
+fn take(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
+    let until = leased_until(now);
+    let values: Vec<[Param<'_>; 6]> = due
+        .iter()
+        .flat_map(|it| it.rows.iter().map(move |row| (&it.to, row)))
+        .map(|(to, row)| {
+            let (user, endpoint, event) = (to.user.into(), to.id.into(), row.event.into());
+            [user, endpoint, event, now.into(), until.into(), row.attempts.into()]
+        })
+        .collect();
+    let mut taken = tx.execute_each(CLAIM, &values)?.into_iter();
+    let mut batches = Vec::with_capacity(due.len());
+    for Due { to, rows, is_behind } in due {
+        let mut jobs = Vec::with_capacity(rows.len());
+        for row in rows {
+            if taken.next() != Some(1) {
+                continue;
             }
-        };
-        jobs.push(Job { to: to.clone(), event, event_type, attempts, body });
+            let Row { event, event_type, attempts, body } = row;
+            match body {
+                Some(body) => jobs.push(Job { to: to.clone(), event, event_type, attempts, body }),
+                None => drop(tx.execute(DROP, params![to.user, to.id, event, now])?),
+            }
+        }
+        batches.push(Batch { endpoint: to.id, jobs, is_behind });
     }
-    Ok(())
+    Ok(batches)
+}
+
+/// Until when nobody else takes what is claimed now.
+pub(super) fn leased_until(now: Timestamp) -> i64 {
+    now.as_microsecond() + LEASE_SECONDS * 1_000_000
 }
 
 /// The body of a delivery: the same bytes at every attempt.
@@ -121,23 +154,23 @@ pub(super) fn envelope(id: EventId, name: &str, at: Timestamp, data: &str) -> Ve
 /// An address whose secrets are still sealed.
 pub(super) struct Sealed {
     user: UserId,
-    id: EndpointId,
-    key: KeyId,
+    pub(super) id: EndpointId,
+    pub(super) key: KeyId,
     url: String,
     secret: Vec<u8>,
     previous: Option<(Vec<u8>, Timestamp)>,
 }
 
 impl Sealed {
-    pub(super) fn open(self, app: &App, now: Timestamp) -> Result<Address> {
+    pub(super) fn open(&self, app: &App, now: Timestamp) -> Result<Address> {
         let Sealed { user, id, key, url, secret, previous } = self;
-        let mut secrets = vec![app.post.vault.open(id, &secret)?];
+        let mut secrets = vec![app.post.vault.open(*id, secret)?];
         if let Some((sealed, until)) = previous
-            && until > now
+            && *until > now
         {
-            secrets.push(app.post.vault.open(id, &sealed)?);
+            secrets.push(app.post.vault.open(*id, sealed)?);
         }
-        Ok(Address { user, id, key, url, secrets })
+        Ok(Address { user: *user, id: *id, key: *key, url: url.clone(), secrets })
     }
 }
 
@@ -157,16 +190,19 @@ const READY: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previo
     e.previous_until from webhook_endpoints e
     join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.status = 'active' and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > $1) and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
+    and (k.expires_at is null or k.expires_at > $1)
+    and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
     order by e.id limit $2";
-/// The time is asked for again outside: two that claim at once never both have it.
-const CLAIM: &str = "update deliveries set due_at = $4 where user_id = $1 and endpoint_id = $2
-    and due_at <= $3 and event_id in (select event_id from deliveries
-        where endpoint_id = $2 and due_at <= $3 order by due_at, event_id limit $5)
-    returning event_id, event_type, attempts";
+const DUE: &str = "select d.event_id, d.event_type, d.attempts,
+    (select e.data from events e where e.user_id = d.user_id and e.id = d.event_id),
+    (select e.created_at from events e where e.user_id = d.user_id and e.id = d.event_id)
+    from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
+    order by d.due_at, d.event_id limit $3";
+const CLAIM: &str = "update deliveries set due_at = $5 where user_id = $1 and endpoint_id = $2
+    and event_id = $3 and due_at <= $4 and attempts = $6";
 pub(super) const EVENT: &str =
     "select type, data, created_at from events where user_id = $1 and id = $2";
 const DROP: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $4
     where user_id = $1 and endpoint_id = $2 and event_id = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[READY, CLAIM, EVENT, DROP];
+pub(super) const STATEMENTS: &[&str] = &[READY, DUE, CLAIM, EVENT, DROP];

@@ -1,28 +1,25 @@
-//! Sending: many at once, bounded for each endpoint and in all, each settled together with others that ended meanwhile.
+//! Sending: many at once, each settled together with others that ended meanwhile.
 
-use std::collections::HashMap;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base::EndpointId;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use net::{Failure, Limits, Outgoing};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
+use tokio::time::MissedTickBehavior;
 
 use super::claim::{self, Job};
-use super::secrets::signature;
+use super::seats::{IN_ALL, PER_ENDPOINT, Ride};
 use super::settle::{self, Outcome};
+use super::signatures::signature;
 use crate::{App, Result};
 
-/// At once to one endpoint: enough to keep a fast one busy, little enough to spare a slow one.
-const PER_ENDPOINT: usize = 64;
-const IN_ALL: usize = 2_048;
 /// Outcomes written in one transaction.
 const SETTLED_TOGETHER: usize = 512;
-/// How often one looks without being told: another process, or a retry, may have made something due.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// So long outcomes wait for others to be written with, while there are few.
+const GATHERED_FOR: Duration = Duration::from_millis(20);
+/// How often one looks without being told: a retry may be due, or another process may have gone.
+pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
@@ -34,7 +31,8 @@ const BODY_KEPT: usize = 1_024;
 
 /// Makes every attempt that is due, and settles them: one step, as tests drive it.
 pub async fn deliver_once(app: &App) -> Result<usize> {
-    let jobs = claim::claim(app, |_| PER_ENDPOINT, IN_ALL).await?;
+    let batches = claim::claim(app, |_| PER_ENDPOINT, IN_ALL).await?;
+    let jobs: Vec<Job> = batches.into_iter().flat_map(|it| it.jobs).collect();
     let count = jobs.len();
     let sent: FuturesUnordered<_> = jobs.into_iter().map(|job| attempt(app, job)).collect();
     let outcomes: Vec<Outcome> = sent.collect().await;
@@ -42,104 +40,99 @@ pub async fn deliver_once(app: &App) -> Result<usize> {
     Ok(count)
 }
 
-/// Sends until told to stop; what is under way then is finished and settled.
-pub async fn run(app: App, mut stop: watch::Receiver<bool>) {
-    let busy = Arc::new(Busy::default());
+/// Sends until told to stop; what is under way then is finished and settled. What this process writes is handed over
+/// with its commit; whatever else is due is claimed when somebody tells of it, and looked for every so often.
+pub async fn run(app: App, look_again: Duration, mut stop: watch::Receiver<bool>) {
     let (tell, outcomes) = mpsc::channel(4 * SETTLED_TOGETHER);
     let settling = tokio::spawn(settle_all(app.clone(), outcomes));
-    let mut commits = app.db.commits();
-    loop {
-        app.post.news.store(false, Ordering::Release);
-        let claimed = claim::claim(&app, |it| busy.room(it), busy.left()).await;
-        let claimed = claimed.unwrap_or_else(|error| {
-            tracing::warn!(%error, "what is to be sent could not be claimed; it is tried again");
-            Vec::new()
-        });
-        let found = !claimed.is_empty();
-        for job in claimed {
-            let (app, busy, tell) = (app.clone(), busy.clone(), tell.clone());
-            busy.begin(job.to.id);
-            tokio::spawn(async move {
-                let endpoint = job.to.id;
-                let outcome = attempt(&app, job).await;
-                // The receiver lives as long as anything is sent.
-                let _ = tell.send(outcome).await;
-                busy.end(endpoint);
-            });
+    let mut rides = app.post.seats.open();
+    let riding = async {
+        while let Some(ride) = rides.recv().await {
+            set_out(&app, ride, &tell);
         }
-        if *stop.borrow() {
-            break;
-        }
-        if found {
-            continue;
-        }
-        tokio::select! {
-            () = until_news(&app, &mut commits) => {}
-            () = busy.ended.notified() => {}
-            () = tokio::time::sleep(LOOK_AGAIN) => {}
-            _ = stop.wait_for(|stopped| *stopped) => break,
-        }
-    }
+    };
+    let claiming = async {
+        keep_claiming(&app, look_again, &tell, &mut stop).await;
+        app.post.seats.close();
+    };
+    tokio::join!(riding, claiming);
     drop(tell);
     if settling.await.is_err() {
         tracing::error!("settling deliveries panicked; they are sent again");
     }
 }
 
-async fn until_news(app: &App, commits: &mut watch::Receiver<u64>) {
+async fn keep_claiming(
+    app: &App,
+    look_again: Duration,
+    tell: &mpsc::Sender<Outcome>,
+    stop: &mut watch::Receiver<bool>,
+) {
+    let mut told = app.db.told();
+    let mut looks = tokio::time::interval(look_again);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        if app.post.news.load(Ordering::Acquire) {
-            return;
+        tokio::select! {
+            () = app.post.seats.wanted() => {}
+            () = until_told(&mut told) => {}
+            _ = looks.tick() => {}
+            _ = stop.wait_for(|stopped| *stopped) => return,
         }
-        if commits.changed().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        claim_all(app, tell).await;
     }
+}
+
+/// Another process may have written something.
+async fn until_told(told: &mut watch::Receiver<u64>) {
+    if told.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn claim_all(app: &App, tell: &mpsc::Sender<Outcome>) {
+    let seats = &app.post.seats;
+    let claimed = claim::claim(app, |it| seats.room(it), seats.left()).await;
+    let claimed = claimed.unwrap_or_else(|error| {
+        tracing::warn!(%error, "what is to be sent could not be claimed; it is tried again");
+        Vec::new()
+    });
+    for batch in claimed {
+        for job in batch.jobs {
+            let seat = seats.take(batch.endpoint);
+            set_out(app, Ride { job, seat }, tell);
+        }
+        seats.mark(batch.endpoint, batch.is_behind);
+    }
+}
+
+fn set_out(app: &App, ride: Ride, tell: &mpsc::Sender<Outcome>) {
+    let (app, tell) = (app.clone(), tell.clone());
+    tokio::spawn(async move {
+        let outcome = attempt(&app, ride.job).await;
+        let is_good = outcome.is_good;
+        // The receiver lives as long as anything is sent.
+        let _ = tell.send(outcome).await;
+        ride.seat.finish(is_good);
+    });
 }
 
 async fn settle_all(app: App, mut outcomes: mpsc::Receiver<Outcome>) {
     let mut batch = Vec::with_capacity(SETTLED_TOGETHER);
     while outcomes.recv_many(&mut batch, SETTLED_TOGETHER).await > 0 {
+        let gathering = async {
+            while batch.len() < SETTLED_TOGETHER {
+                let room = SETTLED_TOGETHER - batch.len();
+                if outcomes.recv_many(&mut batch, room).await == 0 {
+                    return;
+                }
+            }
+        };
+        // Too late is as good as enough.
+        let _ = tokio::time::timeout(GATHERED_FOR, gathering).await;
         // What cannot be settled is sent again after its lease: twice, but never not at all.
         if let Err(error) = settle::settle(&app, std::mem::take(&mut batch)).await {
             tracing::warn!(%error, "deliveries could not be settled; they are sent again");
         }
-    }
-}
-
-/// How much is under way, by endpoint.
-#[derive(Default)]
-struct Busy {
-    counts: Mutex<HashMap<EndpointId, usize>>,
-    ended: Notify,
-}
-
-impl Busy {
-    fn room(&self, endpoint: EndpointId) -> usize {
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        PER_ENDPOINT.saturating_sub(counts.get(&endpoint).copied().unwrap_or(0))
-    }
-
-    fn left(&self) -> usize {
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        IN_ALL.saturating_sub(counts.values().sum())
-    }
-
-    fn begin(&self, endpoint: EndpointId) {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(endpoint).or_default() +=
-            1;
-    }
-
-    fn end(&self, endpoint: EndpointId) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&endpoint) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&endpoint);
-            }
-        }
-        drop(counts);
-        self.ended.notify_one();
     }
 }
 

@@ -1,32 +1,39 @@
 //! From an event to what is to be sent, in the transaction that made the event.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
 use base::{AccountId, EndpointId, EventId, KeyId, Timestamp, UserId};
 use db::params;
 use wire::v1::Event;
 
-use crate::{App, Result, Tx};
+use super::claim::{Address, Job, Sealed, envelope, leased_until, read_address};
+use super::seats::Ride;
+use crate::{App, Error, Result, Tx};
 
 /// Who wants to hear of this person's events.
 pub(crate) struct Listeners(Vec<Listener>);
 
 struct Listener {
-    id: EndpointId,
-    key: KeyId,
+    at: Sealed,
     filter_types: String,
     is_limited: bool,
+}
+
+/// An event as it was written.
+pub(crate) struct Written<'e> {
+    pub(crate) id: EventId,
+    pub(crate) event: &'e Event,
+    pub(crate) data: String,
 }
 
 impl Listeners {
     pub(crate) fn of(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<Listeners> {
         let read = |row: &db::Row<'_>| {
-            let limited: Option<i64> = row.get(3)?;
+            let limited: Option<i64> = row.get(8)?;
             Ok(Listener {
-                id: row.get(0)?,
-                key: row.get(1)?,
-                filter_types: row.get(2)?,
+                at: read_address(row)?,
+                filter_types: row.get(7)?,
                 is_limited: limited.is_some(),
             })
         };
@@ -35,7 +42,7 @@ impl Listeners {
 
     /// Only those of this key. Its own endpoints hear of each other whatever accounts it may see.
     pub(crate) fn of_key(mut self, key: KeyId) -> Listeners {
-        self.0.retain(|it| it.key == key);
+        self.0.retain(|it| it.at.key == key);
         self.0.iter_mut().for_each(|it| it.is_limited = false);
         self
     }
@@ -51,27 +58,33 @@ pub(crate) fn fan_out(
     app: &App,
     tx: &mut Tx<'_>,
     user: UserId,
-    listeners: &Listeners,
-    events: &[(EventId, &Event)],
+    listeners: Listeners,
+    events: &[Written<'_>],
     now: Timestamp,
 ) -> Result<()> {
     let mut seen: HashMap<KeyId, Vec<AccountId>> = HashMap::new();
-    let mut rows = Vec::new();
-    for listener in &listeners.0 {
-        if listener.is_limited && !seen.contains_key(&listener.key) {
-            let accounts = tx.all(ACCOUNTS, params![user, listener.key], |row| row.get(0))?;
-            seen.insert(listener.key, accounts);
+    let (mut rows, mut rides) = (Vec::new(), Vec::new());
+    for Listener { at, filter_types, is_limited } in listeners.0 {
+        if is_limited && !seen.contains_key(&at.key) {
+            let accounts = tx.all(ACCOUNTS, params![user, at.key], |row| row.get(0))?;
+            seen.insert(at.key, accounts);
         }
-        for (id, event) in events {
-            let name = event.event_type().name;
-            let wanted = listener.filter_types.is_empty()
-                || listener.filter_types.contains(&format!(" {name} "));
-            let allowed = !listener.is_limited
-                || event.account_id().and_then(|it| AccountId::parse(it).ok()).is_some_and(|it| {
-                    seen.get(&listener.key).is_some_and(|accounts| accounts.contains(&it))
+        let accounts = seen.get(&at.key).filter(|_| is_limited);
+        let wanted: Vec<&Written<'_>> =
+            events.iter().filter(|it| is_for(it.event, &filter_types, accounts)).collect();
+        let (id, mut to) = (at.id, Err(at));
+        for it in wanted {
+            let name = it.event.event_type().name;
+            let seat = app.post.seats.seat_for_new(id);
+            rows.push(Row { endpoint: id, event: it.id, name, is_taken: seat.is_some() });
+            if let Some(seat) = seat {
+                let to = opened(app, &mut to, now)?;
+                let body = envelope(it.id, name, now, &it.data).into();
+                let event_type = name.to_owned();
+                rides.push(Ride {
+                    job: Job { to, event: it.id, event_type, attempts: 0, body },
+                    seat,
                 });
-            if wanted && allowed {
-                rows.push((listener.id, *id, name));
             }
         }
     }
@@ -79,16 +92,57 @@ pub(crate) fn fan_out(
         return Ok(());
     }
     insert(tx, user, &rows, now)?;
-    app.post.news.store(true, Ordering::Release);
+    announce(app, tx, rows.len() > rides.len(), rides)
+}
+
+fn is_for(event: &Event, filter_types: &str, accounts: Option<&Vec<AccountId>>) -> bool {
+    let name = event.event_type().name;
+    let wanted = filter_types.is_empty() || filter_types.contains(&format!(" {name} "));
+    let about = || event.account_id().and_then(|it| AccountId::parse(it).ok());
+    wanted && accounts.is_none_or(|all| about().is_some_and(|it| all.contains(&it)))
+}
+
+/// The address with its secrets, opened when it is first needed.
+fn opened(
+    app: &App,
+    to: &mut std::result::Result<Arc<Address>, Sealed>,
+    now: Timestamp,
+) -> Result<Arc<Address>> {
+    if let Err(sealed) = to {
+        *to = Ok(Arc::new(sealed.open(app, now)?));
+    }
+    match to {
+        Ok(it) => Ok(it.clone()),
+        Err(_) => Err(Error::internal("an address that was opened is closed")),
+    }
+}
+
+/// Once all of it is kept, what has a seat sets out, and the rest is claimed by whoever has room: here, or, where this
+/// process sends nothing, elsewhere. A process that sends does not wake the others, which costs each commit a turn in a
+/// queue of the whole server, and would only make them reach for the same rows.
+fn announce(app: &App, tx: &mut Tx<'_>, some_wait: bool, rides: Vec<Ride>) -> Result<()> {
+    if !app.post.seats.is_open() {
+        return Ok(tx.tell()?);
+    }
+    let seats = app.post.seats.clone();
+    tx.after(move || {
+        seats.hand_over(rides);
+        if some_wait {
+            seats.want();
+        }
+    });
     Ok(())
 }
 
-pub(super) fn insert(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    rows: &[(EndpointId, EventId, &str)],
-    now: Timestamp,
-) -> Result<()> {
+struct Row {
+    endpoint: EndpointId,
+    event: EventId,
+    name: &'static str,
+    /// By this process, as if it had claimed it.
+    is_taken: bool,
+}
+
+fn insert(tx: &mut Tx<'_>, user: UserId, rows: &[Row], now: Timestamp) -> Result<()> {
     let columns = [
         "user_id",
         "endpoint_id",
@@ -100,15 +154,16 @@ pub(super) fn insert(
         "created_at",
         "updated_at",
     ];
-    let values = rows.iter().map(|(endpoint, event, name)| {
+    let (at_once, after_lease) = (now.as_microsecond(), leased_until(now));
+    let values = rows.iter().map(|it| {
         [
             user.into(),
-            (*endpoint).into(),
-            (*event).into(),
-            (*name).into(),
+            it.endpoint.into(),
+            it.event.into(),
+            it.name.into(),
             "pending".into(),
             0_i64.into(),
-            now.into(),
+            if it.is_taken { after_lease } else { at_once }.into(),
             now.into(),
             now.into(),
         ]
@@ -117,7 +172,8 @@ pub(super) fn insert(
     Ok(())
 }
 
-const LISTENERS: &str = "select e.id, e.key_id, e.filter_types, k.limited_at
+const LISTENERS: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previous_secret,
+    e.previous_until, e.filter_types, k.limited_at
     from webhook_endpoints e join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.user_id = $1 and e.status = 'active' and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $2) order by e.id limit 1000";

@@ -8,11 +8,12 @@ mod letters;
 pub mod portal;
 pub mod replay;
 mod retention;
+mod seats;
 mod secrets;
 mod settle;
+mod signatures;
 mod trial;
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use base::{EndpointId, KeyId, Timestamp, UserId};
@@ -24,13 +25,14 @@ use crate::audit::{self, Note};
 use crate::{App, Caller, Credential, Error, Result, Tx, users};
 
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
-pub use engine::{deliver_once, run};
+pub use engine::{LOOK_AGAIN, deliver_once, run};
 pub use letters::{Failed, Letter, Story, Told, event, failed};
 pub use replay::replay_once;
 pub use retention::forget_once;
+pub use signatures::{Secret, Signed, Unverified, verify};
 pub use trial::{Trial, Tried, test, try_out};
 
-use secrets::{Secret, Vault};
+use secrets::Vault;
 
 /// Active endpoints of one key.
 const ACTIVE_MAX: i64 = 5;
@@ -47,13 +49,12 @@ pub(crate) struct Post {
     /// None where this machine trusts nobody's certificates, so that nothing can be sent.
     pub(crate) door: Option<net::Door>,
     vault: Vault,
-    /// Set where a change made events; whoever sends looks as soon as it is kept.
-    news: AtomicBool,
+    seats: seats::Seats,
 }
 
 impl Post {
     pub(crate) fn new(door: Option<net::Door>, key: &crate::installation::Key) -> Post {
-        Post { door, vault: Vault::new(key), news: AtomicBool::new(true) }
+        Post { door, vault: Vault::new(key), seats: seats::Seats::default() }
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{AttemptId, EndpointId, EventId, Timestamp};
-use db::params;
+use db::{Param, params};
 use wire::v1::Event;
 
 use super::Reason;
 use super::claim::{Address, Job};
 use crate::audit::{self, Actor, Note};
-use crate::{App, Result, Tx, outbox};
+use crate::{App, Error, Result, Tx, outbox};
 
 /// Seconds after an attempt that failed until the next, by the specification. There is no ninth attempt.
 const SCHEDULE: [i64; 7] = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
@@ -48,6 +48,15 @@ impl Outcome {
             retry_after: None,
             error: None,
             is_good: false,
+        }
+    }
+
+    /// How it stands with the event after this.
+    fn leads_to(&self, next: Option<i64>) -> &'static str {
+        match (self.is_good, next) {
+            (true, _) => "delivered",
+            (false, Some(_)) => "retrying",
+            (false, None) => "failed",
         }
     }
 
@@ -94,22 +103,27 @@ pub(super) async fn settle(app: &App, outcomes: Vec<Outcome>) -> Result<()> {
 
 fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
     let now = app.clock.now();
+    let nexts: Vec<Option<i64>> = outcomes.iter().map(|it| it.next(app, now)).collect();
+    let values: Vec<[Param<'_>; 8]> = outcomes
+        .iter()
+        .zip(&nexts)
+        .map(|(it, next)| {
+            let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
+            let (status, attempt) = (it.leads_to(*next).into(), it.attempt.into());
+            let before = (it.attempt - 1).into();
+            [user, endpoint, event, status, attempt, (*next).into(), now.into(), before]
+        })
+        .collect();
+    let settled = tx.execute_each(SETTLE, &values)?;
+    // Somebody whose lease was over, or a deletion, may have been first.
+    let told: Vec<(&Outcome, Option<i64>)> = outcomes
+        .iter()
+        .zip(nexts)
+        .zip(settled)
+        .filter_map(|(it, touched)| (touched == 1).then_some(it))
+        .collect();
     let mut standings: BTreeMap<EndpointId, (Arc<Address>, Standing)> = BTreeMap::new();
-    let mut told = Vec::with_capacity(outcomes.len());
-    for it in outcomes {
-        let next = it.next(app, now);
-        let status = match (it.is_good, next) {
-            (true, _) => "delivered",
-            (false, Some(_)) => "retrying",
-            (false, None) => "failed",
-        };
-        let values =
-            params![it.to.user, it.to.id, it.event, status, it.attempt, next, now, it.attempt - 1];
-        // Somebody whose lease was over, or a deletion, may have been first.
-        if tx.execute(SETTLE, values)? == 0 {
-            continue;
-        }
-        told.push((it, next));
+    for (it, next) in &told {
         let entry = standings.entry(it.to.id);
         let (_, standing) = entry.or_insert_with(|| (it.to.clone(), Standing::default()));
         standing.succeeded |= it.is_good;
@@ -117,16 +131,9 @@ fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
         standing.exhausted |= !it.is_good && next.is_none();
         standing.gone |= it.code == Some(GONE);
     }
-    record(app, tx, &told)?;
+    insert_attempts(app, tx, "scheduled", &told)?;
     for (to, standing) in standings.values() {
         judge(app, tx, to, standing, now)?;
-    }
-    Ok(())
-}
-
-fn record(app: &App, tx: &mut Tx<'_>, told: &[(&Outcome, Option<i64>)]) -> Result<()> {
-    for (it, next) in told {
-        insert_attempt(app, tx, it, "scheduled", *next)?;
     }
     Ok(())
 }
@@ -139,44 +146,55 @@ pub(super) fn settle_manual(app: &App, tx: &mut Tx<'_>, it: &Outcome) -> Result<
     if it.is_good {
         tx.execute(DELIVERED, params![it.to.user, it.to.id, it.event, now])?;
     }
-    let id = insert_attempt(app, tx, it, "manual", None)?;
+    let id = insert_attempt(app, tx, it, "manual")?;
     let gone = it.code == Some(GONE);
     let standing = Standing { succeeded: it.is_good, gone, ..Standing::default() };
     judge(app, tx, &it.to, &standing, now)?;
     Ok(id)
 }
 
+/// One attempt by hand.
 pub(super) fn insert_attempt(
     app: &App,
     tx: &mut Tx<'_>,
     it: &Outcome,
     trigger: &str,
-    next: Option<i64>,
 ) -> Result<AttemptId> {
-    let id: AttemptId = app.ids.make();
-    let status = if it.is_good { "succeeded" } else { "failed" };
-    tx.execute(
-        INSERT,
-        params![
-            it.to.user,
-            id,
-            it.to.id,
-            it.to.key,
-            it.event,
-            it.event_type.as_str(),
-            it.to.url.as_str(),
-            it.attempt,
-            trigger,
-            status,
-            it.code,
-            it.body.as_deref(),
-            it.error,
-            it.duration_ms,
-            it.at,
-            next
-        ],
-    )?;
-    Ok(id)
+    let made = insert_attempts(app, tx, trigger, &[(it, None)])?;
+    made.first().copied().ok_or_else(|| Error::internal("an attempt was not written down"))
+}
+
+/// What was tried, each with the moment of the next try.
+fn insert_attempts(
+    app: &App,
+    tx: &mut Tx<'_>,
+    trigger: &str,
+    told: &[(&Outcome, Option<i64>)],
+) -> Result<Vec<AttemptId>> {
+    let ids: Vec<AttemptId> = told.iter().map(|_| app.ids.make()).collect();
+    let values = told.iter().zip(&ids).map(|((it, next), id)| {
+        let status = if it.is_good { "succeeded" } else { "failed" };
+        [
+            it.to.user.into(),
+            (*id).into(),
+            it.to.id.into(),
+            it.to.key.into(),
+            it.event.into(),
+            it.event_type.as_str().into(),
+            it.to.url.as_str().into(),
+            it.attempt.into(),
+            trigger.into(),
+            status.into(),
+            it.code.into(),
+            it.body.as_deref().into(),
+            it.error.into(),
+            it.duration_ms.into(),
+            it.at.into(),
+            (*next).into(),
+        ]
+    });
+    tx.insert_many("attempts", ATTEMPT, values)?;
+    Ok(ids)
 }
 
 fn judge(
@@ -231,10 +249,24 @@ const COUNTED: &str = "update deliveries set attempts = attempts + 1
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and due_at is null";
 const DELIVERED: &str = "update deliveries set status = 'delivered', updated_at = $4
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and due_at is null";
-const INSERT: &str = "insert into attempts (user_id, id, endpoint_id, key_id, event_id, event_type,
-    url, attempt, trigger_kind, status, response_code, response_body, error, duration_ms,
-    attempted_at, next_attempt_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+const ATTEMPT: [&str; 16] = [
+    "user_id",
+    "id",
+    "endpoint_id",
+    "key_id",
+    "event_id",
+    "event_type",
+    "url",
+    "attempt",
+    "trigger_kind",
+    "status",
+    "response_code",
+    "response_body",
+    "error",
+    "duration_ms",
+    "attempted_at",
+    "next_attempt_at",
+];
 const SUCCEEDED: &str = "update webhook_endpoints set failing_since = null, last_delivery_at = $3
     where user_id = $1 and id = $2";
 const FAILED: &str = "update webhook_endpoints set failing_since = coalesce(failing_since, $3)
@@ -244,7 +276,7 @@ const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disable
     updated_at = $4 where user_id = $1 and id = $2 and status = 'active'";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[SETTLE, COUNTED, DELIVERED, INSERT, SUCCEEDED, FAILED, FAILING, DISABLE];
+    &[SETTLE, COUNTED, DELIVERED, SUCCEEDED, FAILED, FAILING, DISABLE];
 
 #[cfg(test)]
 mod tests {

@@ -73,7 +73,7 @@ impl Tried {
         let endpoint = super::get_in(tx, caller, self.outcome.to.id)?.id;
         let Tried { event, event_type, at, data, outcome } = self;
         tx.execute(INSERT_EVENT, params![caller.user, event, event_type, data.as_str(), at])?;
-        let made = insert_attempt(app, tx, &outcome, "test", None)?;
+        let made = insert_attempt(app, tx, &outcome, "test")?;
         let attempt = attempts::get_in(tx, caller, made)?;
         let (event_type, delivered) = (event_type.to_owned(), outcome.is_good);
         Ok(Trial { endpoint, event, event_type, delivered, attempt })

@@ -7,21 +7,10 @@ use super::{Line, body, create};
 
 const HOUR: u64 = 3_600;
 
-/// One event of which nothing else is heard.
-async fn only_created(line: &Line) {
-    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
-    let change = webhooks::Change {
-        filter_types: Some(vec!["transaction.created".to_owned()]),
-        ..webhooks::Change::default()
-    };
-    let update = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
-    line.world.app.db.write(update).await.unwrap();
-}
-
 #[tokio::test]
 async fn an_endpoint_that_fails_is_asked_eight_times_over_28_hours_and_never_early() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     line.receiver.says((0..20).map(|_| Says::Status(500)));
     line.happens("one").await;
     assert_eq!(line.deliver().await, 1);
@@ -50,7 +39,7 @@ async fn an_endpoint_that_fails_is_asked_eight_times_over_28_hours_and_never_ear
 #[tokio::test]
 async fn each_attempt_is_signed_anew_with_its_own_time() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     line.receiver.says([Says::Status(503)]);
     line.happens("one").await;
     line.deliver().await;
@@ -77,7 +66,7 @@ async fn only_two_hundreds_are_success() {
         (Says::Text(500, "x".repeat(200_000)), false, Some("body_too_large")),
     ] {
         let line = Line::new().await;
-        only_created(&line).await;
+        line.only("transaction.created").await;
         line.receiver.says([says.clone()]);
         line.happens("one").await;
         line.deliver().await;
@@ -94,7 +83,7 @@ async fn only_two_hundreds_are_success() {
 async fn a_receiver_may_ask_for_twice_the_time_and_no_more() {
     for (asked, least, most) in [("7", 7, 8), ("9999", 10, 11), ("1", 5, 6)] {
         let line = Line::new().await;
-        only_created(&line).await;
+        line.only("transaction.created").await;
         line.receiver.says([Says::With(429, "retry-after", asked)]);
         line.happens("one").await;
         line.deliver().await;
@@ -130,7 +119,7 @@ async fn what_is_gone_gets_nothing_more_and_its_neighbours_are_told() {
 #[tokio::test]
 async fn after_five_days_without_a_success_an_endpoint_is_disabled() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     line.receiver.says((0..200).map(|_| Says::Status(500)));
     line.happens("first").await;
     let mut hours = 0;
@@ -152,7 +141,7 @@ async fn after_five_days_without_a_success_an_endpoint_is_disabled() {
 #[tokio::test]
 async fn whoever_dies_with_a_delivery_gives_it_back() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     line.receiver.says([Says::Hangs]);
     line.happens("one").await;
     let app = line.world.app.clone();
@@ -172,7 +161,7 @@ async fn whoever_dies_with_a_delivery_gives_it_back() {
 #[tokio::test]
 async fn two_processes_share_the_work_and_send_nothing_twice() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     for number in 0..40 {
         line.happens(&format!("n{number}")).await;
     }
@@ -193,9 +182,9 @@ async fn two_processes_share_the_work_and_send_nothing_twice() {
 #[tokio::test]
 async fn the_running_engine_hears_of_an_event_at_once_and_stops_when_told() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     let (stop, stopped) = tokio::sync::watch::channel(false);
-    let engine = tokio::spawn(webhooks::run(line.world.app.clone(), stopped));
+    let engine = tokio::spawn(webhooks::run(line.world.app.clone(), webhooks::LOOK_AGAIN, stopped));
     line.happens("one").await;
     line.receiver.hears(1).await;
     line.happens("two").await;
@@ -225,7 +214,7 @@ async fn a_trial_is_one_attempt_that_counts_for_nothing() {
 #[tokio::test]
 async fn payloads_are_kept_thirty_days_and_attempts_ninety() {
     let line = Line::new().await;
-    only_created(&line).await;
+    line.only("transaction.created").await;
     line.happens("one").await;
     line.deliver().await;
     let count = |table: &'static str, stored: &std::collections::BTreeMap<String, Vec<String>>| {

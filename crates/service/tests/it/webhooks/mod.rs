@@ -3,9 +3,10 @@
 mod endpoints;
 mod faults;
 mod portal;
+mod processes;
 mod replay;
 
-use service::webhooks::{self, Attempt, Endpoint, Filter, NewEndpoint};
+use service::webhooks::{self, Attempt, Change, Endpoint, Filter, NewEndpoint};
 use service::{App, Caller};
 use testkit::draft::{checking, statement, txn};
 use testkit::receiver::{Heard, Receiver};
@@ -35,6 +36,16 @@ impl Line {
     pub(crate) async fn happens(&self, id: &str) {
         let new = txn("2026-03-09", -100, "KROGER #339").id(id);
         self.person.import(statement([checking("A").with(new)])).await;
+    }
+
+    /// From now on the endpoint hears of this type alone.
+    pub(crate) async fn only(&self, event_type: &str) {
+        let (mine, caller, id) =
+            (self.world.app.clone(), self.key.caller.clone(), self.endpoint.id);
+        let filter_types = Some(vec![event_type.to_owned()]);
+        let change = Change { filter_types, ..Change::default() };
+        let update = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
+        self.world.app.db.write(update).await.unwrap();
     }
 
     pub(crate) async fn deliver(&self) -> usize {

@@ -1,0 +1,168 @@
+//! Signatures by the rules of Standard Webhooks, as deliveries carry them and as receivers check them.
+
+use aws_lc_rs::hmac;
+use base::{Entropy, Timestamp};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+const PREFIX: &str = "whsec_";
+const VERSION: &str = "v1,";
+/// How far the clocks of both sides may be apart, and how old a message that somebody overheard may be.
+const TOLERANCE_SECONDS: i64 = 300;
+
+/// Thirty-two random bytes, never printed but once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    pub(super) fn new(bytes: [u8; 32]) -> Secret {
+        Secret(bytes)
+    }
+
+    pub(super) fn generate(entropy: &Entropy) -> Secret {
+        Secret(entropy.bytes())
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// As the receiver keeps it.
+    pub(super) fn text(&self) -> String {
+        format!("{PREFIX}{}", STANDARD.encode(self.0))
+    }
+
+    /// What `text` wrote.
+    pub fn parse(text: &str) -> Option<Secret> {
+        let bytes = STANDARD.decode(text.trim().strip_prefix(PREFIX)?).ok()?;
+        bytes.try_into().ok().map(Secret)
+    }
+}
+
+/// What a signature is made of, and made with.
+fn signing(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> Vec<u8> {
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
+    context.update(format!("{id}.{timestamp}.").as_bytes());
+    context.update(body);
+    context.sign().as_ref().to_vec()
+}
+
+/// The signatures of every secret that is good now, the newest first.
+pub(super) fn signature(secrets: &[Secret], id: &str, at: Timestamp, body: &[u8]) -> String {
+    let sign = |it: &Secret| STANDARD.encode(signing(&it.0, id, at.as_second(), body));
+    let entries: Vec<String> = secrets.iter().map(|it| format!("{VERSION}{}", sign(it))).collect();
+    entries.join(" ")
+}
+
+/// What arrived: three headers, and the body as it came.
+pub struct Signed<'a> {
+    pub id: Option<&'a str>,
+    pub timestamp: Option<&'a str>,
+    pub signature: Option<&'a str>,
+    pub body: &'a [u8],
+}
+
+/// Why something that arrived is not to be believed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unverified {
+    #[error("it has no {0}")]
+    Missing(&'static str),
+    #[error("webhook-timestamp is no number of seconds")]
+    NoTime,
+    #[error("it was signed {0} seconds ago, and more than {TOLERANCE_SECONDS} are not believed")]
+    Old(i64),
+    #[error("it was signed {0} seconds in the future; are both clocks right?")]
+    Early(i64),
+    #[error("no signature is of a secret that is known here")]
+    Wrong,
+}
+
+/// Whether one of these secrets signed it, and lately.
+pub fn verify(secrets: &[Secret], it: &Signed<'_>, now: Timestamp) -> Result<(), Unverified> {
+    let id = it.id.ok_or(Unverified::Missing("webhook-id"))?;
+    let timestamp = it.timestamp.ok_or(Unverified::Missing("webhook-timestamp"))?;
+    let signature = it.signature.ok_or(Unverified::Missing("webhook-signature"))?;
+    let at: i64 = timestamp.parse().map_err(|_| Unverified::NoTime)?;
+    let age = now.as_second().saturating_sub(at);
+    if age > TOLERANCE_SECONDS {
+        return Err(Unverified::Old(age));
+    }
+    if age < -TOLERANCE_SECONDS {
+        return Err(Unverified::Early(age.saturating_neg()));
+    }
+    let entries = signature.split_ascii_whitespace().filter_map(|it| it.strip_prefix(VERSION));
+    let tags: Vec<Vec<u8>> = entries.filter_map(|it| STANDARD.decode(it).ok()).collect();
+    let is_of = |secret: &Secret| {
+        let expected = signing(&secret.0, id, at, it.body);
+        let same = |tag: &Vec<u8>| {
+            aws_lc_rs::constant_time::verify_slices_are_equal(tag, &expected).is_ok()
+        };
+        tags.iter().any(same)
+    };
+    if secrets.iter().any(is_of) { Ok(()) } else { Err(Unverified::Wrong) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_vector_of_standard_webhooks_is_met() {
+        let key = STANDARD.decode("C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();
+        let body = br#"{"email":"test@example.com","username":"test_user"}"#;
+        let tag = signing(&key, "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553, body);
+        assert_eq!(STANDARD.encode(tag), "tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=");
+    }
+
+    #[test]
+    fn what_is_signed_is_verified_until_it_is_old_or_touched() {
+        let entropy = Entropy::seeded(1);
+        let (old, new) = (Secret::generate(&entropy), Secret::generate(&entropy));
+        let at: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let both = signature(&[new.clone(), old.clone()], "evt_1", at, b"{}");
+        let second = at.as_second().to_string();
+        let signed = |signature, body| Signed {
+            id: Some("evt_1"),
+            timestamp: Some(second.as_str()),
+            signature: Some(signature),
+            body,
+        };
+        let later = |seconds: i64| Timestamp::from_second(at.as_second() + seconds).unwrap();
+        for known in [&old, &new] {
+            let known = Secret::parse(&known.text()).unwrap();
+            let known = std::slice::from_ref(&known);
+            let good = signed(&both, b"{}");
+            assert_eq!(verify(known, &good, later(300)), Ok(()));
+            assert_eq!(verify(known, &good, later(-300)), Ok(()));
+            assert_eq!(verify(known, &good, later(301)), Err(Unverified::Old(301)));
+            assert_eq!(verify(known, &good, later(-301)), Err(Unverified::Early(301)));
+            assert_eq!(verify(known, &signed(&both, b"{ }"), at), Err(Unverified::Wrong));
+        }
+        let other = Secret::generate(&entropy);
+        assert_eq!(verify(&[other], &signed(&both, b"{}"), at), Err(Unverified::Wrong));
+        assert_eq!(verify(&[], &signed(&both, b"{}"), at), Err(Unverified::Wrong));
+        let first = both.split(' ').next().unwrap();
+        for bad in ["", "v1", "v1,", "v1,!", &first[3..], &first.replace("v1", "v2")] {
+            let known = std::slice::from_ref(&new);
+            assert_eq!(verify(known, &signed(bad, b"{}"), at), Err(Unverified::Wrong), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let nothing = Signed { id: None, timestamp: None, signature: None, body: b"" };
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(verify(&[], &nothing, now), Err(Unverified::Missing("webhook-id")));
+        let said = Signed { id: Some("evt_1"), timestamp: Some("soon"), ..nothing };
+        assert_eq!(verify(&[], &said, now), Err(Unverified::Missing("webhook-signature")));
+        let said = Signed { signature: Some("v1,"), ..said };
+        assert_eq!(verify(&[], &said, now), Err(Unverified::NoTime));
+    }
+
+    #[test]
+    fn a_secret_that_is_none_is_not_taken_for_one() {
+        for bad in ["", "whsec_", "whsec_AAAA", "AAAA", "whsec_!!!!"] {
+            assert!(Secret::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

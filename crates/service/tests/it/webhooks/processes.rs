@@ -1,0 +1,259 @@
+//! Processes that share a database, die, lose it, or find another time on the clock.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use base::Clock;
+use db::{Engine, params};
+use service::App;
+use service::webhooks::{self, LOOK_AGAIN};
+use testkit::draft::{checking, statement, txn};
+use testkit::receiver::{Receiver, Says};
+use testkit::{Proxy, new_key};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::{Line, create};
+
+/// So that nothing is found by looking.
+const NEVER: Duration = Duration::from_secs(86_400);
+
+struct Sending {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+/// The engine as a server runs it.
+fn start(app: &App, look_again: Duration) -> Sending {
+    let (stop, stopped) = watch::channel(false);
+    let task = tokio::spawn(webhooks::run(app.clone(), look_again, stopped));
+    Sending { stop, task }
+}
+
+impl Sending {
+    async fn end(self) {
+        self.stop.send(true).unwrap();
+        self.task.await.unwrap();
+    }
+}
+
+fn ids(receiver: &Receiver) -> Vec<String> {
+    let mut ids: Vec<String> =
+        receiver.heard().iter().map(|it| it.header("webhook-id").to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+async fn waiting(app: &App) -> i64 {
+    const WAITING: &str =
+        "select cast(count(*) as bigint) from deliveries where due_at is not null";
+    app.db.first(WAITING, &[], |row| row.get(0)).await.unwrap().unwrap()
+}
+
+/// Each event waits for the one before, so that no look of its own can explain more than the first of them.
+#[tokio::test]
+async fn what_a_process_writes_that_sends_nothing_is_sent_by_another_at_once() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let look_again = match line.world.app.db.engine() {
+        Engine::Postgres => NEVER,
+        // Other processes on a SQLite file are commands that end, and there the server looks.
+        Engine::Sqlite => LOOK_AGAIN,
+    };
+    let neighbour = line.world.neighbour().await;
+    let engine = start(&neighbour, look_again);
+    for number in 1..=4 {
+        line.happens(&format!("n{number}")).await;
+        line.receiver.hears(number).await;
+    }
+    engine.end().await;
+    assert_eq!(waiting(&line.world.app).await, 0);
+}
+
+#[tokio::test]
+async fn two_running_processes_send_each_event_once() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let (one, two) = (line.world.neighbour().await, line.world.neighbour().await);
+    let engines = [start(&one, LOOK_AGAIN), start(&two, LOOK_AGAIN)];
+    for number in 0..40 {
+        line.happens(&format!("n{number}")).await;
+    }
+    line.receiver.hears(40).await;
+    for engine in engines {
+        engine.end().await;
+    }
+    let mut ids = ids(&line.receiver);
+    assert_eq!(ids.len(), 40);
+    ids.dedup();
+    assert_eq!(ids.len(), 40);
+    assert_eq!(waiting(&line.world.app).await, 0);
+}
+
+/// What is written while there is no seat is claimed when there is one; what came before goes before.
+#[tokio::test]
+async fn more_than_there_are_seats_for_arrives_as_well() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let engine = start(&line.world.app, NEVER);
+    for number in 0..100 {
+        line.happens(&format!("n{number}")).await;
+    }
+    line.receiver.hears(100).await;
+    engine.end().await;
+    let mut ids = ids(&line.receiver);
+    ids.dedup();
+    assert_eq!((ids.len(), line.receiver.heard().len()), (100, 100));
+    assert_eq!(waiting(&line.world.app).await, 0);
+}
+
+/// A change that is taken back tells nobody, and gives back its seat.
+#[tokio::test]
+async fn what_is_rolled_back_is_not_sent() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let app = line.world.app.clone();
+    let engine = start(&app, NEVER);
+    line.happens("known").await;
+    line.receiver.hears(1).await;
+    for _ in 0..100 {
+        let (mine, user) = (app.clone(), line.person.user.id);
+        let event = wire::v1::Event::TransactionsCreated {
+            account_id: "acc_1".to_owned(),
+            transaction_ids: vec![],
+            count: 0,
+        };
+        let failing = app.db.write(move |tx| {
+            service::outbox::append(&mine, tx, user, &[event])?;
+            Err::<(), _>(service::Error::NotFound("anything"))
+        });
+        failing.await.unwrap_err();
+    }
+    line.happens("new").await;
+    line.receiver.hears(2).await;
+    engine.end().await;
+    assert_eq!(line.receiver.heard().len(), 2);
+}
+
+/// The line to the database is cut after each message in turn, from the look for what is due to the commit that settles.
+#[tokio::test]
+async fn a_delivery_whose_database_is_cut_at_any_point_arrives_under_one_id() {
+    let line = Line::new().await;
+    let Some(url) = line.world.database.url() else { return };
+    line.only("transaction.created").await;
+    let (proxy, url) = Proxy::to(url).await;
+    let mut cuts = 0;
+    for messages in 0.. {
+        let target = db::Target::postgres(&url).unwrap();
+        let dying = line.world.neighbour_on(db::Db::open(&target).await.unwrap());
+        line.happens(&format!("n{messages}")).await;
+        let before = line.receiver.heard().len();
+        proxy.cut_after(messages);
+        let _ = webhooks::deliver_once(&dying).await;
+        let is_whole = proxy.left() > 0;
+        proxy.mend();
+        line.world.advance_seconds(60);
+        line.deliver().await;
+        let heard = line.receiver.heard();
+        assert!(heard.len() > before, "lost when cut after {messages}");
+        let first = heard[before].header("webhook-id");
+        assert!(heard[before..].iter().all(|it| it.header("webhook-id") == first));
+        assert_eq!(waiting(&line.world.app).await, 0, "cut after {messages}");
+        if is_whole {
+            break;
+        }
+        cuts += 1;
+    }
+    assert!(cuts >= 4, "{cuts}");
+}
+
+/// Everything that happened while the database could not be reached is there afterwards.
+#[tokio::test]
+async fn a_process_that_lost_its_database_for_a_minute_sends_what_it_missed() {
+    let line = Line::new().await;
+    let Some(url) = line.world.database.url() else { return };
+    line.only("transaction.created").await;
+    let (proxy, url) = Proxy::to(url).await;
+    let target = db::Target::postgres(&url).unwrap();
+    let cut_off = line.world.neighbour_on(db::Db::open(&target).await.unwrap());
+    let engine = start(&cut_off, LOOK_AGAIN);
+    line.happens("before").await;
+    line.receiver.hears(1).await;
+    proxy.cut();
+    for number in 0..10 {
+        line.happens(&format!("n{number}")).await;
+        line.world.advance_seconds(6);
+    }
+    assert_eq!(line.receiver.heard().len(), 1);
+    proxy.mend();
+    line.receiver.hears(11).await;
+    engine.end().await;
+    // What could not be settled when the line was cut comes again after its lease.
+    line.world.advance_seconds(60);
+    line.deliver().await;
+    let mut ids = ids(&line.receiver);
+    ids.dedup();
+    assert_eq!(ids.len(), 11);
+    assert_eq!(waiting(&line.world.app).await, 0);
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_loses_and_doubles_nothing() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let Clock::Frozen(now) = &line.world.clock else { panic!("the clock of a world stands still") };
+    let jump = |seconds: i64| now.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
+    line.receiver.says([Says::Status(500)]);
+    line.happens("fails").await;
+    line.deliver().await;
+    // Forwards over every retry: it is one attempt, not as many as would have fitted.
+    jump(40 * 3_600);
+    assert_eq!((line.deliver().await, line.deliver().await), (1, 0));
+    line.happens("waits").await;
+    // Backwards: it is due in the future now, and is sent when the clock is there again.
+    jump(-3_600);
+    assert_eq!(line.deliver().await, 0);
+    line.happens("early").await;
+    assert_eq!(line.deliver().await, 1);
+    jump(3_600);
+    assert_eq!((line.deliver().await, line.deliver().await), (1, 0));
+    let mut ids = ids(&line.receiver);
+    assert_eq!(ids.len(), 4);
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+    assert_eq!(waiting(&line.world.app).await, 0);
+}
+
+/// No time is measured: while a hundred still hang, everyone else has it.
+#[tokio::test]
+async fn a_hundred_endpoints_that_hang_delay_none_of_nine_hundred_others() {
+    let line = Line::new().await;
+    let hanging = Receiver::start().await;
+    hanging.says((0..100).map(|_| Says::Hangs));
+    let app = &line.world.app;
+    let mut people = Vec::new();
+    for number in 0..1_000 {
+        if number % 100 == 0 {
+            people.push((line.world.someone().await, Vec::new()));
+        }
+        let (person, keys) = people.last_mut().unwrap();
+        if number % 5 == 0 {
+            keys.push(person.key(new_key()).await);
+        }
+        let url = if number % 10 == 0 { &hanging.url } else { &line.receiver.url };
+        let caller = &keys.last().unwrap().caller;
+        create(app, caller, url, &["transaction.created"]).await.unwrap();
+    }
+    let engine = start(app, NEVER);
+    for (person, _) in &people {
+        let new = txn("2026-03-09", -100, "KROGER #339").id("one");
+        person.import(statement([checking("A").with(new)])).await;
+    }
+    line.receiver.hears(900).await;
+    hanging.hears(100).await;
+    assert_eq!(line.receiver.heard().len(), 900);
+    const SETTLED: &str = "select cast(count(*) as bigint) from attempts where status = $1";
+    let failed = app.db.first(SETTLED, params!["failed"], |row| row.get::<i64>(0)).await.unwrap();
+    assert_eq!(failed, Some(0), "none of those that hang has ended");
+    engine.task.abort();
+}
