@@ -7,6 +7,7 @@ mod households;
 mod insights;
 mod quality;
 mod serve;
+mod webhooks;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench insights DATABASE ROWS       what working out a large household takes
        bench approvals DATABASE N         approvals carried out a second, and a busy account's holdings
        bench files ROWS                   how fast statements of that many rows are read
+       bench webhooks DATABASE EVENTS     deliveries a second, their delay and cost, and a sender that is killed
        bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
 
 fn main() -> anyhow::Result<()> {
@@ -51,6 +53,14 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(approvals::measure(database, count.parse()?))
         }
         ["files", rows] => files::measure(rows.parse()?),
+        ["webhooks", database, events] => {
+            runtime.block_on(webhooks::measure(database, events.parse()?))
+        }
+        // What the line above starts as processes of their own.
+        ["receive", protocol] => runtime.block_on(webhooks::receive(protocol)),
+        ["send", database, certificate, user, events] => {
+            runtime.block_on(webhooks::send(database, certificate, user, events.parse()?))
+        }
         ["quality", seeds, origin, outside @ ..] if outside.len() < 2 => {
             let outside = outside.first().map(Path::new);
             let reached = runtime.block_on(quality::measure(seeds.parse()?, origin, outside))?;
@@ -67,6 +77,10 @@ async fn open(database: &str) -> anyhow::Result<App> {
 }
 
 async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
+    open_with(database, clock, None).await
+}
+
+async fn open_with(database: &str, clock: Clock, door: Option<net::Door>) -> anyhow::Result<App> {
     let target = if database.starts_with("postgres://") {
         db::Target::postgres(database).map_err(anyhow::Error::msg)?
     } else {
@@ -88,7 +102,7 @@ async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
             slippage_basis_points: 0,
         },
         approvals_life_seconds: 86_400,
-        door: None,
+        door,
         banks: None,
     }))
 }

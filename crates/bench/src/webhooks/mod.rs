@@ -1,0 +1,271 @@
+//! How many webhooks are delivered a second, how soon after the commit, what each costs, and whether one is lost when
+//! the sender is killed.
+
+mod killed;
+mod receive;
+mod receiver;
+mod spent;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use base::{Clock, Currency, UserId};
+use service::keys::{self, NewKey};
+use service::users::{self, NewUser};
+use service::webhooks::{self, NewEndpoint};
+use service::{App, Caller, Error, Scopes, Tx, outbox};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+use wire::v1::Event;
+
+use crate::open_with;
+use receiver::Receiver;
+
+pub(crate) use killed::send;
+pub(crate) use receive::receive;
+
+/// Changes under way at the same time, each with one event.
+const AT_ONCE: usize = 64;
+const PER_KEY: usize = 5;
+const STEADY_PER_SECOND: u64 = 200;
+const STEADY_SECONDS: u64 = 20;
+
+pub(crate) async fn measure(database: &str, events: usize) -> anyhow::Result<()> {
+    for protocol in ["http/1.1", "h2"] {
+        let receiver = Receiver::start(protocol)?;
+        let app = open_with(database, Clock::System, Some(receiver.door()?)).await?;
+        for endpoints in [1, 10] {
+            burst(&app, &receiver, endpoints, events).await?;
+        }
+        backlog(&app, &receiver, events).await?;
+        steady(&app, &receiver).await?;
+    }
+    killed::measure(database, events).await
+}
+
+/// Somebody whose events go to so many endpoints.
+struct Sender {
+    app: App,
+    user: UserId,
+    postmaster: Option<u32>,
+    /// When each change was known to be kept.
+    kept: Arc<Vec<AtomicI64>>,
+}
+
+impl Sender {
+    async fn new(
+        app: &App,
+        receiver: &Receiver,
+        endpoints: usize,
+        events: usize,
+    ) -> anyhow::Result<Sender> {
+        let email = format!("{}@example.com", app.ids.make::<base::kinds::User>());
+        let base_currency = Currency::USD;
+        let new = NewUser { email, preferred_name: None, base_currency, password: None };
+        let user = users::create(app, new).await?.id;
+        let mut key = None;
+        for number in 0..endpoints {
+            if number % PER_KEY == 0 {
+                let new = NewKey {
+                    name: "bench".to_owned(),
+                    scopes: Scopes::all(),
+                    accounts: None,
+                    expires_at: None,
+                };
+                key = Some(keys::create(app, &Caller::owner(user), new).await?.0.id);
+            }
+            let key = key.context("no key")?;
+            let new = NewEndpoint {
+                url: format!("https://localhost:{}/{number}", receiver.port),
+                description: None,
+                filter_types: Vec::new(),
+            };
+            let mine = app.clone();
+            let create = move |tx: &mut Tx<'_>| {
+                webhooks::create_for(&mine, tx, &Caller::owner(user), key, &new)
+            };
+            app.db.write(create).await?;
+        }
+        Sender::of(app, user, events).await
+    }
+
+    async fn of(app: &App, user: UserId, events: usize) -> anyhow::Result<Sender> {
+        let kept = Arc::new((0..events).map(|_| AtomicI64::new(0)).collect());
+        Ok(Sender { app: app.clone(), user, postmaster: spent::postmaster(app).await?, kept })
+    }
+
+    /// One change that tells one event.
+    fn change(&self, number: usize) -> impl Future<Output = anyhow::Result<()>> + use<> {
+        let (app, user, kept) = (self.app.clone(), self.user, self.kept.clone());
+        async move {
+            let mine = app.clone();
+            let append = move |tx: &mut Tx<'_>| outbox::append(&mine, tx, user, &[event(number)]);
+            app.db.write::<(), Error>(append).await?;
+            kept[number].store(micros(), Relaxed);
+            Ok(())
+        }
+    }
+
+    async fn changes(&self) -> anyhow::Result<()> {
+        let mut under_way = JoinSet::new();
+        for number in 0..self.kept.len() {
+            if under_way.len() >= AT_ONCE {
+                under_way.join_next().await.context("no change")???;
+            }
+            under_way.spawn(self.change(number));
+        }
+        while let Some(done) = under_way.join_next().await {
+            done??;
+        }
+        Ok(())
+    }
+
+    fn spend(&self, receiver: &Receiver) -> anyhow::Result<Spent> {
+        Ok(Spent {
+            at: micros(),
+            ours: spent::cpu_micros(std::process::id())?,
+            database: spent::family_cpu_micros(self.postmaster)?,
+            theirs: spent::cpu_micros(receiver.process())?,
+        })
+    }
+
+    /// From the commit of each event to its receipts, sorted.
+    async fn delays(&self, receiver: &Receiver) -> anyhow::Result<Vec<i64>> {
+        let mut kept = HashMap::new();
+        let mut after = None;
+        loop {
+            let page = outbox::list(&self.app.db, self.user, after, 1_000).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            for event in &page {
+                let (_, rest) =
+                    event.data.split_once("txn_").context("an event of another kind")?;
+                let number: usize = rest.split('"').next().unwrap_or_default().parse()?;
+                kept.insert(event.id.to_string(), self.kept[number].load(Relaxed));
+            }
+        }
+        let receipts = receiver.take()?;
+        let known = receipts.iter().filter_map(|it| Some(it.at - kept.get(&it.event)?));
+        let mut delays: Vec<i64> = known.map(|it| it.max(0)).collect();
+        delays.sort_unstable();
+        Ok(delays)
+    }
+}
+
+struct Spent {
+    at: i64,
+    ours: i64,
+    database: i64,
+    theirs: i64,
+}
+
+fn micros() -> i64 {
+    Clock::System.now().as_microsecond()
+}
+
+/// About as long as what a sync of one account tells.
+fn event(number: usize) -> Event {
+    Event::TransactionsCreated {
+        account_id: "acc_00000000000000000000000000".to_owned(),
+        transaction_ids: vec![format!("txn_{number:026}")],
+        count: 1,
+    }
+}
+
+/// The engine as the product runs it, for as long as `work` takes.
+async fn while_sending<T>(
+    app: &App,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let (stop, stopped) = watch::channel(false);
+    let engine = tokio::spawn(webhooks::run(app.clone(), webhooks::LOOK_AGAIN, stopped));
+    let done = work.await;
+    let _ = stop.send(true);
+    engine.await?;
+    done
+}
+
+/// As many changes as fit, delivered meanwhile.
+async fn burst(
+    app: &App,
+    receiver: &Receiver,
+    endpoints: usize,
+    events: usize,
+) -> anyhow::Result<()> {
+    let sender = Sender::new(app, receiver, endpoints, events).await?;
+    let before = sender.spend(receiver)?;
+    let after = while_sending(app, async {
+        tokio::try_join!(sender.changes(), receiver.hears(events * endpoints))?;
+        sender.spend(receiver)
+    });
+    let after = after.await?;
+    let name = format!("{endpoints} endpoint(s), as events come");
+    tell(&sender, receiver, &name, (&before, &after), events * endpoints).await
+}
+
+/// What was left while nobody sent.
+async fn backlog(app: &App, receiver: &Receiver, events: usize) -> anyhow::Result<()> {
+    let sender = Sender::new(app, receiver, 1, events).await?;
+    sender.changes().await?;
+    let before = sender.spend(receiver)?;
+    let after = while_sending(app, async {
+        receiver.hears(events).await?;
+        sender.spend(receiver)
+    });
+    let after = after.await?;
+    tell(&sender, receiver, "1 endpoint, all at once", (&before, &after), events).await
+}
+
+/// Little enough that nothing waits for anything.
+async fn steady(app: &App, receiver: &Receiver) -> anyhow::Result<()> {
+    let events = (STEADY_PER_SECOND * STEADY_SECONDS) as usize;
+    let sender = Sender::new(app, receiver, 1, events).await?;
+    let before = sender.spend(receiver)?;
+    let after = while_sending(app, async {
+        let mut ticks = tokio::time::interval(Duration::from_micros(1_000_000 / STEADY_PER_SECOND));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        let mut under_way = JoinSet::new();
+        for number in 0..events {
+            ticks.tick().await;
+            under_way.spawn(sender.change(number));
+        }
+        for done in under_way.join_all().await {
+            done?;
+        }
+        receiver.hears(events).await?;
+        sender.spend(receiver)
+    });
+    let after = after.await?;
+    tell(&sender, receiver, "1 endpoint, 200 a second", (&before, &after), events).await
+}
+
+async fn tell(
+    sender: &Sender,
+    receiver: &Receiver,
+    name: &str,
+    (before, after): (&Spent, &Spent),
+    deliveries: usize,
+) -> anyhow::Result<()> {
+    let delays = sender.delays(receiver).await?;
+    ensure!(delays.len() >= deliveries, "{} of {deliveries} arrived", delays.len());
+    let count = deliveries as i64;
+    let place = |percent: usize| delays[(delays.len() - 1) * percent / 100];
+    println!(
+        "  {:<8} {name:<30} {:>6} deliveries/s, delay {:>7} us median {:>8} us 99th, CPU for each {:>4} us \
+         ours {:>4} us database ({:>3} us the receiver's), {:>3} MiB, {} twice",
+        receiver.protocol,
+        count * 1_000_000 / (after.at - before.at).max(1),
+        place(50),
+        place(99),
+        (after.ours - before.ours) / count,
+        (after.database - before.database) / count,
+        (after.theirs - before.theirs) / count,
+        spent::memory_mib(std::process::id())?,
+        delays.len() - deliveries,
+    );
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The hold that the measuring process has on the receiver.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context as _, ensure};
+use net::{Door, Guard, Policy};
+
+pub(super) struct Receiver {
+    child: Child,
+    pipes: Arc<Mutex<Pipes>>,
+    pub(super) protocol: &'static str,
+    pub(super) port: u16,
+    pub(super) certificate: String,
+}
+
+struct Pipes {
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+pub(super) struct Receipt {
+    pub(super) event: String,
+    pub(super) at: i64,
+}
+
+impl Receiver {
+    pub(super) fn start(protocol: &'static str) -> anyhow::Result<Receiver> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["receive", protocol]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("starting the receiver")?;
+        let orders = child.stdin.take().context("no way in")?;
+        let mut answers = BufReader::new(child.stdout.take().context("no way out")?);
+        let mut line = String::new();
+        answers.read_line(&mut line)?;
+        let port = line.trim().parse().context("the receiver names no port")?;
+        let mut certificate = String::new();
+        while !certificate.contains("END CERTIFICATE") {
+            ensure!(answers.read_line(&mut certificate)? > 0, "the receiver shows no certificate");
+        }
+        let pipes = Arc::new(Mutex::new(Pipes { orders, answers }));
+        Ok(Receiver { child, pipes, protocol, port, certificate })
+    }
+
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn door(&self) -> anyhow::Result<Door> {
+        door(&self.certificate)
+    }
+
+    /// Until so many different events arrived since what came was last taken.
+    pub(super) async fn hears(&self, count: usize) -> anyhow::Result<()> {
+        let pipes = self.pipes.clone();
+        let waiting = tokio::task::spawn_blocking(move || {
+            let mut pipes = pipes.lock().unwrap_or_else(PoisonError::into_inner);
+            writeln!(pipes.orders, "wait {count}")?;
+            ensure!(pipes.answers.read_line(&mut String::new())? > 0, "the receiver is gone");
+            Ok(())
+        });
+        waiting.await?
+    }
+
+    pub(super) fn take(&self) -> anyhow::Result<Vec<Receipt>> {
+        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(pipes.orders, "take")?;
+        let (mut receipts, mut line) = (Vec::new(), String::new());
+        loop {
+            line.clear();
+            ensure!(pipes.answers.read_line(&mut line)? > 0, "the receiver is gone");
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, event, at] = words[..] else { return Ok(receipts) };
+            receipts.push(Receipt { event: event.to_owned(), at: at.parse()? });
+        }
+    }
+}
+
+/// Out to this machine, believing that receiver alone.
+pub(super) fn door(certificate: &str) -> anyhow::Result<Door> {
+    let allow = vec![
+        "127.0.0.0/8".parse().map_err(anyhow::Error::msg)?,
+        "::1".parse().map_err(anyhow::Error::msg)?,
+    ];
+    let extra_ca = Some(certificate.as_bytes().to_vec());
+    Ok(Door::new(Policy { guard: Guard::Public { allow }, extra_ca })?)
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
