@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// What was done with someone's account, and whether that account of it is whole
     #[command(subcommand)]
     Audit(Audit),
+    /// Receive webhooks on this machine: show, verify and forward them
+    #[command(long_about = LISTEN_HELP)]
+    Listen(Listen),
     /// Print the settings in effect and where each comes from
     Config(Config),
     /// Print the OpenAPI document of the API
@@ -92,6 +95,13 @@ const IMPORT_HELP: &str = "Take in files of banks: OFX, QFX, QIF, CSV, CAMT.053,
 What is there already is not taken in again, so the same file may come twice and files may overlap. \
 Each import can be undone in the web app. Rows that cannot be understood are told with their line \
 and left out; the exit code is then 2. It is 1 when a file could not be read at all.";
+
+const LISTEN_HELP: &str = "Receive webhooks on this machine: show, verify and forward them.
+
+Each event is one line: when it came, what it is, what it is about, and whether its signature is \
+good. With --forward it goes on to a program of yours, untouched, and whatever that answers is the \
+answer. The certificate is made at the first start and kept in the data directory; what is \
+printed at the start says how a server comes to trust it. `evenkeel demo` does so by itself.";
 
 const BACKUP_HELP: &str = "Write everything into one file.
 
@@ -143,6 +153,19 @@ pub(crate) struct Demo {
     /// Write what each transaction of the household really is, as lines of JSON
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     pub(crate) ground_truth: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Listen {
+    /// Send what arrives on to this address, such as http://localhost:3000/hooks
+    #[arg(long, value_name = "URL")]
+    pub(crate) forward: Option<String>,
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4690")]
+    pub(crate) listen: String,
+    /// The endpoint's secret; after a rotation give both
+    #[arg(long, value_name = "WHSEC_...")]
+    pub(crate) secret: Vec<String>,
 }
 
 #[derive(Subcommand)]

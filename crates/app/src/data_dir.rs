@@ -68,18 +68,7 @@ pub(crate) fn find_or_make_key(config: &Config) -> Result<Key> {
     }
     let path = key_file(config);
     let text = format!("{}\n", Key::generate(&Entropy::System).to_hex());
-    let temporary = write_temporary(&path, text.as_bytes())?;
-    // A link, unlike a rename, does not replace: of two first starts at once, both take the key of
-    // one.
-    let linked = fs::hard_link(&temporary, &path);
-    let _ = fs::remove_file(&temporary);
-    match linked {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot write {}", path.display()));
-        }
-    }
+    write_once(&path, text.as_bytes())?;
     find_key(config)?.with_context(|| format!("{} is gone again", path.display()))
 }
 
@@ -119,6 +108,21 @@ pub(crate) fn lock(config: &Config) -> Result<Lock> {
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = write_temporary(path, bytes)?;
     fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Writes a file for its owner alone, unless it is there: of two first starts at once, both take
+/// what one of them wrote.
+pub(crate) fn write_once(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = write_temporary(path, bytes)?;
+    // A link, unlike a rename, does not replace.
+    let linked = fs::hard_link(&temporary, path);
+    let _ = fs::remove_file(&temporary);
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(error).with_context(|| format!("cannot write {}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn write_temporary(path: &Path, bytes: &[u8]) -> Result<PathBuf> {

@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod data_dir;
 mod demo;
+mod listen;
 mod logs;
 mod loops;
 mod open;
@@ -81,6 +82,7 @@ async fn dispatch(cli: &Cli) -> Result<()> {
         Command::Connect(command) => commands::connect::run(&config, command).await,
         Command::Sync(args) => commands::sync::run(&config, args).await,
         Command::Benefit(command) => commands::benefit::run(&config, command).await,
+        Command::Listen(args) => listen::run(&config, args).await,
         Command::Audit(command) => commands::audit::run(&config, command).await,
         Command::Config(args) => show_config(&config, args.output.json),
         Command::Openapi => commands::print(&web::openapi::document(&openapi_url(&config))),

@@ -138,7 +138,7 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
 }
 
 /// Where a person would reach the server, as far as settings tell.
-fn url(config: &Config) -> String {
+pub(crate) fn url(config: &Config) -> String {
     config.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen))
 }
 

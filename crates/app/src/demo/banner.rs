@@ -33,11 +33,16 @@ Ask it something:
 
   {curl}
 
+See its events as they happen, in another terminal:
+
+  evenkeel listen --data-dir {}
+
 {}
 ",
         access.email,
         access.password,
         access.api_key,
+        config.data_dir.display(),
         ending(config, temporary)
     );
     commands::print(&text)

@@ -7,6 +7,8 @@ mod load;
 mod proposals;
 mod state;
 
+use std::net::SocketAddr;
+
 use anyhow::{Result, bail};
 use base::UserId;
 use service::keys::{self, NewKey};
@@ -19,6 +21,7 @@ use crate::cli;
 use crate::commands::make_password;
 use crate::config::{self, Config, Flags, Search};
 use crate::data_dir::{self, Scratch};
+use crate::listen::certificate;
 use crate::loops::Loops;
 use crate::open::{self, Want};
 use crate::serve::{self, Bound};
@@ -43,7 +46,21 @@ pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
     if let Some(scratch) = &scratch {
         config.data_dir = scratch.path().to_owned();
     }
+    welcome_listener(&mut config)?;
     Ok((config, scratch))
+}
+
+/// Lets webhooks go to `evenkeel listen` on this machine: only where nobody else reaches the demo, and unless the
+/// operator said where they may go.
+fn welcome_listener(config: &mut Config) -> Result<()> {
+    let is_here = config.listen.parse().is_ok_and(|it: SocketAddr| it.ip().is_loopback());
+    if is_here && config.webhooks_allow_networks.is_empty() && config.webhooks_ca_file.is_none() {
+        certificate::prepare(config)?;
+        config.webhooks_ca_file = Some(certificate::authority_file(config));
+        config.webhooks_allow_networks =
+            ["127.0.0.0/8", "::1"].iter().filter_map(|it| it.parse().ok()).collect();
+    }
+    Ok(())
 }
 
 pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> Result<()> {

@@ -1,0 +1,65 @@
+//! To the program that is being developed, as it came; and its answer back.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::HeaderMap;
+use hyper::{Response, StatusCode};
+use net::{Door, Guard, Limits, Outgoing, Policy};
+
+use super::{said_with, text};
+
+/// Shorter than the sender waits for us, so that it hears what went wrong.
+const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(3), whole: Duration::from_secs(14), body_max: 64 * 1024 };
+/// What a delivery says besides what every request does.
+const HEADERS: [&str; 5] =
+    ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
+
+pub(super) struct Forward {
+    door: Door,
+    url: String,
+}
+
+pub(super) struct Forwarded {
+    pub(super) response: Response<Full<Bytes>>,
+    /// For the line that is printed.
+    pub(super) said: String,
+}
+
+impl Forward {
+    /// The address is the developer's own, so that no guard stands before it.
+    pub(super) fn new(url: &str) -> Result<Forward> {
+        let policy = Policy { guard: Guard::Any, extra_ca: None };
+        let door = Door::new(policy).context("cannot prepare requests to --forward")?;
+        Ok(Forward { door, url: url.to_owned() })
+    }
+
+    pub(super) async fn send(&self, headers: &HeaderMap, body: Bytes) -> Forwarded {
+        let mut outgoing = Outgoing::post(self.url.clone(), body).reusing("forward");
+        for name in HEADERS {
+            if let Some(value) = text(headers, name) {
+                outgoing = outgoing.header(name, value);
+            }
+        }
+        let began = Instant::now();
+        let reply = self.door.send(outgoing, LIMITS).await;
+        let took = began.elapsed().as_millis();
+        match reply {
+            Ok(reply) => {
+                let said = format!("{} answered {} in {took} ms", self.url, reply.status);
+                let mut response = Response::new(Full::new(reply.body));
+                let status = StatusCode::from_u16(reply.status);
+                *response.status_mut() = status.unwrap_or(StatusCode::BAD_GATEWAY);
+                Forwarded { response, said }
+            }
+            Err(failure) => {
+                let said = format!("{} gave no answer: {failure}", self.url);
+                let response = said_with(StatusCode::BAD_GATEWAY, format!("{said}\n"));
+                Forwarded { response, said }
+            }
+        }
+    }
+}

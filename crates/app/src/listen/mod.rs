@@ -1,0 +1,179 @@
+//! `evenkeel listen`: a receiver of webhooks to develop with, which shows, verifies and forwards what arrives.
+
+pub(crate) mod certificate;
+mod forward;
+mod shown;
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use base::Clock;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::HeaderMap;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use service::webhooks::{Secret, Signed, Unverified, verify};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+
+use crate::cli;
+use crate::commands::print;
+use crate::config::Config;
+use crate::serve;
+use forward::Forward;
+
+/// Far more than any event.
+const BODY_MAX: usize = 1024 * 1024;
+const GREETING_MAX: Duration = Duration::from_secs(10);
+/// Events of which it is remembered that they came.
+const REMEMBERED: usize = 100_000;
+
+struct Desk {
+    secrets: Vec<Secret>,
+    forward: Option<Forward>,
+    seen: Mutex<HashSet<String>>,
+}
+
+pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
+    let secret = |text: &String| {
+        Secret::parse(text).with_context(|| {
+            "--secret must be what the server answered when the endpoint was made: whsec_ and 44 \
+             characters"
+        })
+    };
+    let secrets = args.secret.iter().map(secret).collect::<Result<Vec<_>>>()?;
+    let forward = args.forward.as_deref().map(Forward::new).transpose()?;
+    certificate::prepare(config)?;
+    let acceptor = certificate::acceptor(config)?;
+    let stop = serve::stop_on_signal()?;
+    let listener = TcpListener::bind(&args.listen).await.with_context(|| {
+        format!(
+            "cannot listen on {}; stop what uses it, or choose another with --listen",
+            args.listen
+        )
+    })?;
+    print(&shown::greeting(config, args, listener.local_addr()?))?;
+    let desk = Arc::new(Desk { secrets, forward, seen: Mutex::default() });
+    tokio::select! {
+        () = accept(listener, acceptor, desk) => Ok(()),
+        () = serve::until(stop) => Ok(()),
+    }
+}
+
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, desk: Arc<Desk>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                tokio::spawn(serve(stream, peer, acceptor.clone(), desk.clone()));
+            }
+            // Out of files, most likely: others have to end first.
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, peer: SocketAddr, acceptor: TlsAcceptor, desk: Arc<Desk>) {
+    let _ = stream.set_nodelay(true);
+    let greeted = tokio::time::timeout(GREETING_MAX, acceptor.accept(stream)).await;
+    let Ok(Ok(stream)) = greeted else {
+        let now = Clock::System.now();
+        let _ = print(&shown::refused_greeting(now, peer));
+        return;
+    };
+    let service = service_fn(move |request| {
+        let desk = desk.clone();
+        async move { Ok::<_, Infallible>(desk.answer(request).await) }
+    });
+    let mut server = auto::Builder::new(TokioExecutor::new());
+    server.http1().timer(TokioTimer::new()).header_read_timeout(GREETING_MAX);
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+}
+
+impl Desk {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let (head, body) = request.into_parts();
+        if head.method != Method::POST {
+            let said = "evenkeel listen takes webhooks, which are sent by POST\n";
+            return said_with(StatusCode::METHOD_NOT_ALLOWED, said.to_owned());
+        }
+        let Ok(body) = Limited::new(body, BODY_MAX).collect().await else {
+            return said_with(StatusCode::PAYLOAD_TOO_LARGE, "that is no event\n".to_owned());
+        };
+        let body = body.to_bytes();
+        let now = Clock::System.now();
+        let verdict = self.verdict(&head.headers, &body, now);
+        let again = self.is_known(text(&head.headers, "webhook-id"));
+        let line = shown::event(now, &head.headers, &body, &verdict, again);
+        if let Some(reason) = verdict.refusal() {
+            let _ = print(&format!("{line}  answered 400\n"));
+            return said_with(StatusCode::BAD_REQUEST, format!("{reason}\n"));
+        }
+        let Some(forward) = &self.forward else {
+            let _ = print(&format!("{line}\n"));
+            return said_with(StatusCode::NO_CONTENT, String::new());
+        };
+        let forwarded = forward.send(&head.headers, body).await;
+        let _ = print(&format!("{line}  {}\n", forwarded.said));
+        forwarded.response
+    }
+
+    fn verdict(&self, headers: &HeaderMap, body: &[u8], now: base::Timestamp) -> Verdict {
+        if self.secrets.is_empty() {
+            return Verdict::NotChecked;
+        }
+        let signed = Signed {
+            id: text(headers, "webhook-id"),
+            timestamp: text(headers, "webhook-timestamp"),
+            signature: text(headers, "webhook-signature"),
+            body,
+        };
+        match verify(&self.secrets, &signed, now) {
+            Ok(()) => Verdict::Verified,
+            Err(reason) => Verdict::Refused(reason),
+        }
+    }
+
+    fn is_known(&self, id: Option<&str>) -> bool {
+        let Some(id) = id else { return false };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= REMEMBERED {
+            seen.clear();
+        }
+        !seen.insert(id.to_owned())
+    }
+}
+
+/// Whether to believe it.
+enum Verdict {
+    Verified,
+    /// No secret was given to check it with.
+    NotChecked,
+    Refused(Unverified),
+}
+
+impl Verdict {
+    fn refusal(&self) -> Option<&Unverified> {
+        match self {
+            Verdict::Refused(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn said_with(status: StatusCode, said: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(said)));
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,113 @@
+//! What is printed: how to be heard from, and one line for each event.
+
+use std::net::SocketAddr;
+
+use base::Timestamp;
+use hyper::header::HeaderMap;
+use serde_json::Value;
+
+use super::{Verdict, certificate, text};
+use crate::cli;
+use crate::commands::key;
+use crate::config::Config;
+
+/// Ids of one list that a line names.
+const NAMED: usize = 3;
+/// What somebody else sent may be of any length.
+const LONGEST: usize = 64;
+
+pub(super) fn greeting(config: &Config, args: &cli::Listen, at: SocketAddr) -> String {
+    let host = match at.ip() {
+        ip if ip.is_loopback() || ip.is_unspecified() => "localhost".to_owned(),
+        ip => SocketAddr::new(ip, 0).to_string().trim_end_matches(":0").to_owned(),
+    };
+    let url = format!("https://{host}:{}/", at.port());
+    let secret = match args.secret.is_empty() {
+        true => {
+            "\nThe answer holds a secret. Start again with --secret and what it says, and every\n\
+             signature is verified.\n"
+        }
+        false => "",
+    };
+    let endpoints = format!("{}/v1/webhooks/endpoints", key::url(config));
+    format!(
+        "
+Listening on {url}; Ctrl-C ends it.
+
+Have events sent here, with an API key in place of $EVENKEEL_KEY:
+
+  curl {endpoints} -H \"Authorization: Bearer $EVENKEEL_KEY\" \\
+    -H 'Content-Type: application/json' -d '{{\"url\": \"{url}\"}}'
+{secret}
+`evenkeel demo --data-dir {folder}` sends here as it is. A server of its own has to trust
+this certificate and to be allowed to send to this machine:
+
+  [webhooks]
+  ca_file = \"{}\"
+  allow_networks = [\"127.0.0.0/8\", \"::1\"]
+
+",
+        certificate::authority_file(config).display(),
+        folder = config.data_dir.display(),
+    )
+}
+
+/// The time, what happened, which it is, what it is about, and whether to believe it.
+pub(super) fn event(
+    now: Timestamp,
+    headers: &HeaderMap,
+    body: &[u8],
+    verdict: &Verdict,
+    again: bool,
+) -> String {
+    let told: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    let kind = told["type"].as_str().unwrap_or("(no event)");
+    let id = text(headers, "webhook-id").unwrap_or("(no webhook-id)");
+    let again = if again { "  again" } else { "" };
+    let verdict = match verdict {
+        Verdict::Verified => "verified".to_owned(),
+        Verdict::NotChecked => "not verified: start with --secret to check it".to_owned(),
+        Verdict::Refused(reason) => format!("not verified: {reason}"),
+    };
+    let (kind, id) = (plain(kind), plain(id));
+    format!("{}  {kind:<24} {id}{again}{}  {verdict}", moment(now), facts(&told["data"]))
+}
+
+pub(super) fn refused_greeting(now: Timestamp, peer: SocketAddr) -> String {
+    format!(
+        "{}  {peer} ended the connection before it asked: does it trust listen-ca.pem?\n",
+        moment(now)
+    )
+}
+
+fn moment(now: Timestamp) -> String {
+    format!("{now:.0}")
+}
+
+/// Each fact as a word, its lists cut short.
+fn facts(data: &Value) -> String {
+    let Some(data) = data.as_object() else { return String::new() };
+    let word = |value: &Value| match value {
+        Value::String(text) => plain(text),
+        other => plain(&other.to_string()),
+    };
+    let mut said = String::new();
+    for (name, value) in data.iter().take(8) {
+        let value = match value {
+            Value::Array(all) => {
+                let shown: Vec<String> = all.iter().take(NAMED).map(word).collect();
+                let more = if all.len() > NAMED { ",..." } else { "" };
+                format!("{}{more}", shown.join(","))
+            }
+            other => word(other),
+        };
+        said.push_str(&format!("  {}={value}", plain(name)));
+    }
+    said
+}
+
+/// On one line and without anything that a terminal would take for an order.
+fn plain(text: &str) -> String {
+    let cut = text.chars().take(LONGEST);
+    cut.map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
+}
