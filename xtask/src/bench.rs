@@ -1,5 +1,5 @@
-//! Measures as ratios within one run: a page of transactions against a ready-made body of its size, and approvals against
-//! plain transactions.
+//! Measures as ratios within one run: a page of transactions against a ready-made body of its size, approvals against
+//! plain transactions; and webhooks as they are.
 #![expect(clippy::float_arithmetic, reason = "rates are measured, not money")]
 
 use std::fs;
@@ -15,6 +15,7 @@ use crate::{cargo, install, output_of, postgres, root, run};
 const USERS: u64 = 500;
 const ROUNDS: usize = 5;
 const ROUND_SECONDS: u64 = 6;
+const DELIVERED: &str = "20000";
 
 /// Picks one of the prepared requests at random; the same script without targets asks for the ready-made body.
 const SCRIPT: &str = r#"
@@ -62,6 +63,7 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
 
     println!("SQLite, approvals of paper trades");
     approvals(&folder.join("approvals.db").display().to_string())?;
+    webhooks_on_sqlite(&folder)?;
 
     println!("PostgreSQL, {rows} rows of {USERS} people");
     let cluster = postgres::Cluster::start()?;
@@ -72,7 +74,29 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     println!("PostgreSQL, insights of one large household, its own CPU not counted");
     insights(&cluster.url())?;
     println!("PostgreSQL, approvals of paper trades");
-    approvals(&cluster.url())
+    approvals(&cluster.url())?;
+    println!("PostgreSQL, {DELIVERED} events to webhooks");
+    webhooks(&cluster.url())
+}
+
+/// The part of it that needs no load generator.
+pub(crate) fn measure_webhooks() -> Result<()> {
+    run(&mut cargo(&["build", "--release", "--package", "bench"]))?;
+    let folder = root().join("target/bench");
+    fs::create_dir_all(&folder)?;
+    webhooks_on_sqlite(&folder)?;
+    println!("PostgreSQL, {DELIVERED} events to webhooks");
+    let cluster = postgres::Cluster::start()?;
+    webhooks(&cluster.url())
+}
+
+fn webhooks_on_sqlite(folder: &Path) -> Result<()> {
+    println!("SQLite, {DELIVERED} events to webhooks");
+    webhooks(&folder.join("webhooks.db").display().to_string())
+}
+
+fn webhooks(database: &str) -> Result<()> {
+    run(bench().args(["webhooks", database, DELIVERED]))
 }
 
 fn insights(database: &str) -> Result<()> {

@@ -23,7 +23,9 @@ usage: cargo xtask <chore>
   test --list       name the steps
   test --only STEP  run one step; may be given several times
   generate          write the generated files anew
-  bench [ROWS]      measure pages, insights and approvals on both databases (5000000 rows)
+  bench [ROWS]      measure pages, insights, approvals and webhooks on both databases
+                    (5000000 rows)
+  bench webhooks    measure webhooks alone
   quality [SEEDS [FILE]]
                     measure the answers on households of known truth, so many fresh ones
                     of each kind (12), and on FILE with more descriptors
@@ -51,6 +53,7 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         ["test", options @ ..] => test::run(&test::chosen(options)?),
         ["generate"] => generate::write(),
         ["bench"] => bench::measure(5_000_000),
+        ["bench", "webhooks"] => bench::measure_webhooks(),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),
         ["quality"] => quality::measure(12, None),
         ["quality", seeds, file @ ..] if file.len() < 2 => {

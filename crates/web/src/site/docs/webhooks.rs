@@ -43,6 +43,7 @@ pub(super) fn body(place: &Setting) -> Markup {
             "Instead of asking whether something changed, be told. Every event is sent at least \
              once, signed, to each endpoint that wants it."
         }
+        (section("look", "See one first", look(&endpoints)))
         (section("create", "Make an endpoint", create(place, &endpoints)))
         (section("event", "What arrives", event()))
         (section("verify", "Make sure that it is ours", verify()))
@@ -50,6 +51,41 @@ pub(super) fn body(place: &Setting) -> Markup {
         (section("retries", "When it fails", retries(place, &endpoints)))
         (section("rotate", "Another secret", rotate(&endpoints)))
     }
+}
+
+fn look(endpoints: &str) -> Markup {
+    let said = html! {
+        p {
+            (prose("`evenkeel listen` is a receiver for your own machine. It prints a line for each \
+                    event: when it came, what it is, what it is about, and whether its signature is \
+                    good. The demo sends there without further ado, and something happens in it every \
+                    20 seconds."))
+        }
+        ul.facts {
+            li {
+                (prose("With `--secret` and what the endpoint's `secret` said, it verifies; after a \
+                        rotation give both."))
+            }
+            li {
+                (prose("With `--forward http://localhost:3000/hooks` it passes on what arrives, \
+                        untouched, and answers what your program answers."))
+            }
+            li {
+                (prose("A server of your own has to trust its certificate and to be allowed to send \
+                        to this machine: it prints the lines for `webhooks.ca_file` and \
+                        `webhooks.allow_networks`."))
+            }
+        }
+    };
+    let new = r#"{"url": "https://localhost:4690/"}"#;
+    pair(
+        &said,
+        &html! {
+            (snippet::text("A server to look at", "evenkeel demo --data-dir ./look"))
+            (snippet::text("In another terminal", "evenkeel listen --data-dir ./look"))
+            (snippet::text("Have it told", &curl_post(endpoints, Some(new))))
+        },
+    )
 }
 
 fn create(place: &Setting, endpoints: &str) -> Markup {

@@ -1,0 +1,124 @@
+//! A server that is killed while it sends webhooks.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Clock, Entropy, UserId};
+use db::params;
+use service::keys::{self, NewKey};
+use service::quotes::{Trading, WhenClosed};
+use service::webhooks::{self, NewEndpoint};
+use service::{App, Caller, Scopes, Setup, installation, limits, outbox, users};
+use testkit::Market;
+use testkit::receiver::{self, Receiver};
+use wire::v1::Event;
+
+use crate::program::{Installation, Running, launch, pause};
+
+const EVENTS: usize = 300;
+
+/// The same installation, written to from here; nothing is sent from here.
+async fn beside(it: &Installation) -> (App, UserId) {
+    let key = fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
+    let clock = Clock::System;
+    let app = App::new(Setup {
+        db: it.db().await,
+        installation_key: installation::Key::parse(&key).unwrap(),
+        clock: clock.clone(),
+        entropy: Entropy::System,
+        rate_limit: limits::Policy::default(),
+        trading: Trading {
+            market: Arc::new(Market::new(clock)),
+            when_closed: WhenClosed::LastPrice,
+            slippage_basis_points: 0,
+        },
+        approvals_life_seconds: 86_400,
+        door: None,
+    });
+    let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
+    (app, user.id)
+}
+
+async fn endpoint(app: &App, user: UserId, url: &str) {
+    let caller = Caller::owner(user);
+    let name = "A script".to_owned();
+    let new = NewKey { name, scopes: Scopes::all(), accounts: None, expires_at: None };
+    let key = keys::create(app, &caller, new).await.unwrap().0.id;
+    let new = NewEndpoint { url: url.to_owned(), description: None, filter_types: Vec::new() };
+    let mine = app.clone();
+    let create = move |tx: &mut db::Tx<'_>| webhooks::create_for(&mine, tx, &caller, key, &new);
+    app.db.write(create).await.unwrap();
+}
+
+async fn happen(app: &App, user: UserId, count: usize) {
+    for _ in 0..count {
+        let mine = app.clone();
+        let event = Event::TransactionsCreated {
+            account_id: "acc_1".to_owned(),
+            transaction_ids: Vec::new(),
+            count: 0,
+        };
+        let append = move |tx: &mut db::Tx<'_>| outbox::append(&mine, tx, user, &[event]);
+        app.db.write::<(), service::Error>(append).await.unwrap();
+    }
+}
+
+fn serve(it: &Installation) -> Running {
+    let authority = it.path("authority.pem");
+    fs::write(&authority, receiver::authority()).unwrap();
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_WEBHOOKS__CA_FILE", authority);
+    command.env("EVENKEEL_WEBHOOKS__ALLOW_NETWORKS", "127.0.0.0/8,::1");
+    launch(command, &it.path(""))
+}
+
+/// The server's clock is that of the machine: instead of waiting for its leases, they are ended.
+async fn end_leases(app: &App) {
+    const END: &str = "update deliveries set due_at = 1 where due_at is not null";
+    let end = |tx: &mut db::Tx<'_>| tx.execute(END, &[]);
+    app.db.write::<u64, db::Error>(end).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_killed_while_it_sends_loses_no_event() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let (app, user) = beside(&it).await;
+    let receiver = Receiver::start().await;
+    endpoint(&app, user, &receiver.url).await;
+    happen(&app, user, EVENTS).await;
+    for more in [1, 2, 9, 20, 40, 70] {
+        let enough = receiver.heard().len() + more;
+        let mut server = serve(&it);
+        receiver.hears(enough).await;
+        server.kill();
+        end_leases(&app).await;
+    }
+    const WAITING: &str = "select cast(count(*) as bigint) from deliveries where user_id = $1
+        and status <> 'delivered'";
+    let waiting = async || {
+        let found = app.db.first(WAITING, params![user], |row| row.get::<i64>(0)).await;
+        found.unwrap().unwrap()
+    };
+    assert!(waiting().await > 0, "nothing was left to be sent");
+    let mut server = serve(&it);
+    server.wait_until_ready();
+    let told: BTreeSet<String> = {
+        let events = outbox::list(&app.db, user, None, EVENTS + 1).await.unwrap();
+        events.iter().map(|it| it.id.to_string()).collect()
+    };
+    for _ in 0..30_000 {
+        if waiting().await == 0 {
+            break;
+        }
+        pause(Duration::from_millis(2));
+    }
+    server.stop();
+    assert_eq!(told.len(), EVENTS);
+    let heard: BTreeSet<String> =
+        receiver.heard().iter().map(|it| it.header("webhook-id").to_owned()).collect();
+    assert_eq!(heard, told);
+    assert_eq!(waiting().await, 0);
+}
