@@ -4,6 +4,7 @@ pub mod audit;
 pub mod bank;
 pub mod browser;
 pub mod http;
+pub mod listener;
 pub mod look;
 pub mod pages;
 pub mod program;

@@ -21,7 +21,12 @@ pub struct Program {
 impl Program {
     /// An example household, and nothing that changes while one looks.
     pub fn demo() -> Program {
-        Program::start("demo", &[])
+        Program::demo_with(&[])
+    }
+
+    /// The same, with settings of its own.
+    pub fn demo_with(settings: &[(&str, &str)]) -> Program {
+        Program::start("demo", settings)
     }
 
     /// The real thing, with nobody in it.
@@ -57,6 +62,18 @@ impl Program {
             serde_json::from_str(&fs::read_to_string(&ready).ok()?).ok()
         });
         program
+    }
+
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Another command of the same program, on the same data.
+    pub fn beside(&self, command: &str) -> Command {
+        let mut other = Command::new(binary());
+        other.env_clear().env("TMPDIR", self.folder.path()).current_dir(self.folder.path());
+        other.arg(command).arg("--data-dir").arg(self.data_dir());
+        other
     }
 
     pub fn origin(&self) -> &str {

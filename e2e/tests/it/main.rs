@@ -10,3 +10,4 @@ mod keys;
 mod looks;
 mod passkeys;
 mod sign_in;
+mod webhooks;
