@@ -12,7 +12,7 @@ use super::Owed;
 use super::asking::Turn;
 use super::attention::{Doubt, Place};
 use crate::Result;
-use crate::imports::{self, About, Delivery, Incoming};
+use crate::imports::{self, About, Delivery, Incoming, Progress};
 
 /// What the names of all givers that are SimpleFIN's begin with.
 const GIVERS: &str = "sf:";
@@ -82,6 +82,7 @@ pub(super) fn draft(
         accounts,
         rates: Vec::new(),
         about: About { rejected: set.rejected.len(), ..About::default() },
+        progress: Progress::default(),
     };
     let (mut accounts, mut places, mut unusable) = (Vec::new(), Vec::new(), HashSet::new());
     for draft in simplefin::drafts(set, &choices, now) {

@@ -7,6 +7,7 @@ mod assets;
 mod astray;
 mod benefits;
 mod chart;
+mod connections;
 pub(crate) mod cookies;
 mod currencies;
 mod docs;
@@ -91,6 +92,7 @@ fn pages() -> Router<Door> {
         .route("/benefits", get(benefits::get))
         .route("/benefits/{id}", post(benefits::mark))
         .merge(approvals::router())
+        .merge(connections::router())
         .merge(imports::router())
         .merge(paper::router())
         .merge(door::router())

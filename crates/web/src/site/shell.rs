@@ -25,10 +25,11 @@ pub(crate) enum Place {
     Scores,
     Benefits,
     Import,
+    Connections,
     Settings,
 }
 
-const PLACES: [(Place, &str, &str); 13] = [
+const PLACES: [(Place, &str, &str); 14] = [
     (Place::Overview, "/", "Overview"),
     (Place::Approvals, "/approvals", "Approvals"),
     (Place::Accounts, "/accounts", "Accounts"),
@@ -41,6 +42,7 @@ const PLACES: [(Place, &str, &str); 13] = [
     (Place::Scores, "/scores", "Scores"),
     (Place::Benefits, "/benefits", "Benefits"),
     (Place::Import, "/import", "Import"),
+    (Place::Connections, "/connections", "Connections"),
     (Place::Settings, "/settings", "Settings"),
 ];
 /// Those within a thumb's reach on a phone; the rest is behind "More".

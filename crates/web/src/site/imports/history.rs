@@ -24,10 +24,14 @@ pub(super) async fn card(person: &Person) -> Result<Markup, Trouble> {
             @if last.is_empty() {
                 p.soft { "What you bring in is listed here, and can be undone." }
             } @else {
-                ul.rows.imports { @for it in &last { (row(person, it)) } }
+                (rows(person, &last))
             }
         }
     })
+}
+
+pub(in crate::site) fn rows(person: &Person, batches: &[Imported]) -> Markup {
+    html! { ul.rows.imports { @for it in batches { (row(person, it)) } } }
 }
 
 fn row(person: &Person, it: &Imported) -> Markup {

@@ -15,6 +15,8 @@ use axum::extract::Path;
 use axum::routing::{get, post};
 use base::FileId;
 
+pub(super) use history::rows as history_rows;
+
 use super::assets::Asset;
 use super::shell::{Place, Shell};
 use super::show::counted;

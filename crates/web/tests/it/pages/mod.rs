@@ -1,6 +1,7 @@
 //! The pages over the real router: what a person sees, sends, and is refused.
 
 mod approvals;
+mod connections;
 mod forgery;
 mod imports;
 mod income;

@@ -1,0 +1,60 @@
+//! What a person does about a connection.
+
+use axum::extract::Path;
+use base::ConnectionId;
+use http::StatusCode;
+use service::connections::{self, Synced};
+
+use super::{HOME, address, one, parse};
+use crate::site::fields::Wrong;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::show::plural;
+use crate::site::trouble::Shown;
+
+pub(super) async fn sync(person: Person, id: Path<String>, _form: Form) -> Shown {
+    let id = parse(id)?;
+    match connections::sync(person.app(), &person.caller, id).await {
+        Ok(synced) => Ok(see_other(&person, &address(id), &told(&synced))),
+        Err(error) => again(&person, id, error).await,
+    }
+}
+
+fn told(synced: &Synced) -> String {
+    let news = match (synced.summary.new, synced.summary.changed) {
+        (0, 0) => "Nothing new.".to_owned(),
+        (new, changed) => {
+            let new = plural(new as i64, "new transaction", "new transactions");
+            format!("{new}, {changed} updated.")
+        }
+    };
+    match synced.accounts_in_doubt {
+        0 => news,
+        many => {
+            let some = plural(many as i64, "account was", "accounts were");
+            format!("{news} {some} not told whole; each says why.")
+        }
+    }
+}
+
+pub(super) async fn reauthorize(person: Person, id: Path<String>, form: Form) -> Shown {
+    let id = parse(id)?;
+    let token = form.text("token");
+    match connections::reauthorize(person.app(), &person.caller, id, token).await {
+        Ok(()) => Ok(see_other(&person, &address(id), "Access is given again.")),
+        Err(error) => again(&person, id, error).await,
+    }
+}
+
+pub(super) async fn disconnect(person: Person, id: Path<String>, _form: Form) -> Shown {
+    let id = parse(id)?;
+    connections::disconnect(person.app(), &person.caller, id).await?;
+    let said = "Disconnected. Its accounts and what they hold stay here.";
+    Ok(see_other(&person, HOME, said))
+}
+
+async fn again(person: &Person, id: ConnectionId, error: service::Error) -> Shown {
+    let wrong = Wrong::from_error(error)?;
+    one::show(person, id, StatusCode::BAD_REQUEST, &wrong).await
+}

@@ -1,0 +1,138 @@
+//! The accounts that a connection offers, and what the person wants of each.
+
+use axum::extract::Path;
+use base::ConnectionId;
+use base::draft::AccountKind;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::accounts::Account;
+use service::connections::{self, Answer, Choice, Offered, Owed, Take, Wish};
+
+use super::{address, one, parse};
+use crate::site::fields::{self, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::shell::see_other;
+use crate::site::trouble::Shown;
+
+pub(super) fn card(
+    person: &Person,
+    id: ConnectionId,
+    offered: &[Offered],
+    own: &[Account],
+) -> Markup {
+    let action = format!("{}/accounts", address(id));
+    html! {
+        section.card aria-labelledby="offers" {
+            h2 id="offers" { "Accounts it offers" }
+            @if offered.is_empty() {
+                p.soft { "None yet. They show here after the first time it is asked." }
+            } @else {
+                p { "Nothing is brought in before you choose it. SimpleFIN does not say what kind an \
+                     account is, so look at each." }
+                (fields::form(&action, &person.form_token, html! {
+                    ul.rows {
+                        @for (place, it) in offered.iter().enumerate() { (row(person, place, it, own)) }
+                    }
+                    button.primary type="submit" { "Save these choices" }
+                }))
+            }
+        }
+    }
+}
+
+fn row(person: &Person, place: usize, it: &Offered, own: &[Account]) -> Markup {
+    html! {
+        li {
+            span.what {
+                (it.name)
+                @if let Some(bank) = &it.institution_name { span.soft { (bank) } }
+                @if let Some(balance) = it.balance { span { (person.view.signed(balance)) } }
+            }
+            @if it.answer == Answer::Refused {
+                span.wrong { (it.reason.as_deref().unwrap_or("It cannot be brought in.")) }
+            } @else {
+                input type="hidden" name=(format!("id{place}")) value=(it.external_id);
+                (goes(place, it, own))
+                (kinds(place, it))
+                (owed(place, it))
+            }
+        }
+    }
+}
+
+fn goes(place: usize, it: &Offered, own: &[Account]) -> Markup {
+    let chosen = match (it.answer, it.account) {
+        (Answer::Left, _) => "none".to_owned(),
+        (Answer::Taken, Some(account)) => account.to_string(),
+        _ => "new".to_owned(),
+    };
+    let mut options = vec![("new".to_owned(), "A new account".to_owned())];
+    let same = own.iter().filter(|own| Some(own.currency) == it.currency);
+    options.extend(same.map(|own| (own.id.to_string(), format!("Into {}", own.name))));
+    options.push(("none".to_owned(), "Leave it out".to_owned()));
+    let options: Vec<(&str, &str)> =
+        options.iter().map(|(value, shown)| (value.as_str(), shown.as_str())).collect();
+    fields::select(&format!("goes{place}"), "Goes to", &options, &chosen)
+}
+
+const KINDS: [(&str, &str); 5] = [
+    ("depository", "Checking or savings"),
+    ("credit", "Credit card"),
+    ("loan", "Loan"),
+    ("investment", "Investments"),
+    ("other", "Something else"),
+];
+
+fn kinds(place: usize, it: &Offered) -> Markup {
+    fields::select(&format!("kind{place}"), "Kind", &KINDS, it.kind.as_str())
+}
+
+fn owed(place: usize, it: &Offered) -> Markup {
+    let options = [("negative", "As a negative number"), ("positive", "As a positive number")];
+    let chosen = if it.owed == Owed::Positive { "positive" } else { "negative" };
+    html! {
+        @if it.kind.is_debt() {
+            (fields::select(&format!("owed{place}"), "What you owe is written", &options, chosen))
+        }
+    }
+}
+
+pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> Shown {
+    let id = parse(id)?;
+    let offered = connections::offered(person.app(), &person.caller, id).await?;
+    let choices: Vec<Choice> =
+        (0..offered.len()).filter_map(|place| choice(&form, place, &offered)).collect();
+    let taken = choices.iter().any(|it| !matches!(it.wish, Wish::Leave));
+    match connections::choose(person.app(), &person.caller, id, choices).await {
+        Ok(()) => {
+            let said = match taken {
+                true => "Saved. What you took is on its way, and the past follows bit by bit.",
+                false => "Saved.",
+            };
+            Ok(see_other(&person, &address(id), said))
+        }
+        Err(error) => {
+            let wrong = Wrong::from_error(error)?;
+            one::show(&person, id, StatusCode::BAD_REQUEST, &wrong).await
+        }
+    }
+}
+
+fn choice(form: &Form, place: usize, offered: &[Offered]) -> Option<Choice> {
+    let external_id = form.text(&format!("id{place}"));
+    let known = offered.iter().find(|it| it.external_id == external_id)?;
+    let owed = match form.text(&format!("owed{place}")) {
+        "positive" => Owed::Positive,
+        "negative" => Owed::Negative,
+        _ => known.owed,
+    };
+    let kind = AccountKind::parse(form.text(&format!("kind{place}"))).unwrap_or(known.kind);
+    let subtype = known.subtype.clone().filter(|_| kind == known.kind);
+    let wish = match form.text(&format!("goes{place}")) {
+        "none" => Wish::Leave,
+        "new" => Wish::Take(Take { kind, subtype, name: None, owed }),
+        account => Wish::Into { account: base::AccountId::parse(account).ok()?, owed },
+    };
+    Some(Choice { external_id: external_id.to_owned(), wish })
+}
