@@ -105,10 +105,11 @@ fn pages() -> Router<Door> {
 /// What came in and went out.
 fn money() -> Router<Door> {
     use settings::rules;
-    use transactions::{change, csv, one};
+    use transactions::{change, download, one};
     Router::new()
         .route("/transactions", get(transactions::get))
-        .route("/transactions.csv", get(csv::get))
+        .route("/transactions.csv", get(download::csv))
+        .route("/transactions.json", get(download::json))
         .route("/transactions/recategorise", post(change::several))
         .route("/transactions/{id}", get(one::get).post(change::correct))
         .route("/transactions/{id}/undo", post(change::undo))

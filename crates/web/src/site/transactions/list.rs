@@ -27,10 +27,13 @@ pub(super) struct List<'a> {
 impl List<'_> {
     pub(super) fn show(&self) -> Markup {
         let csv = self.search.href("/transactions.csv", None);
+        let json = self.search.href("/transactions.json", None);
         html! {
             div.heading {
                 h1 { "Transactions" }
-                @if !self.rows.is_empty() { a href=(csv) download { "Download as CSV" } }
+                @if !self.rows.is_empty() {
+                    span { a href=(csv) download { "Download as CSV" } " or " a href=(json) download { "JSON" } }
+                }
             }
             @for problem in &self.search.problems { p.warning role="alert" { (problem) } }
             (self.finder())

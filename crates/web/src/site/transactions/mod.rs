@@ -2,7 +2,7 @@
 
 mod category;
 pub(super) mod change;
-pub(super) mod csv;
+pub(super) mod download;
 mod list;
 pub(super) mod one;
 mod search;

@@ -130,6 +130,12 @@ async fn the_file_is_the_view_with_every_row_and_no_formula() {
     assert_eq!(text.lines().count(), 1_235);
     assert!(text.starts_with("Date,Authorized,Account,Name,Bank text,"), "{text}");
     assert!(text.contains(",SHOP 0000,") && text.contains(",-1.00,USD,posted,no,txn_"));
+    let all = browser.get("/transactions.json").await.good();
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&all).unwrap();
+    assert_eq!(rows.len(), 1_237);
+    assert_eq!(rows[0]["currency"], "USD");
+    let none = browser.get("/transactions.json?q=nothing+like+it").await.good();
+    assert_eq!(none, "[\n]\n");
     let text = browser.get("/transactions.csv").await.good();
     for part in [
         "\"'=HYPERLINK(\"\"x\"\")\"",
@@ -274,7 +280,14 @@ async fn what_is_somebody_elses_is_not_there_and_a_form_without_its_token_change
     assert_eq!(page.status, StatusCode::FORBIDDEN);
     let page = owner.get(&format!("/transactions/{id}")).await.good();
     assert!(page.contains("Our table of merchants"), "{page}");
-    for path in ["/transactions", "/transactions.csv", "/recurring", "/income", "/settings/rules"] {
+    for path in [
+        "/transactions",
+        "/transactions.csv",
+        "/transactions.json",
+        "/recurring",
+        "/income",
+        "/settings/rules",
+    ] {
         let page = Browser::new(&world).get(path).await;
         let to = page.headers["location"].to_str().unwrap();
         assert_eq!((page.status, to), (StatusCode::SEE_OTHER, &*format!("/sign-in?next={path}")));

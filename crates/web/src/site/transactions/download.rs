@@ -1,4 +1,4 @@
-//! The same view as a file for spreadsheets, written while it is read, page by page.
+//! The same view as a file, for spreadsheets or for programs, written while it is read, page by page.
 
 use std::io;
 
@@ -8,7 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::{StatusCode, header};
-use service::transactions::Filter;
+use service::cursors::Page;
+use service::transactions::{self, Filter};
 
 use super::search::Search;
 use super::{Row, all_accounts, rows};
@@ -19,25 +20,46 @@ const ROWS: usize = 500;
 const HEAD: &str = "Date,Authorized,Account,Name,Bank text,Category,Category code,Amount,Currency,\
                     Status,Own transfer,Id\r\n";
 
-pub(in crate::site) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+/// How the rows are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Csv,
+    /// A list of rows as the API writes them.
+    Json,
+}
+
+pub(in crate::site) async fn csv(person: Person, RawQuery(query): RawQuery) -> Shown {
+    download(person, query, Form::Csv).await
+}
+
+pub(in crate::site) async fn json(person: Person, RawQuery(query): RawQuery) -> Shown {
+    download(person, query, Form::Json).await
+}
+
+async fn download(person: Person, query: Option<String>, form: Form) -> Shown {
     let accounts = all_accounts(&person).await?;
     let search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
     // A file must not hold more than was asked for, and has no place to say so.
     if let Some(problem) = search.problems.first() {
         return Err(Trouble::new(StatusCode::BAD_REQUEST, "This file cannot be made", problem));
     }
-    let name = file_name(&search.filter, person.view.today);
-    let (first, end) = rows(&person, &search.filter, None, ROWS).await?;
-    let mut text = HEAD.to_owned();
-    first.iter().for_each(|row| write_row(&mut text, row));
-    let state = Reading { person, filter: search.filter, ready: Some(text), next: end.next_cursor };
+    let (media_type, ending) = match form {
+        Form::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
+        Form::Json => ("application/json", "json"),
+    };
+    let name = file_name(&search.filter, person.view.today, ending);
+    let mut reading = Reading { person, filter: search.filter, form, ready: None, next: None };
+    // The first page is read before the answer begins, so that what fails is told on a page.
+    let first = reading.page(None).await?;
+    let head = if form == Form::Csv { HEAD } else { "[" };
+    reading.ready = Some(format!("{head}{first}"));
     let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present".to_owned()),
+        (header::CONTENT_TYPE, media_type.to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
         (header::CACHE_CONTROL, "private, no-store".to_owned()),
     ];
     let body =
-        Body::from_stream(stream::unfold(Some(state), |state| async move { state?.step().await }));
+        Body::from_stream(stream::unfold(Some(reading), |it| async move { it?.step().await }));
     let response: Response = (headers, body).into_response();
     Ok(response)
 }
@@ -46,6 +68,7 @@ pub(in crate::site) async fn get(person: Person, RawQuery(query): RawQuery) -> S
 struct Reading {
     person: Person,
     filter: Filter,
+    form: Form,
     ready: Option<String>,
     next: Option<String>,
 }
@@ -57,26 +80,50 @@ impl Reading {
             return Some((Ok(Bytes::from(text)), Some(self)));
         }
         let cursor = self.next.take()?;
-        match rows(&self.person, &self.filter, Some(&cursor), ROWS).await {
-            Ok((more, end)) => {
-                let mut text = String::with_capacity(more.len() * 200);
-                more.iter().for_each(|row| write_row(&mut text, row));
-                self.next = end.next_cursor;
-                Some((Ok(Bytes::from(text)), Some(self)))
-            }
+        match self.page(Some(&cursor)).await {
+            Ok(text) => Some((Ok(Bytes::from(text)), Some(self))),
             Err(error) => {
                 tracing::error!(%error, "a file of transactions broke off");
                 Some((Err(io::Error::other("the rows cannot be read")), None))
             }
         }
     }
+
+    /// One page of rows, and behind the last one the end of the file.
+    async fn page(&mut self, cursor: Option<&str>) -> service::Result<String> {
+        match self.form {
+            Form::Csv => {
+                let (more, end) = rows(&self.person, &self.filter, cursor, ROWS).await?;
+                let mut text = String::with_capacity(more.len() * 200);
+                more.iter().for_each(|row| write_row(&mut text, row));
+                self.next = end.next_cursor;
+                Ok(text)
+            }
+            Form::Json => {
+                let mut out = Vec::with_capacity(ROWS * 640);
+                let mut is_first = cursor.is_none();
+                let page = Page { cursor, limit: ROWS };
+                let (app, caller) = (self.person.app(), &self.person.caller);
+                let end = transactions::list(app, caller, &self.filter, page, |row| {
+                    out.extend_from_slice(if is_first { b"\n" } else { b",\n" });
+                    is_first = false;
+                    row.write(&mut out);
+                });
+                self.next = end.await?.next_cursor;
+                if self.next.is_none() {
+                    out.extend_from_slice(b"\n]\n");
+                }
+                Ok(String::from_utf8_lossy(&out).into_owned())
+            }
+        }
+    }
 }
 
-fn file_name(filter: &Filter, today: base::Date) -> String {
+fn file_name(filter: &Filter, today: base::Date, ending: &str) -> String {
     let last = filter.end_on.unwrap_or(today);
     match filter.start_on {
-        Some(first) => format!("transactions-{first}-to-{last}.csv"),
-        None => format!("transactions-to-{last}.csv"),
+        Some(first) => format!("transactions-{first}-to-{last}.{ending}"),
+        None => format!("transactions-to-{last}.{ending}"),
     }
 }
 
