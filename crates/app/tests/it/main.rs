@@ -3,6 +3,7 @@
 
 mod backups;
 mod configuration;
+mod connecting;
 mod demos;
 mod doctors;
 mod faults;

@@ -5,7 +5,7 @@ use db::params;
 use sources::simplefin::{self, AccessUrl, AccountSet, Query, Trouble};
 
 use super::attention::Failing;
-use super::{GONE, REQUESTS_A_DAY, conflict};
+use super::{GONE, REQUESTS_A_DAY, REQUESTS_FOR_HISTORY, conflict};
 use crate::{App, Error, Result};
 
 /// A request takes at most two minutes; whoever has not settled after this long is dead.
@@ -50,38 +50,66 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Takes the right to ask once, and counts the request, unless `most` were made today.
+/// What a request is for. What is due may be asked for by another process meanwhile, and is not due then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    Wanted,
+    NewestDue,
+    HistoryDue,
+}
+
+impl Cause {
+    fn statement(self) -> &'static str {
+        match self {
+            Cause::Wanted => TAKE,
+            Cause::NewestDue => TAKE_NEWEST,
+            Cause::HistoryDue => TAKE_HISTORY,
+        }
+    }
+
+    /// How many requests of a day may be made for it.
+    fn most(self) -> i64 {
+        match self {
+            Cause::Wanted | Cause::NewestDue => REQUESTS_A_DAY,
+            Cause::HistoryDue => REQUESTS_FOR_HISTORY,
+        }
+    }
+}
+
+/// Takes the right to ask once, and counts the request.
 pub(super) async fn take_turn(
     app: &App,
     user: UserId,
     id: ConnectionId,
-    most: i64,
+    cause: Cause,
 ) -> Result<Result<Turn, Refusal>> {
     app.banks.door()?;
     let (now, today) = (app.clock.now(), app.clock.today());
-    let until = later(now, LEASE_SECONDS);
+    let (until, most) = (later(now, LEASE_SECONDS), cause.most());
     let taken = app.db.write(move |tx| {
-        let taken = tx.execute(TAKE, params![user, id, now, until, today, most])?;
+        let values = params![user, id, now, until, today, most];
+        let taken = tx.execute(cause.statement(), values)?;
         let found = tx.first(STATE, params![user, id], |row| {
-            let left: Option<Timestamp> = row.get(1)?;
+            let asked: (Option<Date>, i64) = (row.get(5)?, row.get(6)?);
+            let is_spent = asked.0 == Some(today) && asked.1 >= most;
             let turn = Turn {
                 user,
                 id,
                 until,
-                failures: row.get(2)?,
-                history_from: row.get(3)?,
-                history_empty: row.get(4)?,
-                window_days: row.get::<Option<i64>>(5)?.unwrap_or(simplefin::WINDOW_DAYS),
+                failures: row.get(1)?,
+                history_from: row.get(2)?,
+                history_empty: row.get(3)?,
+                window_days: row.get::<Option<i64>>(4)?.unwrap_or(simplefin::WINDOW_DAYS),
                 access: None,
             };
-            Ok((row.get::<Option<Vec<u8>>>(0)?, left, turn))
+            Ok((row.get::<Option<Vec<u8>>>(0)?, is_spent, turn))
         })?;
-        let (sealed, leased_until, turn) = found.ok_or(Error::NotFound("connection"))?;
+        let (sealed, is_spent, turn) = found.ok_or(Error::NotFound("connection"))?;
         Ok::<_, Error>(match sealed {
             None => Err(Refusal::Disconnected),
             Some(sealed) if taken > 0 => Ok((sealed, turn)),
-            Some(_) if leased_until.is_some_and(|it| it > now) => Err(Refusal::Busy),
-            Some(_) => Err(Refusal::Spent),
+            Some(_) if is_spent => Err(Refusal::Spent),
+            Some(_) => Err(Refusal::Busy),
         })
     });
     let open = |(sealed, turn): (Vec<u8>, Turn)| Turn {
@@ -151,21 +179,30 @@ impl Failing {
 }
 
 // What was due stays so when the process dies, and is taken again after the lease.
-const TAKE: &str = "update connections set leased_until = $4,
-    asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
-    where user_id = $1 and id = $2 and source = 'simplefin' and access is not null
-    and (leased_until is null or leased_until <= $3)
-    and (asked_on is distinct from $5 or asked_count < $6)";
-const STATE: &str =
-    "select access, leased_until, failures, history_from, history_empty, window_days
-    from connections where user_id = $1 and id = $2 and source = 'simplefin'";
+macro_rules! take {
+    ($and:literal) => {
+        concat!(
+            "update connections set leased_until = $4,
+            asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
+            where user_id = $1 and id = $2 and source = 'simplefin' and access is not null
+            and (leased_until is null or leased_until <= $3)
+            and (asked_on is distinct from $5 or asked_count < $6)",
+            $and
+        )
+    };
+}
+const TAKE: &str = take!("");
+const TAKE_NEWEST: &str = take!(" and next_sync_at <= $3");
+const TAKE_HISTORY: &str = take!(" and next_history_at <= $3 and failures = 0");
+const STATE: &str = "select access, failures, history_from, history_empty, window_days,
+    asked_on, asked_count from connections where user_id = $1 and id = $2 and source = 'simplefin'";
 const FAIL: &str = "update connections set leased_until = null, failures = $4, attention = $5,
     status = case when $6 = 'needs_attention' then $6 else status end, next_sync_at = $7,
-    next_history_at = case when next_history_at is null then null else $7 end,
+    next_history_at = case when next_history_at is null then next_history_at else $7 end,
     asked_count = case when asked_count < $8 then $8 else asked_count end
     where user_id = $1 and id = $2 and leased_until = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[TAKE, STATE, FAIL];
+pub(super) const STATEMENTS: &[&str] = &[TAKE, TAKE_NEWEST, TAKE_HISTORY, STATE, FAIL];
 
 #[cfg(test)]
 mod tests {

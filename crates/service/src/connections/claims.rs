@@ -32,7 +32,7 @@ pub async fn claim(
         let id = app.ids.make::<kinds::Connection>();
         let claimed = Claimed::new(&app, &caller, id, &token).await?;
         claimed.kept(&app, move |tx, it| it.insert(tx, &name)).await?;
-        syncing::look(&app, caller.user, id).await?;
+        syncing::look(&app, caller.user, id).await;
         Ok(id)
     })
     .await
@@ -55,7 +55,8 @@ pub async fn reauthorize(
         let claimed = Claimed::new(&app, &caller, connection, &token).await?;
         let mine = app.clone();
         claimed.kept(&app, move |tx, it| it.replace(tx, &mine)).await?;
-        syncing::look(&app, caller.user, connection).await
+        syncing::look(&app, caller.user, connection).await;
+        Ok(())
     })
     .await
 }
@@ -168,8 +169,8 @@ fn connected(event: Event) -> Event {
 const KNOWN: &str = "select created_at, disconnected_at, name from connections
     where user_id = $1 and id = $2 and source = 'simplefin'";
 const INSERT: &str = "insert into connections
-    (user_id, id, source, external_id, name, status, access, created_at)
-    values ($1, $2, 'simplefin', $3, $4, 'connected', $5, $6)";
+    (user_id, id, source, external_id, name, status, access, created_at, next_sync_at)
+    values ($1, $2, 'simplefin', $3, $4, 'connected', $5, $6, $6)";
 const REPLACE: &str = "update connections set access = $3, status = 'connected', attention = null,
     failures = 0, next_sync_at = $4, leased_until = null, disconnected_at = null
     where user_id = $1 and id = $2";

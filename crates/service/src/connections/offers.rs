@@ -9,6 +9,9 @@ use super::Owed;
 use super::asking::Turn;
 use crate::{App, Caller, Error, Result};
 
+/// More accounts than anyone has; a server may say what it likes.
+const OFFERS_MAX: usize = 500;
+
 base::words!(
     /// What the person wants of an account.
     Answer {
@@ -59,10 +62,10 @@ pub async fn offered(app: &App, caller: &Caller, connection: ConnectionId) -> Re
 
 /// Writes down what an answer has. What the person chose stays as it is.
 pub(super) fn note(tx: &mut Tx<'_>, turn: &Turn, set: &AccountSet, now: Timestamp) -> Result<()> {
-    for account in &set.accounts {
+    for account in set.accounts.iter().take(OFFERS_MAX) {
         note_account(tx, turn, account, now)?;
     }
-    for account in &set.unsupported {
+    for account in set.unsupported.iter().take(OFFERS_MAX) {
         note_unsupported(tx, turn, account, now)?;
     }
     Ok(())

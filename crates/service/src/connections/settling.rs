@@ -233,7 +233,7 @@ const RELEASE: &str = "update connections set leased_until = null
 const LANDED: &str = "update offered_accounts set account_id = $4
     where user_id = $1 and connection_id = $2 and external_id = $3";
 const OWN_NAME: &str = "update accounts set own_name = $3
-    where user_id = $1 and id = $2 and own_name is null and $3 is not null and name <> $3";
+    where user_id = $1 and id = $2 and own_name is null and name <> $3";
 const IDLE: &str = "update connections set next_sync_at = null where user_id = $1 and id = $2";
 const NEXT: &str = "update connections set next_sync_at = $3, synced_at = coalesce($4, synced_at)
     where user_id = $1 and id = $2";

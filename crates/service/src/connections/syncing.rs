@@ -5,9 +5,9 @@ use db::params;
 use futures_util::{StreamExt as _, stream};
 use sources::simplefin::Query;
 
-use super::asking::{Refusal, ask, jitter, later, seconds_to_tomorrow, take_turn};
+use super::asking::{Cause, Refusal, ask, jitter, later, seconds_to_tomorrow, take_turn};
+use super::finished;
 use super::settling::{Purpose, Settled, settle};
-use super::{REQUESTS_A_DAY, REQUESTS_FOR_HISTORY, finished};
 use crate::imports::Summary;
 use crate::{App, Caller, Error, Result};
 
@@ -40,7 +40,7 @@ impl From<Settled> for Synced {
 pub async fn sync(app: &App, caller: &Caller, connection: ConnectionId) -> Result<Synced> {
     caller.require_owner("connection")?;
     let (app, user) = (app.clone(), caller.user);
-    finished(async move { Ok(newest(&app, user, connection).await??.into()) }).await
+    finished(async move { Ok(newest(&app, user, connection, Cause::Wanted).await??.into()) }).await
 }
 
 /// Asks for one more part of the past, now. None when all of it was asked for, or all that today's requests allow.
@@ -84,18 +84,18 @@ pub async fn sync_once(app: &App) -> Result<usize> {
     Ok(asked.into_iter().sum())
 }
 
-/// Which accounts there are, for the person to choose from. Trouble is written down and is not the caller's.
-pub(super) async fn look(app: &App, user: UserId, id: ConnectionId) -> Result<()> {
-    let turn = match take_turn(app, user, id, REQUESTS_A_DAY).await? {
-        Ok(turn) => turn,
-        // It is due, so that the background step looks as soon as it may.
-        Err(_) => return Ok(()),
+/// Which accounts there are, for the person to choose from. What goes wrong is not the caller's: the connection is there
+/// and due, so that the background step looks again.
+pub(super) async fn look(app: &App, user: UserId, id: ConnectionId) {
+    let looked = async {
+        let turn = take_turn(app, user, id, Cause::Wanted).await??;
+        let query = Query { balances_only: true, ..Query::default() };
+        let set = ask(app, &turn, &query).await?;
+        settle(app, turn, set, Purpose::Look).await
     };
-    let query = Query { balances_only: true, ..Query::default() };
-    match ask(app, &turn, &query).await {
-        Ok(set) => settle(app, turn, set, Purpose::Look).await.map(drop),
-        Err(Error::Conflict { .. }) => Ok(()),
-        Err(error) => Err(error),
+    match looked.await {
+        Ok(_) | Err(Error::Conflict { .. }) => {}
+        Err(error) => tracing::warn!(connection = %id, %error, "a first look failed"),
     }
 }
 
@@ -122,7 +122,7 @@ impl Due {
 async fn serve(app: &App, user: UserId, id: ConnectionId) -> Result<bool> {
     let due = Due::of(app, user, id).await?;
     let (ended, postpone) = match due {
-        Due { newest: true, .. } => (newest(app, user, id).await?, POSTPONE),
+        Due { newest: true, .. } => (newest(app, user, id, Cause::NewestDue).await?, POSTPONE),
         Due { history: true, .. } => (history(app, user, id).await?, POSTPONE_HISTORY),
         _ => return Ok(false),
     };
@@ -139,8 +139,13 @@ async fn serve(app: &App, user: UserId, id: ConnectionId) -> Result<bool> {
     Ok(ended.is_ok())
 }
 
-async fn newest(app: &App, user: UserId, id: ConnectionId) -> Result<Result<Settled, Refusal>> {
-    let turn = match take_turn(app, user, id, REQUESTS_A_DAY).await? {
+async fn newest(
+    app: &App,
+    user: UserId,
+    id: ConnectionId,
+    cause: Cause,
+) -> Result<Result<Settled, Refusal>> {
+    let turn = match take_turn(app, user, id, cause).await? {
         Ok(turn) => turn,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -161,7 +166,7 @@ async fn newest(app: &App, user: UserId, id: ConnectionId) -> Result<Result<Sett
 }
 
 async fn history(app: &App, user: UserId, id: ConnectionId) -> Result<Result<Settled, Refusal>> {
-    let turn = match take_turn(app, user, id, REQUESTS_FOR_HISTORY).await? {
+    let turn = match take_turn(app, user, id, Cause::HistoryDue).await? {
         Ok(turn) => turn,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -192,7 +197,7 @@ const DUE_OF: &str = "select next_sync_at, next_history_at, failures from connec
 const WHOLE: &str = "select cast(count(*) as bigint), cast(min(coalesce(good_at, 0)) as bigint)
     from offered_accounts where user_id = $1 and connection_id = $2 and choice = 'taken'";
 const POSTPONE: &str = "update connections set next_sync_at = $4,
-    next_history_at = case when next_history_at is null then null else $4 end
+    next_history_at = case when next_history_at is null then next_history_at else $4 end
     where user_id = $1 and id = $2 and next_sync_at <= $3";
 const POSTPONE_HISTORY: &str = "update connections set next_history_at = $4
     where user_id = $1 and id = $2 and next_history_at <= $3";

@@ -1,9 +1,12 @@
 //! The end of a connection, and a new beginning.
 
+use std::time::Duration;
+
 use service::connections::{self, State};
 use service::outbox;
+use testkit::simplefin::{Mishap, Transaction};
 
-use super::{DAY, Home};
+use super::{DAY, Home, noon};
 use crate::{is_conflict, trail};
 
 async fn event_types(home: &Home) -> Vec<String> {
@@ -33,6 +36,27 @@ async fn a_connection_that_ends_forgets_its_access_and_keeps_the_data() {
     is_conflict(connections::disconnect(app, robin, id).await);
     is_conflict(home.choose(id, Vec::new()).await);
     assert_eq!(trail(&home.world, robin).await[0], "connection.disconnect");
+}
+
+#[tokio::test]
+async fn who_disconnects_while_the_bank_is_asked_has_the_last_word() {
+    let (home, id) = Home::synced().await;
+    let rows = home.told().await;
+    let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
+    home.server.transaction("ACT-checking", lunch);
+    home.server.mishap(Mishap::Slow(Duration::from_millis(300)));
+    let asked = home.asked();
+    let end = async {
+        while home.asked() == asked {
+            tokio::task::yield_now().await;
+        }
+        assert!(is_conflict(home.try_sync(id).await).contains("being synced right now"));
+        connections::disconnect(&home.world.app, &home.robin.caller, id).await.unwrap();
+    };
+    let (synced, ()) = tokio::join!(home.try_sync(id), end);
+    assert!(is_conflict(synced).contains("the answer was dropped"));
+    assert_eq!(home.told().await, rows);
+    assert_eq!(home.connection(id).await.state, State::Disconnected);
 }
 
 #[tokio::test]

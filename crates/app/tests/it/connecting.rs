@@ -1,0 +1,131 @@
+//! Connections from the command line, against a server with a certificate of its own.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use base::Clock;
+use testkit::receiver;
+use testkit::simplefin::{Account, SimpleFin, Transaction};
+
+use crate::program::{Installation, Outcome, outcome};
+
+const DAY: i64 = 86_400;
+
+/// An installation with one person, and a bank that it may ask.
+struct Home {
+    it: Installation,
+    server: SimpleFin,
+}
+
+impl Home {
+    async fn new() -> Home {
+        let it = Installation::new().await;
+        it.run(&["user", "create", "robin@example.com"]).succeeded();
+        std::fs::write(it.path("ca.pem"), receiver::authority()).unwrap();
+        let server = SimpleFin::start(Clock::System).await;
+        let now = Clock::System.now().as_second();
+        server.connection("CON-1", "First Bank");
+        let mut checking = Account::new("CON-1", "ACT-1", "Everyday Checking", "100.23", now);
+        checking.transactions = vec![
+            Transaction::posted("T1", now - 2 * DAY, "-33.20", "GROCER 12"),
+            Transaction::posted("T2", now - 60 * DAY, "2500.00", "PAYROLL"),
+        ];
+        server.account(checking);
+        server.account(Account::new("CON-1", "ACT-2", "House", "9000.00", now));
+        Home { it, server }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.it.command(args);
+        command
+            .env("EVENKEEL_CONNECTIONS__ALLOW_NETWORKS", "127.0.0.0/8,::1/128")
+            .env("EVENKEEL_CONNECTIONS__CA_FILE", self.it.path("ca.pem"));
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Outcome {
+        outcome(&mut self.command(args))
+    }
+
+    /// With a token on standard input.
+    fn run_with_token(&self, args: &[&str]) -> Outcome {
+        said(self.command(args), &self.server.setup_token())
+    }
+}
+
+fn said(mut command: Command, line: &str) -> Outcome {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    writeln!(child.stdin.take().unwrap(), "{line}").unwrap();
+    let done = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Outcome { code: done.status.code(), output: text(done.stdout), errors: text(done.stderr) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bank_is_connected_chosen_synced_and_disconnected() {
+    let home = Home::new().await;
+    let offered = home.run_with_token(&["connect", "simplefin", "--token-stdin", "--json"]).json();
+    let id = offered["id"].as_str().unwrap();
+    assert_eq!(offered["accounts"][0]["external_id"], "ACT-1");
+    assert_eq!(offered["accounts"][0]["state"], "open");
+    let shown = home.run(&["connect", "choose", id]).succeeded();
+    assert!(shown.contains("ACT-2") && shown.contains("Everyday Checking"), "{shown}");
+
+    let args = ["--take", "ACT-1", "--take", "ACT-2=loan/mortgage", "--owed", "ACT-2=positive"];
+    let chosen = home.run(&[&["connect", "choose", id, "--json"], &args[..]].concat()).json();
+    assert_eq!((&chosen[0]["new"], &chosen[0]["error"]), (&2.into(), &serde_json::Value::Null));
+    let listed = home.run(&["connect", "list", "--json"]).json();
+    assert_eq!(
+        (&listed[0]["state"], &listed[0]["history_complete"]),
+        (&"connected".into(), &true.into())
+    );
+    assert_eq!(listed[0]["accounts"].as_array().unwrap().len(), 2);
+    let synced = home.run(&["sync"]).succeeded();
+    assert!(synced.ends_with("nothing new\n"), "{synced}");
+
+    home.server.revoke();
+    let failed = home.run(&["sync", id]);
+    assert_eq!(failed.code, Some(1));
+    assert!(failed.output.contains("Create a new setup token"), "{}", failed.output);
+    let listed = home.run(&["connect", "list"]).succeeded();
+    assert!(listed.contains("needs attention") && listed.contains("! SimpleFIN"), "{listed}");
+    let renewed = home.run_with_token(&["connect", "renew", id, "--token-stdin"]).succeeded();
+    assert!(renewed.contains("connected"), "{renewed}");
+
+    home.run(&["connect", "disconnect", id]).succeeded();
+    let nothing = home.run(&["sync"]).failed();
+    assert!(nothing.contains("has nothing to sync"), "{nothing}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_look_that_fails_is_told_and_made_up_for() {
+    let home = Home::new().await;
+    home.server.mishap(testkit::simplefin::Mishap::Says(503, String::new()));
+    let taken = home.run_with_token(&["connect", "simplefin", "--token-stdin", "--all"]);
+    // Its first look failed, so nothing could be taken; the sync then looks once more.
+    assert_eq!(taken.code, Some(0), "{}", taken.errors);
+    assert!(taken.output.contains("trouble of its own (503)"), "{}", taken.output);
+    let listed = home.run(&["connect", "list", "--json"]).json();
+    assert_eq!(listed[0]["open_offers"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_connected_is_said_in_a_sentence() {
+    let home = Home::new().await;
+    let args = ["connect", "simplefin", "--token-stdin"];
+    let token = home.server.setup_token();
+    // Without the operator's leave an address at home is none that a token may lead to.
+    let refused = said(home.it.command(&args), &token).failed();
+    assert!(refused.contains("not one that may be asked"), "{refused}");
+    let none = said(home.command(&args), "hello").failed();
+    assert!(none.starts_with("This is no setup token."), "{none}");
+    let silent = home.run(&["connect", "simplefin"]).failed();
+    assert!(silent.contains("--token-stdin"), "{silent}");
+    let unknown = home.run(&["sync", "con_nothing"]).failed();
+    assert!(unknown.contains("is no id of a connection"), "{unknown}");
+    let nothing = home.run(&["connect", "list"]).succeeded();
+    assert!(nothing.contains("connect simplefin"), "{nothing}");
+    // The token was not spent on any of these.
+    said(home.command(&args), &token).succeeded();
+}
