@@ -11,10 +11,11 @@ use service::keys::NewKey;
 use service::sessions::Visit;
 use service::users::{self, NewUser, Role};
 use service::{
-    Caller, Error, Result, Scopes, benefits, enrichment, images, insights, invitations, limits,
-    paper, passkeys, profiles, recovery, sign_ins, transfers, webhooks,
+    Caller, Error, Result, Scopes, benefits, connections, enrichment, images, insights,
+    invitations, limits, paper, passkeys, profiles, recovery, sign_ins, transfers, webhooks,
 };
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
+use testkit::simplefin::{self, SimpleFin};
 use testkit::{Kind, Person, World, hex, new_key, new_user};
 use wire::v1::{self, Scope};
 
@@ -151,6 +152,7 @@ async fn someone_with_everything(world: &World) -> Person {
     idempotency::run(&world.app, &key.caller, request, work, |_| None).await.unwrap();
     limits::take(&world.app, *key.id.as_bytes()).await.unwrap();
     with_insights(world, &person).await;
+    with_a_connection(world, &person).await;
     with_ways_in(world, &person).await;
     with_proposals(world, &person).await;
     with_webhooks(world, &person).await;
@@ -212,6 +214,15 @@ async fn with_ways_in(world: &World, person: &Person) {
     }
     crate::oauth::let_in(app, &caller).await;
     images::set(app, &caller, png(10, 10)).await.unwrap();
+}
+
+/// A bank that offers an account.
+async fn with_a_connection(world: &World, person: &Person) {
+    let server = SimpleFin::start(world.clock.clone()).await;
+    server.connection("CON-1", "First Bank");
+    server.account(simplefin::Account::new("CON-1", "ACT-1", "Checking", "1.00", 1_770_000_000));
+    let token = server.setup_token();
+    connections::claim(&world.app, &person.caller, &token, None).await.unwrap();
 }
 
 /// Tables whose rows name nobody, or that not everybody has rows in.
