@@ -190,3 +190,36 @@ const GET: &str = select!("where a.user_id = $1 and a.id = $2");
 
 pub(super) const STATEMENTS: &[&str] =
     &[ALL, OF_EVENT, OF_ENDPOINT, FAILED, FAILED_OF_ENDPOINT, GET];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PostgreSQL decides by what a table holds, which is nothing here.
+    #[tokio::test]
+    async fn what_is_commonly_asked_for_has_an_index_that_leads_there() {
+        let database = testkit::Database::migrated().await;
+        let db = database.open().await;
+        if db.engine() == db::Engine::Postgres {
+            return;
+        }
+        let (event, endpoint) = (EventId::from_bytes([1; 16]), EndpointId::from_bytes([1; 16]));
+        let failed = Some("failed".to_owned());
+        let every = Filter::default();
+        for (filter, index) in [
+            (Filter { event: Some(event), ..every.clone() }, "attempts_by_event "),
+            (Filter { endpoint: Some(endpoint), ..every.clone() }, "attempts_by_endpoint "),
+            (Filter { status: failed.clone(), ..every.clone() }, "attempts_failed "),
+            (
+                Filter { status: failed, endpoint: Some(endpoint), ..every.clone() },
+                "attempts_failed_by_endpoint ",
+            ),
+            (every, "PRIMARY KEY "),
+        ] {
+            let sql = format!("explain query plan {}", filter.statement());
+            let plan = db.all(&sql, &[], |row| row.get::<String>(3)).await.unwrap();
+            assert!(plan[0].starts_with("SEARCH a USING") && plan[0].contains(index), "{plan:?}");
+            assert!(!plan.iter().any(|it| it.contains("TEMP B-TREE")), "{plan:?}");
+        }
+    }
+}

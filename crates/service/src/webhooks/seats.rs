@@ -187,3 +187,84 @@ impl Drop for Seat {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() -> EndpointId {
+        EndpointId::from_bytes([1; 16])
+    }
+
+    fn all_for(seats: &Seats, endpoint: EndpointId) -> Vec<Seat> {
+        let mut taken = Vec::new();
+        while let Some(seat) = seats.seat_for_new(endpoint) {
+            taken.push(seat);
+        }
+        taken
+    }
+
+    #[test]
+    fn who_does_not_send_has_no_seats_to_give() {
+        let seats = Seats::default();
+        assert!(seats.seat_for_new(one()).is_none() && !seats.is_open());
+        let _rides = seats.open();
+        assert!(seats.seat_for_new(one()).is_some() && seats.is_open());
+        seats.close();
+        assert!(seats.seat_for_new(one()).is_none());
+    }
+
+    #[test]
+    fn an_endpoint_earns_its_seats_and_loses_them_when_it_fails() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        let mut expected = vec![UNKNOWN];
+        expected.extend([UNKNOWN * 2, UNKNOWN * 4, PER_ENDPOINT, PER_ENDPOINT]);
+        for expected in expected {
+            let mut taken = all_for(&seats, one());
+            assert_eq!(taken.len(), expected);
+            seats.mark(one(), false);
+            taken.pop().unwrap().finish(true);
+        }
+        seats.seat_for_new(one()).unwrap().finish(false);
+        assert_eq!(all_for(&seats, one()).len(), FAILING);
+        // Nobody else is touched by that.
+        assert_eq!(all_for(&seats, EndpointId::from_bytes([2; 16])).len(), UNKNOWN);
+    }
+
+    #[test]
+    fn what_is_new_waits_behind_what_found_no_seat() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        drop(all_for(&seats, one()));
+        assert!(seats.seat_for_new(one()).is_none(), "something older waits");
+        seats.mark(one(), false);
+        assert!(seats.seat_for_new(one()).is_some());
+    }
+
+    #[tokio::test]
+    async fn somebody_is_wanted_as_soon_as_there_is_room_for_what_waits() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        let mut taken = all_for(&seats, one());
+        assert_eq!(seats.room(one()), 0);
+        taken.truncate(UNKNOWN / 2);
+        assert_eq!(seats.room(one()), UNKNOWN / 2);
+        seats.wanted().await;
+        // Also when all had ended before anyone knew that something waits.
+        drop(taken);
+        seats.mark(one(), true);
+        seats.wanted().await;
+    }
+
+    #[test]
+    fn all_together_have_so_many_and_no_more() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        let endpoint = |number: usize| EndpointId::from_bytes((number as u128).to_be_bytes());
+        let taken: Vec<Seat> = (0..1_000).flat_map(|it| all_for(&seats, endpoint(it))).collect();
+        assert_eq!((taken.len(), seats.left()), (IN_ALL, 0));
+        drop(taken);
+        assert_eq!(seats.left(), IN_ALL);
+    }
+}

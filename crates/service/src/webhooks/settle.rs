@@ -132,6 +132,12 @@ fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
         standing.gone |= it.code == Some(GONE);
     }
     insert_attempts(app, tx, "scheduled", &told)?;
+    let arrived: Vec<[Param<'_>; 3]> = standings
+        .values()
+        .filter(|(_, standing)| standing.succeeded)
+        .map(|(to, _)| [to.user.into(), to.id.into(), now.into()])
+        .collect();
+    tx.execute_each(SUCCEEDED, &arrived)?;
     for (to, standing) in standings.values() {
         judge(app, tx, to, standing, now)?;
     }
@@ -145,10 +151,11 @@ pub(super) fn settle_manual(app: &App, tx: &mut Tx<'_>, it: &Outcome) -> Result<
     tx.execute(COUNTED, values)?;
     if it.is_good {
         tx.execute(DELIVERED, params![it.to.user, it.to.id, it.event, now])?;
+        tx.execute(SUCCEEDED, params![it.to.user, it.to.id, now])?;
     }
     let id = insert_attempt(app, tx, it, "manual")?;
     let gone = it.code == Some(GONE);
-    let standing = Standing { succeeded: it.is_good, gone, ..Standing::default() };
+    let standing = Standing { gone, ..Standing::default() };
     judge(app, tx, &it.to, &standing, now)?;
     Ok(id)
 }
@@ -197,6 +204,7 @@ fn insert_attempts(
     Ok(ids)
 }
 
+/// What failures mean for an endpoint.
 fn judge(
     app: &App,
     tx: &mut Tx<'_>,
@@ -204,9 +212,6 @@ fn judge(
     standing: &Standing,
     now: Timestamp,
 ) -> Result<()> {
-    if standing.succeeded {
-        tx.execute(SUCCEEDED, params![to.user, to.id, now])?;
-    }
     if standing.failed {
         tx.execute(FAILED, params![to.user, to.id, now])?;
     }
