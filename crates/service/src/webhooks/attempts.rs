@@ -170,7 +170,7 @@ macro_rules! select {
 macro_rules! list {
     ($first:literal) => {
         select!(
-            "where a.user_id = $1 ",
+            "where ",
             $first,
             " and a.id < $2 and ($3 = 'all' or a.key_id = $4)
             and ($5 = 'all' or a.endpoint_id = $6) and ($7 = 'all' or a.event_id = $8)
@@ -181,11 +181,14 @@ macro_rules! list {
     };
 }
 
-const ALL: &str = list!("");
-const OF_EVENT: &str = list!("and a.event_id = $8");
-const OF_ENDPOINT: &str = list!("and a.endpoint_id = $6");
-const FAILED: &str = list!("and a.status = 'failed'");
-const FAILED_OF_ENDPOINT: &str = list!("and a.endpoint_id = $6 and a.status = 'failed'");
+const ALL: &str = list!("a.user_id = $1");
+const FAILED: &str = list!("a.user_id = $1 and a.status = 'failed'");
+// Without figures SQLite takes the key of the table, which begins with the user, for as good as any index; so the user is
+// asked for in words that no index knows.
+const OF_EVENT: &str = list!("a.event_id = $8 and coalesce(a.user_id, $1) = $1");
+const OF_ENDPOINT: &str = list!("a.endpoint_id = $6 and coalesce(a.user_id, $1) = $1");
+const FAILED_OF_ENDPOINT: &str =
+    list!("a.endpoint_id = $6 and a.status = 'failed' and coalesce(a.user_id, $1) = $1");
 const GET: &str = select!("where a.user_id = $1 and a.id = $2");
 
 pub(super) const STATEMENTS: &[&str] =
@@ -195,7 +198,8 @@ pub(super) const STATEMENTS: &[&str] =
 mod tests {
     use super::*;
 
-    /// PostgreSQL decides by what a table holds, which is nothing here.
+    /// PostgreSQL decides by what a table holds, which is nothing here. All failures of a person are not among these:
+    /// there SQLite walks their attempts, the newest first.
     #[tokio::test]
     async fn what_is_commonly_asked_for_has_an_index_that_leads_there() {
         let database = testkit::Database::migrated().await;
@@ -204,22 +208,24 @@ mod tests {
             return;
         }
         let (event, endpoint) = (EventId::from_bytes([1; 16]), EndpointId::from_bytes([1; 16]));
-        let failed = Some("failed".to_owned());
+        let status = Some("failed".to_owned());
         let every = Filter::default();
+        let mut wrong = Vec::new();
         for (filter, index) in [
             (Filter { event: Some(event), ..every.clone() }, "attempts_by_event "),
             (Filter { endpoint: Some(endpoint), ..every.clone() }, "attempts_by_endpoint "),
-            (Filter { status: failed.clone(), ..every.clone() }, "attempts_failed "),
             (
-                Filter { status: failed, endpoint: Some(endpoint), ..every.clone() },
+                Filter { status, endpoint: Some(endpoint), ..every.clone() },
                 "attempts_failed_by_endpoint ",
             ),
             (every, "PRIMARY KEY "),
         ] {
             let sql = format!("explain query plan {}", filter.statement());
-            let plan = db.all(&sql, &[], |row| row.get::<String>(3)).await.unwrap();
-            assert!(plan[0].starts_with("SEARCH a USING") && plan[0].contains(index), "{plan:?}");
+            let nothing = vec![db::Param::Int(None); 11];
+            let plan = db.all(&sql, &nothing, |row| row.get::<String>(3)).await.unwrap();
+            wrong.extend((!plan[0].contains(index)).then(|| format!("{filter:?}: {plan:?}")));
             assert!(!plan.iter().any(|it| it.contains("TEMP B-TREE")), "{plan:?}");
         }
+        assert_eq!(wrong, [""; 0]);
     }
 }

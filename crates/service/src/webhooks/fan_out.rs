@@ -122,8 +122,9 @@ fn opened(
 /// queue of the whole server, and would only make them reach for the same rows.
 fn announce(app: &App, tx: &mut Tx<'_>, some_wait: bool, rides: Vec<Ride>) -> Result<()> {
     if !app.post.seats.is_open() {
-        return Ok(tx.tell()?);
+        tx.tell()?;
     }
+    // Also then: it may begin to send, and have looked already, before this is kept.
     let seats = app.post.seats.clone();
     tx.after(move || {
         seats.hand_over(rides);
