@@ -94,6 +94,11 @@ fn told(taken: i64, left: i64) -> String {
 
 pub(super) async fn discard(person: Person, path: Path<String>, _form: Form) -> Shown {
     let id = parse(path)?;
+    let file = files::get(person.app(), &person.caller, id).await?;
+    if file.state == State::Committing {
+        let said = "The file is being imported. Wait for it, then undo the import.";
+        return Ok(see_other(&person, &address(id), said));
+    }
     files::discard(person.app(), &person.caller, id).await?;
     Ok(see_other(&person, DESK, "The file is discarded. Nothing was imported from it."))
 }

@@ -1,5 +1,6 @@
 //! Taken in once, said plainly, and taken back.
 
+use db::params;
 use http::StatusCode;
 use service::accounts::{self, Filter, Status};
 use testkit::{Person, World};
@@ -114,4 +115,50 @@ async fn lines_that_cannot_be_read_are_told_with_their_reason() {
     import(&mut browser, &at, &[]).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("<dt>Left out</dt><dd>1</dd>"), "{page}");
+}
+
+/// What a process does that died over a file, or is still at it.
+async fn lease(world: &World, until: &str) {
+    let until: base::Timestamp = until.parse().unwrap();
+    let lease = move |tx: &mut db::Tx<'_>| {
+        let text = "update import_files set state = 'committing', leased_until = $1";
+        tx.execute(text, params![until])
+    };
+    world.app.db.write(lease).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_again() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    lease(&world, "2026-03-10T12:05:00Z").await;
+    let refreshed = "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>";
+    for path in [at.as_str(), "/import"] {
+        let page = browser.get(path).await.good();
+        assert!(page.contains("Being imported") && page.contains("Reading the file"), "{page}");
+        assert!(page.contains(refreshed) && page.contains("data-taking"), "{page}");
+    }
+    // Neither does a preview that was open meanwhile change anything.
+    assert_eq!(browser.post(&at, &[("dates", "day_first")]).await.location(), at);
+    let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
+    assert!(page.contains("Wait for it, then undo the import."), "{page}");
+    let refused = browser.post(&format!("{at}/commit"), &[]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.text.contains("is being imported already; wait a moment"), "{}", refused.text);
+    assert!(names(&world, &robin).await.is_empty());
+
+    lease(&world, "2026-03-10T11:59:00Z").await;
+    assert_eq!(browser.post(&format!("{at}/commit"), &[]).await.location(), at);
+    assert_eq!(names(&world, &robin).await.len(), 1);
+}
+
+#[tokio::test]
+async fn whoever_waited_in_vain_is_told_that_nothing_changed() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    assert!(!browser.get(&at).await.good().contains("did not go through"));
+    let page = browser.get(&format!("{at}?waited")).await.good();
+    assert!(page.contains("The import did not go through, and nothing was changed."), "{page}");
 }
