@@ -183,8 +183,13 @@ pub(super) async fn parse(
     let known = app.db.all(MAPPINGS, params![caller.user], pair).await?;
     let (content, choices) = (Arc::clone(&kept.content), kept.choices.clone());
     let work = move || read(&content, &choices, &hints, &known);
-    let read = tokio::task::spawn_blocking(work).await;
-    read.map_err(|error| Error::internal(format!("a file could not be read: {error}")))
+    in_background(work).await
+}
+
+/// A large file takes longer than others should have to wait.
+async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::internal(format!("a file could not be read: {error}")))
 }
 
 async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<Hints> {
@@ -205,7 +210,9 @@ pub async fn preset(
 ) -> Result<Option<csv::Mapping>> {
     let kept = load(app, caller, id).await?;
     let hints = hints(app, caller, &kept.choices).await?;
-    Ok(csv::mapping_of_preset(name, &kept.content, &hints))
+    let name = name.to_owned();
+    let work = move || csv::mapping_of_preset(&name, &kept.content, &hints);
+    in_background(work).await
 }
 
 fn read(

@@ -27,7 +27,7 @@ pub(super) fn card(person: &Person, look: &Look) -> Markup {
             section.card aria-labelledby="where" {
                 h2 id="where" { "Where it goes" }
                 @for (place, account) in look.accounts.iter().enumerate() {
-                    (one(person, account, place))
+                    (one(person, account, (place, look.accounts.len() > 1)))
                 }
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn landing_text(landing: Landing) -> String {
     }
 }
 
-fn one(person: &Person, account: &AccountLook, place: usize) -> Markup {
+fn one(person: &Person, account: &AccountLook, (place, is_one_of_many): (usize, bool)) -> Markup {
     let chosen = landing_text(account.landing);
     html! {
         div.landing {
@@ -53,7 +53,7 @@ fn one(person: &Person, account: &AccountLook, place: usize) -> Markup {
             div.filters {
                 input type="hidden" name={ "was_" (place) } value=(chosen);
                 (goes(account, place, &chosen))
-                (new_account(account, place))
+                (new_account(account, place, is_one_of_many))
             }
             @if account.landing == Landing::New && !account.candidates.is_empty() {
                 p.soft {
@@ -134,14 +134,18 @@ fn goes(account: &AccountLook, place: usize, chosen: &str) -> Markup {
 }
 
 /// What a new account is called and is; the style hides it where it goes into another.
-fn new_account(account: &AccountLook, place: usize) -> Markup {
+fn new_account(account: &AccountLook, place: usize, is_one_of_many: bool) -> Markup {
+    let label = |word: &str| match is_one_of_many {
+        true => format!("{word} of {}", account.name),
+        false => word.to_owned(),
+    };
     let (name, kind) = (format!("name_{place}"), format!("kind_{place}"));
     let kinds = KINDS.map(|(kind, label)| (kind.as_str(), label));
     html! {
         div.only-new {
-            (Field::text(&name, "Name", &account.name).optional().show(&Wrong::default()))
+            (Field::text(&name, &label("Name"), &account.name).optional().show(&Wrong::default()))
         }
-        div.only-new { (fields::select(&kind, "Kind", &kinds, account.kind.as_str())) }
+        div.only-new { (fields::select(&kind, &label("Kind"), &kinds, account.kind.as_str())) }
     }
 }
 

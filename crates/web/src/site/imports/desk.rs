@@ -60,7 +60,7 @@ async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
         let held = files::hold(person.app(), &person.caller, &name, content).await;
         ids.push(held.map_err(|error| match error {
             Error::Invalid { param, message } => {
-                Error::Invalid { param, message: format!("{name}: {message}") }
+                Error::Invalid { param, message: format!("\u{201c}{name}\u{201d}: {message}") }
             }
             other => other,
         })?);
@@ -75,7 +75,7 @@ async fn show(person: &Person, status: StatusCode, wrong: &Wrong) -> Shown {
     for file in held.into_iter().filter(|it| it.state != State::Done) {
         left -= file.size;
         let look = match file.state == State::Open && left >= 0 {
-            true => Some(files::look(person.app(), &person.caller, file.id).await?),
+            true => look_at(person, file.id).await?,
             false => None,
         };
         waiting.push((file, look));
@@ -91,6 +91,15 @@ async fn show(person: &Person, status: StatusCode, wrong: &Wrong) -> Shown {
     let mut shell = shell("Import");
     shell.waits = is_taking;
     Ok(shell.page_with(status, person, main))
+}
+
+/// None if it was imported or discarded in between.
+async fn look_at(person: &Person, id: FileId) -> Result<Option<Look>> {
+    match files::look(person.app(), &person.caller, id).await {
+        Ok(look) => Ok(Some(look)),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// A plain field for files; the script lets them be dropped anywhere on it and tells how far it is.

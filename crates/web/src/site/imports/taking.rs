@@ -59,7 +59,11 @@ pub(super) async fn all(person: Person, _form: Form) -> Shown {
     let work = async move {
         let (mut taken, mut left) = (0, 0);
         for id in open {
-            let look = files::look(&app, &caller, id).await?;
+            let look = match files::look(&app, &caller, id).await {
+                // It was imported or discarded in between.
+                Err(Error::NotFound(_)) => continue,
+                look => look?,
+            };
             if !look.is_ready() || desk::is_old(&look) {
                 left += 1;
                 continue;
