@@ -134,26 +134,31 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     browser.drop_files(&[bank::ofx(now), bank::checking(now), bank::open_table(), odd]);
     browser.sees("4 files are here to be looked at.");
     show("import-waiting", &browser);
-    browser.follow("statement.ofx");
+    // Whoever looks may leave a menu open; each scene begins with a fresh page.
+    let open = |name: &str| {
+        browser.go("/import");
+        browser.follow(name);
+    };
+    open("statement.ofx");
     browser.sees("40 new");
     show("import-preview", &browser);
+    open("statement.ofx");
     browser.press("Import 40 new transactions");
     browser.sees("40 new transactions came in");
     show("import-done", &browser);
-    browser.go("/import");
-    browser.follow("Chase1234_Activity.csv");
+    open("Chase1234_Activity.csv");
     show("import-unclear", &browser);
+    open("Chase1234_Activity.csv");
     browser.choose("Account for Chase", "Checking ...1234");
     browser.sees("Nothing new in this file");
     show("import-nothing-new", &browser);
-    browser.go("/import");
-    browser.follow("little-bank.csv");
+    open("little-bank.csv");
     browser.sees("Which day is");
     show("import-questions", &browser);
+    open("little-bank.csv");
     browser.choose("Amount", "Not in this file");
     browser.sees("Choose the column with the amount");
     show("import-columns", &browser);
-    browser.go("/import");
-    browser.follow("holiday.jpg");
+    open("holiday.jpg");
     show("import-unreadable", &browser);
 }

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::time::Duration;
 
 use service::{
-    App, actions, connections, idempotency, insights, invitations, keys, limits, oauth, paper,
-    passkeys, sessions, sign_ins, webhooks,
+    App, actions, connections, idempotency, imports, insights, invitations, keys, limits, oauth,
+    paper, passkeys, sessions, sign_ins, webhooks,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -83,6 +83,9 @@ impl Loops {
         });
         self.start("forget old events and attempts", 600, app, |app| async move {
             webhooks::forget_once(&app).await
+        });
+        self.start("forget files that nobody came back for", 600, app, |app| async move {
+            imports::files::forget_once(&app).await
         });
         self.start("forget idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await

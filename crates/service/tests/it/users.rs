@@ -7,6 +7,7 @@ use service::benefits::Said;
 use service::enrichment::{NewRule, Word};
 use service::goals::{self, NewGoal, Status};
 use service::idempotency::{self, Answer, Request};
+use service::imports::files::{self, AccountChoice, Choices, Goes};
 use service::keys::NewKey;
 use service::sessions::Visit;
 use service::users::{self, NewUser, Role};
@@ -265,6 +266,20 @@ async fn with_insights(world: &World, person: &Person) {
     insights::run_all(&world.app).await.unwrap();
 }
 
+/// A file that is taken in by a mapping of the person's, and one that waits.
+async fn files_of(world: &World, person: &Person) {
+    let (app, caller) = (&world.app, &person.caller);
+    let table = "Day,Sum,Words,Balance\n2026-03-01,-1.00,A,9.00\n2026-03-02,-2.00,B,7.00\n";
+    let id = files::hold(app, caller, "a.csv", table.into()).await.unwrap();
+    let look = files::look(app, caller, id).await.unwrap();
+    let choice = AccountChoice { goes: Some(Goes::New), ..AccountChoice::default() };
+    let mapping = Some(look.table.unwrap().mapping);
+    let choices = Choices { mapping, accounts: [(0, choice)].into(), ..look.choices };
+    files::choose(app, caller, id, choices).await.unwrap();
+    files::take(app, caller, id).await.unwrap();
+    files::hold(app, caller, "b.csv", table.into()).await.unwrap();
+}
+
 #[tokio::test]
 async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
     let world = World::new().await;
@@ -274,6 +289,7 @@ async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
         // Still to be looked at.
         let late = txn("2026-03-08", -100, "KROGER #339").id("late");
         person.import(statement([checking("A").with(late)])).await;
+        files_of(&world, person).await;
     }
     let before = world.stored().await;
     let (of_robin, of_kim) = (hex(robin.user.id.as_bytes()), hex(kim.user.id.as_bytes()));

@@ -18,6 +18,8 @@ pub(crate) struct Browser {
     form_token: String,
     /// As a program would send it, where a test tries that.
     pub(crate) bearer: Option<String>,
+    /// As a script of ours asks for an answer.
+    pub(crate) accept: Option<&'static str>,
 }
 
 /// A page as the browser got it.
@@ -37,7 +39,13 @@ impl Browser {
             ..web::Settings::default()
         };
         let router = web::doors_with(world.app.clone(), settings, web::api::ENDPOINTS).main;
-        Browser { router, cookies: BTreeMap::new(), form_token: String::new(), bearer: None }
+        Browser {
+            router,
+            cookies: BTreeMap::new(),
+            form_token: String::new(),
+            bearer: None,
+            accept: None,
+        }
     }
 
     /// Signed in already, as somebody who just was at the door.
@@ -130,6 +138,9 @@ impl Browser {
             .header(header::CONTENT_TYPE, kind);
         if let Some(token) = &self.bearer {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        if let Some(accept) = self.accept {
+            request = request.header(header::ACCEPT, accept);
         }
         let request = request.body(Body::from(body)).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();

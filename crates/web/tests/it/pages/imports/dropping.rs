@@ -41,11 +41,27 @@ async fn one_file_leads_to_its_page_and_a_script_is_told_where_that_is() {
     let (_, mut browser) = robin(&world).await;
     let at = dropped(&mut browser, "march.ofx", &groceries()).await;
     let page = browser.get(&at).await.good();
-    for said in ["march.ofx", "KROGER 339", "-$42.10", "+$2,500.00", ">New<", "$1,234.56", "••1234"]
-    {
+    for said in [
+        "march.ofx",
+        "KROGER 339",
+        "-$42.10",
+        "+$2,500.00",
+        ">New<",
+        "$1,234.56",
+        "Checking ...1234",
+    ] {
         assert!(page.contains(said), "{said}: {page}");
     }
     assert!(page.contains("Import 2 new transactions"), "{page}");
+
+    let (token, one) = (browser.form_token(), groceries());
+    browser.accept = Some("application/json");
+    let told = browser.drop_files(&token, &[("a.ofx", &one)]).await.good();
+    assert!(told.starts_with("{\"next\":\"/import/file_"), "{told}");
+    let told = browser.drop_files(&token, &[("a.ofx", &one), ("b.ofx", &one)]).await.good();
+    assert_eq!(told, "{\"next\":\"/import\"}");
+    browser.accept = None;
+    assert!(browser.get("/import").await.good().contains("2 files are here to be looked at."));
 }
 
 #[tokio::test]
