@@ -94,9 +94,9 @@ fn columns_are_mended_with_a_preview_that_follows() {
     browser.click(&browser.field("5 June 2026: the day comes first"));
     browser.sees("Fri 5 Jun");
     browser.click(&browser.field("Money out: something was paid for"));
-    browser.sees("-$80.00");
+    until("no question is left", || (!browser.text().contains("leaves this open")).then_some(()));
     browser.choose("Description", "Note: a · b · c");
-    browser.sees("It is read as you say below.");
+    browser.sees("Fri 5 Jun\tb\tNew\t-$80.00");
     browser.choose("Amount", "Not in this file");
     browser.sees("Choose the column with the amount");
     browser.keeps_nobody_out();
