@@ -50,7 +50,7 @@ impl AccountShape<'_> {
             }),
             _ => None,
         };
-        let rate = self.interest_rate_percentage.map(|it| fixed(it)).transpose()?;
+        let rate = self.interest_rate_percentage.map(fixed).transpose()?;
         let closed_on = match &*self.status {
             "closed" => Some(day(self.updated_at.get(..10).unwrap_or_default())?),
             _ => None,
@@ -150,7 +150,7 @@ pub(super) struct HeldShape<'a> {
 impl HeldShape<'_> {
     pub(super) fn draft(&self) -> Result<HoldingDraft, String> {
         let currency = currency(&self.currency)?;
-        let price = self.last_price.map(|it| fixed(it)).transpose()?;
+        let price = self.last_price.map(fixed).transpose()?;
         let value = maybe_minor(self.current_value, currency)?;
         Ok(HoldingDraft {
             security: SecurityDraft {

@@ -28,7 +28,7 @@ pub(super) struct Zip<'a> {
 impl<'a> Zip<'a> {
     /// By the list at its end. None when there is none that can be followed.
     pub(super) fn open(bytes: &'a [u8]) -> Option<Zip<'a>> {
-        let from = bytes.len().checked_sub(END_LENGTH + COMMENT_MAX).unwrap_or(0);
+        let from = bytes.len().saturating_sub(END_LENGTH + COMMENT_MAX);
         let end = from + bytes[from..].windows(END.len()).rposition(|it| it == END)?;
         let count = usize::from(short(bytes, end + 10)?);
         let mut at = long(bytes, end + 16)?;
