@@ -1,8 +1,10 @@
 //! One transaction with everything that is known of it, for the person themselves.
 
 use base::category::Category;
+use base::draft::giver_of;
 use base::{AccountId, Date, Money, Timestamp, TransactionId};
 use calc::enrich::{Stage, UNKNOWN};
+use calc::matching::HAND;
 use calc::transfers::Kind;
 use db::params;
 use wire::v1::Scope;
@@ -42,6 +44,8 @@ pub struct Transaction {
     /// Legs that would fit, where it is part of none.
     pub candidates: Vec<Leg>,
     pub stream: Option<Stream>,
+    /// Whether the person wrote it down, and so may change it.
+    pub by_hand: bool,
     pub updated_at: Timestamp,
 }
 
@@ -87,7 +91,7 @@ fn read(row: &db::Row<'_>, id: TransactionId, accounts: &[Account]) -> db::Resul
     let word = |text: Option<&str>| text.and_then(Category::parse);
     let (state, stage): (&str, Option<&str>) = (row.get(4)?, row.get(8)?);
     let transfer: Option<&str> = row.get(12)?;
-    let key: Option<String> = row.get(11)?;
+    let (key, external_id): (Option<String>, Option<&str>) = (row.get(11)?, row.get(15)?);
     let transaction = Transaction {
         id,
         account: account.clone(),
@@ -108,6 +112,7 @@ fn read(row: &db::Row<'_>, id: TransactionId, accounts: &[Account]) -> db::Resul
         other_leg: None,
         candidates: Vec::new(),
         stream: None,
+        by_hand: external_id.is_some_and(|it| giver_of(it) == HAND),
     };
     Ok(Some((transaction, key)))
 }
@@ -167,7 +172,7 @@ async fn legs(
 
 const GET: &str = "select t.account_id, t.amount_minor, t.posted_on, t.authorized_on, t.state, t.description,
     t.counterparty, t.category, t.category_stage, t.told_counterparty, t.told_category, t.merchant_key,
-    t.transfer_kind, f.fixed_at, t.updated_at from transactions t
+    t.transfer_kind, f.fixed_at, t.updated_at, t.external_id from transactions t
     left join transaction_fixes f on f.user_id = t.user_id and f.transaction_id = t.id
     where t.user_id = $1 and t.id = $2 and t.state <> 'removed'";
 // The other leg of every pair that this one is in; paired comes before suggested.

@@ -1,7 +1,8 @@
 //! Forms and their fields, each with its label, its hint and what is wrong with it.
 
+use base::{Currency, Date, Money, MoneyError};
 use maud::{Markup, html};
-use service::Error;
+use service::{Error, Result};
 
 use super::form::TOKEN_FIELD;
 use super::trouble::sentence;
@@ -30,7 +31,7 @@ pub(crate) struct Wrong {
 
 impl Wrong {
     /// What the person can mend; everything else is a page of its own.
-    pub(crate) fn from_error(error: Error) -> Result<Wrong, Error> {
+    pub(crate) fn from_error(error: Error) -> Result<Wrong> {
         match error {
             Error::Invalid { param, message } => Ok(Wrong { param, message: sentence(&message) }),
             Error::Conflict { message, .. } => {
@@ -147,5 +148,68 @@ pub(crate) fn check(name: &str, value: &str, label: &str, ticked: bool) -> Marku
             input type="checkbox" name=(name) value=(value) checked[ticked];
             span { (label) }
         }
+    }
+}
+
+/// A day as a form gives it; none where nothing is given.
+pub(crate) fn day(param: &str, text: &str) -> Result<Option<Date>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let parsed = if text.len() == 10 && text.is_ascii() { text.parse().ok() } else { None };
+    let wrong = || Error::invalid(param, "give the day as a date such as 2026-03-10");
+    parsed.map(Some).ok_or_else(wrong)
+}
+
+/// An amount as people type it: a sign of the currency and commas between thousands do no harm, but a comma that could
+/// mean cents is refused rather than read as a hundred times as much.
+pub(crate) fn amount(param: &str, text: &str, currency: Currency) -> Result<Money> {
+    let (before, after) = currency.signs();
+    let bare = text.replace([' ', '\u{a0}'], "");
+    let bare = bare.replace(before.trim(), "").replace(after.trim(), "");
+    let whole = bare.split('.').next().unwrap_or_default();
+    let groups_fit = whole.split(',').skip(1).all(|it| it.len() == 3);
+    let commas_in_cents = bare[whole.len()..].contains(',');
+    let wrong = || {
+        let message = format!("write the amount like {}", plain_example(currency));
+        Error::invalid(param, message)
+    };
+    if !groups_fit || commas_in_cents {
+        return Err(wrong());
+    }
+    Money::parse(&bare.replace(',', ""), currency).map_err(|error| match error {
+        MoneyError::OutOfRange => Error::invalid(param, "the amount is too large to be true"),
+        _ => wrong(),
+    })
+}
+
+fn plain_example(currency: Currency) -> String {
+    super::show::plain(Money::new(123_456, currency))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_read_as_it_was_meant_or_not_at_all() {
+        let read = |text: &str| amount("amount", text, Currency::USD).map(Money::minor).ok();
+        for (text, minor) in
+            [("12", 1_200), ("$1,234.56", 123_456), ("-0.05", -5), ("1,234,567", 123_456_700)]
+        {
+            assert_eq!(read(text), Some(minor), "{text}");
+        }
+        for text in ["", "12,34", "1,2345", "1.234,56", "12.345", "1,,000", "$", "ten", "٣"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        let said = amount("amount", "12,34", Currency::USD).unwrap_err().to_string();
+        assert!(said.contains("1234.56"), "{said}");
+    }
+
+    #[test]
+    fn a_day_is_a_date_or_nothing() {
+        assert_eq!(day("on", "").unwrap(), None);
+        assert!(day("on", "2026-03-10").unwrap().is_some());
+        assert!(day("on", "2026-02-30").is_err() && day("on", "+002026-03-10").is_err());
     }
 }

@@ -77,7 +77,10 @@ fn pages() -> Router<Door> {
         .route("/", get(overview::get))
         .route("/view", post(viewing::post))
         .route("/accounts", get(accounts::list))
+        .route("/accounts/new", get(accounts::new).post(accounts::create))
         .route("/accounts/{id}", get(accounts::one))
+        .route("/accounts/{id}/balance", post(accounts::set_balance))
+        .route("/accounts/{id}/transactions", post(accounts::write_down))
         .route("/accounts/{id}/name", post(accounts::rename))
         .route("/accounts/{id}/hide", post(accounts::hide))
         .route("/accounts/{id}/close", post(accounts::close))
@@ -105,13 +108,15 @@ fn pages() -> Router<Door> {
 /// What came in and went out.
 fn money() -> Router<Door> {
     use settings::rules;
-    use transactions::{change, download, one};
+    use transactions::{by_hand, change, download, one};
     Router::new()
         .route("/transactions", get(transactions::get))
         .route("/transactions.csv", get(download::csv))
         .route("/transactions.json", get(download::json))
         .route("/transactions/recategorise", post(change::several))
         .route("/transactions/{id}", get(one::get).post(change::correct))
+        .route("/transactions/{id}/edit", get(by_hand::get).post(by_hand::change))
+        .route("/transactions/{id}/delete", post(by_hand::delete))
         .route("/transactions/{id}/undo", post(change::undo))
         .route("/transactions/{id}/transfer", post(change::transfer))
         .route("/settings/rules", get(rules::get))

@@ -1,11 +1,11 @@
 //! What is done with an account by forms.
 
 use axum::extract::Path;
-use base::{AccountId, Date};
+use base::AccountId;
 use service::{Error, accounts, benefits, insights};
 
 use super::{one, parse};
-use crate::site::fields::Wrong;
+use crate::site::fields::{self, Wrong};
 use crate::site::form::Form;
 use crate::site::person::Person;
 use crate::site::shell;
@@ -29,7 +29,7 @@ pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) 
 
 pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form) -> Shown {
     let id = parse(id)?;
-    let done = match day(&form, "closed_on") {
+    let done = match fields::day("closed_on", form.text("closed_on")) {
         Ok(Some(on)) => accounts::close(person.app(), &person.caller, id, on).await,
         Ok(None) => Err(Error::invalid("closed_on", "say which day was its last")),
         Err(error) => Err(error),
@@ -47,7 +47,7 @@ pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) 
     let id = parse(id)?;
     let (app, caller) = (person.app(), &person.caller);
     let product = Some(form.text("product")).filter(|it| !it.is_empty());
-    let done = match day(&form, "opened_on") {
+    let done = match fields::day("opened_on", form.text("opened_on")) {
         Ok(opened_on) => benefits::set_card(app, caller, id, product, opened_on).await,
         Err(error) => Err(error),
     };
@@ -58,18 +58,8 @@ pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) 
     answer(&person, id, &form, done, "The card is saved.").await
 }
 
-/// A day as a form gives it; none where nothing is given.
-fn day(form: &Form, name: &str) -> service::Result<Option<Date>> {
-    let text = form.text(name);
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let wrong = |_| Error::invalid(name, "give the day as a date such as 2026-03-10");
-    text.parse().map(Some).map_err(wrong)
-}
-
 /// Back to the account with what was done, or with what is wrong.
-async fn answer(
+pub(super) async fn answer(
     person: &Person,
     id: AccountId,
     form: &Form,

@@ -41,7 +41,8 @@ impl Doubt {
 
     pub(crate) fn advice(self, account: &Account) -> &'static str {
         match (self, account.source.as_str()) {
-            (Doubt::Stale, "file" | "manual") => "Bring in a newer statement.",
+            (Doubt::Stale, "file") => "Bring in a newer statement.",
+            (Doubt::Stale, "manual") => "Set its balance below.",
             (Doubt::Stale, _) => "It may catch up by itself; look again tomorrow.",
             (Doubt::SignIn | Doubt::Disconnected, _) => "Connect it again to go on.",
         }

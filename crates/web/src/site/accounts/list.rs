@@ -33,6 +33,7 @@ fn empty() -> Markup {
             p { "Every account you bring in shows here, by type, with its balance and how fresh it \
                  is." }
             a.button href="/import" { "Import files from your bank" }
+            " " a href="/accounts/new" { "Add an account by hand" }
         }
     }
 }
@@ -49,7 +50,10 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
     html! {
         div.heading {
             h1 { "Accounts" }
-            a href="/import" { "Import files" }
+            span {
+                a href="/import" { "Import files" } " or "
+                a href="/accounts/new" { "add an account by hand" }
+            }
         }
         p {
             (plural(open as i64, "open account", "open accounts")) ", together worth "

@@ -1,5 +1,6 @@
 //! Accounts: all of them by type, and each with its balance over time and what the person may say of it.
 
+mod by_hand;
 mod changes;
 mod doubt;
 mod list;
@@ -11,6 +12,7 @@ use base::draft::AccountKind;
 use base::{AccountId, Money};
 use service::accounts::Account;
 
+pub(super) use by_hand::{create, new, set_balance, write_down};
 pub(super) use changes::{card, close, hide, rename, reopen};
 pub(super) use doubt::{Doubt, day_of};
 pub(super) use list::get as list;

@@ -13,7 +13,7 @@ use service::spans::Span;
 use service::transactions::{self, Filter};
 
 use super::saying::{Saying, forms};
-use super::{Doubt, day_of, kind_name, list, parse, place};
+use super::{Doubt, by_hand, day_of, kind_name, list, parse, place};
 use crate::site::chart::{Line, Point, ranges};
 use crate::site::fields::Wrong;
 use crate::site::form::Form;
@@ -54,12 +54,14 @@ async fn show(person: &Person, id: AccountId, span: Span, sent: Option<(&Form, W
         product,
     )?;
     let status = if sent.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let saying = Saying { product, sent };
     let main = html! {
-        (head(person, &account, sent.as_ref().map(|(_, wrong)| wrong)))
+        (head(person, &account, saying.sent.as_ref().map(|(_, wrong)| wrong)))
         (balance(person, &account, &chart, span))
         (unexplained(person.view, &account, &chart))
         (happened(&account, &rows))
-        (forms(person, &account, &Saying { product, sent }))
+        (by_hand::forms(person, &account, &saying))
+        (forms(person, &account, &saying))
     };
     Ok(Shell::new(Place::Accounts, &account.name).page_with(status, person, main))
 }

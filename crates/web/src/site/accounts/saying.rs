@@ -18,14 +18,14 @@ pub(super) struct Saying<'a> {
 }
 
 impl Saying<'_> {
-    fn typed(&self, name: &str, known: &str) -> String {
+    pub(super) fn typed(&self, name: &str, known: &str) -> String {
         match &self.sent {
             Some((form, _)) if form.has(name) => form.text(name).to_owned(),
             _ => known.to_owned(),
         }
     }
 
-    fn show(&self, field: &Field<'_>) -> Markup {
+    pub(super) fn show(&self, field: &Field<'_>) -> Markup {
         match &self.sent {
             Some((_, wrong)) => field.show(wrong),
             None => field.show(&Wrong::default()),

@@ -65,10 +65,7 @@ impl Draft {
 
     /// What the words mean, or which of them mean nothing.
     fn read(&self, currency: Currency) -> Result<NewGoal> {
-        let amount = |name: &str, text: &str| {
-            let plain: String = text.chars().filter(|it| !matches!(it, ',' | '$' | ' ')).collect();
-            Money::parse(&plain, currency).map_err(|error| Error::invalid(name, error.to_string()))
-        };
+        let amount = |name: &str, text: &str| fields::amount(name, text, currency);
         let saved = match self.saved.is_empty() {
             true => 0,
             false => amount("saved_amount", &self.saved)?.minor(),

@@ -1,8 +1,11 @@
 //! Transactions: found, added up, corrected, and taken along as a file.
 
+pub(super) mod by_hand;
 mod category;
 pub(super) mod change;
 pub(super) mod download;
+pub(super) mod csv;
+pub(super) mod entry;
 mod list;
 pub(super) mod one;
 mod search;

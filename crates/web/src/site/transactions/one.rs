@@ -89,7 +89,7 @@ impl Sheet<'_> {
             section.card aria-labelledby="known" {
                 h2 id="known" { "What is known" }
                 dl.facts-of {
-                    div { dt { "Bank's text" } dd.bank { (it.description) } }
+                    div { dt { (if it.by_hand { "Your text" } else { "Bank's text" }) } dd.bank { (it.description) } }
                     @if let Some(told) = &it.told_counterparty {
                         div { dt { "Name from the bank" } dd { (told) } }
                     }
@@ -124,6 +124,12 @@ impl Sheet<'_> {
                                 }
                             }
                         }
+                    }
+                }
+                @if it.by_hand {
+                    p.soft {
+                        "You wrote it down. "
+                        a href={ "/transactions/" (it.id) "/edit" } { "Change or delete it" }
                     }
                 }
                 @if it.pending {

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod connections;
+mod by_hand;
 mod forgery;
 mod imports;
 mod income;

@@ -1,0 +1,102 @@
+//! A transaction as a person writes it down: the fields of its form, and what was typed into them.
+
+use base::category::Category;
+use base::{Currency, Date};
+use maud::{Markup, html};
+use service::manual::Entry;
+use service::transactions::Transaction;
+use service::{Error, Result};
+
+use super::category;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::show;
+
+/// What the form shows, as text: what was typed stays typed when something is wrong.
+#[derive(Default)]
+pub(in crate::site) struct Draft {
+    on: String,
+    way: String,
+    amount: String,
+    description: String,
+    category: String,
+}
+
+impl Draft {
+    pub(in crate::site) fn new(today: Date) -> Draft {
+        Draft { on: today.to_string(), ..Draft::default() }
+    }
+
+    pub(in crate::site) fn typed(form: &Form) -> Draft {
+        let text = |name: &str| form.text(name).to_owned();
+        Draft {
+            on: text("on"),
+            way: text("way"),
+            amount: text("amount"),
+            description: text("description"),
+            category: text("category"),
+        }
+    }
+
+    pub(super) fn of(it: &Transaction) -> Draft {
+        let way = if it.amount.minor() > 0 { "in" } else { "out" };
+        let amount = show::plain(it.amount);
+        Draft {
+            on: it.posted_on.to_string(),
+            way: way.to_owned(),
+            amount: amount.trim_start_matches('-').to_owned(),
+            description: it.description.clone(),
+            category: it.told_category.map_or("", Category::detailed).to_owned(),
+        }
+    }
+
+    /// What the words mean, or which of them mean nothing.
+    pub(in crate::site) fn read(&self, currency: Currency) -> Result<Entry> {
+        let day = fields::day("on", &self.on)?;
+        let on = day.ok_or_else(|| Error::invalid("on", "say on which day it was"))?;
+        let amount = fields::amount("amount", &self.amount, currency)?.minor();
+        if amount < 0 {
+            let message = "give the amount without a sign, and choose money in or money out";
+            return Err(Error::invalid("amount", message));
+        }
+        let amount_minor = match self.way.as_str() {
+            "in" => amount,
+            "out" => -amount,
+            _ => return Err(Error::invalid("amount", "choose money in or money out")),
+        };
+        if self.description.is_empty() {
+            return Err(Error::invalid("description", "say in a few words what it was"));
+        }
+        let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
+        Ok(Entry { on, amount_minor, description: self.description.clone(), category })
+    }
+
+    pub(in crate::site) fn fields(&self, currency: Currency, wrong: &Wrong) -> Markup {
+        let ways = [("out", "Money out"), ("in", "Money in")];
+        let label = format!("Amount ({})", currency.code());
+        html! {
+            (Field::text("on", "Day", &self.on).kind("date").show(wrong))
+            (fields::select("way", "Direction", &ways, &self.way))
+            (Field::text("amount", &label, &self.amount).hint("Without a sign.").show(wrong))
+            (Field::text("description", "What it was", &self.description).show(wrong))
+        }
+    }
+
+    /// Only where it is new: later there is a form that says more than the source's word.
+    pub(in crate::site) fn category(&self) -> Markup {
+        html! {
+            div.field {
+                label for="f-category" { "Category" }
+                select id="f-category" name="category" {
+                    option value="" { "Let the text decide" }
+                    (category::options(&self.category, false))
+                }
+            }
+        }
+    }
+
+    /// The form has no such field there, so what was said at first stays.
+    pub(super) fn with_category_of(self, it: &Transaction) -> Draft {
+        Draft { category: Draft::of(it).category, ..self }
+    }
+}

@@ -1,0 +1,188 @@
+//! Accounts and transactions that the person keeps up by hand.
+
+use base::draft::Source;
+use base::draft::Statement;
+use http::StatusCode;
+use service::{accounts, manual};
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World};
+
+use super::{HOSTILE, is_harmless};
+use crate::browser::{Browser, Page};
+
+const WALLET: [(&str, &str); 4] =
+    [("name", "Wallet"), ("kind", "depository"), ("currency", "USD"), ("balance", "$1,000.00")];
+
+async fn robin(world: &World) -> (Person, Browser) {
+    let robin = world.someone().await;
+    let browser = Browser::of(world, &robin).await;
+    (robin, browser)
+}
+
+/// An account with a thousand dollars, and its page.
+async fn wallet(robin: &Person, browser: &mut Browser) -> String {
+    browser.submit("/accounts/new", &WALLET).await.good();
+    format!("/accounts/{}", robin.account("Wallet").await)
+}
+
+fn entry<'a>(on: &'a str, way: &'a str, amount: &'a str) -> [(&'a str, &'a str); 5] {
+    let category = "FOOD_AND_DRINK_COFFEE";
+    [("on", on), ("way", way), ("amount", amount), ("description", "Beans"), ("category", category)]
+}
+
+fn is_refused(page: &Page, said: &str) {
+    assert_eq!(page.status, StatusCode::BAD_REQUEST, "{}", page.text);
+    assert!(page.text.contains(said), "{said}\n{}", page.text);
+    assert!(page.text.contains("aria-invalid=\"true\""), "{}", page.text);
+}
+
+#[tokio::test]
+async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let page = browser.get("/accounts").await.good();
+    assert!(page.contains("href=\"/accounts/new\""), "{page}");
+    for (wrong, said) in [
+        (("name", ""), "Give the account a name"),
+        (("balance", "12,34"), "Write the amount like 1234.56"),
+        (("balance", "99999999999999999"), "too large"),
+    ] {
+        let fields: Vec<(&str, &str)> =
+            WALLET.iter().map(|it| if it.0 == wrong.0 { wrong } else { *it }).collect();
+        let page = browser.post("/accounts/new", &fields).await;
+        is_refused(&page, said);
+        let kept = if wrong.0 == "name" { "$1,000.00" } else { "Wallet" };
+        assert!(page.text.contains(&format!("value=\"{kept}\"")), "{}", page.text);
+    }
+    let page = browser.submit("/accounts/new", &WALLET).await.good();
+    assert!(page.contains("The account is there") && page.contains("$1,000.00"), "{page}");
+    assert!(page.contains("Write down a transaction") && page.contains("Set the balance"));
+    let id = robin.account("Wallet").await;
+    let kept = accounts::get(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(kept.balance_current_minor, Some(100_000));
+    assert!(browser.get("/accounts").await.good().contains("Wallet"));
+}
+
+#[tokio::test]
+async fn setting_the_balance_says_what_it_was_and_what_it_is() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let account = wallet(&robin, &mut browser).await;
+    let page = browser.submit(&format!("{account}/balance"), &[("balance", "950.25")]).await.good();
+    assert!(page.contains("The balance was $1,000.00 and is now $950.25."), "{page}");
+    for (typed, said) in [("", "Say what is on it now"), ("lots", "Write the amount like")] {
+        let page = browser.post(&format!("{account}/balance"), &[("balance", typed)]).await;
+        is_refused(&page, said);
+        assert!(page.text.contains(&format!("value=\"{typed}\"")), "{}", page.text);
+    }
+    browser.submit("/view", &[("hide", "1"), ("next", "/")]).await.good();
+    let page = browser.get(&account).await.good();
+    assert!(!page.contains("950.25"), "{page}");
+}
+
+#[tokio::test]
+async fn a_transaction_is_written_down_changed_and_deleted() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let account = wallet(&robin, &mut browser).await;
+    let today = world.app.clock.today().to_string();
+    let add = format!("{account}/transactions");
+    let page = browser.submit(&add, &entry(&today, "out", "4.50")).await.good();
+    assert!(page.contains("written down") && page.contains("$995.50"), "{page}");
+    assert!(page.contains("-$4.50") && page.contains("Coffee"), "{page}");
+    let one = page.split_once("href=\"/transactions/txn_").unwrap().1.split('"').next().unwrap();
+    let one = format!("/transactions/txn_{one}");
+    let page = browser.get(&one).await.good();
+    assert!(page.contains("You wrote it down") && page.contains("Your text"), "{page}");
+    let page = browser.get(&format!("{one}/edit")).await.good();
+    assert!(page.contains("value=\"4.50\"") && page.contains("value=\"Beans\""), "{page}");
+    let page = browser.submit(&format!("{one}/edit"), &entry(&today, "in", "5")).await.good();
+    assert!(page.contains("The transaction is changed") && page.contains("+$5.00"), "{page}");
+    // The form has no category, and what was said at first stays.
+    assert!(page.contains("Coffee"), "{page}");
+    assert!(browser.get(&account).await.good().contains("$1,005.00"));
+    let page = browser.submit(&format!("{one}/delete"), &[]).await.good();
+    assert!(page.contains("“Beans” is deleted") && page.contains("$1,000.00"), "{page}");
+    assert_eq!(browser.get(&one).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let account = wallet(&robin, &mut browser).await;
+    for (fields, said) in [
+        (entry("", "out", "4.50"), "Say on which day"),
+        (entry("2026-02-30", "out", "4.50"), "Give the day as a date"),
+        (entry("2026-03-01", "out", "-4.50"), "without a sign"),
+        (entry("2026-03-01", "out", "0"), "must not be zero"),
+        (entry("2026-03-01", "out", "4,50"), "Write the amount like"),
+        (entry("2026-03-01", "sideways", "4.50"), "Choose money in or money out"),
+        (
+            [
+                ("on", "2026-03-01"),
+                ("way", "in"),
+                ("amount", "1"),
+                ("description", ""),
+                ("category", ""),
+            ],
+            "in a few words",
+        ),
+    ] {
+        let page = browser.post(&format!("{account}/transactions"), &fields).await;
+        is_refused(&page, said);
+        assert!(page.text.contains(&format!("value=\"{}\"", fields[2].1)), "{}", page.text);
+        // The other form of the page is not filled with it.
+        assert!(page.text.contains("value=\"1000.00\""), "{}", page.text);
+    }
+    assert!(browser.get(&account).await.good().contains("None yet."));
+}
+
+#[tokio::test]
+async fn what_a_bank_keeps_up_and_what_is_somebody_elses_cannot_be_written_on() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let told = Statement {
+        source: Source::Simplefin,
+        ..statement([checking("Everyday").with(txn("2026-03-01", -450, "A").id("t1"))])
+    };
+    robin.import(told).await;
+    let account = format!("/accounts/{}", robin.account("Everyday").await);
+    let page = browser.get(&account).await.good();
+    assert!(!page.contains("Write down a transaction"), "{page}");
+    let page = browser.post(&format!("{account}/balance"), &[("balance", "1")]).await;
+    assert!(page.text.contains("kept up by its bank"), "{}", page.text);
+    let one = browser.get(&account).await.good();
+    let one = one.split_once("href=\"/transactions/txn_").unwrap().1.split('"').next().unwrap();
+    for verb in ["edit", "delete"] {
+        let page = browser.post(&format!("/transactions/txn_{one}/{verb}"), &[]).await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{verb}");
+    }
+    let kim = world.someone().await;
+    let mut other = Browser::of(&world, &kim).await;
+    for verb in ["balance", "transactions"] {
+        let page = other.post(&format!("{account}/{verb}"), &entry("2026-03-01", "in", "1")).await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{verb}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_typed_is_text_wherever_it_stands() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let fields = [("name", HOSTILE), ("kind", "other"), ("currency", "EUR"), ("balance", HOSTILE)];
+    is_harmless(&browser.post("/accounts/new", &fields).await.text);
+    let account = wallet(&robin, &mut browser).await;
+    let mut typed = entry("2026-03-01", "out", HOSTILE);
+    typed[3].1 = HOSTILE;
+    is_harmless(&browser.post(&format!("{account}/transactions"), &typed).await.text);
+    let id = robin.account("Wallet").await;
+    let written = manual::Entry {
+        on: testkit::day("2026-03-01"),
+        amount_minor: -1,
+        description: HOSTILE.to_owned(),
+        category: None,
+    };
+    let one = manual::add(&world.app, &robin.caller, id, written).await.unwrap();
+    is_harmless(&browser.get(&format!("/transactions/{one}/edit")).await.good());
+}
