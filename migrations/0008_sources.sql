@@ -121,6 +121,7 @@ create table offered_accounts (
     foreign key (user_id, connection_id) references connections (user_id, id) on delete cascade
 ) {clustered};
 
--- A rule may ask for rows to be hidden, and may hold only for what came in after a moment.
+-- A rule may ask for rows to be hidden (`hides` is yes or absent), and may hold only for what came in since a moment.
+-- Of a transaction that was posted, `state` is hidden while a rule hides it.
 alter table rules add column hides text;
 alter table rules add column holds_from {int};

@@ -114,6 +114,12 @@ pub(crate) fn all_in(tx: &mut db::Tx<'_>, user: UserId) -> Result<Vec<Account>> 
     Ok(accounts)
 }
 
+/// Counts anew what is seen of an account, where more than came and went has changed.
+pub(crate) fn recount(tx: &mut db::Tx<'_>, user: UserId, id: AccountId) -> Result<()> {
+    tx.execute(RECOUNT, params![user, id])?;
+    Ok(())
+}
+
 /// One account, whatever its state.
 pub async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
     caller.require(Scope::AccountsRead)?;
@@ -277,4 +283,8 @@ const RENAME: &str =
 const SET_CLOSED: &str =
     "update accounts set own_closed_on = $3, updated_at = $4 where user_id = $1 and id = $2";
 
-pub(crate) const STATEMENTS: &[&str] = &[ALL, GET, SET_HIDDEN, RENAME, SET_CLOSED];
+const RECOUNT: &str = "update accounts set transaction_count = (select cast(count(*) as bigint)
+    from transactions t where t.user_id = $1 and t.account_id = $2 and t.state not in ('removed', 'hidden'))
+    where user_id = $1 and id = $2";
+
+pub(crate) const STATEMENTS: &[&str] = &[ALL, GET, SET_HIDDEN, RENAME, SET_CLOSED, RECOUNT];

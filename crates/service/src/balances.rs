@@ -203,11 +203,12 @@ fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
 const KNOWN_FROM: &str = "select
     (select max(reported_on) from balances where user_id = $1 and account_id = $2 and reported_on <= $3),
     (select posted_on from transactions where user_id = $1 and account_id = $2 and posted_on <= $3
-        and state = 'posted' order by posted_on desc limit 1)";
+        and state in ('posted', 'hidden') order by posted_on desc limit 1)";
 const SNAPSHOTS_SINCE: &str =
     "select reported_on, current_minor, available_minor, limit_minor from balances
     where user_id = $1 and account_id = $2 and reported_on >= $3 order by reported_on";
 const NETS_SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
-    where user_id = $1 and account_id = $2 and posted_on >= $3 and state = 'posted' group by posted_on";
+    where user_id = $1 and account_id = $2 and posted_on >= $3 and state in ('posted', 'hidden')
+    group by posted_on";
 
 pub(crate) const STATEMENTS: &[&str] = &[KNOWN_FROM, SNAPSHOTS_SINCE, NETS_SINCE];

@@ -91,7 +91,7 @@ async fn decide(
 const LIST: &str = "select outflow_id, inflow_id, state, kind, evidence from transfers
     where user_id = $1 order by outflow_id, inflow_id";
 const LEG: &str = "select amount_minor, account_id from transactions
-    where user_id = $1 and id = $2 and state = 'posted'";
+    where user_id = $1 and id = $2 and state in ('posted', 'hidden')";
 const DECIDE: &str =
     "insert into transfer_decisions (user_id, outflow_id, inflow_id, decision, decided_at)
     values ($1, $2, $3, $4, $5) on conflict (user_id, outflow_id, inflow_id) do update

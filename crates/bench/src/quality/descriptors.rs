@@ -42,6 +42,7 @@ pub(super) fn judged(text: &str, context: Context, amount_minor: i64) -> Enriche
         amount_minor,
         told_counterparty: None,
         told_category: None,
+        came_at_ms: None,
         transfer: None,
         fix: None,
     };

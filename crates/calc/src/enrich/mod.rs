@@ -29,7 +29,7 @@ pub use history::{History, Sample};
 use keywords::Keyword;
 pub use merchants::{Flag, Merchant, merchant};
 pub use readable::readable;
-pub use rules::{Rule, Rules};
+pub use rules::{Rule, Rules, Subject};
 
 words!(
     /// Who decided a row's category.
@@ -66,6 +66,8 @@ pub struct Facts<'a> {
     pub told_category: Option<Category>,
     /// Set when the row is one side of a movement between own accounts.
     pub transfer: Option<Kind>,
+    /// In milliseconds since 1970; none for what is just coming in.
+    pub came_at_ms: Option<i64>,
     pub fix: Option<&'a Fix>,
 }
 
@@ -77,6 +79,8 @@ pub struct Enriched {
     pub category: Option<Category>,
     /// Who decided the category.
     pub stage: Stage,
+    /// Whether a rule asks for it not to be seen.
+    pub hidden: bool,
 }
 
 /// Tells one state of the tables from another: what was judged by other tables is to be judged again.
@@ -103,8 +107,8 @@ pub fn enrich(cleaned: &Cleaned, facts: &Facts<'_>, rules: &Rules, history: &His
         Some((category, stage)) => (Some(category), stage),
         None => (None, Stage::None),
     };
-    let key = row.key().to_owned();
-    Enriched { key, counterparty: row.counterparty(rules), category, stage }
+    let (key, hidden) = (row.key().to_owned(), row.rules(rules).any(|it| it.hides));
+    Enriched { key, counterparty: row.counterparty(rules), category, stage, hidden }
 }
 
 struct Row<'a> {
@@ -170,7 +174,9 @@ impl Row<'_> {
     }
 
     fn rules<'b>(&'b self, rules: &'b Rules) -> impl Iterator<Item = &'b Rule> {
-        rules.matching(self.key(), &self.cleaned.text, self.facts.account, self.facts.inflow)
+        let Facts { account, inflow, came_at_ms, .. } = *self.facts;
+        let row = Subject { key: self.key(), text: &self.cleaned.text, account, inflow };
+        rules.fitting(row).filter(move |it| it.holds(came_at_ms))
     }
 
     /// What the accounts themselves say, whatever anybody calls it.

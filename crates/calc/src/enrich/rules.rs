@@ -20,8 +20,30 @@ pub struct Rule {
     pub words: Option<String>,
     pub account: Option<AccountId>,
     pub inflow: Option<bool>,
+    /// Holds only for rows that came in then or later, in milliseconds since 1970.
+    pub from_ms: Option<i64>,
     pub counterparty: Option<String>,
     pub category: Option<Category>,
+    /// Such rows are not to be seen.
+    pub hides: bool,
+}
+
+impl Rule {
+    /// Whether it is also about rows that came in then. One without a time is just coming in.
+    pub fn holds(&self, came_at_ms: Option<i64>) -> bool {
+        self.from_ms.zip(came_at_ms).is_none_or(|(from, came)| from <= came)
+    }
+}
+
+/// A row as far as rules look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// As rows are stored with it.
+    pub key: &'a str,
+    /// As `clean` spells it; nothing where no rule asks for words.
+    pub text: &'a str,
+    pub account: AccountId,
+    pub inflow: bool,
 }
 
 /// Rules in the order in which they decide: key and account, key, words; newer before older.
@@ -54,19 +76,22 @@ impl Rules {
         Rules::default()
     }
 
-    /// The rules that hold for a row, the deciding one first.
-    pub(super) fn matching<'a>(
-        &'a self,
-        key: &str,
-        text: &'a str,
-        account: AccountId,
-        inflow: bool,
-    ) -> impl Iterator<Item = &'a Rule> {
-        let by_key = self.by_key.get(key).into_iter().flatten();
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.by_key.values().flatten().chain(&self.by_words)
+    }
+
+    /// The keys that some rule is about, as rows are stored with them.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.by_key.keys().map(String::as_str)
+    }
+
+    /// The rules that are about such a row, whenever it came in, the deciding one first.
+    pub fn fitting<'a>(&'a self, row: Subject<'a>) -> impl Iterator<Item = &'a Rule> {
+        let by_key = self.by_key.get(row.key).into_iter().flatten();
         by_key.chain(&self.by_words).filter(move |it| {
-            it.account.is_none_or(|it| it == account)
-                && it.inflow.is_none_or(|it| it == inflow)
-                && it.words.as_ref().is_none_or(|it| text.contains(it.as_str()))
+            it.account.is_none_or(|it| it == row.account)
+                && it.inflow.is_none_or(|it| it == row.inflow)
+                && it.words.as_ref().is_none_or(|it| row.text.contains(it.as_str()))
         })
     }
 }

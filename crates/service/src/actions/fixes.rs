@@ -55,6 +55,10 @@ struct RuleBefore {
     counterparty: Option<String>,
     category: Option<String>,
     created_at: i64,
+    #[serde(default)]
+    hides: Option<String>,
+    #[serde(default)]
+    holds_from: Option<i64>,
 }
 
 pub(super) fn apply(
@@ -184,7 +188,9 @@ fn restore_rule(tx: &mut Tx<'_>, user: UserId, rule: &RuleBefore) -> Result<()> 
             &rule.direction,
             &rule.counterparty,
             &rule.category,
-            rule.created_at
+            rule.created_at,
+            &rule.hides,
+            rule.holds_from
         ],
     )?;
     Ok(())
@@ -201,6 +207,8 @@ fn read_rule(row: &db::Row<'_>) -> db::Result<RuleBefore> {
         counterparty: row.get(5)?,
         category: row.get(6)?,
         created_at: row.get(7)?,
+        hides: row.get(8)?,
+        holds_from: row.get(9)?,
     })
 }
 
@@ -218,11 +226,11 @@ const RESTORE_FIX: &str =
     "insert into transaction_fixes (user_id, transaction_id, counterparty, category, fixed_at)
     values ($1, $2, $3, $4, $5) on conflict (user_id, transaction_id) do nothing";
 const RULES: &str = "select id, merchant_key, words, account_id, direction, counterparty, category,
-    created_at from rules where user_id = $1 order by id limit 2000";
+    created_at, hides, holds_from from rules where user_id = $1 order by id limit 2000";
 const FORGET_RULE: &str = "delete from rules where user_id = $1 and id = $2";
 const RESTORE_RULE: &str =
     "insert into rules (user_id, id, merchant_key, words, account_id, direction, counterparty,
-    category, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    category, created_at, hides, holds_from) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
 pub(super) const STATEMENTS: &[&str] =
     &[TEXT, FIX, FORGET_FIX, RESTORE_FIX, RULES, FORGET_RULE, RESTORE_RULE];

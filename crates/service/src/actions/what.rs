@@ -185,6 +185,7 @@ impl What {
                 account_id: text("account_id").map(AccountId::parse).transpose().ok()?,
                 direction: text("direction").and_then(Direction::parse),
                 word: word(&it["word"])?,
+                ..NewRule::default()
             })),
             ActionType::Transfer => Some(What::Transfer {
                 from: AccountId::parse(text("from_account_id")?).ok()?,

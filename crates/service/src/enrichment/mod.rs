@@ -1,6 +1,7 @@
 //! What a transaction is: who is at the other end, of which category, and by whose word. The person's word comes
 //! first, then their rules, then what the accounts, the source and our tables say.
 
+mod reach;
 mod rules;
 mod said;
 mod settle;
@@ -11,19 +12,24 @@ use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, TransactionId, UserId};
 pub use calc::enrich::Stage;
-use calc::enrich::{Cleaned, Enriched, Facts, Fix, History, Rule, Rules, Sample, clean, enrich};
+use calc::enrich::{Cleaned, Enriched, Facts, Fix, History, Sample, clean, enrich};
 use calc::transfers::Kind;
 use db::{Tx, params};
 
 use crate::Result;
 use crate::insights::Run;
 
+pub(crate) use reach::hiding_rule;
+pub use reach::{Reach, reaches};
 pub(crate) use rules::merchant_name;
 pub(crate) use rules::save as save_rule;
-pub use rules::{KeptRule, NewRule, create_rule, delete_rule, rules};
+use rules::{Book, RULES, read_rule};
+pub use rules::{
+    KeptRule, NewRule, RuleEdit, apply_rule_to_past, create_rule, delete_rule, rules, update_rule,
+};
 pub(crate) use said::{FIXED_MAX, save_fix};
-pub use said::{Word, fix, fix_always, unfix};
-pub(crate) use settle::settle;
+pub use said::{Word, fix, fix_always, fix_from_now_on, unfix};
+pub(crate) use settle::{settle, state};
 
 /// What the source says of a transaction beside its text. One that is new has no id yet.
 #[derive(Debug, Clone, Copy)]
@@ -37,25 +43,22 @@ pub(crate) struct Told<'a> {
 
 /// Everything that the person has said about what transactions are.
 pub(crate) struct Desk {
-    rules: Rules,
+    book: Book,
     fixes: HashMap<TransactionId, Fix>,
     history: History,
 }
 
 impl Desk {
     pub(crate) fn open(tx: &mut Tx<'_>, user: UserId) -> Result<Desk> {
-        let fixes = tx.all(FIXES, params![user], |row| {
-            let category: Option<&str> = row.get(2)?;
-            let fix =
-                Fix { counterparty: row.get(1)?, category: category.and_then(Category::parse) };
-            Ok((row.get::<TransactionId>(0)?, fix))
-        })?;
-        let mut rules = tx.all(RULES, params![user], read_rule)?;
-        for (place, rule) in rules.iter_mut().enumerate() {
-            rule.id = place as u64;
-        }
+        let fixes = tx.all(FIXES, params![user], read_fix)?;
+        let book = Book::new(tx.all(RULES, params![user], read_rule)?);
         let history = if fixes.is_empty() { History::empty() } else { history(tx, user)? };
-        Ok(Desk { rules: Rules::new(rules), fixes: fixes.into_iter().collect(), history })
+        Ok(Desk { book, fixes: fixes.into_iter().collect(), history })
+    }
+
+    /// Whether some rule hides transactions.
+    pub(crate) fn hides(&self) -> bool {
+        self.book.rules.iter().any(|it| it.hides)
     }
 
     /// Whether the person's word on a transaction teaches something about others.
@@ -94,9 +97,10 @@ impl Desk {
             told_counterparty: told.counterparty,
             told_category: told.category,
             transfer,
+            came_at_ms: told.id.map(came_at_ms),
             fix: told.id.and_then(|it| self.fixes.get(&it)),
         };
-        enrich(cleaned, &facts, &self.rules, &self.history)
+        enrich(cleaned, &facts, &self.book.rules, &self.history)
     }
 }
 
@@ -123,17 +127,16 @@ fn history(tx: &mut Tx<'_>, user: UserId) -> Result<History> {
     Ok(History::train(samples))
 }
 
-fn read_rule(row: &db::Row<'_>) -> db::Result<Rule> {
-    let (direction, category): (Option<&str>, Option<&str>) = (row.get(3)?, row.get(5)?);
-    Ok(Rule {
-        id: 0,
-        key: row.get(0)?,
-        words: row.get(1)?,
-        account: row.get(2)?,
-        inflow: direction.map(|it| it == "inflow"),
-        counterparty: row.get(4)?,
-        category: category.and_then(Category::parse),
-    })
+fn read_fix(row: &db::Row<'_>) -> db::Result<(TransactionId, Fix)> {
+    let category: Option<&str> = row.get(2)?;
+    let fix = Fix { counterparty: row.get(1)?, category: category.and_then(Category::parse) };
+    Ok((row.get(0)?, fix))
+}
+
+/// A transaction's id says when it came in.
+fn came_at_ms(id: TransactionId) -> i64 {
+    let time = id.as_bytes().iter().take(6);
+    time.fold(0, |so_far, byte| so_far << 8 | i64::from(*byte))
 }
 
 const FIXES: &str =
@@ -143,12 +146,8 @@ const SAMPLES: &str =
     left join transactions t on t.user_id = f.user_id and t.id = f.transaction_id
     left join accounts a on a.user_id = t.user_id and a.id = t.account_id
     where f.user_id = $1 and f.category is not null";
-// The oldest first: of two that say as much, the newer holds.
-const RULES: &str =
-    "select merchant_key, words, account_id, direction, counterparty, category from rules
-    where user_id = $1 order by created_at, id";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    let own = [FIXES, SAMPLES, RULES];
-    [&own[..], rules::STATEMENTS, said::STATEMENTS, settle::STATEMENTS].concat()
+    let own = [FIXES, SAMPLES];
+    [&own[..], reach::STATEMENTS, rules::STATEMENTS, said::STATEMENTS, settle::STATEMENTS].concat()
 }

@@ -21,8 +21,12 @@ pub struct Word {
 }
 
 impl Word {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counterparty.is_none() && self.category.is_none()
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
-        if self.counterparty.is_none() && self.category.is_none() {
+        if self.is_empty() {
             let message = "say a counterparty_name, a category, or both";
             return Err(Error::invalid("category", message));
         }
@@ -86,6 +90,25 @@ pub async fn fix_always(
     transaction: TransactionId,
     word: Word,
 ) -> Result<RuleId> {
+    fix_by_rule(app, caller, transaction, (word, false)).await
+}
+
+/// The same, and the rule leaves alone what came in before it.
+pub async fn fix_from_now_on(
+    app: &App,
+    caller: &Caller,
+    transaction: TransactionId,
+    word: Word,
+) -> Result<RuleId> {
+    fix_by_rule(app, caller, transaction, (word, true)).await
+}
+
+async fn fix_by_rule(
+    app: &App,
+    caller: &Caller,
+    transaction: TransactionId,
+    (word, from_now_on): (Word, bool),
+) -> Result<RuleId> {
     caller.require_owner("transaction")?;
     word.check()?;
     let (mine, caller, now) = (app.clone(), caller.clone(), app.clock.now());
@@ -100,7 +123,7 @@ pub async fn fix_always(
         let details = format!("Corrected 1 transaction to {}", word.text());
         let note = Note::new(&caller, "transaction.correct", details).about(transaction);
         audit::note(tx, caller.user, now, note)?;
-        let rule = NewRule { like: Some(description), word, ..NewRule::default() };
+        let rule = NewRule { like: Some(description), word, from_now_on, ..NewRule::default() };
         rules::save(tx, caller.user, (&caller).into(), now, (id, &rule))?;
         insights::settle_around(tx, &mine, caller.user, &[transaction])?;
         insights::touch_everything(tx, caller.user, now)?;

@@ -14,8 +14,8 @@ use calc::transfers::{
 use db::{Param, Tx, params};
 
 use super::{Desk, Told};
-use crate::Result;
 use crate::insights::{Run, Scope, Touch};
+use crate::{Result, accounts};
 
 /// How much is read beyond what the touched rows reach at once; most groups are closed within it.
 const MARGIN_DAYS: i64 = 10;
@@ -26,7 +26,9 @@ struct Row {
     id: TransactionId,
     account: AccountId,
     on_days: i64,
+    /// Seen or hidden: what is hidden still moved, and its other leg is neither earned nor spent.
     posted: bool,
+    hidden: bool,
     amount_minor: i64,
     currency: Currency,
     authorized_on: Option<Date>,
@@ -40,6 +42,11 @@ struct Row {
 }
 
 impl Row {
+    /// What is pending is in sight until it is posted: its text may still change.
+    fn is_to_hide(&self, enriched: &Enriched) -> bool {
+        self.posted && enriched.hidden
+    }
+
     /// Whether it is stored as half of just this move, or of none.
     fn is_settled(&self, pair: Option<&Pair>) -> bool {
         self.transfer == pair.map(|it| it.outflow) && self.transfer_kind == pair.map(|it| it.kind)
@@ -166,7 +173,8 @@ impl View {
         if let Some((desk, run)) = judge {
             let told = told(&row, stored.get(11)?);
             let enriched = desk.judge(run, &told, self.cleaned(&row), row.transfer_kind);
-            row.holds = Stored::of(stored)?.is(&enriched);
+            row.holds =
+                Stored::of(stored)?.is(&enriched) && row.hidden == row.is_to_hide(&enriched);
         }
         self.rows.push(row);
         Ok(())
@@ -291,7 +299,7 @@ fn write(
         of_leg.insert(pair.outflow, pair);
         of_leg.insert(pair.inflow, pair);
     }
-    let mut touched = BTreeSet::new();
+    let (mut touched, mut recounted) = (BTreeSet::new(), BTreeSet::new());
     for row in &view.rows {
         if row.posted && !concerned.has(row.id) {
             continue;
@@ -304,6 +312,9 @@ fn write(
             continue;
         }
         if let Some(enriched) = save(tx, run, desk, (row, view.cleaned(row)), pair)? {
+            if row.hidden != row.is_to_hide(&enriched) {
+                recounted.insert(row.account);
+            }
             touched.insert(Touch {
                 account: row.account,
                 merchant_key: enriched.key,
@@ -311,6 +322,9 @@ fn write(
                 amount_minor: row.amount_minor,
             });
         }
+    }
+    for account in recounted {
+        accounts::recount(tx, run.user, account)?;
     }
     save_pairs(tx, run, view, &found, &concerned)?;
     // What now reads differently bears on the streams of its merchant.
@@ -335,10 +349,12 @@ fn save(
         Ok((stored.is(&enriched), stored.reads_as(&enriched), enriched))
     })?;
     let Some((is_same, reads_alike, enriched)) = judged else { return Ok(None) };
-    if is_same && row.is_settled(pair) {
+    let hidden = row.is_to_hide(&enriched);
+    if is_same && row.is_settled(pair) && row.hidden == hidden {
         return Ok(None);
     }
-    let reads_alike = reads_alike && row.transfer.is_some() == pair.is_some();
+    let reads_alike =
+        reads_alike && row.transfer.is_some() == pair.is_some() && row.hidden == hidden;
     let updated_at: Option<Timestamp> = (!reads_alike).then_some(run.now);
     tx.execute(
         SAVE,
@@ -352,12 +368,25 @@ fn save(
             pair.map(|it| it.outflow).into(),
             Param::Text(kind.map(Kind::as_str)),
             updated_at.into(),
+            state(row.posted, hidden).into(),
         ],
     )?;
-    if !reads_alike {
-        run.updated.entry(row.account).or_default().push(row.id);
+    // For whoever only sees lists, what is hidden is gone, and nothing happens to it.
+    match (reads_alike, row.hidden, hidden) {
+        (true, ..) | (false, true, true) => {}
+        (false, false, true) => run.hidden.entry(row.account).or_default().push(row.id),
+        (false, _, false) => run.updated.entry(row.account).or_default().push(row.id),
     }
     Ok(Some(enriched))
+}
+
+/// The word for what is seen of a transaction.
+pub(crate) fn state(posted: bool, hidden: bool) -> &'static str {
+    match (posted, hidden) {
+        (false, _) => "pending",
+        (true, false) => "posted",
+        (true, true) => "hidden",
+    }
 }
 
 fn save_pairs(
@@ -444,11 +473,13 @@ fn decisions(tx: &mut Tx<'_>, run: &Run, decision: &str) -> Result<Pairs> {
 
 fn read(row: &db::Row<'_>, text: usize) -> db::Result<Row> {
     let (told_category, kind): (Option<&str>, Option<&str>) = (row.get(8)?, row.get(10)?);
+    let state: &str = row.get(3)?;
     Ok(Row {
         id: row.get(0)?,
         account: row.get(1)?,
         on_days: row.get(2)?,
-        posted: row.get::<&str>(3)? == "posted",
+        posted: matches!(state, "posted" | "hidden"),
+        hidden: state == "hidden",
         amount_minor: row.get(4)?,
         currency: row.get(5)?,
         authorized_on: row.get(6)?,
@@ -472,7 +503,8 @@ const ROW: &str = "select id, account_id, posted_on, state, amount_minor, curren
     told_category, transfer_id, transfer_kind, told_counterparty, counterparty, category, category_stage,
     merchant_key from transactions where user_id = $1 and id = $2 and state <> 'removed'";
 const SAVE: &str = "update transactions set counterparty = $3, category = $4, category_stage = $5,
-    merchant_key = $6, transfer_id = $7, transfer_kind = $8, updated_at = coalesce($9, updated_at)
+    merchant_key = $6, transfer_id = $7, transfer_kind = $8, updated_at = coalesce($9, updated_at),
+    state = $10
     where user_id = $1 and id = $2";
 const PAIRS: &str = "select outflow_id, inflow_id, state, kind, evidence, left_on from transfers
     where user_id = $1 and left_on between $2 and $3";

@@ -16,9 +16,9 @@ use wire::v1::Event;
 use super::accounts::Saved;
 use super::journal::Place;
 use super::{Batch, Incoming};
-use crate::enrichment::Told;
+use crate::enrichment::{self, Told};
 use crate::insights::Touch;
-use crate::{App, Error, Result};
+use crate::{App, Error, Result, accounts};
 
 /// How far from the drafts' own dates a known transaction may lie and still be one of them.
 const WINDOW_DAYS: i64 = 30;
@@ -40,33 +40,40 @@ pub(super) fn save(
         return Err(Error::invalid("currency", message));
     }
     batch.touched_everything |= account.is_new;
-    let known = if account.is_new { Vec::new() } else { known(tx, batch, account, incoming)? };
+    let (known, knows_hidden) = match account.is_new {
+        true => (Vec::new(), false),
+        false => known(tx, batch, account, incoming)?,
+    };
     let verdicts = match_drafts(&known, &draft.transactions, &incoming.giver);
-    let (mut fresh, mut changed) = (Vec::new(), Vec::new());
+    let (mut fresh, mut changed, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
     for (draft, verdict) in draft.transactions.iter().zip(&verdicts) {
         match verdict {
             Verdict::New => fresh.push(draft),
             Verdict::Changed(at) => {
                 let known = &known[*at];
                 batch.journal.keep(tx, batch.user, Place::Transaction(known.id))?;
-                change(tx, batch, account, known, &merged(&known.content, draft))?;
-                changed.push(known.id);
+                let seen = change(tx, batch, account, known, &merged(&known.content, draft))?;
+                if seen { &mut changed } else { &mut hidden }.push(known.id);
             }
             Verdict::Seen(_) | Verdict::Repeated(_) => batch.summary.seen += 1,
         }
     }
+    let new = fresh.len();
     let created = insert(tx, batch, account, fresh)?;
-    let removed = remove(tx, batch, account, &draft.removed)?;
-    batch.summary.new += created.len();
-    batch.summary.changed += changed.len();
+    let (mut removed, lost_hidden) = remove(tx, batch, account, &draft.removed)?;
+    batch.summary.new += new;
+    batch.summary.changed += changed.len() + hidden.len();
     batch.summary.removed += removed.len();
-    if !(created.is_empty() && changed.is_empty() && removed.is_empty()) {
+    if new + changed.len() + hidden.len() + removed.len() > 0 {
         batch.changed.insert(account.id);
     }
     let net = created.len() as i64 - removed.len() as i64;
-    if net != 0 {
+    if knows_hidden || lost_hidden || batch.desk.hides() {
+        accounts::recount(tx, batch.user, account.id)?;
+    } else if net != 0 {
         tx.execute(COUNT, params![batch.user, account.id, net])?;
     }
+    removed.append(&mut hidden);
     tell(batch, account, &created, &changed, &removed);
     Ok(())
 }
@@ -88,15 +95,16 @@ fn tell(
     }
 }
 
-/// The stored transactions that a draft could mean: around its dates, still pending, or under its external id.
+/// The stored transactions that a draft could mean: around its dates, still pending, or under its external id; and
+/// whether some of them are hidden.
 fn known(
     tx: &mut Tx<'_>,
     batch: &Batch,
     account: &Saved,
     incoming: &Incoming,
-) -> Result<Vec<Known>> {
+) -> Result<(Vec<Known>, bool)> {
     let drafts = &incoming.draft.transactions;
-    let Some((first, last)) = window(drafts) else { return Ok(Vec::new()) };
+    let Some((first, last)) = window(drafts) else { return Ok((Vec::new(), false)) };
     let mut rows = tx.all(AROUND, params![batch.user, account.id, first, last], read)?;
     // A file gives an id again some day; what lies far off is not the same.
     if !incoming.giver.starts_with(FILES) {
@@ -113,7 +121,8 @@ fn known(
         rows.extend(elsewhere);
     }
     let givers = tx.all(GIVERS, params![batch.user, account.id], read_giver)?;
-    Ok(named(rows, givers))
+    let knows_hidden = rows.iter().any(|it| it.hidden);
+    Ok((named(rows, givers), knows_hidden))
 }
 
 /// The same, looked at from outside of a batch and only for a file.
@@ -180,7 +189,7 @@ fn touch(batch: &mut Batch, account: &Saved, content: &TransactionDraft, merchan
     }
 }
 
-/// In the order of their days, so that ids, which rise, agree with it.
+/// In the order of their days, so that ids, which rise, agree with it. Hands back those that are seen.
 fn insert(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
@@ -205,7 +214,7 @@ fn insert(
             logo,
             category,
             external_id,
-        ] = content(draft);
+        ] = content(draft, judged);
         done.fetch_add(1, Ordering::Relaxed);
         [
             batch.user.into(),
@@ -253,13 +262,14 @@ fn insert(
         "merchant_key",
     ];
     tx.insert_many("transactions", columns, rows)?;
-    Ok(ids)
+    let seen = ids.iter().zip(drafts.iter().zip(&judged));
+    Ok(seen.filter(|(_, (draft, it))| draft.pending || !it.hidden).map(|(id, _)| *id).collect())
 }
 
-fn content(draft: &TransactionDraft) -> [Param<'_>; 9] {
+fn content<'a>(draft: &'a TransactionDraft, judged: &Enriched) -> [Param<'a>; 9] {
     [
         draft.posted_on.into(),
-        if draft.pending { "pending" } else { "posted" }.into(),
+        enrichment::state(!draft.pending, judged.hidden).into(),
         draft.amount.minor().into(),
         draft.authorized_on.into(),
         (&draft.description).into(),
@@ -270,13 +280,14 @@ fn content(draft: &TransactionDraft) -> [Param<'_>; 9] {
     ]
 }
 
+/// Says whether it is seen.
 fn change(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
     account: &Saved,
     known: &Known,
     content_now: &TransactionDraft,
-) -> Result<()> {
+) -> Result<bool> {
     touch(batch, account, &known.content, &merchant_key(&known.content.description));
     let judged = judged(batch, account, Some(known.id), content_now);
     batch.touched_everything |= batch.desk.teaches(known.id);
@@ -290,7 +301,7 @@ fn change(
         logo,
         category,
         external_id,
-    ] = content(content_now);
+    ] = content(content_now, &judged);
     tx.execute(
         CHANGE,
         &[
@@ -312,16 +323,17 @@ fn change(
             (&judged.key).into(),
         ],
     )?;
-    Ok(())
+    Ok(content_now.pending || !judged.hidden)
 }
 
+/// Says which went, and whether some of them were hidden.
 fn remove(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
     account: &Saved,
     external_ids: &[String],
-) -> Result<Vec<TransactionId>> {
-    let mut removed = Vec::new();
+) -> Result<(Vec<TransactionId>, bool)> {
+    let (mut removed, mut lost_hidden) = (Vec::new(), false);
     for external_id in external_ids {
         let gone = tx.first(BY_EXTERNAL_ID, params![batch.user, account.id, external_id], read)?;
         let Some(gone) = gone else { continue };
@@ -331,8 +343,9 @@ fn remove(
         tx.execute(REMOVE, params![batch.user, gone.id, batch.now])?;
         touch(batch, account, &gone.content, &merchant_key(&gone.content.description));
         removed.push(gone.id);
+        lost_hidden |= gone.hidden;
     }
-    Ok(removed)
+    Ok((removed, lost_hidden))
 }
 
 /// A row as it is stored.
@@ -340,6 +353,7 @@ struct Stored {
     id: TransactionId,
     content: TransactionDraft,
     import: ImportId,
+    hidden: bool,
 }
 
 fn read_giver(row: &db::Row<'_>) -> db::Result<(ImportId, Arc<str>)> {
@@ -352,6 +366,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Stored> {
     Ok(Stored {
         id: row.get(0)?,
         import: row.get(11)?,
+        hidden: state == "hidden",
         content: TransactionDraft {
             external_id: row.get(9)?,
             pending: state == "pending",

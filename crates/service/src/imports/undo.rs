@@ -10,7 +10,7 @@ use wire::v1::{Code, Event};
 
 use super::journal::{Image, Place};
 use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, insights, outbox};
+use crate::{App, Caller, Error, Result, accounts, insights, outbox};
 
 /// What an undo did, in transactions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Undo {
             if told.holdings && stays {
                 events.push(Event::InvestmentsUpdated { account_id, as_of });
             }
-            tx.execute(RECOUNT, params![self.user, *account])?;
+            accounts::recount(tx, self.user, *account)?;
         }
         for account in &self.gone {
             events.extend(disconnected(tx, self.user, *account)?);
@@ -266,9 +266,6 @@ const MARK_UNDONE: &str = "update imports set undone_at = $3 where user_id = $1 
 const STAMP: &str = "update transactions set updated_at = $3 where user_id = $1 and id = $2";
 const ACCOUNT_OF: &str = "select account_id from transactions where user_id = $1 and id = $2";
 const ACCOUNT: &str = "select kind, institution_name from accounts where user_id = $1 and id = $2";
-const RECOUNT: &str = "update accounts set transaction_count = (select cast(count(*) as bigint)
-    from transactions t where t.user_id = $1 and t.account_id = $2 and t.state <> 'removed')
-    where user_id = $1 and id = $2";
 
 pub(super) const STATEMENTS: &[&str] = &[
     FIND,
@@ -284,5 +281,4 @@ pub(super) const STATEMENTS: &[&str] = &[
     STAMP,
     ACCOUNT_OF,
     ACCOUNT,
-    RECOUNT,
 ];

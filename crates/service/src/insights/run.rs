@@ -36,6 +36,8 @@ pub(crate) struct Run {
     pub(crate) events: Vec<Event>,
     /// Transactions that now read differently.
     pub(crate) updated: BTreeMap<AccountId, Vec<TransactionId>>,
+    /// Transactions that are no longer to be seen.
+    pub(crate) hidden: BTreeMap<AccountId, Vec<TransactionId>>,
 }
 
 pub(super) fn bring_up_to_date(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> {
@@ -129,6 +131,7 @@ impl Run {
             spoken_of: BTreeSet::new(),
             events: Vec::new(),
             updated: BTreeMap::new(),
+            hidden: BTreeMap::new(),
         })
     }
 
@@ -151,14 +154,17 @@ impl Run {
 
     /// Puts into the outbox what has changed.
     fn tell(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        for (account, ids) in std::mem::take(&mut self.updated) {
-            for chunk in ids.chunks(Event::IDS_MAX) {
-                self.events.push(Event::TransactionsUpdated {
-                    account_id: account.to_string(),
-                    transaction_ids: chunk.iter().map(ToString::to_string).collect(),
-                    count: chunk.len(),
-                    removed: false,
-                });
+        let updated = std::mem::take(&mut self.updated);
+        for (all, removed) in [(updated, false), (std::mem::take(&mut self.hidden), true)] {
+            for (account, ids) in all {
+                for chunk in ids.chunks(Event::IDS_MAX) {
+                    self.events.push(Event::TransactionsUpdated {
+                        account_id: account.to_string(),
+                        transaction_ids: chunk.iter().map(ToString::to_string).collect(),
+                        count: chunk.len(),
+                        removed,
+                    });
+                }
             }
         }
         outbox::append(&self.app, tx, self.user, &self.events)

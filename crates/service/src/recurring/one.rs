@@ -53,7 +53,7 @@ const GET: &str = "select id, account_id, direction, merchant_key, currency, nam
     price_changes, missed_on, updated_at from streams where user_id = $1 and id = $2";
 // One index holds all of this, so that a merchant met daily for years costs one walk over it.
 const PAYMENTS: &str = "select id, posted_on, amount_minor from transactions
-    where user_id = $1 and account_id = $2 and merchant_key = $3 and state <> 'removed'
+    where user_id = $1 and account_id = $2 and merchant_key = $3 and state not in ('removed', 'hidden')
     order by posted_on, id";
 
 pub(super) const STATEMENTS: &[&str] = &[GET, PAYMENTS];

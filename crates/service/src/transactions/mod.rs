@@ -24,6 +24,8 @@ pub struct Filter {
     pub end_on: Option<Date>,
     pub updated_since: Option<Timestamp>,
     pub pending: Option<bool>,
+    /// Those that a rule hides, and only those.
+    pub hidden: bool,
     /// A primary category, such as FOOD_AND_DRINK.
     pub category_tier1: Option<String>,
     /// Text in the counterparty's name or the bank's description.

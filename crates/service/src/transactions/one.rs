@@ -2,8 +2,8 @@
 
 use base::category::Category;
 use base::draft::giver_of;
-use base::{AccountId, Date, Money, Timestamp, TransactionId};
-use calc::enrich::{Stage, UNKNOWN};
+use base::{AccountId, Date, Money, RuleId, Timestamp, TransactionId};
+use calc::enrich::{Stage, Subject, UNKNOWN};
 use calc::matching::HAND;
 use calc::transfers::Kind;
 use db::params;
@@ -46,6 +46,9 @@ pub struct Transaction {
     pub stream: Option<Stream>,
     /// Whether the person wrote it down, and so may change it.
     pub by_hand: bool,
+    /// Whether a rule hides it, and which.
+    pub hidden: bool,
+    pub hidden_by: Option<RuleId>,
     pub updated_at: Timestamp,
 }
 
@@ -76,6 +79,16 @@ pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<Transa
         let around = candidates(app, caller, &accounts, &found).await?;
         let known: Vec<TransactionId> = found.candidates.iter().map(|it| it.id).collect();
         found.candidates.extend(around.into_iter().filter(|it| !known.contains(&it.id)));
+    }
+    if found.hidden {
+        let subject = Subject {
+            key: merchant_key.as_deref().unwrap_or_default(),
+            text: "",
+            account: found.account.id,
+            inflow: found.amount.minor() > 0,
+        };
+        let about = (subject, found.description.as_str());
+        found.hidden_by = enrichment::hiding_rule(app, caller.user, id, about).await?;
     }
     if let Some(key) = merchant_key {
         found.stream = recurring::of_transaction(app, caller, (found.account.id, &key), id).await?;
@@ -113,6 +126,8 @@ fn read(row: &db::Row<'_>, id: TransactionId, accounts: &[Account]) -> db::Resul
         candidates: Vec::new(),
         stream: None,
         by_hand: external_id.is_some_and(|it| giver_of(it) == HAND),
+        hidden: state == "hidden",
+        hidden_by: None,
     };
     Ok(Some((transaction, key)))
 }

@@ -16,7 +16,7 @@ pub(super) struct Query<'a> {
 
 const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorized_on, state,
     category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
-    from transactions t where user_id = $1 and state <> 'removed'";
+    from transactions t where user_id = $1";
 
 impl<'a> Query<'a> {
     pub(super) fn page(
@@ -39,7 +39,7 @@ impl<'a> Query<'a> {
 
     pub(super) fn count(caller: &Caller, wanted: &'a Wanted<'_>) -> Query<'a> {
         let sql = "select cast(count(*) as bigint) from (select 1 from transactions t
-            where user_id = $1 and state <> 'removed'";
+            where user_id = $1";
         let mut query = Query { sql: sql.to_owned(), params: vec![caller.user.into()] };
         query.narrow(caller, wanted);
         let limit = query.bind(COUNT_MAX + 1);
@@ -64,7 +64,13 @@ impl<'a> Query<'a> {
         self.when(filter.start_on, "posted_on >=");
         self.when(filter.end_on, "posted_on <=");
         self.when(filter.updated_since, "updated_at >=");
-        self.when(filter.pending.map(|it| if it { "pending" } else { "posted" }), "state =");
+        // What is not equal is looked for in no index, and so leads to no other plan.
+        self.sql.push_str(match (filter.hidden, filter.pending) {
+            (true, _) => " and state = 'hidden'",
+            (false, Some(true)) => " and state = 'pending'",
+            (false, Some(false)) => " and state = 'posted'",
+            (false, None) => " and state not in ('removed', 'hidden')",
+        });
         self.when(wanted.category_like.as_deref(), "category like");
         self.when(filter.category.map(Category::detailed), "category =");
         self.sql.push_str(if filter.uncategorised { " and category is null" } else { "" });
@@ -140,8 +146,9 @@ impl<'f> Wanted<'f> {
 impl Wanted<'_> {
     /// Whether one index holds all that is asked about.
     fn is_covered(&self) -> bool {
-        let Filter { account_id, pending, direction, transfers, .. } = *self.filter;
-        let covered = Filter { account_id, pending, direction, transfers, ..Filter::default() };
+        let Filter { account_id, pending, hidden, direction, transfers, .. } = *self.filter;
+        let covered =
+            Filter { account_id, pending, hidden, direction, transfers, ..Filter::default() };
         covered == *self.filter
     }
 }
@@ -181,7 +188,7 @@ fn contains_pattern(text: &str) -> String {
 const SUMS: &str = "cast(count(*) as bigint),
     cast(sum(case when amount_minor > 0 and transfer_kind is null then amount_minor else 0 end) as bigint),
     cast(sum(case when amount_minor < 0 and transfer_kind is null then amount_minor else 0 end) as bigint)
-    from transactions t where user_id = $1 and state <> 'removed'";
+    from transactions t where user_id = $1";
 // The account, in words that no index has an order for: SQLite would walk that index for its order and look up each
 // row beside it, which costs four times as much as reading the rows themselves.
 const ACCOUNT_UNORDERED: &str = "nullif(account_id, user_id)";
@@ -206,6 +213,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             end_on: on(2).then_some(Date::ZERO),
             updated_since: on(3).then_some(Timestamp::UNIX_EPOCH),
             pending: on(4).then_some(true),
+            hidden: on(5) && on(9),
             category_tier1: on(5).then(|| "TRAVEL".to_owned()),
             q: on(6).then(|| if on(9) { "é" } else { "e" }.to_owned()),
             category: on(10).then_some(Category::ALL[0]),

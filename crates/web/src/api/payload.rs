@@ -239,6 +239,7 @@ fn rule(payload: &Members) -> Result<What> {
             counterparty: payload.text("counterparty_name")?,
             category: category(payload)?,
         },
+        ..NewRule::default()
     }))
 }
 

@@ -27,6 +27,7 @@ pub(super) fn facts() -> Facts<'static> {
         told_counterparty: None,
         told_category: None,
         transfer: None,
+        came_at_ms: None,
         fix: None,
     }
 }
@@ -54,8 +55,10 @@ fn rule(id: u64) -> Rule {
         words: None,
         account: None,
         inflow: None,
+        from_ms: None,
         counterparty: None,
         category: None,
+        hides: false,
     }
 }
 
@@ -345,4 +348,32 @@ fn a_till_for_restaurants_says_what_nothing_else_does() {
     let coffee = plain("TST* LUIGI COFFEE", &facts()).category;
     assert_eq!(coffee, Some(category("FOOD_AND_DRINK_COFFEE")));
     check("SQ *LUIGI", &facts(), "", Stage::None, Some("Luigi"));
+}
+
+#[test]
+fn a_rule_with_a_beginning_leaves_alone_what_came_before_it() {
+    let old = keyed(1, "LUIGI", "TRAVEL_LODGING");
+    let newer = Rule { from_ms: Some(1_000), ..keyed(2, "LUIGI", "TRAVEL_FLIGHTS") };
+    let rules = Rules::new(vec![old, newer]);
+    for (came_at_ms, code) in
+        [(Some(999), "TRAVEL_LODGING"), (Some(1_000), "TRAVEL_FLIGHTS"), (None, "TRAVEL_FLIGHTS")]
+    {
+        let row = Facts { came_at_ms, ..facts() };
+        let found = enrich(&clean("LUIGI"), &row, &rules, &History::empty());
+        assert_eq!(found.category, Some(category(code)), "{came_at_ms:?}");
+    }
+}
+
+#[test]
+fn a_rule_hides_what_it_holds_for_and_nothing_else() {
+    let hiding = Rule { hides: true, category: None, ..keyed(1, "LUIGI", "OTHER_OTHER") };
+    let named = keyed(2, "LUIGI", "TRAVEL_FLIGHTS");
+    let only_in = Rule { inflow: Some(true), ..hiding.clone() };
+    let of = |rules: Vec<Rule>, text: &str| {
+        enrich(&clean(text), &facts(), &Rules::new(rules), &History::empty())
+    };
+    let both = of(vec![hiding.clone(), named.clone()], "LUIGI");
+    assert_eq!((both.hidden, both.stage), (true, Stage::Rule));
+    assert!(!of(vec![hiding], "MARIO").hidden);
+    assert!(!of(vec![only_in, named], "LUIGI").hidden);
 }

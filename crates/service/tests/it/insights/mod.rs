@@ -2,7 +2,9 @@
 
 mod benefits;
 mod enrichment;
+mod hiding;
 mod income;
+mod reach;
 mod recurring;
 mod renewal;
 mod scores;

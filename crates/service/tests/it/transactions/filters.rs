@@ -89,6 +89,7 @@ async fn filters_together_keep_what_fits_them_all() {
         end_on: Some(day("2026-03-02")),
         updated_since: Some(at("2026-03-10T12:01:00Z")),
         pending: Some(false),
+        hidden: false,
         category_tier1: Some("FOOD_AND_DRINK".to_owned()),
         q: Some("afe".to_owned()),
         category: Category::parse("FOOD_AND_DRINK_COFFEE"),

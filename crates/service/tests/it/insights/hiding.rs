@@ -1,0 +1,193 @@
+//! Rules that hide: nothing shows what is hidden but the balances, and showing it again brings all of it back.
+
+use base::AccountId;
+use service::enrichment::{self, NewRule, RuleEdit, Word};
+use service::spans::Span;
+use service::transactions::{self, Filter};
+use service::{accounts, balances, cash_flow, health, imports, net_worth, recurring};
+use testkit::draft::{Account, account, checking, statement, txn};
+use testkit::{Person, World};
+
+use super::{monthly, settle, told};
+use crate::listed;
+
+fn everyday() -> Account {
+    checking("Everyday")
+        .balance("2026-03-10T08:00:00Z", 523_456)
+        .with_all(monthly("2026-03-05", 12, -1_599, "NETFLIX.COM"))
+        .with_all(monthly("2026-03-01", 12, 250_000, "ACME PAYROLL"))
+        .with(txn("2026-03-02", -50_000, "ONLINE TRANSFER TO SAVINGS 0042").id("move"))
+        .with(txn("2026-03-09", -1_599, "NETFLIX.COM").id("soon").pending())
+}
+
+async fn household(world: &World) -> Person {
+    let robin = world.person("robin@example.com").await;
+    let savings = account("Rainy day", base::draft::AccountKind::Depository, "savings")
+        .balance("2026-03-10T08:00:00Z", 50_000)
+        .with(txn("2026-03-03", 50_000, "TRANSFER FROM CHECKING").id("moved"));
+    robin.import(statement([everyday(), savings])).await;
+    settle(world).await;
+    robin
+}
+
+fn hide(like: &str) -> NewRule {
+    NewRule { like: Some(like.to_owned()), hides: true, ..NewRule::default() }
+}
+
+/// Everything that speaks of balances.
+async fn balances_of(world: &World, robin: &Person) -> Vec<String> {
+    let (app, caller) = (&world.app, &robin.caller);
+    let series = net_worth::series(app, caller, Span::Year).await.unwrap();
+    let mut told = vec![format!("{series:?}")];
+    for name in ["Everyday", "Rainy day"] {
+        let id: AccountId = robin.account(name).await;
+        let account = accounts::get(app, caller, id).await.unwrap();
+        let chart = balances::chart(app, caller, &account, Span::Year).await.unwrap();
+        told.push(format!("{:?} {chart:?}", account.balance_current_minor));
+    }
+    told
+}
+
+async fn texts(world: &World, robin: &Person, filter: Filter) -> Vec<String> {
+    let rows = listed::all(&world.app, &robin.caller, &filter).await;
+    rows.into_iter().map(|it| it.description).collect()
+}
+
+async fn spent_minor(world: &World, robin: &Person) -> String {
+    format!("{:?}", cash_flow::months(&world.app, &robin.caller, 12).await.unwrap())
+}
+
+async fn streams(world: &World, robin: &Person) -> Vec<String> {
+    let all = recurring::Filter { status: None, account_id: None, direction: None };
+    let found = recurring::list(&world.app, &robin.caller, all).await.unwrap();
+    let mut names: Vec<String> =
+        found.streams.into_iter().map(|(it, _)| format!("{} {}", it.name, it.last_minor)).collect();
+    names.sort();
+    names
+}
+
+/// The tables that say what was bought and what follows from it, but for when that was worked out.
+async fn figures(world: &World) -> Vec<String> {
+    let stored = world.stored().await;
+    let tables = ["accounts", "balances", "transactions", "transfers"];
+    let rows = tables.iter().flat_map(|it| stored[*it].iter());
+    let lasting = |row: &String| {
+        let words = row.split_whitespace().filter(|it| !it.starts_with("updated_at="));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    rows.map(lasting).collect()
+}
+
+async fn is_counted(world: &World, robin: &Person) {
+    let (rows, end) =
+        listed::first_page(&world.app, &robin.caller, &Filter::default()).await.unwrap();
+    assert_eq!(end.total_count, Some(rows.len() as i64));
+    assert_eq!(health::miscounted_accounts(&world.app.db).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn hiding_changes_no_balance_and_showing_brings_everything_back_exactly() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let before = figures(&world).await;
+    let (balances, spent) = (balances_of(&world, &robin).await, spent_minor(&world, &robin).await);
+    let streams_before = streams(&world, &robin).await;
+    let all = texts(&world, &robin, Filter::default()).await;
+    for like in ["NETFLIX.COM", "ACME PAYROLL", "TRANSFER FROM CHECKING"] {
+        world.advance_seconds(60);
+        let rule = enrichment::create_rule(app, caller, hide(like)).await.unwrap();
+        settle(&world).await;
+        assert_eq!(balances_of(&world, &robin).await, balances, "{like}");
+        let seen = texts(&world, &robin, Filter::default()).await;
+        let pending = usize::from(like.starts_with("NETFLIX"));
+        assert_eq!(seen.iter().filter(|it| *it == like).count(), pending, "{like}");
+        let hidden = texts(&world, &robin, Filter { hidden: true, ..Filter::default() }).await;
+        assert_eq!(seen.len() + hidden.len(), all.len());
+        assert!(!hidden.is_empty() && hidden.iter().all(|it| it == like), "{hidden:?}");
+        let q = Some(like.to_lowercase());
+        let found = texts(&world, &robin, Filter { q, ..Filter::default() }).await;
+        assert_eq!(found.len(), pending);
+        is_counted(&world, &robin).await;
+        // The other leg of a move is still no income and no spending.
+        let is_move = like.starts_with("TRANSFER");
+        assert_eq!(spent_minor(&world, &robin).await == spent, is_move, "{like}");
+        assert_eq!(streams(&world, &robin).await == streams_before, is_move, "{like}");
+        world.advance_seconds(60);
+        enrichment::delete_rule(app, caller, rule).await.unwrap();
+        settle(&world).await;
+        assert_eq!(figures(&world).await, before, "{like}");
+        assert_eq!(streams(&world, &robin).await, streams_before, "{like}");
+        assert_eq!(spent_minor(&world, &robin).await, spent, "{like}");
+        is_counted(&world, &robin).await;
+    }
+}
+
+#[tokio::test]
+async fn what_comes_in_is_hidden_at_once_and_once_however_often_it_comes() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    enrichment::create_rule(app, caller, hide("NETFLIX.COM")).await.unwrap();
+    settle(&world).await;
+    let hidden = Filter { hidden: true, ..Filter::default() };
+    assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 12);
+    let created = told(&world, &robin, "transaction.created").await;
+    let posted = || {
+        let mut account = everyday();
+        account.transactions.retain(|it| it.external_id.as_deref() != Some("soon"));
+        account
+            .with(txn("2026-03-10", -1_599, "NETFLIX.COM").id("soon"))
+            .with(txn("2026-03-10", -1_599, "NETFLIX.COM").id("another"))
+    };
+    for _ in 0..2 {
+        robin.import(statement([posted()])).await;
+        assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 14);
+        is_counted(&world, &robin).await;
+        settle(&world).await;
+        assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 14);
+    }
+    assert_eq!(told(&world, &robin, "transaction.created").await, created, "nobody is told of it");
+    // The page of one says by which rule.
+    let id = listed::all(app, caller, &hidden).await[0].id;
+    let one = transactions::get(app, caller, id).await.unwrap();
+    let rule = enrichment::rules(app, caller).await.unwrap()[0].id;
+    assert_eq!((one.hidden, one.hidden_by), (true, Some(rule)));
+    // What was hidden comes back in the same place after an undo.
+    let batch = imports::history(app, caller, None, 1).await.unwrap()[0].id;
+    imports::undo(app, caller, batch).await.unwrap();
+    settle(&world).await;
+    assert_eq!(texts(&world, &robin, hidden).await.len(), 12);
+    is_counted(&world, &robin).await;
+}
+
+#[tokio::test]
+async fn an_edited_rule_says_what_it_now_says_and_nothing_of_what_it_said() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let (app, caller) = (&world.app, &robin.caller);
+    let rule = enrichment::create_rule(app, caller, hide("NETFLIX.COM")).await.unwrap();
+    settle(&world).await;
+    let word = Word { counterparty: Some("Films".to_owned()), category: None };
+    let edit = RuleEdit { word: word.clone(), ..RuleEdit::default() };
+    enrichment::update_rule(app, caller, rule, edit.clone()).await.unwrap();
+    settle(&world).await;
+    assert_eq!(texts(&world, &robin, Filter { hidden: true, ..Filter::default() }).await.len(), 0);
+    let rows = listed::all(app, caller, &Filter::default()).await;
+    assert_eq!(rows.iter().filter(|it| it.counterparty.as_deref() == Some("Films")).count(), 13);
+    is_counted(&world, &robin).await;
+    let kept = enrichment::rules(app, caller).await.unwrap().remove(0);
+    assert_eq!((kept.id, kept.hides, kept.merchant.as_deref()), (rule, false, Some("Netflix")));
+    let trail = service::audit::list(app, caller, None, 1).await.unwrap();
+    assert_eq!(trail[0].details, "Changed a rule: Netflix is Films");
+    // It must say something, about accounts that are the person's.
+    let kim = world.person("kim@example.com").await;
+    crate::is_not_found(enrichment::update_rule(app, &kim.caller, rule, edit.clone()).await);
+    crate::is_not_found(enrichment::apply_rule_to_past(app, &kim.caller, rule).await);
+    let nothing = enrichment::update_rule(app, caller, rule, RuleEdit::default()).await;
+    assert_eq!(crate::param(nothing), "category");
+    let account_id = Some(AccountId::from_bytes([7; 16]));
+    let elsewhere = RuleEdit { account_id, ..edit };
+    let refused = enrichment::update_rule(app, caller, rule, elsewhere).await;
+    assert_eq!(crate::param(refused), "account_id");
+}
