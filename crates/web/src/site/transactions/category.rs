@@ -15,7 +15,7 @@ pub(super) fn name_of(code: &str) -> Option<String> {
 }
 
 /// The options of a choice among categories. With `groups`, a whole group can be chosen too.
-pub(super) fn options(chosen: &str, groups: bool) -> Markup {
+pub(in crate::site) fn options(chosen: &str, groups: bool) -> Markup {
     let mut primaries: Vec<&str> = Category::ALL.iter().map(|it| it.primary()).collect();
     primaries.dedup();
     html! {

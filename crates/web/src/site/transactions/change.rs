@@ -3,9 +3,9 @@
 use axum::extract::Path;
 use base::TransactionId;
 use base::category::Category;
-use service::enrichment::{self, Word};
+use service::enrichment::{self, NewRule, Word};
 use service::transactions::{self, Transaction};
-use service::{Error, transfers};
+use service::{Error, insights, transfers};
 
 use super::one;
 use crate::site::address;
@@ -47,16 +47,19 @@ pub(in crate::site) async fn correct(person: Person, Path(id): Path<String>, for
     if word.counterparty.is_none() && word.category.is_none() {
         return Ok(see_other(&person, &here, "Nothing was changed."));
     }
-    let outcome = match always {
-        true => enrichment::fix_always(app, caller, id, word).await.map(|_| ()),
-        false => enrichment::fix(app, caller, vec![id], word).await,
+    let (outcome, saved) = match (always, form.has("past")) {
+        (true, true) => (
+            enrichment::fix_always(app, caller, id, word).await.map(|_| ()),
+            "Saved. The rule holds from now on; earlier ones follow in a moment.",
+        ),
+        (true, false) => (
+            enrichment::fix_from_now_on(app, caller, id, word).await.map(|_| ()),
+            "Saved. The rule holds from now on; earlier ones stay as they are.",
+        ),
+        (false, _) => (enrichment::fix(app, caller, vec![id], word).await, "Saved."),
     };
     match outcome.map_err(Wrong::from_error) {
-        Ok(()) if always => {
-            let said = "Saved. The rule holds from now on; earlier ones follow in a moment.";
-            Ok(see_other(&person, &here, said))
-        }
-        Ok(()) => Ok(see_other(&person, &here, "Saved.")),
+        Ok(()) => Ok(see_other(&person, &here, saved)),
         Err(Ok(wrong)) => Ok(one::page(&person, &transaction, form.text("back"), &wrong)),
         Err(Err(error)) => Err(Trouble::from(error)),
     }
@@ -73,6 +76,25 @@ fn said(transaction: &Transaction, name: &str, code: &str, always: bool) -> Word
 /// Only what is offered: a code of a whole group is no answer.
 fn category(code: &str) -> Option<Category> {
     Category::ALL.into_iter().find(|it| it.detailed() == code)
+}
+
+/// All of its merchant, by a rule.
+pub(in crate::site) async fn hide(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let (app, caller) = (person.app(), &person.caller);
+    let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
+    let transaction = transactions::get(app, caller, id).await?;
+    let like = Some(transaction.description.clone());
+    let rule = NewRule { like, hides: true, ..NewRule::default() };
+    match enrichment::create_rule(app, caller, rule).await.map_err(Wrong::from_error) {
+        Ok(_) => {
+            // Worked out at once, so that the list it came from no longer shows them.
+            insights::run_for(app, caller.user).await?;
+            let said = "Such transactions are hidden now. Balances still count them.";
+            Ok(see_other(&person, &one::address_of(id, form.text("back")), said))
+        }
+        Err(Ok(wrong)) => Ok(one::page(&person, &transaction, form.text("back"), &wrong)),
+        Err(Err(error)) => Err(Trouble::from(error)),
+    }
 }
 
 /// Takes the person's own word back.

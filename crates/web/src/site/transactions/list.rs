@@ -55,7 +55,8 @@ impl List<'_> {
         let mut accounts = vec![("", "All accounts")];
         accounts.extend(ids.iter().map(String::as_str).zip(self.accounts.iter().map(named)));
         let directions = [("", "In and out"), ("in", "Money in"), ("out", "Money out")];
-        let states = [("", "All"), ("pending", "Pending"), ("posted", "Posted")];
+        let states =
+            [("", "All"), ("pending", "Pending"), ("posted", "Posted"), ("hidden", "Hidden")];
         let transfers = [("", "Shown"), ("hide", "Left out"), ("only", "Only these")];
         let nothing_wrong = Wrong::default();
         html! {

@@ -1,7 +1,7 @@
 //! Transactions: found, added up, corrected, and taken along as a file.
 
 pub(super) mod by_hand;
-mod category;
+pub(super) mod category;
 pub(super) mod change;
 pub(super) mod download;
 pub(super) mod csv;

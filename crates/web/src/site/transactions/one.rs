@@ -75,9 +75,26 @@ impl Sheet<'_> {
                 }
             }
             (self.wrong.summary())
+            (self.hiding())
             div.columns {
                 div { (self.facts()) (self.transfer()) }
                 div { (self.correction()) }
+            }
+        }
+    }
+
+    fn hiding(&self) -> Markup {
+        let rule = self
+            .it
+            .hidden_by
+            .map_or("/settings/rules".to_owned(), |it| format!("/settings/rules/{it}"));
+        html! {
+            @if self.it.hidden {
+                p.warning {
+                    "A rule of yours hides this transaction. It is in no list and no figure but the \
+                     balance. "
+                    a href=(rule) { "Look at the rule" }
+                }
             }
         }
     }
@@ -156,6 +173,7 @@ impl Sheet<'_> {
             (field.show(self.wrong))
             @if let Some(merchant) = &it.merchant {
                 (fields::check("always", "yes", &format!("Always, for every transaction of {merchant}"), false))
+                (fields::check("past", "yes", "Then also for those that came in before", true))
             }
             button.primary type="submit" { "Save" }
         };
@@ -166,6 +184,11 @@ impl Sheet<'_> {
                 @if it.fixed_at.is_some() {
                     (self.small_form("undo", html! {
                         button.link type="submit" { "Take my correction back" }
+                    }))
+                }
+                @if let Some(merchant) = it.merchant.as_ref().filter(|_| !it.hidden) {
+                    (self.small_form("hide", html! {
+                        button.link type="submit" { "Always hide transactions of " (merchant) }
                     }))
                 }
                 p.soft {

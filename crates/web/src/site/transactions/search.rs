@@ -75,6 +75,7 @@ impl Search {
                 filter.category = Some(found.ok_or("There is no such category.")?);
             }
             "direction" => filter.direction = Some(direction(value)?),
+            "status" if value == "hidden" => filter.hidden = true,
             "status" => filter.pending = Some(one_of(value, "pending", "posted")?),
             _ => filter.transfers = Some(one_of(value, "only", "hide")?),
         }
@@ -141,6 +142,7 @@ impl Search {
             ("direction", "in") => "Money in".to_owned(),
             ("direction", _) => "Money out".to_owned(),
             ("status", "pending") => "Pending".to_owned(),
+            ("status", "hidden") => "Hidden by a rule".to_owned(),
             ("status", _) => "Posted".to_owned(),
             (_, "only") => "Only transfers".to_owned(),
             (_, _) => "Without transfers".to_owned(),

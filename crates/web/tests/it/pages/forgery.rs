@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every place of the signed-in pages that takes a form.
-const FORMS: [&str; 52] = [
+const FORMS: [&str; 55] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -25,6 +25,7 @@ const FORMS: [&str; 52] = [
     "/transactions/txn_1",
     "/transactions/txn_1/delete",
     "/transactions/txn_1/edit",
+    "/transactions/txn_1/hide",
     "/transactions/txn_1/transfer",
     "/transactions/txn_1/undo",
     "/import/all",
@@ -54,6 +55,8 @@ const FORMS: [&str; 52] = [
     "/settings/webhooks/ep_1/rotate",
     "/settings/webhooks/ep_1/delete",
     "/settings/apps/gra_1/revoke",
+    "/settings/rules/rule_1",
+    "/settings/rules/rule_1/apply",
     "/settings/rules/rule_1/delete",
     "/settings/people/inv_1/withdraw",
     "/settings/security/delete",

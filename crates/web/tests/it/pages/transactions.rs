@@ -216,6 +216,102 @@ async fn always_makes_a_rule_that_is_listed_in_words_and_can_be_deleted() {
 }
 
 #[tokio::test]
+async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_much_changes() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let again = txn("2026-02-03", -3_000, "KROGER #339");
+    robin.import(statement([checking("Everyday").with(again)])).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let list = browser.get("/transactions?q=kroger&from=2026-03-01").await.good();
+    let id = list.split_once("name=\"id\" value=\"").unwrap().1.split('"').next().unwrap();
+    let page = browser.get(&format!("/transactions/{id}")).await.good();
+    let ticked = "name=\"past\" value=\"yes\" checked";
+    assert!(page.contains(ticked), "{page}");
+    world.advance_seconds(60);
+    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
+    let page = browser.submit(&format!("/transactions/{id}"), &said).await.good();
+    assert!(page.contains("earlier ones stay as they are"), "{page}");
+    insights::run_all(&world.app).await.unwrap();
+    let vets = "/transactions?category=MEDICAL_VETERINARY_SERVICES";
+    assert_eq!(browser.get(vets).await.good().matches("name=\"id\"").count(), 1);
+    let page = browser.get("/settings/rules").await.good();
+    assert!(page.contains("Decides 0 transactions"), "{page}");
+    assert!(page.contains("it would change 1 transaction."), "{page}");
+    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let page = browser.submit(&format!("/settings/rules/{rule}/apply"), &[]).await.good();
+    assert!(page.contains("1 transaction was changed."), "{page}");
+    assert!(page.contains("Decides 1 transaction.") && !page.contains("Apply to the past"));
+    assert_eq!(browser.get(vets).await.good().matches("name=\"id\"").count(), 2);
+}
+
+#[tokio::test]
+async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let id = id_of(&world, &robin, "kroger").await;
+    let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes"), ("past", "yes")];
+    browser.submit(&format!("/transactions/{id}"), &said).await.good();
+    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let path = format!("/settings/rules/{rule}");
+    let page = browser.get(&path).await.good();
+    assert!(page.contains("value=\"MEDICAL_VETERINARY_SERVICES\" selected"), "{page}");
+    let page = browser.post(&path, &[("direction", "outflow")]).await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    assert!(page.text.contains("Give a name, choose a category"), "{}", page.text);
+    assert!(page.text.contains("value=\"outflow\" selected"), "{}", page.text);
+    let page = browser.post(&path, &[("counterparty_name", HOSTILE), ("account_id", "x")]).await;
+    assert_eq!(page.status, StatusCode::BAD_REQUEST);
+    is_harmless(&page.text);
+    let account = robin.account("Everyday").await.to_string();
+    let edit = [
+        ("direction", "outflow"),
+        ("account_id", account.as_str()),
+        ("counterparty_name", "Corner shop"),
+        ("category", "FOOD_AND_DRINK_GROCERIES"),
+        ("hides", "yes"),
+    ];
+    let page = browser.submit(&path, &edit).await.good();
+    let words = "Money out to <strong>Kroger</strong> on Everyday is called \
+                 <strong>Corner shop</strong> and is <strong>Groceries</strong> and is \
+                 <strong>hidden</strong>.";
+    assert!(page.contains("The rule is saved") && page.contains(words), "{page}");
+    let kim = household(&world).await;
+    let mut other = Browser::of(&world, &kim).await;
+    assert_eq!(other.get(&path).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(other.post(&path, &edit).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(other.post(&format!("{path}/apply"), &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn what_a_rule_hides_is_found_by_its_filter_and_its_page_leads_to_the_rule() {
+    let world = World::new().await;
+    let robin = household(&world).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    let id = id_of(&world, &robin, "kroger").await;
+    let page = browser.get(&format!("/transactions/{id}")).await.good();
+    assert!(page.contains("Always hide transactions of Kroger"), "{page}");
+    let page = browser.submit(&format!("/transactions/{id}/hide"), &[]).await.good();
+    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let link = format!("href=\"/settings/rules/{rule}\"");
+    assert!(page.contains("A rule of yours hides") && page.contains(&link), "{page}");
+    assert!(!page.contains("Always hide"), "{page}");
+    for path in ["/transactions", "/transactions?q=kroger", "/transactions.csv"] {
+        assert!(!browser.get(path).await.good().contains("KROGER"), "{path}");
+    }
+    let page = browser.get("/transactions?status=hidden").await.good();
+    assert!(page.contains("KROGER") && page.contains("Hidden by a rule"), "{page}");
+    assert!(!page.contains("PAYROLL"), "{page}");
+    let kim = household(&world).await;
+    let mut other = Browser::of(&world, &kim).await;
+    let refused = other.post(&format!("/transactions/{id}/hide"), &[]).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND);
+    browser.submit(&format!("/settings/rules/{rule}/delete"), &[]).await.good();
+    insights::run_all(&world.app).await.unwrap();
+    assert!(browser.get("/transactions").await.good().contains("KROGER"));
+}
+
+#[tokio::test]
 async fn several_ticked_rows_change_together() {
     let world = World::new().await;
     let robin = household(&world).await;

@@ -1,0 +1,148 @@
+//! The form of a rule: what it is about, and what it says.
+
+use axum::extract::Path;
+use base::category::Category;
+use base::{AccountId, RuleId};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::accounts::{self, Account, Filter, Status};
+use service::enrichment::{self, KeptRule, RuleEdit, Word};
+use service::recurring::Direction;
+use service::{Error, Result};
+
+use super::parse;
+use crate::site::fields::{self, Field, Wrong};
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::settings::{Settings, Tab};
+use crate::site::shell::see_other;
+use crate::site::transactions::category;
+use crate::site::trouble::{Shown, Trouble};
+
+/// What the form shows, as text: what was typed stays typed when something is wrong.
+struct Draft {
+    words: String,
+    account: String,
+    direction: String,
+    name: String,
+    category: String,
+    hides: bool,
+}
+
+impl Draft {
+    fn of(rule: &KeptRule) -> Draft {
+        Draft {
+            words: rule.words.clone().unwrap_or_default(),
+            account: rule.account_id.map(|it| it.to_string()).unwrap_or_default(),
+            direction: rule.direction.map_or("", Direction::as_str).to_owned(),
+            name: rule.counterparty.clone().unwrap_or_default(),
+            category: rule.category.map_or("", Category::detailed).to_owned(),
+            hides: rule.hides,
+        }
+    }
+
+    fn typed(form: &Form) -> Draft {
+        let text = |name: &str| form.text(name).to_owned();
+        Draft {
+            words: text("words"),
+            account: text("account_id"),
+            direction: text("direction"),
+            name: text("counterparty_name"),
+            category: text("category"),
+            hides: form.has("hides"),
+        }
+    }
+
+    /// What the words mean, or which of them mean nothing.
+    fn read(&self, rule: &KeptRule) -> Result<RuleEdit> {
+        let unknown = |_| Error::invalid("account_id", "choose one of your accounts");
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let account_id = given(&self.account).map(|it| AccountId::parse(&it)).transpose();
+        let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
+        let word = Word { counterparty: given(&self.name), category };
+        if word.counterparty.is_none() && word.category.is_none() && !self.hides {
+            let message = "give a name, choose a category, or hide them; or delete the rule";
+            return Err(Error::invalid("counterparty_name", message));
+        }
+        Ok(RuleEdit {
+            words: rule.words.as_ref().map(|_| self.words.clone()),
+            account_id: account_id.map_err(unknown)?,
+            direction: Direction::parse(&self.direction),
+            word,
+            hides: self.hides,
+        })
+    }
+}
+
+pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> Shown {
+    let rule = find(&person, parse(&id)?).await?;
+    show(&person, &rule, &Draft::of(&rule), &Wrong::default()).await
+}
+
+pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+    let rule = find(&person, parse(&id)?).await?;
+    let draft = Draft::typed(&form);
+    let done = async {
+        let edit = draft.read(&rule)?;
+        enrichment::update_rule(person.app(), &person.caller, rule.id, edit).await
+    };
+    match done.await {
+        Ok(()) => {
+            let said = "The rule is saved. What it decides follows in a moment.";
+            Ok(see_other(&person, "/settings/rules", said))
+        }
+        Err(error) => show(&person, &rule, &draft, &Wrong::from_error(error)?).await,
+    }
+}
+
+async fn find(person: &Person, id: RuleId) -> std::result::Result<KeptRule, Trouble> {
+    let rules = enrichment::rules(person.app(), &person.caller).await?;
+    rules.into_iter().find(|it| it.id == id).ok_or_else(Trouble::not_found)
+}
+
+async fn show(person: &Person, rule: &KeptRule, draft: &Draft, wrong: &Wrong) -> Shown {
+    let filter = Filter { status: Status::All, include_hidden: true };
+    let accounts = accounts::list(person.app(), &person.caller, filter).await?;
+    let status = match wrong.message.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    let action = format!("/settings/rules/{}", rule.id);
+    let main = html! {
+        p.trail { a href="/settings/rules" { "Rules" } }
+        h2 { "Change a rule" }
+        @if let Some(merchant) = &rule.merchant {
+            p { "It is about transactions of " strong { (merchant) } "." }
+        }
+        section.card aria-label="The rule" {
+            (wrong.summary())
+            (fields::form(&action, &person.form_token, body(rule, draft, (&accounts, wrong))))
+        }
+    };
+    Ok(Settings { status, ..Settings::new(Tab::Rules) }.page(person, main))
+}
+
+fn body(rule: &KeptRule, draft: &Draft, (accounts, wrong): (&[Account], &Wrong)) -> Markup {
+    let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
+    let mut places = vec![("", "All accounts")];
+    places.extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));
+    let directions = [("", "In and out"), ("inflow", "Money in"), ("outflow", "Money out")];
+    html! {
+        @if rule.words.is_some() {
+            (Field::text("words", "Words in the bank's text", &draft.words).show(wrong))
+        }
+        (fields::select("account_id", "Account", &places, &draft.account))
+        (fields::select("direction", "Direction", &directions, &draft.direction))
+        (Field::text("counterparty_name", "They are called", &draft.name).optional()
+            .hint("Leave it empty to leave names as they are.").show(wrong))
+        div.field {
+            label for="f-category" { "Category" }
+            select id="f-category" name="category" {
+                option value="" { "Leave it as it is" }
+                (category::options(&draft.category, false))
+            }
+        }
+        (fields::check("hides", "yes", "Hide them from lists and figures; balances still count them", draft.hides))
+        button.primary type="submit" { "Save" }
+    }
+}

@@ -1,0 +1,139 @@
+//! The person's rules: what they say, how far they reach, and how to change one or be rid of it.
+
+pub(in crate::site) mod edit;
+
+use axum::extract::Path;
+use base::RuleId;
+use maud::{Markup, html};
+use service::enrichment::{self, KeptRule, Reach};
+use service::insights;
+use service::recurring::Direction;
+
+use crate::site::fields;
+use crate::site::form::Form;
+use crate::site::person::Person;
+use crate::site::settings::{Settings, Tab};
+use crate::site::shell::see_other;
+use crate::site::show::{moment, plural};
+use crate::site::trouble::{Shown, Trouble};
+
+pub(in crate::site) async fn get(person: Person) -> Shown {
+    let (app, caller) = (person.app(), &person.caller);
+    let (rules, reaches) =
+        tokio::try_join!(enrichment::rules(app, caller), enrichment::reaches(app, caller))?;
+    let reach = |rule: &KeptRule| reaches.get(&rule.id).copied().unwrap_or_default();
+    let main = html! {
+        h2 { "Rules" }
+        p { "A rule names, categorises or hides every transaction it fits. What you say of a single \
+             transaction counts more than a rule." }
+        @if rules.is_empty() { (nothing()) } @else {
+            div.card { ul.rows { @for rule in &rules { (row(&person, rule, reach(rule))) } } }
+        }
+    };
+    Ok(Settings::new(Tab::Rules).page(&person, main))
+}
+
+fn nothing() -> Markup {
+    html! {
+        div.empty {
+            h3 { "No rules yet" }
+            p { "Open a transaction, put its category right, and tick “Always” to make one." }
+            a.button.outlined href="/transactions" { "Go to your transactions" }
+        }
+    }
+}
+
+fn row(person: &Person, rule: &KeptRule, reach: Reach) -> Markup {
+    let now = person.app().clock.now();
+    let here = format!("/settings/rules/{}", rule.id);
+    let button = |verb: &str, label: &str| {
+        fields::button(&format!("{here}/{verb}"), &person.form_token, label, "link")
+    };
+    html! {
+        li {
+            div.what {
+                (sentence(rule))
+                span.soft {
+                    "Decides " (plural(reach.decides, "transaction", "transactions")) ". Made "
+                    (moment(rule.created_at, now)) "."
+                }
+                @if rule.holds_from.is_some() { (past(reach)) }
+            }
+            div {
+                @if rule.holds_from.is_some() && reach.would_change > 0 {
+                    (button("apply", "Apply to the past")) " "
+                }
+                a href=(here) { "Change" } " "
+                (button("delete", "Delete"))
+            }
+        }
+    }
+}
+
+fn past(reach: Reach) -> Markup {
+    html! {
+        span.soft {
+            "Leaves alone what came in before it. "
+            @if reach.would_change > 0 {
+                "Applied to the past, it would change "
+                (plural(reach.would_change, "transaction", "transactions")) "."
+            } @else {
+                "Nothing of the past would change."
+            }
+        }
+    }
+}
+
+/// What a rule says, as one says it.
+fn sentence(rule: &KeptRule) -> Markup {
+    let whose = match rule.direction {
+        Some(Direction::Inflow) => "Money in from ",
+        Some(Direction::Outflow) => "Money out to ",
+        None => "Every transaction of ",
+    };
+    let with = match rule.direction {
+        Some(Direction::Inflow) => "Money in with ",
+        Some(Direction::Outflow) => "Money out with ",
+        None => "Every transaction with ",
+    };
+    let named = rule.counterparty.as_ref().map(|it| html! { " is called " strong { (it) } });
+    let sorted = rule.category.map(|it| html! { " is " strong { (it.label()) } });
+    let hidden = rule.hides.then(|| html! { " is " strong { "hidden" } });
+    let said: Vec<Markup> = [named, sorted, hidden].into_iter().flatten().collect();
+    html! {
+        @if let Some(merchant) = &rule.merchant {
+            (whose) strong { (merchant) }
+        } @else if let Some(words) = &rule.words {
+            (with) strong { (words) } " in the bank's text"
+        }
+        @if let Some(account) = &rule.account_name { " on " (account) }
+        @for (place, part) in said.iter().enumerate() {
+            @if place > 0 { " and" }
+            (part)
+        }
+        "."
+    }
+}
+
+/// A rule that began at some moment, for everything before it too.
+pub(in crate::site) async fn apply(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let (id, app, caller) = (parse(&id)?, person.app(), &person.caller);
+    let reach = enrichment::reaches(app, caller).await?.get(&id).copied().unwrap_or_default();
+    enrichment::apply_rule_to_past(app, caller, id).await?;
+    // Worked out at once, as the person asked for it and looks at what came of it.
+    insights::run_for(app, caller.user).await?;
+    let many = plural(reach.would_change, "transaction was", "transactions were");
+    let said = format!("The rule holds for the past too: {many} changed.");
+    Ok(see_other(&person, "/settings/rules", &said))
+}
+
+fn parse(id: &str) -> Result<RuleId, Trouble> {
+    RuleId::parse(id).map_err(|_| Trouble::not_found())
+}
+
+pub(in crate::site) async fn delete(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+    let id = parse(&id)?;
+    enrichment::delete_rule(person.app(), &person.caller, id).await?;
+    let said = "The rule is gone. What it said is judged anew in a moment.";
+    Ok(see_other(&person, "/settings/rules", said))
+}
