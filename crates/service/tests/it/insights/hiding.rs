@@ -176,10 +176,21 @@ async fn an_edited_rule_says_what_it_now_says_and_nothing_of_what_it_said() {
     let rows = listed::all(app, caller, &Filter::default()).await;
     assert_eq!(rows.iter().filter(|it| it.counterparty.as_deref() == Some("Films")).count(), 13);
     is_counted(&world, &robin).await;
-    let kept = enrichment::rules(app, caller).await.unwrap().remove(0);
+    // A rule that hides nothing does not take the place of one that hides.
+    let hiding = enrichment::create_rule(app, caller, hide("ACME PAYROLL")).await.unwrap();
+    let like = Some("ACME PAYROLL".to_owned());
+    let named = NewRule { like, word: word.clone(), ..NewRule::default() };
+    enrichment::create_rule(app, caller, named.clone()).await.unwrap();
+    let count = async || enrichment::rules(app, caller).await.unwrap().len();
+    assert_eq!(count().await, 3);
+    enrichment::create_rule(app, caller, NewRule { hides: true, ..named }).await.unwrap();
+    assert_eq!(count().await, 2, "but one that says all of it does");
+    crate::is_not_found(enrichment::delete_rule(app, caller, hiding).await);
+    let kept = enrichment::rules(app, caller).await.unwrap().remove(1);
     assert_eq!((kept.id, kept.hides, kept.merchant.as_deref()), (rule, false, Some("Netflix")));
-    let trail = service::audit::list(app, caller, None, 1).await.unwrap();
-    assert_eq!(trail[0].details, "Changed a rule: Netflix is Films");
+    let trail = service::audit::list(app, caller, None, 10).await.unwrap();
+    let changed = trail.iter().find(|it| it.action == "rule.update").unwrap();
+    assert_eq!(changed.details, "Changed a rule: Netflix is Films");
     // It must say something, about accounts that are the person's.
     let kim = world.person("kim@example.com").await;
     crate::is_not_found(enrichment::update_rule(app, &kim.caller, rule, edit.clone()).await);

@@ -46,6 +46,7 @@ fn nothing() -> Markup {
 fn row(person: &Person, rule: &KeptRule, reach: Reach) -> Markup {
     let now = person.app().clock.now();
     let here = format!("/settings/rules/{}", rule.id);
+    let about = rule.merchant.as_ref().or(rule.words.as_ref()).map_or("", String::as_str);
     let button = |verb: &str, label: &str| {
         fields::button(&format!("{here}/{verb}"), &person.form_token, label, "link")
     };
@@ -63,7 +64,7 @@ fn row(person: &Person, rule: &KeptRule, reach: Reach) -> Markup {
                 @if rule.holds_from.is_some() && reach.would_change > 0 {
                     (button("apply", "Apply to the past")) " "
                 }
-                a href=(here) { "Change" } " "
+                a href=(here) { "Change" span.hush { " the rule for " (about) } } " "
                 (button("delete", "Delete"))
             }
         }
