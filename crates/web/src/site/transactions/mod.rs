@@ -4,7 +4,6 @@ pub(super) mod by_hand;
 pub(super) mod category;
 pub(super) mod change;
 pub(super) mod download;
-pub(super) mod csv;
 pub(super) mod entry;
 mod list;
 pub(super) mod one;

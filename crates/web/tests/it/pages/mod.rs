@@ -1,8 +1,8 @@
 //! The pages over the real router: what a person sees, sends, and is refused.
 
 mod approvals;
-mod connections;
 mod by_hand;
+mod connections;
 mod forgery;
 mod imports;
 mod income;
