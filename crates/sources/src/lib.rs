@@ -2,6 +2,7 @@
 //! users or of the database.
 
 mod apart;
+mod bounds;
 mod decimal;
 pub mod demo;
 pub mod files;

@@ -2,6 +2,8 @@
 
 use base::{Currency, words};
 
+use crate::bounds::is_absurd;
+
 words!(
     /// What stands between the whole part and the decimals.
     DecimalMark {
@@ -42,11 +44,12 @@ pub(crate) fn read(
     currency: Currency,
 ) -> Result<Written, AmountError> {
     let decimals = currency.decimals();
-    match plain(text.as_bytes(), mark, decimals) {
-        Some(minor) => Ok(Written { minor, side: None }),
-        None if text.len() > BYTES_MAX => Err(AmountError::NotANumber),
-        None => adorned(text, mark, currency),
-    }
+    let written = match plain(text.as_bytes(), mark, decimals) {
+        Some(minor) => Written { minor, side: None },
+        None if text.len() > BYTES_MAX => return Err(AmountError::NotANumber),
+        None => adorned(text, mark, currency)?,
+    };
+    if is_absurd(written.minor) { Err(AmountError::TooLarge) } else { Ok(written) }
 }
 
 /// The common case, `-12.34`, without a look at anything else.
@@ -304,7 +307,10 @@ mod tests {
             ("12.500", "1250"),
             (".5", "50"),
             ("5.", "500"),
-            ("92233720368547758.07", "9223372036854775807"),
+            ("1000000000000.00", "100000000000000"),
+            ("1000000000000.01", "TooLarge"),
+            ("USD 1000000000000.01", "TooLarge"),
+            ("-92233720368547758.08", "TooLarge"),
             ("92233720368547758.08", "TooLarge"),
             ("99999999999999999999999999999999999999999999", "TooLarge"),
             ("12.505", "TooPrecise"),
@@ -360,7 +366,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(minor: i64, code in "USD|JPY|KWD|EUR", comma: bool) {
+        fn what_is_written_is_read_back(
+            minor in -100_000_000_000_000..=100_000_000_000_000_i64,
+            code in "USD|JPY|KWD|EUR",
+            comma: bool,
+        ) {
             let currency = Currency::parse(&code).unwrap();
             let mut text = Vec::new();
             base::Money::new(minor, currency).write(&mut text);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use base::{Currency, DecimalError, Money, parse_scaled};
 
-/// A million million units of a currency with cents: more than anybody has, and sums of it still fit.
-const MINOR_MAX: i128 = 100_000_000_000_000;
+use crate::bounds::is_absurd;
+
 /// As much of a file as a reason quotes.
 const QUOTED_MAX: usize = 40;
 
@@ -23,11 +23,11 @@ pub(super) fn amount(text: &str, comma: Comma, currency: Currency) -> Result<Mon
     let malformed = || format!("the amount {} is no number such as -12.34", quote(text));
     let plain = plain(text, comma).ok_or_else(malformed)?;
     match parse_scaled(&plain, currency.decimals()) {
-        Ok(minor) if minor.abs() <= MINOR_MAX => match i64::try_from(minor) {
-            Ok(minor) => Ok(Money::new(minor, currency)),
-            Err(_) => Err(too_large(text)),
+        Ok(minor) => match i64::try_from(minor) {
+            Ok(minor) if !is_absurd(minor) => Ok(Money::new(minor, currency)),
+            _ => Err(too_large(text)),
         },
-        Ok(_) | Err(DecimalError::TooLong) => Err(too_large(text)),
+        Err(DecimalError::TooLong) => Err(too_large(text)),
         Err(DecimalError::TooPrecise) => Err(format!(
             "the amount {} has more decimals than the {} of {currency}",
             quote(text),

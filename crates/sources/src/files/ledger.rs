@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, PastBalance, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::FileAccount;
+use super::{FileAccount, ROWS_MAX};
 use crate::apart::tell_apart;
+
+/// More accounts than anybody keeps.
+const ACCOUNTS_MAX: usize = 1_000;
 
 /// Whose account it is, as the statement says.
 #[derive(Debug, Default)]
@@ -25,6 +28,7 @@ pub(super) struct Ledger {
     accounts: Vec<Kept>,
     /// By number: some banks keep several currencies under one.
     places: BTreeMap<String, Vec<(Currency, usize)>>,
+    rows: usize,
 }
 
 struct Kept {
@@ -38,21 +42,34 @@ impl Ledger {
         self.accounts.is_empty()
     }
 
+    /// To be asked before rows are kept, even if their account is not known yet.
+    pub(super) fn admit(&mut self, rows: usize) -> Result<(), String> {
+        if self.rows.saturating_add(rows) > ROWS_MAX {
+            return Err(format!("the file has more than {ROWS_MAX} rows"));
+        }
+        self.rows += rows;
+        Ok(())
+    }
+
     pub(super) fn add(
         &mut self,
         holder: Holder,
         currency: Currency,
         rows: Vec<TransactionDraft>,
         closing: Option<(Date, BalanceDraft)>,
-    ) {
-        let places = self.places.entry(holder.number.clone()).or_default();
+    ) -> Result<(), String> {
+        let places = self.places.get(&holder.number).map_or(&[][..], Vec::as_slice);
         let place = match places.iter().find(|(it, _)| *it == currency) {
             Some((_, place)) => *place,
+            None if self.accounts.len() == ACCOUNTS_MAX => {
+                return Err(format!("the file has more than {ACCOUNTS_MAX} accounts"));
+            }
             None => {
                 let external_id = match places.is_empty() {
                     true => holder.number.clone(),
                     false => format!("{}/{currency}", holder.number),
                 };
+                let places = self.places.entry(holder.number.clone()).or_default();
                 places.push((currency, self.accounts.len()));
                 let bank = holder.bank.clone();
                 let account = FileAccount { bank, draft: draft(holder, external_id, currency) };
@@ -64,6 +81,7 @@ impl Ledger {
             kept.account.draft.transactions.extend(rows);
             kept.closings.extend(closing);
         }
+        Ok(())
     }
 
     pub(super) fn finish(self) -> Vec<FileAccount> {

@@ -13,7 +13,11 @@ mod mt940;
 mod ofx;
 mod own;
 mod qif;
+#[cfg(test)]
+mod tests;
 mod text;
+
+use std::collections::BTreeSet;
 
 use base::draft::AccountDraft;
 use base::words;
@@ -113,7 +117,40 @@ pub fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
         return Err(FileError::TooLarge);
     }
     let reader = READERS.iter().find(|(looks_like, _)| looks_like(bytes));
-    reader.map_or(Err(FileError::Unknown), |(_, read)| read(bytes, hints))
+    let read = reader.map_or(Err(FileError::Unknown), |(_, read)| read(bytes, hints));
+    read.map(named_apart)
+}
+
+/// Reads a file as the format that somebody says it is, whatever it looks like.
+pub fn read_as(format: Format, bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+    if bytes.len() > BYTES_MAX {
+        return Err(FileError::TooLarge);
+    }
+    let read = match format {
+        Format::Camt053 => camt::read,
+        Format::Csv => csv::read,
+        Format::Mt940 => mt940::read,
+        Format::Ofx | Format::Qfx => ofx::read,
+        Format::Qif => qif::read,
+    };
+    read(bytes, hints).map(named_apart)
+}
+
+/// An account is known again by its bank and number. Where a file has several of one name, such as a checking and a
+/// savings account, those that come later are counted: else the next import would put their rows together.
+fn named_apart(mut reading: Reading) -> Reading {
+    let mut taken: BTreeSet<(Option<String>, String)> = BTreeSet::new();
+    for account in &mut reading.accounts {
+        let name = account.draft.external_id.clone();
+        let mut count = 1;
+        while !name.is_empty()
+            && !taken.insert((account.bank.clone(), account.draft.external_id.clone()))
+        {
+            count += 1;
+            account.draft.external_id = format!("{name} ({count})");
+        }
+    }
+    reading
 }
 
 /// What a file says, and what in it could not be understood.

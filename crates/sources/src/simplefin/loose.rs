@@ -1,9 +1,10 @@
 //! Values as servers write them: numbers in quotes or without, ids that are numbers, things that are null or missing.
 
-use base::{Currency, Fixed9, Money, MoneyError, Timestamp};
+use base::{Currency, Fixed9, Money, MoneyError, Timestamp, date_from_days};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::bounds::{is_absurd, is_day};
 use crate::decimal::nine_places;
 
 /// A value that was not looked at yet; null counts as missing.
@@ -45,7 +46,8 @@ pub(super) fn truth(value: Loose<'_>) -> bool {
 /// Seconds since 1970. Zero means that nobody knows.
 pub(super) fn moment(value: Loose<'_>) -> Option<Timestamp> {
     let seconds = seconds(value).filter(|it| *it > 0)?;
-    Timestamp::from_second(seconds).ok()
+    let at = Timestamp::from_second(seconds).ok()?;
+    is_day(date_from_days(seconds.div_euclid(86_400))).then_some(at)
 }
 
 pub(super) fn seconds(value: Loose<'_>) -> Option<i64> {
@@ -57,7 +59,11 @@ pub(super) fn seconds(value: Loose<'_>) -> Option<i64> {
 /// None when there is no value at all.
 pub(super) fn money(value: Loose<'_>, currency: Currency) -> Option<Result<Money, MoneyError>> {
     let text = text(value)?;
-    Some(Money::parse(&with_zero(&text), currency))
+    let money = Money::parse(&with_zero(&text), currency);
+    Some(money.and_then(|it| match is_absurd(it.minor()) {
+        true => Err(MoneyError::OutOfRange),
+        false => Ok(it),
+    }))
 }
 
 /// None when it is missing or makes no sense: valuations may be unknown.

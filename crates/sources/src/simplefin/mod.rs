@@ -21,6 +21,7 @@ pub use drafts::{Choice, Owed, drafts};
 pub use kinds::{suggest_kind, suggest_owed};
 pub use notice::{Matter, Notice};
 pub use positions::Holding;
+pub use shapes::read;
 pub use trouble::Trouble;
 
 use self::travel::Trip;
@@ -143,7 +144,7 @@ pub async fn fetch_within(
     if reply.status != 200 {
         return Err(Trouble::of_fetch(&reply, access));
     }
-    let mut set = shapes::read(&reply.body)?;
+    let mut set = read(&reply.body)?;
     if !query.accounts.is_empty() {
         set.accounts.retain(|it| query.accounts.contains(&it.id));
     }

@@ -42,12 +42,16 @@ impl<'a> Book<'a> {
             }
             Row::read(&entry, currency)
         });
+        let read = read.and_then(|row| {
+            let drafts = row.drafts(&entry);
+            self.ledger.admit(drafts.len()).map(|()| (row, drafts))
+        });
         match read {
-            Ok(row) => {
+            Ok((row, drafts)) => {
                 if !row.pending {
                     statement.sums.booked += i128::from(row.amount.minor());
                 }
-                self.rows.extend(row.drafts(&entry));
+                self.rows.extend(drafts);
             }
             Err(reason) => {
                 statement.sums.is_partial = true;
@@ -93,7 +97,9 @@ impl<'a> Book<'a> {
             bank: statement.bic,
             institution: statement.institution,
         };
-        self.ledger.add(holder, currency, rows, closing);
+        if let Err(reason) = self.ledger.add(holder, currency, rows, closing) {
+            self.rejected.add(statement.line, reason);
+        }
     }
 
     /// Balances must be readable, and opening balance and booked entries come to the closing one.

@@ -5,6 +5,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::statement::credit;
+use crate::bounds::is_day;
 
 /// A day as the bank wrote it, and the moment if it wrote one.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
@@ -16,11 +17,11 @@ pub(super) struct When {
 impl When {
     /// `2026-03-05`, `2026-03-05+01:00` or `2026-03-05T23:59:59.000+01:00`. The day is the literal one.
     pub(super) fn read(text: &str) -> When {
-        let day = text.get(..10).and_then(|it| it.parse().ok());
+        let day = text.get(..10).and_then(|it| it.parse().ok()).filter(|it| is_day(*it));
         let utc = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
         let moment = match text.contains('T') {
-            true => text.parse().ok().or_else(|| text.parse().ok().and_then(utc)),
-            false => None,
+            true if day.is_some() => text.parse().ok().or_else(|| text.parse().ok().and_then(utc)),
+            _ => None,
         };
         When { day, moment }
     }

@@ -5,6 +5,7 @@ use base::{Currency, Date, Money, MoneyError};
 
 use super::entry::{Detail, Entry};
 use super::statement::Balance;
+use crate::bounds::is_absurd;
 use crate::files::ledger::cut;
 
 pub(super) fn signed(balance: &Balance, currency: Currency) -> Result<i64, String> {
@@ -26,13 +27,16 @@ fn unsigned(text: &str, currency: Currency) -> Result<Money, String> {
     }
     let money = Money::parse(text.strip_prefix('+').unwrap_or(text), currency);
     match money {
+        Ok(money) if is_absurd(money.minor()) => Err(too_large(text)),
         Ok(money) if money.minor() >= 0 => Ok(money),
         Ok(_) => Err(format!("the amount is \"{}\", but it must have no sign", cut(text))),
-        Err(MoneyError::OutOfRange) => {
-            Err(format!("the amount is {}, which is too large", cut(text)))
-        }
+        Err(MoneyError::OutOfRange) => Err(too_large(text)),
         Err(error) => Err(format!("the amount is \"{}\", but it {error}", cut(text))),
     }
+}
+
+fn too_large(text: &str) -> String {
+    format!("the amount is {}, which is too large", cut(text))
 }
 
 /// An entry that was understood.

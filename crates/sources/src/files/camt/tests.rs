@@ -52,6 +52,22 @@ fn what_is_hostile_ends_soon() {
 }
 
 #[test]
+fn a_file_of_many_accounts_is_bounded() {
+    let statement = |it| format!("<Stmt><Acct><Id><IBAN>{it}</IBAN></Id></Acct></Stmt>");
+    let text: String = (0..1_002).map(statement).collect();
+    let reading = read(format!("<D>{text}</D>").as_bytes(), &hints()).unwrap();
+    assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
+}
+
+#[test]
+fn reasons_stay_short_whatever_a_tag_is_called() {
+    let name = "x".repeat(10_000);
+    let text = format!("<D><Stmt><Acct><Id><IBAN>1</IBAN></Id></Acct></Stmt><{name}></D>");
+    let rejected = read(text.as_bytes(), &hints()).unwrap().rejected;
+    assert!(rejected.rows[0].reason.len() < 400);
+}
+
+#[test]
 fn a_document_type_is_refused_in_words() {
     let bomb =
         fixtures("camt").into_iter().find(|(path, _)| path.ends_with("entity_bomb.xml")).unwrap().1;

@@ -9,6 +9,7 @@ use super::broken;
 use super::statement::Statement;
 use crate::files::{FileError, Hints, Reading};
 
+const REASON_CHARS: usize = 200;
 /// Statements are some fifteen tags deep.
 const DEEPEST: usize = 64;
 
@@ -150,7 +151,9 @@ impl<'a> Walk<'a> {
     fn run(&mut self) -> Result<(), End> {
         loop {
             let event = self.reader.read_event();
-            match event.map_err(|error| End::Malformed(error.to_string()))? {
+            // It may quote a tag, however long that is.
+            let malformed = |it: String| End::Malformed(it.chars().take(REASON_CHARS).collect());
+            match event.map_err(|error| malformed(error.to_string()))? {
                 Event::Start(tag) => self.open(&tag)?,
                 Event::Empty(tag) => {
                     self.open(&tag)?;

@@ -9,6 +9,7 @@ use super::mapping::Mapping;
 use super::rows::{Entry, Sign};
 use super::running::{self, Proof, Step};
 use crate::apart::name_apart;
+use crate::bounds::is_absurd;
 use crate::files::amount::Side;
 use crate::files::{Charges, Doubt, FileAccount, Hints, Rejections};
 
@@ -304,6 +305,7 @@ impl Book {
             let minor = row.amount.minor();
             let minor = if turns { minor.checked_neg() } else { Some(minor) };
             let minor = minor.and_then(|it| it.checked_sub(note.fee_minor));
+            let minor = minor.filter(|it| !is_absurd(*it));
             match minor {
                 Some(minor) => row.amount = Money::new(minor, self.currency),
                 None => rejected.add(note.line, "The amount is larger than any we can keep."),

@@ -17,7 +17,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use super::{BYTES_MAX, FileError, Hints, Reading, text};
+use super::{BYTES_MAX, FileError, Hints, Reading, named_apart, text};
 
 pub use super::amount::DecimalMark;
 pub use dialect::Delimiter;
@@ -108,7 +108,7 @@ pub fn sheet(bytes: &[u8], mapping: &Mapping) -> Result<Sheet, FileError> {
 
 /// Reads a file by a mapping. Broken if the mapping does not fit it; `Mapping::check` says why beforehand.
 pub fn read_with(bytes: &[u8], mapping: &Mapping, hints: &Hints) -> Result<Reading, FileError> {
-    reading::read(&decoded(bytes)?, mapping, hints)
+    reading::read(&decoded(bytes)?, mapping, hints).map(named_apart)
 }
 
 fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, FileError> {

@@ -294,7 +294,7 @@ proptest! {
     fn what_we_export_is_read_back(
         rows in prop::collection::vec(
             (
-                (0..3_usize, any::<i64>(), 0_i64..30_000, proptest::option::of(0_i64..30_000)),
+                (0..3_usize, -10_i64.pow(14)..=10_i64.pow(14), 0_i64..30_000, proptest::option::of(0_i64..30_000)),
                 (any::<bool>(), proptest::option::of(0..base::category::Category::ALL.len())),
                 ("[=+@%A-Z-][-A-Za-z0-9 =,;\"\n|ä']{0,20}[A-Z]", proptest::option::of("[=A-Z][A-Z ,]{0,9}[A-Z]")),
             ),

@@ -3,6 +3,7 @@
 use base::{Currency, Date, Money, MoneyError, Timestamp, days_from_date};
 use jiff::tz::TimeZone;
 
+use crate::bounds::is_absurd;
 use crate::files::ledger::cut;
 
 /// Years of two digits lie at most this far ahead.
@@ -138,8 +139,10 @@ fn money(text: &str, currency: Currency) -> Result<Money, String> {
     };
     let found = cut(text);
     match Money::parse(&plain, currency) {
-        Ok(money) if !plain.starts_with('-') => Ok(money),
-        Err(MoneyError::OutOfRange) => Err(format!("the amount is {found}, which is too large")),
+        Ok(money) if !plain.starts_with('-') && !is_absurd(money.minor()) => Ok(money),
+        Ok(_) | Err(MoneyError::OutOfRange) if !plain.starts_with('-') => {
+            Err(format!("the amount is {found}, which is too large"))
+        }
         _ if text.is_empty() => Err("the amount is missing".to_owned()),
         _ => Err(format!(
             "the amount is \"{found}\", but must be like 1234,56, with at most {} decimals in \

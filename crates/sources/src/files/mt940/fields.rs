@@ -1,5 +1,8 @@
 //! Lines put together to fields: `:61:` and what follows until the next tag, or until the message ends.
 
+/// A bank may write six; what lies beyond is passed over, so that a file of empty lines stays small.
+pub(super) const LINES_MAX: usize = 1_000;
+
 /// One field. The end of a message is a field with the tag `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field<'a> {
@@ -18,7 +21,9 @@ pub(super) fn fields(text: &str) -> impl Iterator<Item = Field<'_>> {
             let Some((tag, first)) = begun(line) else { continue };
             let mut found = Field { line: number, tag, lines: vec![first] };
             while let Some((line, _)) = lines.next_if(|(it, _)| tag != "-" && begun(it).is_none()) {
-                found.lines.push(line.trim_end());
+                if found.lines.len() < LINES_MAX {
+                    found.lines.push(line.trim_end());
+                }
             }
             return Some(found);
         }

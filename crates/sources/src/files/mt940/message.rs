@@ -4,7 +4,7 @@ use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
 use super::entry::{Balance, Entry};
-use super::fields::Field;
+use super::fields::{Field, LINES_MAX};
 use super::words;
 use crate::files::ledger::{Holder, Ledger, unbalanced};
 use crate::files::{Format, Hints, Reading, Rejections};
@@ -79,7 +79,7 @@ impl<'a> Book<'a> {
                 message.currency = message.currency.or(code);
                 Ok(())
             }
-            "61" => message.enter(field, self.hints),
+            "61" => self.ledger.admit(1).and_then(|()| message.enter(field, self.hints)),
             "86" => {
                 message.explain(field);
                 Ok(())
@@ -110,7 +110,9 @@ impl<'a> Book<'a> {
         self.found += 1;
         let currency = message.currency.unwrap_or(self.hints.currency);
         let holder = holder(&message.account, currency);
-        self.ledger.add(holder, currency, message.rows, closing);
+        if let Err(reason) = self.ledger.add(holder, currency, message.rows, closing) {
+            self.rejected.add(message.line, reason);
+        }
     }
 
     /// None when there was no statement at all.
@@ -180,7 +182,8 @@ impl Message {
     /// Words belong to the entry before them; behind the balances they are about the whole statement.
     fn explain(&mut self, field: &Field<'_>) {
         if let Last::Entry(told) = &mut self.last {
-            told.lines.extend(field.lines.iter().map(|it| (*it).to_owned()));
+            let room = LINES_MAX.saturating_sub(told.lines.len());
+            told.lines.extend(field.lines.iter().take(room).map(|it| (*it).to_owned()));
         }
     }
 

@@ -37,6 +37,24 @@ fn what_is_hostile_ends_soon() {
 }
 
 #[test]
+fn a_file_of_many_accounts_is_bounded() {
+    let text: String = (0..1_002).map(|it| format!(":20:A\n:25:{it}\n")).collect();
+    let reading = read(text.as_bytes(), &hints()).unwrap();
+    assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
+}
+
+#[test]
+fn lines_without_end_are_not_kept() {
+    let entry = ":20:A\n:25:1\n:61:260101C1,NTRF\n";
+    let one = format!("{entry}:86:{}", "x\n".repeat(5_000));
+    let many = format!("{entry}{}", ":86:x\n".repeat(5_000));
+    for text in [one, many] {
+        let reading = read(text.as_bytes(), &hints()).unwrap();
+        assert!(reading.accounts[0].draft.transactions[0].description.len() < 3_000);
+    }
+}
+
+#[test]
 fn what_holds_no_statement_is_broken() {
     for text in ["", "hello", ":20:A", ":86:words"] {
         assert!(read(text.as_bytes(), &hints()).is_err(), "{text}");

@@ -7,6 +7,7 @@ use base::draft::{AssetClass, HoldingDraft, SecurityDraft, SecurityKind};
 use base::{Currency, Fixed9, divide_half_even};
 
 use super::values::moment;
+use crate::bounds::is_absurd;
 use crate::decimal::nine_places;
 use crate::files::decimals::{Comma, plain, quote};
 
@@ -274,8 +275,8 @@ fn holding(held: &Held<'_>, is_total: bool, securities: &Securities<'_>) -> Hold
             priced_at: held.priced_at,
         },
         quantity: held.units,
-        cost_basis_minor: held.cost_minor(is_total),
-        institution_value_minor: held.value_minor(),
+        cost_basis_minor: held.cost_minor(is_total).filter(|it| !is_absurd(*it)),
+        institution_value_minor: held.value_minor().filter(|it| !is_absurd(*it)),
     }
 }
 

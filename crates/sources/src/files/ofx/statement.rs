@@ -9,6 +9,7 @@ use super::position::{self, Held, Securities};
 use super::row::Entry;
 use super::values::moment;
 use crate::apart::tell_apart;
+use crate::bounds::is_absurd;
 use crate::decimal::nine_places;
 use crate::files::decimals::{Comma, amount, plain};
 use crate::files::{FileAccount, Rejections};
@@ -248,7 +249,7 @@ impl<'a> Statement<'a> {
             sum = sum.zip(worth).and_then(|(sum, worth)| sum.checked_add(worth));
         }
         let as_of = self.at.as_deref().and_then(moment).unwrap_or(otherwise_at);
-        let balance = sum.map(|current_minor| BalanceDraft {
+        let balance = sum.filter(|it| !is_absurd(*it)).map(|current_minor| BalanceDraft {
             as_of,
             current_minor,
             available_minor: None,

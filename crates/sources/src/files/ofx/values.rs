@@ -4,6 +4,8 @@ use base::{Date, Timestamp};
 use jiff::civil;
 use jiff::tz::Offset;
 
+use crate::bounds::is_day;
+
 /// Zones by name, for files that leave the offset out: IBKR writes `[-:EST]`. Minutes east of Greenwich.
 const ZONES: [(&str, i32); 22] = [
     ("ACST", 570),
@@ -42,11 +44,8 @@ pub(super) fn date(text: &str) -> Option<Date> {
         }
         _ => return None,
     };
-    let year: i16 = year.parse().ok()?;
-    if !(1900..2200).contains(&year) {
-        return None;
-    }
-    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok()
+    let day = Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok();
+    day.filter(|it| is_day(*it))
 }
 
 /// The moment that is written there. A day alone, or its first second in no zone, is taken as the day's middle.

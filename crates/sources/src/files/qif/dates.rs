@@ -2,6 +2,7 @@
 
 use base::Date;
 
+use crate::bounds::is_day;
 use crate::files::{DateOrder, Hints};
 
 /// The three numbers of a date, as they are written.
@@ -95,6 +96,5 @@ pub(super) fn date(text: &str, order: DateOrder, hints: &Hints) -> Option<Date> 
         _ if 2000 + year > hints.today.year() + 1 => 1900 + year,
         _ => 2000 + year,
     };
-    let fits = (1900..2200).contains(&year);
-    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok().filter(|_| fits)
+    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok().filter(|it| is_day(*it))
 }

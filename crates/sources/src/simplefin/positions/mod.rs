@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::loose::{self, Loose};
+use crate::bounds::is_absurd;
 use crate::market::{Kind, names};
 
 /// One position as the server tells it.
@@ -98,7 +99,10 @@ impl Holding {
         }
         let price = shares.zip(value).and_then(|(shares, value)| divided(value, shares));
         let price = price.filter(|it| *it >= Fixed9::ZERO);
-        let minor = |it: Fixed9| Fixed9::ONE.times_price(it, self.currency.decimals());
+        let minor = |it: Fixed9| {
+            let minor = Fixed9::ONE.times_price(it, self.currency.decimals());
+            minor.filter(|it| !is_absurd(*it))
+        };
         // A value of which nobody knows how many shares it is counts as one share of it.
         let quantity = shares.unwrap_or(Fixed9::ONE);
         let cost = self.cost.of_all(quantity, price, institution);

@@ -115,7 +115,8 @@ struct RawTransaction<'a> {
     mcc: Loose<'a>,
 }
 
-pub(super) fn read(body: &[u8]) -> Result<AccountSet, Trouble> {
+/// Reads the body of an answer.
+pub fn read(body: &[u8]) -> Result<AccountSet, Trouble> {
     let no_json = |_| Trouble::BadAnswer("it is not the JSON of an account set".to_owned());
     let answer: Answer<'_> = serde_json::from_slice(body).map_err(no_json)?;
     let mut reader = Reader::default();

@@ -1,0 +1,93 @@
+use super::{FileError, Format, REJECTED_MAX, ROWS_MAX, Reading, golden, read, read_as};
+
+fn statement(kind: &str) -> String {
+    format!(
+        "<STMTRS><CURDEF>USD<BANKACCTFROM><BANKID>1<ACCTID>77<ACCTTYPE>{kind}</BANKACCTFROM>\
+         <BANKTRANLIST></BANKTRANLIST></STMTRS>"
+    )
+}
+
+fn ids(reading: &Reading) -> Vec<&str> {
+    reading.accounts.iter().map(|it| it.draft.external_id.as_str()).collect()
+}
+
+#[test]
+fn accounts_of_one_number_are_told_apart() {
+    let kinds = ["CHECKING", "SAVINGS", "CHECKING", "MONEYMRKT"];
+    let text = format!("<OFX>{}", kinds.map(statement).concat());
+    let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+    assert_eq!(ids(&reading), ["77", "77 (2)", "77 (3)"]);
+}
+
+#[test]
+fn accounts_without_a_number_stay_without_one() {
+    let text = "!Type:Bank\nD1/31/2024\nT1\n^\n!Type:CCard\nD1/31/2024\nT1\n^\n";
+    let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+    assert_eq!(ids(&reading), ["", ""]);
+}
+
+#[test]
+fn a_file_is_read_as_what_it_is_said_to_be() {
+    let text = "D1/31/2024\nT1\n^\n";
+    assert_eq!(read(text.as_bytes(), &golden::hints()).unwrap_err(), FileError::Unknown);
+    for format in Format::ALL {
+        match read_as(*format, text.as_bytes(), &golden::hints()) {
+            Ok(reading) => assert_eq!(reading.format, *format),
+            Err(FileError::Broken { format: named, .. }) => {
+                assert_eq!(named.giver(), format.giver())
+            }
+            Err(error) => assert_eq!((*format, error), (Format::Csv, FileError::Unknown)),
+        }
+    }
+}
+
+/// None of these is a file of a bank; each would take minutes or gigabytes in a reader that looks at anything twice,
+/// goes deeper with every mark, or keeps what it cannot use.
+#[test]
+fn no_reader_is_led_astray_by_repetition() {
+    const BYTES: usize = 50_000;
+    for opening in [
+        "",
+        "<OFX><STMTTRN><NAME>",
+        "<D><Stmt><Ntry>",
+        ":20:A\n:61:260101C1,NTRF\n:86:",
+        "!Type:Bank\nP",
+        "Date,Amount\n\"",
+    ] {
+        for piece in [
+            "x",
+            " ",
+            "\n",
+            "\r",
+            "\0",
+            "\"",
+            "\"\n",
+            "<",
+            "<a>",
+            "</a>",
+            "<![CDATA[",
+            "&",
+            "&#",
+            "é",
+            ",",
+            ";",
+            ":61:",
+            "?20",
+            "/",
+            "^\n",
+            "!",
+            "{1:",
+            "1/1/24,1\n",
+        ] {
+            let text = opening.to_owned() + &piece.repeat(BYTES / piece.len());
+            for format in Format::ALL {
+                let Ok(reading) = read_as(*format, text.as_bytes(), &golden::hints()) else {
+                    continue;
+                };
+                let rows = reading.accounts.iter().map(|it| it.draft.transactions.len());
+                assert!(rows.sum::<usize>() <= ROWS_MAX);
+                assert!(reading.rejected.rows.len() <= REJECTED_MAX);
+            }
+        }
+    }
+}
