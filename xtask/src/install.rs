@@ -59,6 +59,22 @@ pub(crate) fn browser() -> Result<()> {
     as_root(APT_BROWSER).context("Chromium could not be installed")
 }
 
+/// libFuzzer is written in C++; everything else needs a C compiler only.
+pub(crate) fn cpp_compiler() -> Result<()> {
+    let named = std::env::var_os("CXX").is_some();
+    if named || ["c++", "g++", "clang++"].iter().any(|it| on_path(it).is_some()) {
+        return Ok(());
+    }
+    ensure!(
+        on_path("apt-get").is_some(),
+        "a C++ compiler is missing: install one with this system's packages (macOS: \
+         `xcode-select --install`; Fedora: `dnf install gcc-c++`; Arch: `pacman -S gcc`; Alpine: \
+         `apk add g++`)"
+    );
+    println!("installing g++ with apt-get");
+    as_root("apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends g++")
+}
+
 /// A program that measuring needs and testing does not.
 pub(crate) fn wrk() -> Result<()> {
     ensure!(
@@ -75,8 +91,8 @@ fn as_root(script: &str) -> Result<()> {
     } else {
         ensure!(
             on_path("sudo").is_some(),
-            "there is no sudo to install it with: run as root, or install postgresql, chromium and \
-             chromium-driver (to test) and wrk (to measure) first"
+            "there is no sudo to install it with: run as root, or install g++, postgresql, chromium \
+             and chromium-driver (to test) and wrk (to measure) first"
         );
         let mut sudo = Command::new("sudo");
         sudo.arg("sh");

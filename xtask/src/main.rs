@@ -1,6 +1,7 @@
 //! Chores of the repository: the whole check, the generated files, a database to develop against.
 
 mod bench;
+mod fuzz;
 mod generate;
 mod install;
 mod licences;
@@ -10,6 +11,7 @@ mod test;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -23,7 +25,9 @@ usage: cargo xtask <chore>
   test --list       name the steps
   test --only STEP  run one step; may be given several times
   generate          write the generated files anew
-  bench [ROWS]      measure pages, insights, approvals and webhooks on both databases
+  fuzz [SECONDS [TARGET]]
+                    try to break each reader of foreign bytes, or one, for so long (60)
+  bench [ROWS]      measure pages, files, insights, approvals and webhooks on both databases
                     (5000000 rows)
   bench webhooks    measure webhooks alone
   quality [SEEDS [FILE]]
@@ -52,6 +56,11 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         }
         ["test", options @ ..] => test::run(&test::chosen(options)?),
         ["generate"] => generate::write(),
+        ["fuzz"] => fuzz::check(None, Duration::from_secs(60)),
+        ["fuzz", seconds, target @ ..] if target.len() < 2 => {
+            let seconds = seconds.parse().context("SECONDS must be a number")?;
+            fuzz::check(target.first().copied(), Duration::from_secs(seconds))
+        }
         ["bench"] => bench::measure(5_000_000),
         ["bench", "webhooks"] => bench::measure_webhooks(),
         ["bench", rows] => bench::measure(rows.parse().context("ROWS must be a number")?),

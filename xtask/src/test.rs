@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use crate::postgres::Cluster;
-use crate::{cargo, generate, install, licences, root, run as run_command};
+use crate::{cargo, fuzz, generate, install, licences, root, run as run_command};
 
 pub(crate) struct Step {
     name: &'static str,
@@ -30,7 +30,7 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", what: "every file is formatted", run: format },
     Step { name: "lint", what: "clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
@@ -41,6 +41,7 @@ const STEPS: [Step; 8] = [
         what: "the integration tests, on PostgreSQL",
         run: tests_on_postgres,
     },
+    Step { name: "fuzz", what: "hostile bytes, for some seconds", run: fuzz_for_a_moment },
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
     Step {
         name: "generated",
@@ -105,7 +106,10 @@ fn summarize(times: &[(&str, Duration)]) {
 fn format(_: &mut Shared) -> Result<()> {
     install::rust_component("rustfmt", "fmt")?;
     run_command(&mut cargo(&["fmt", "--all", "--check"]))
-        .context("not every file is formatted: run `cargo fmt --all`")
+        .context("not every file is formatted: run `cargo fmt --all`")?;
+    let apart = ["--manifest-path", "fuzz/Cargo.toml"];
+    run_command(cargo(&["fmt", "--check"]).args(apart))
+        .context("not every file is formatted: run `cargo fmt --manifest-path fuzz/Cargo.toml`")
 }
 
 fn lint(_: &mut Shared) -> Result<()> {
@@ -134,6 +138,11 @@ fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
         }
     }
     run_command(command.env(POSTGRES_VARIABLE, shared.cluster()?.url()))
+}
+
+/// Long enough to find what is easily broken; `cargo xtask fuzz` looks longer.
+fn fuzz_for_a_moment(_: &mut Shared) -> Result<()> {
+    fuzz::check(None, Duration::from_secs(6))
 }
 
 /// They meet the program as it is built, so it is built first.
