@@ -31,6 +31,10 @@ pub fn camt(bytes: &[u8]) {
     held(bytes, |bytes| files::read_as(Format::Camt053, bytes, &hints()), None);
 }
 
+pub fn evenkeel(bytes: &[u8]) {
+    held(bytes, |bytes| files::read_as(Format::Evenkeel, bytes, &hints()), None);
+}
+
 pub fn mt940(bytes: &[u8]) {
     held(bytes, |bytes| files::read_as(Format::Mt940, bytes, &hints()), None);
 }

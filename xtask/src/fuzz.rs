@@ -10,10 +10,11 @@ use anyhow::{Context as _, Result, bail};
 use crate::{cargo, install, output_of, root, run};
 
 /// A target of `fuzz`, and the folders with what it starts from.
-const TARGETS: [(&str, &[&str]); 7] = [
-    ("any", &[CAMT, CSV, MT940, OFX, QIF]),
+const TARGETS: [(&str, &[&str]); 8] = [
+    ("any", &[CAMT, CSV, EVENKEEL, MT940, OFX, QIF]),
     ("camt", &[CAMT]),
     ("csv", &[CSV]),
+    ("evenkeel", &[EVENKEEL]),
     ("mt940", &[MT940]),
     ("ofx", &[OFX]),
     ("qif", &[QIF]),
@@ -21,6 +22,7 @@ const TARGETS: [(&str, &[&str]); 7] = [
 ];
 const CAMT: &str = "crates/sources/fixtures/camt";
 const CSV: &str = "crates/sources/fixtures/csv";
+const EVENKEEL: &str = "crates/sources/fixtures/evenkeel";
 const MT940: &str = "crates/sources/fixtures/mt940";
 const OFX: &str = "crates/sources/fixtures/ofx";
 const QIF: &str = "crates/sources/fixtures/qif";

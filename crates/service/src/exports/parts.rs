@@ -87,6 +87,9 @@ const fn part(name: &'static str, about: &'static str, rows: Rows) -> Part {
     Part { name, about, rows }
 }
 
+/// Before the cursor of a walk over hidden transactions; no cursor begins so.
+const HIDDEN: &str = "hidden ";
+
 /// Where a file goes on.
 #[derive(Clone)]
 pub(super) enum Place {
@@ -181,7 +184,14 @@ impl Source {
         account: AccountId,
         cursor: Option<&str>,
     ) -> Result<(Vec<Vec<u8>>, Option<String>)> {
-        let filter = transactions::Filter { account_id: Some(account), ..Default::default() };
+        // What a rule hides is told behind what it does not.
+        let hidden = cursor.and_then(|it| it.strip_prefix(HIDDEN));
+        let cursor = hidden.or(cursor).filter(|it| !it.is_empty());
+        let filter = transactions::Filter {
+            account_id: Some(account),
+            hidden: hidden.is_some(),
+            ..Default::default()
+        };
         let page = Page { cursor, limit: tables::ROWS as usize };
         let mut rows = Vec::new();
         let end = transactions::list(&self.app, &self.caller, &filter, page, |row| {
@@ -190,7 +200,12 @@ impl Source {
             rows.push(written);
         });
         let end = end.await?;
-        Ok((rows, end.next_cursor))
+        let next = match (hidden, end.next_cursor) {
+            (None, None) => Some(HIDDEN.to_owned()),
+            (None, next) => next,
+            (Some(_), next) => next.map(|it| format!("{HIDDEN}{it}")),
+        };
+        Ok((rows, next))
     }
 
     async fn profile(&self) -> Result<Vec<u8>> {

@@ -129,6 +129,7 @@ pub fn read_as(format: Format, bytes: &[u8], hints: &Hints) -> Result<Reading, F
     let read = match format {
         Format::Camt053 => camt::read,
         Format::Csv => csv::read,
+        Format::Evenkeel => own::read,
         Format::Mt940 => mt940::read,
         Format::Ofx | Format::Qfx => ofx::read,
         Format::Qif => qif::read,

@@ -9,6 +9,11 @@ const ROW: &str = "[\n{\"id\":\"txn_1\",\"account_id\":\"acc_1\",\"account_name\
     \"is_internal_transfer\":false,\"updated_at\":\"2026-03-01T00:00:00Z\"}\n]\n";
 
 #[test]
+fn fixtures_are_read_as_expected() {
+    golden::hold("evenkeel", read);
+}
+
+#[test]
 fn a_list_of_transactions_alone_is_read() {
     assert!(looks_like(ROW.as_bytes()));
     let reading = read(ROW.as_bytes(), &golden::hints()).unwrap();

@@ -6,7 +6,7 @@ use testkit::World;
 use crate::browser::Browser;
 
 /// Every place of the signed-in pages that takes a form.
-const FORMS: [&str; 55] = [
+const FORMS: [&str; 65] = [
     "/view",
     "/sign-out",
     "/goals/new",
@@ -28,6 +28,11 @@ const FORMS: [&str; 55] = [
     "/transactions/txn_1/hide",
     "/transactions/txn_1/transfer",
     "/transactions/txn_1/undo",
+    "/connections",
+    "/connections/con_1/access",
+    "/connections/con_1/accounts",
+    "/connections/con_1/disconnect",
+    "/connections/con_1/sync",
     "/import/all",
     "/import/file_1",
     "/import/file_1/commit",
