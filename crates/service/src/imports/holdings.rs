@@ -1,6 +1,6 @@
 //! Positions of an import: the account's list is replaced, and each security keeps its id.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::draft::HoldingDraft;
 use base::{Fixed9, SecurityId, kinds};
@@ -67,9 +67,11 @@ pub(super) fn save(
 fn added_up(positions: &[HoldingDraft]) -> Vec<HoldingDraft> {
     let both = |a: Option<i64>, b: Option<i64>| a?.checked_add(b?);
     let mut whole: Vec<HoldingDraft> = Vec::with_capacity(positions.len());
+    // A hostile file lists so many that looking through them for each one would hold up all writing.
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for lot in positions {
-        let same = |it: &&mut HoldingDraft| it.security.external_id == lot.security.external_id;
-        let Some(known) = whole.iter_mut().find(same) else {
+        let place = *places.entry(&lot.security.external_id).or_insert(whole.len());
+        let Some(known) = whole.get_mut(place) else {
             whole.push(lot.clone());
             continue;
         };
