@@ -57,6 +57,12 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
         cost(&big) / cost(&first)
     );
 
+    println!("reading files");
+    run(bench().args(["files", "100000"]))?;
+
+    println!("SQLite, a file from the drop to its last figure");
+    import(&folder.join("import.db").display().to_string())?;
+
     println!("SQLite, insights of one large household");
     let large = folder.join("insights.db");
     insights(&large.display().to_string())?;
@@ -71,6 +77,8 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     place.forget()?;
     place.measured(rows, USERS, false)?;
     place.forget()?;
+    println!("PostgreSQL, a file from the drop to its last figure, its own CPU not counted");
+    import(&cluster.url())?;
     println!("PostgreSQL, insights of one large household, its own CPU not counted");
     insights(&cluster.url())?;
     println!("PostgreSQL, approvals of paper trades");
@@ -97,6 +105,11 @@ fn webhooks_on_sqlite(folder: &Path) -> Result<()> {
 
 fn webhooks(database: &str) -> Result<()> {
     run(bench().args(["webhooks", database, DELIVERED]))
+}
+
+/// A process of its own, so that its memory is its own.
+fn import(database: &str) -> Result<()> {
+    run(bench().args(["import", database, "100000"]))
 }
 
 fn insights(database: &str) -> Result<()> {

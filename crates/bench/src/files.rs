@@ -13,10 +13,9 @@ const ROUNDS: u64 = 10;
 const FIRST_DAY: i64 = 18_262;
 
 pub(crate) fn measure(rows: usize) -> anyhow::Result<()> {
-    for (name, text) in [("OFX 1", ofx(rows, false)?), ("OFX 2", ofx(rows, true)?)] {
-        speed(name, &text, rows)?;
-    }
-    Ok(())
+    speed("OFX 1", &ofx(rows, false)?, rows)?;
+    speed("OFX 2", &ofx(rows, true)?, rows)?;
+    speed("CSV of Chase", &chase(rows)?, rows)
 }
 
 fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
@@ -46,30 +45,112 @@ fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
 
 /// A statement as a large bank writes it, with its elements ended or not.
 fn ofx(rows: usize, is_xml: bool) -> anyhow::Result<String> {
-    let mut text = String::from(
-        "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX>\n<BANKMSGSRSV1>\n<STMTTRNRS>\n<STMTRS>\n",
-    );
-    let element = |text: &mut String, name: &str, value: &str| match is_xml {
-        true => writeln!(text, "<{name}>{value}</{name}>"),
-        false => writeln!(text, "<{name}>{value}"),
-    };
-    element(&mut text, "CURDEF", "USD")?;
-    text.push_str("<BANKACCTFROM>\n");
-    element(&mut text, "BANKID", "021000021")?;
-    element(&mut text, "ACCTID", "000123456789")?;
-    element(&mut text, "ACCTTYPE", "CHECKING")?;
-    text.push_str("</BANKACCTFROM>\n<BANKTRANLIST>\n");
+    let mut ofx = Ofx::new(is_xml);
+    ofx.begin("000123456789", false, Currency::USD)?;
     for row in 0..rows {
         let day = date_from_days(FIRST_DAY + i64::try_from(row / 64)?).strftime("%Y%m%d");
-        text.push_str("<STMTTRN>\n");
-        element(&mut text, "TRNTYPE", "DEBIT")?;
-        element(&mut text, "DTPOSTED", &format!("{day}120000[0:GMT]"))?;
-        element(&mut text, "TRNAMT", &format!("-{}.{:02}", row % 300, row % 100))?;
-        element(&mut text, "FITID", &format!("{day}{row:09}"))?;
-        element(&mut text, "NAME", &format!("POS PURCHASE MERCHANT {}", row % 977))?;
-        element(&mut text, "MEMO", &format!("CARD 1234 PORTLAND OR REF {row:08}"))?;
-        text.push_str("</STMTTRN>\n");
+        let amount = format!("-{}.{:02}", row % 300, row % 100);
+        let name = format!("POS PURCHASE MERCHANT {}", row % 977);
+        let memo = format!("CARD 1234 PORTLAND OR REF {row:08}");
+        ofx.row([&day.to_string(), &amount, &format!("{day}{row:09}"), &name, &memo])?;
     }
-    text.push_str("</BANKTRANLIST>\n</STMTRS>\n</STMTTRNRS>\n</BANKMSGSRSV1>\n</OFX>\n");
+    ofx.end();
+    Ok(ofx.finish())
+}
+
+/// An OFX file in the making.
+pub(crate) struct Ofx {
+    text: String,
+    is_xml: bool,
+    set: &'static str,
+}
+
+impl Ofx {
+    pub(crate) fn new(is_xml: bool) -> Ofx {
+        let text = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX>\n".to_owned();
+        Ofx { text, is_xml, set: "" }
+    }
+
+    pub(crate) fn begin(
+        &mut self,
+        number: &str,
+        is_card: bool,
+        currency: Currency,
+    ) -> anyhow::Result<()> {
+        self.set = if is_card { "CC" } else { "" };
+        let (set, account) = (self.set, if is_card { "CCACCTFROM" } else { "BANKACCTFROM" });
+        let frame = if is_card { "CREDITCARDMSGSRSV1" } else { "BANKMSGSRSV1" };
+        writeln!(self.text, "<{frame}>\n<{set}STMTTRNRS>\n<{set}STMTRS>")?;
+        self.element("CURDEF", currency.code())?;
+        writeln!(self.text, "<{account}>")?;
+        if !is_card {
+            self.element("BANKID", "021000021")?;
+        }
+        self.element("ACCTID", number)?;
+        if !is_card {
+            self.element("ACCTTYPE", "CHECKING")?;
+        }
+        writeln!(self.text, "</{account}>\n<BANKTRANLIST>")?;
+        Ok(())
+    }
+
+    /// Its day, amount, id, name and memo.
+    pub(crate) fn row(&mut self, [day, amount, id, name, memo]: [&str; 5]) -> anyhow::Result<()> {
+        self.text.push_str("<STMTTRN>\n");
+        let kind = if amount.starts_with('-') { "DEBIT" } else { "CREDIT" };
+        self.element("TRNTYPE", kind)?;
+        self.element("DTPOSTED", &format!("{day}120000[0:GMT]"))?;
+        self.element("TRNAMT", amount)?;
+        self.element("FITID", id)?;
+        self.element("NAME", name)?;
+        if !memo.is_empty() {
+            self.element("MEMO", memo)?;
+        }
+        self.text.push_str("</STMTTRN>\n");
+        Ok(())
+    }
+
+    pub(crate) fn end(&mut self) {
+        let set = self.set;
+        let frame = if set.is_empty() { "BANKMSGSRSV1" } else { "CREDITCARDMSGSRSV1" };
+        self.text
+            .push_str(&format!("</BANKTRANLIST>\n</{set}STMTRS>\n</{set}STMTTRNRS>\n</{frame}>\n"));
+    }
+
+    pub(crate) fn finish(mut self) -> String {
+        self.text.push_str("</OFX>\n");
+        self.text
+    }
+
+    fn element(&mut self, name: &str, value: &str) -> anyhow::Result<()> {
+        let value = value.replace('&', "&amp;").replace('<', "&lt;");
+        match self.is_xml {
+            true => writeln!(self.text, "<{name}>{value}</{name}>")?,
+            false => writeln!(self.text, "<{name}>{value}")?,
+        }
+        Ok(())
+    }
+}
+
+/// A checking account as Chase writes it: newest first, with a balance on every row.
+fn chase(rows: usize) -> anyhow::Result<String> {
+    let mut text =
+        "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n".to_owned();
+    let mut balance_minor: i64 = 0;
+    for row in (0..rows).rev() {
+        let day = date_from_days(FIRST_DAY + i64::try_from(row / 64)?).strftime("%m/%d/%Y");
+        let minor = i64::try_from(row % 300 * 100 + row % 100)?;
+        writeln!(
+            text,
+            "DEBIT,{day},\"POS PURCHASE MERCHANT {} CARD 1234 PORTLAND OR REF {row:08}\",\
+             -{}.{:02},DEBIT_CARD,{}.{:02},,",
+            row % 977,
+            minor / 100,
+            minor % 100,
+            balance_minor / 100,
+            balance_minor % 100
+        )?;
+        balance_minor += minor;
+    }
     Ok(text)
 }

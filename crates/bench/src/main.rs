@@ -4,6 +4,7 @@ mod approvals;
 mod files;
 mod fill;
 mod households;
+mod import;
 mod insights;
 mod quality;
 mod serve;
@@ -26,6 +27,7 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench serve DATABASE LISTEN        the product, and /ready-made for comparison
        bench insights DATABASE ROWS       what working out a large household takes
        bench approvals DATABASE N         approvals carried out a second, and a busy account's holdings
+       bench import DATABASE ROWS         what a large file takes from the drop to its last figure
        bench files ROWS                   how fast statements of that many rows are read
        bench webhooks DATABASE EVENTS     deliveries a second, their delay and cost, and a sender that is killed
        bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
@@ -52,6 +54,7 @@ fn main() -> anyhow::Result<()> {
         ["approvals", database, count] => {
             runtime.block_on(approvals::measure(database, count.parse()?))
         }
+        ["import", database, rows] => runtime.block_on(import::measure(database, rows.parse()?)),
         ["files", rows] => files::measure(rows.parse()?),
         ["webhooks", database, events] => {
             runtime.block_on(webhooks::measure(database, events.parse()?))
