@@ -1,7 +1,6 @@
 //! How long a large file takes from the drop to the last figure worked out from it, and how much memory at most.
 
 use std::fs;
-use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use base::draft::AccountKind;
@@ -30,7 +29,7 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let before = Spent::now()?;
     take(&app, &caller, content, rows).await?;
     before.tell("in all")?;
-    let a_second = rows as u128 * 1_000 / before.at.elapsed().as_millis().max(1);
+    let a_second = rows as i64 * 1_000 / before.millis().max(1);
     println!("    {a_second} rows a second, {} MiB at most", peak_kib()? / 1_024);
     Ok(())
 }
@@ -50,17 +49,21 @@ async fn take(app: &App, caller: &Caller, content: Vec<u8>, rows: usize) -> anyh
 }
 
 struct Spent {
-    at: Instant,
+    at: Timestamp,
     cpu_micros: u64,
 }
 
 impl Spent {
     fn now() -> anyhow::Result<Spent> {
-        Ok(Spent { at: Instant::now(), cpu_micros: cpu_micros()? })
+        Ok(Spent { at: Clock::System.now(), cpu_micros: cpu_micros()? })
+    }
+
+    fn millis(&self) -> i64 {
+        (Clock::System.now().as_microsecond() - self.at.as_microsecond()) / 1_000
     }
 
     fn tell(&self, what: &str) -> anyhow::Result<()> {
-        let (wall, cpu) = (self.at.elapsed().as_millis(), cpu_micros()? - self.cpu_micros);
+        let (wall, cpu) = (self.millis(), cpu_micros()? - self.cpu_micros);
         println!("    {what:<9}{wall:>6} ms, {:>6} ms of CPU", cpu / 1_000);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Dates and moments of OFX: `YYYYMMDD[HHMM[SS[.XXX]]][offset:zone]`, and what banks make of it.
+//! Dates and moments of OFX: `YYYYMMDD[HHMM[SS[.mmm]]][offset:zone]`, and what banks make of it.
 
 use base::{Date, Timestamp};
 use jiff::civil;
