@@ -69,6 +69,7 @@ pub(crate) struct Incoming {
     pub(crate) known_as: Option<KnownAs>,
 }
 
+#[derive(Debug, Clone)]
 pub(crate) struct KnownAs {
     pub(crate) giver: &'static str,
     pub(crate) external_id: String,

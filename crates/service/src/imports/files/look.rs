@@ -11,7 +11,7 @@ use sources::files::{
 };
 
 use super::{AccountChoice, Choices, Goes, Held};
-use crate::imports::transactions;
+use crate::imports::{KnownAs, transactions};
 use crate::{App, Caller, Error, Result, accounts, users};
 
 /// Rows of an account that a look shows; the rest is counted.
@@ -114,6 +114,8 @@ pub(super) struct Parsed {
     pub(super) format: Format,
     pub(super) giver: Arc<str>,
     pub(super) accounts: Vec<FileAccount>,
+    /// What the file calls each of them, before the person said anything.
+    pub(super) names: Vec<Option<KnownAs>>,
     pub(super) rejected: Rejections,
     pub(super) doubts: Vec<Doubt>,
     pub(super) table: Option<csv::Detection>,
@@ -148,9 +150,9 @@ pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
         Err(error) => look.trouble = Some(error.to_string()),
         Ok(parsed) => {
             look.format = Some(parsed.format);
-            for (place, account) in parsed.accounts.iter().enumerate() {
+            for place in 0..parsed.accounts.len() {
                 let choice = kept.choices.accounts.get(&place);
-                look.accounts.push(look_at(app, caller, &parsed, account, choice).await?);
+                look.accounts.push(look_at(app, caller, &parsed, place, choice).await?);
             }
             look.doubts = parsed.doubts;
             look.rejected = parsed.rejected;
@@ -246,6 +248,8 @@ fn read(
         }
     };
     reading.doubts.retain(is_open);
+    let columns = table.found.is_some().then_some(table.columns.as_str());
+    let names = reading.accounts.iter().map(|it| known_as(it, columns)).collect();
     for (place, account) in reading.accounts.iter_mut().enumerate() {
         name_ids(&mut account.draft, giver);
         if let Some(choice) = choices.accounts.get(&place) {
@@ -253,6 +257,7 @@ fn read(
         }
     }
     Ok(Parsed {
+        names,
         format: reading.format,
         giver: giver.into(),
         accounts: reading.accounts,
@@ -356,14 +361,15 @@ async fn look_at(
     app: &App,
     caller: &Caller,
     parsed: &Parsed,
-    account: &FileAccount,
+    place: usize,
     choice: Option<&AccountChoice>,
 ) -> Result<AccountLook> {
+    let (account, name) = (&parsed.accounts[place], parsed.names[place].as_ref());
     let draft = &account.draft;
     let all = accounts::all(app, caller).await?;
     let candidates: Vec<&accounts::Account> =
         all.iter().filter(|it| it.currency == draft.currency).collect();
-    let landing = landing(app, caller, parsed, account, (choice, &candidates)).await?;
+    let landing = landing(app, caller, parsed, account, (name, choice, &candidates)).await?;
     let known = match landing {
         Landing::Into(id) => transactions::look(app, caller.user, id, &draft.transactions).await?,
         _ => Vec::new(),
@@ -411,13 +417,17 @@ fn rows(draft: &AccountDraft, verdicts: &[Verdict]) -> Vec<RowLook> {
     rows
 }
 
+/// What the file calls an account, what the person said of it, and the accounts that it could be.
+pub(super) type Clues<'a> =
+    (Option<&'a KnownAs>, Option<&'a AccountChoice>, &'a [&'a accounts::Account]);
+
 /// The person's word first, then what such an account was said to be before, then its last digits.
 pub(super) async fn landing(
     app: &App,
     caller: &Caller,
     parsed: &Parsed,
     account: &FileAccount,
-    (choice, candidates): (Option<&AccountChoice>, &[&accounts::Account]),
+    (name, choice, candidates): Clues<'_>,
 ) -> Result<Landing> {
     match choice.and_then(|it| it.goes) {
         Some(Goes::New) => return Ok(Landing::New),
@@ -435,14 +445,22 @@ pub(super) async fn landing(
     if let Some(own) = candidates.iter().find(own).filter(|_| &*parsed.giver == OWN_EXPORT) {
         return Ok(Landing::Into(own.id));
     }
-    let name = known_as(parsed, account);
-    let key = params![caller.user, name.giver, &name.external_id];
-    let known: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
-    if let Some(id) = known.filter(|id| candidates.iter().any(|it| it.id == *id)) {
-        return Ok(Landing::Into(id));
+    if let Some(name) = name {
+        let key = params![caller.user, name.giver, &name.external_id];
+        let known: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
+        if let Some(id) = known.filter(|id| candidates.iter().any(|it| it.id == *id)) {
+            return Ok(Landing::Into(id));
+        }
     }
+    let agree = |one: &Option<String>, other: &Option<String>| {
+        one.is_none() || other.is_none() || one == other
+    };
     let alike = |it: &&&accounts::Account| {
-        draft.mask.is_some() && it.mask == draft.mask && it.kind.is_debt() == draft.kind.is_debt()
+        draft.mask.is_some()
+            && it.mask == draft.mask
+            && it.kind.is_debt() == draft.kind.is_debt()
+            && agree(&it.subtype, &draft.subtype)
+            && agree(&it.institution_name, &draft.institution_name)
     };
     let mut alike = candidates.iter().filter(alike);
     Ok(match (alike.next(), alike.next()) {
@@ -452,18 +470,18 @@ pub(super) async fn landing(
     })
 }
 
-/// What the file calls the account. Where it does not, files of that kind are taken to be of one account.
-pub(super) fn known_as(parsed: &Parsed, account: &FileAccount) -> crate::imports::KnownAs {
-    let number = &account.draft.external_id;
-    match (&parsed.table, &account.bank) {
-        (Some(_), _) if number.is_empty() => {
-            crate::imports::KnownAs { giver: "csv", external_id: parsed.columns.clone() }
-        }
-        (_, Some(bank)) => {
-            crate::imports::KnownAs { giver: "file", external_id: format!("{bank} {number}") }
-        }
-        (_, None) => crate::imports::KnownAs { giver: "file", external_id: number.clone() },
+/// What the file calls the account. Tables that do not are taken to be of one account when they have the same columns;
+/// of other files that do not, nothing is remembered.
+fn known_as(account: &FileAccount, columns: Option<&str>) -> Option<KnownAs> {
+    let draft = &account.draft;
+    if draft.external_id.is_empty() {
+        let external_id = columns?.to_owned();
+        return Some(KnownAs { giver: "csv", external_id });
     }
+    // A bank may give one number to a checking and a savings account.
+    let parts = [account.bank.as_deref(), Some(&draft.external_id), draft.subtype.as_deref()];
+    let external_id = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    Some(KnownAs { giver: "file", external_id })
 }
 
 const CONTENT: &str = "select content, choices from import_files where user_id = $1 and id = $2";

@@ -1,12 +1,14 @@
 //! Taking a file in: once, whole, and in a way that can be taken back.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::draft::Source;
 use base::{FileId, ImportId};
 use db::{Tx, params};
+use sources::files::FileAccount;
 
 use super::look::{self, Kept, Landing, Parsed};
 use super::{Choices, State};
@@ -125,19 +127,20 @@ async fn delivery(
     app: &App,
     caller: &Caller,
     kept: &Kept,
-    parsed: Parsed,
+    mut parsed: Parsed,
     progress: Progress,
 ) -> Result<Delivery> {
     let all = accounts::all(app, caller).await?;
     let mut incoming = Vec::new();
-    for (place, account) in parsed.accounts.iter().enumerate() {
+    let (drafts, names) = (mem::take(&mut parsed.accounts), mem::take(&mut parsed.names));
+    for (place, (account, known_as)) in drafts.into_iter().zip(names).enumerate() {
         let currency = account.draft.currency;
         let candidates: Vec<&accounts::Account> =
             all.iter().filter(|it| it.currency == currency).collect();
         let choice = kept.choices.accounts.get(&place);
-        let landing = look::landing(app, caller, &parsed, account, (choice, &candidates)).await?;
-        let known_as = Some(look::known_as(&parsed, account));
-        let mut draft = account.draft.clone();
+        let clues = (known_as.as_ref(), choice, &candidates[..]);
+        let landing = look::landing(app, caller, &parsed, &account, clues).await?;
+        let FileAccount { bank, mut draft } = account;
         let into = match landing {
             Landing::Nowhere => continue,
             Landing::Unclear => {
@@ -153,7 +156,7 @@ async fn delivery(
             }
         };
         if into.is_none() {
-            draft.external_id = new_name(app, account.bank.as_deref(), &draft.external_id);
+            draft.external_id = new_name(app, bank.as_deref(), &draft.external_id);
         }
         incoming.push(Incoming { draft, giver: Arc::clone(&parsed.giver), into, known_as });
     }

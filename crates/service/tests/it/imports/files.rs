@@ -191,3 +191,39 @@ async fn a_file_is_taken_in_once_however_many_ask() {
     assert_eq!([one.is_ok(), two.is_ok()].iter().filter(|it| **it).count(), 1);
     assert_eq!(rows(&world, &robin).await, 3);
 }
+
+#[tokio::test]
+async fn a_file_without_a_number_is_never_taken_for_an_earlier_one_unasked() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let qif = "!Type:Bank\nD3/25/2026\nT-4.50\nPBLUE BOTTLE\n^\n";
+    take(&world, &robin, qif).await;
+    let id = hold(&world, &robin, "another bank.qif", qif).await;
+    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].landing, Landing::Unclear);
+}
+
+#[tokio::test]
+async fn one_number_of_a_checking_and_a_savings_account_is_two_accounts() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let savings = OFX.replace("<ACCTTYPE>CHECKING", "<ACCTTYPE>SAVINGS");
+    for (text, new) in [(OFX, 3), (savings.as_str(), 3), (OFX, 0), (savings.as_str(), 0)] {
+        assert_eq!(take(&world, &robin, text).await.new, new);
+    }
+    assert_eq!(rows(&world, &robin).await, 6);
+}
+
+/// The kind that a person gives an account at first does not make the next file another account's.
+#[tokio::test]
+async fn an_account_is_known_again_whatever_kind_the_person_gave_it() {
+    let world = World::new().await;
+    let robin = world.person("robin@example.com").await;
+    let id = hold(&world, &robin, "march.ofx", OFX).await;
+    let kind = Some(AccountKind::Investment);
+    let choice = AccountChoice { goes: Some(Goes::New), kind, ..Default::default() };
+    let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
+    files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
+    files::take(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(take(&world, &robin, OFX).await, summary(0, 0, 3, 0));
+}
