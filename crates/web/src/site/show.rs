@@ -141,6 +141,17 @@ pub(crate) fn moment(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// A moment to come, as one says it.
+pub(crate) fn ahead(at: Timestamp, now: Timestamp) -> String {
+    let seconds = at.as_second() - now.as_second();
+    match seconds {
+        ..60 => "in a moment".to_owned(),
+        60..7_200 => format!("in {}", plural(seconds / 60, "minute", "minutes")),
+        7_200..172_800 => format!("in {} hours", seconds / 3_600),
+        _ => at.strftime("%a %-d %b %Y").to_string(),
+    }
+}
+
 /// How many there are, with the word that goes with so many.
 pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
     format!("{} {}", counted(count), if count == 1 { one } else { many })

@@ -98,10 +98,11 @@ proptest! {
         prop_assert_eq!(streams(&group, as_of), streams(&then, as_of));
     }
 
+    /// A few payments a fortnight apart, a day early or late, may as well come twice a month; a dozen cannot.
     #[test]
     fn whole_weeks_later_the_same_weekly_streams_are_found(
         days in prop_oneof![Just(7_i64), Just(14)],
-        jitters in prop::collection::vec(-1_i64..=1, 6..40),
+        jitters in prop::collection::vec(-1_i64..=1, 12..40),
         weeks in -500_i64..500,
         inflow: bool,
     ) {

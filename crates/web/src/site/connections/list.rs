@@ -7,7 +7,7 @@ use service::connections::{self, Connection};
 use super::{HOME, address, badge, is_asked, shell, source_name};
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::person::Person;
-use crate::site::show::{moment, plural};
+use crate::site::show::{ahead, moment, plural};
 use crate::site::trouble::Shown;
 
 pub(super) async fn get(person: Person) -> Shown {
@@ -40,7 +40,7 @@ fn row(person: &Person, it: &Connection) -> Markup {
                     (source_name(it.source)) ", " (accounts)
                     @if let Some(at) = it.synced_at { ", last " (moment(at, now)) }
                     @if let Some(at) = it.next_sync_at.filter(|_| is_asked(it)) {
-                        ", next " (moment(at, now))
+                        ", next " (ahead(at, now))
                     }
                 }
                 @if let Some(text) = &it.attention { span.wrong { (text) } }

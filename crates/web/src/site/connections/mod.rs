@@ -58,7 +58,7 @@ fn badge(connection: &Connection) -> Markup {
     html! {
         @match connection.state {
             State::Connected => { span.badge.good { "Connected" } }
-            State::NeedsAttention => { span.badge.warning { "Needs attention" } }
+            State::NeedsAttention => { span.badge.warn { "Needs attention" } }
             State::Disconnected => { span.badge { "Disconnected" } }
             State::Manual => { span.badge { "Kept by you" } }
         }

@@ -31,7 +31,7 @@ pub(super) fn card(
                 p { "Nothing is brought in before you choose it. SimpleFIN does not say what kind an \
                      account is, so look at each." }
                 (fields::form(&action, &person.form_token, html! {
-                    ul.rows {
+                    ul.rows.offers {
                         @for (place, it) in offered.iter().enumerate() { (row(person, place, it, own)) }
                     }
                     button.primary type="submit" { "Save these choices" }

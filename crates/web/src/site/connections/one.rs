@@ -11,7 +11,7 @@ use super::{address, badge, is_asked, offers, parse, shell, source_name};
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::imports::history_rows;
 use crate::site::person::Person;
-use crate::site::show::{moment, plural};
+use crate::site::show::{ahead, moment, plural};
 use crate::site::trouble::{Shown, Trouble};
 
 const BATCHES: usize = 20;
@@ -59,21 +59,36 @@ fn state(person: &Person, it: &Connection) -> Markup {
         section.card aria-labelledby="state" {
             h2 id="state" { "State" }
             @if let Some(text) = &it.attention { p.wrong role="alert" { (text) } }
-            dl.facts {
-                dt { "Source" } dd { (source_name(it.source)) }
-                @if !it.institutions.is_empty() { dt { "Banks" } dd { (it.institutions.join(", ")) } }
-                dt { "Last data" }
-                dd { @match it.synced_at { Some(at) => (moment(at, now)), None => "not yet" } }
+            dl.facts-of {
+                div { dt { "Source" } dd { (source_name(it.source)) } }
+                @if !it.institutions.is_empty() {
+                    div { dt { "Banks" } dd { (it.institutions.join(", ")) } }
+                }
+                div {
+                    dt { "Last data" }
+                    dd { @match it.synced_at { Some(at) => (moment(at, now)), None => "not yet" } }
+                }
                 @if is_asked(it) {
-                    dt { "Next" }
-                    dd { @match it.next_sync_at { Some(at) => (moment(at, now)), None => "not planned" } }
-                    dt { "Asked today" }
-                    dd { (it.requests_today) " of " (connections::REQUESTS_A_DAY) " times" }
-                    @if let Some(past) = it.history {
-                        dt { "The past" }
+                    div {
+                        dt { "Next" }
                         dd {
-                            "back to " (day(past.from))
-                            @if !past.is_complete { ", and going on" }
+                            @match it.next_sync_at {
+                                Some(at) => (ahead(at, now)),
+                                None => "not planned",
+                            }
+                        }
+                    }
+                    div {
+                        dt { "Asked today" }
+                        dd { (it.requests_today) " of " (connections::REQUESTS_A_DAY) " times" }
+                    }
+                    @if let Some(past) = it.history {
+                        div {
+                            dt { "The past" }
+                            dd {
+                                "back to " (day(past.from))
+                                @if !past.is_complete { ", and going on" }
+                            }
                         }
                     }
                 }
