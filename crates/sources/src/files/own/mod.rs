@@ -7,6 +7,8 @@ mod zip;
 
 use std::collections::BTreeMap;
 
+use crate::apart::tell_apart;
+
 use super::{FileAccount, FileError, Format, Hints, ROWS_MAX, Reading, Rejections};
 use shapes::{AccountShape, BalanceShape, HeldShape, TransactionShape};
 use zip::Zip;
@@ -110,7 +112,12 @@ impl Book {
         self.rejected.add(place + 2, format!("a {what} makes no sense: {reason}"));
     }
 
-    fn finish(self) -> Reading {
+    fn finish(mut self) -> Reading {
+        for account in self.accounts.values_mut() {
+            tell_apart(&mut account.draft.transactions);
+            account.draft.past_balances.sort_by_key(|it| it.on);
+            account.draft.past_balances.dedup_by_key(|it| it.on);
+        }
         Reading {
             format: Format::Evenkeel,
             accounts: self.accounts.into_values().collect(),
@@ -120,7 +127,12 @@ impl Book {
     }
 }
 
+/// A sentence, not the file.
+fn cut(error: &serde_json::Error) -> String {
+    error.to_string().chars().take(200).collect()
+}
+
 fn rows<'a, T: serde::Deserialize<'a>>(name: &str, json: &'a [u8]) -> Result<Vec<T>, FileError> {
     serde_json::from_slice(json)
-        .map_err(|error| broken(&format!("{name} is no list as we write it: {error}")))
+        .map_err(|error| broken(&format!("{name} is no list as we write it: {}", cut(&error))))
 }

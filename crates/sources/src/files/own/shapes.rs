@@ -9,7 +9,9 @@ use base::{Currency, Date, Fixed9, Money, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::bounds::{is_absurd, is_day};
 use crate::files::FileAccount;
+use crate::files::decimals::quote;
 
 type Text<'a> = Cow<'a, str>;
 
@@ -57,7 +59,7 @@ impl AccountShape<'_> {
         };
         Ok(AccountDraft {
             mask: owned(&self.mask),
-            kind: kind.ok_or_else(|| format!("no type of account is called {}", self.r#type))?,
+            kind: kind.ok_or_else(|| format!("{} is no type of account", quote(&self.r#type)))?,
             subtype: owned(&self.subtype),
             institution_name: owned(&self.institution_name),
             institution_logo: owned(&self.institution_logo),
@@ -109,7 +111,7 @@ impl TransactionShape<'_> {
     pub(super) fn draft(&self) -> Result<TransactionDraft, String> {
         let currency = currency(&self.currency)?;
         Ok(TransactionDraft {
-            external_id: Some(self.id.to_string()),
+            external_id: Some(self.id.to_string()).filter(|it| !it.is_empty()),
             pending: self.pending,
             settles: None,
             posted_on: day(&self.date_posted)?,
@@ -198,20 +200,24 @@ fn owned(text: &Option<Text<'_>>) -> Option<String> {
 }
 
 fn currency(code: &str) -> Result<Currency, String> {
-    Currency::parse(code).map_err(|_| format!("no currency is called {code}"))
+    Currency::parse(code).map_err(|_| format!("{} is no currency", quote(code)))
 }
 
 fn day(text: &str) -> Result<Date, String> {
-    text.parse().map_err(|_| format!("{text} is no day such as 2026-01-31"))
+    let day = text.parse().ok().filter(|it| is_day(*it));
+    day.ok_or_else(|| format!("{} is no day such as 2026-01-31", quote(text)))
 }
 
 fn moment(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| format!("{text} is no moment such as 2026-01-31T12:00:00Z"))
+    let is_near = |it: &Timestamp| (0..7_000_000_000).contains(&it.as_second());
+    let moment = text.parse().ok().filter(is_near);
+    moment.ok_or_else(|| format!("{} is no moment such as 2026-01-31T12:00:00Z", quote(text)))
 }
 
 fn minor(number: &RawValue, currency: Currency) -> Result<i64, String> {
-    let money = Money::parse(number.get(), currency);
-    money.map(Money::minor).map_err(|_| format!("{} is no amount in {currency}", number.get()))
+    let minor = Money::parse(number.get(), currency).ok().map(Money::minor);
+    let minor = minor.filter(|it| !is_absurd(*it));
+    minor.ok_or_else(|| format!("{} is no amount in {currency}", quote(number.get())))
 }
 
 fn maybe_minor(number: Option<&RawValue>, currency: Currency) -> Result<Option<i64>, String> {
@@ -219,5 +225,5 @@ fn maybe_minor(number: Option<&RawValue>, currency: Currency) -> Result<Option<i
 }
 
 fn fixed(number: &RawValue) -> Result<Fixed9, String> {
-    Fixed9::parse(number.get()).map_err(|_| format!("{} is no number", number.get()))
+    Fixed9::parse(number.get()).map_err(|_| format!("{} is no number", quote(number.get())))
 }
