@@ -56,6 +56,36 @@ pub struct AccountDraft {
     pub holdings: Option<Vec<HoldingDraft>>,
 }
 
+impl AccountDraft {
+    /// An account of which nothing more is known yet.
+    pub fn new(
+        external_id: impl Into<String>,
+        name: impl Into<String>,
+        kind: AccountKind,
+        currency: Currency,
+    ) -> AccountDraft {
+        AccountDraft {
+            external_id: external_id.into(),
+            name: name.into(),
+            mask: None,
+            kind,
+            subtype: None,
+            currency,
+            institution_name: None,
+            institution_logo: None,
+            closed_on: None,
+            balance: None,
+            past_balances: Vec::new(),
+            interest_rate: None,
+            apy_display: None,
+            next_payment_due_on: None,
+            transactions: Vec::new(),
+            removed: Vec::new(),
+            holdings: None,
+        }
+    }
+}
+
 words!(
     /// In the order in which lists show them.
     AccountKind {

@@ -42,8 +42,8 @@ pub async fn create_account(app: &App, caller: &Caller, new: NewAccount) -> Resu
     let name = text("name", &new.name)?;
     let balance = new.balance_minor.map(|minor| balance(app.clock.now(), minor));
     let id = app.ids.make::<kinds::Account>();
-    let draft = AccountDraft { balance, ..draft(id.to_string(), name.clone(), new.currency) };
-    let delivery = delivery(app, AccountDraft { kind: new.kind, ..draft }, None);
+    let named = AccountDraft::new(id.to_string(), &name, new.kind, new.currency);
+    let delivery = delivery(app, AccountDraft { balance, ..named }, None);
     let delivery = imports::prepared(delivery)?;
     let (mine, caller) = (app.clone(), caller.clone());
     let write = move |tx: &mut Tx<'_>| {
@@ -145,7 +145,7 @@ struct Kept {
 
 impl Kept {
     fn draft(&self) -> AccountDraft {
-        AccountDraft { kind: self.kind, ..draft(String::new(), self.name.clone(), self.currency) }
+        AccountDraft::new("", &self.name, self.kind, self.currency)
     }
 
     /// The balance after a transaction went and another came. Where none is known, none becomes known.
@@ -276,29 +276,6 @@ fn row(currency: Currency, external_id: String, entry: Entry) -> TransactionDraf
 
 fn balance(as_of: Timestamp, current_minor: i64) -> BalanceDraft {
     BalanceDraft { as_of, current_minor, available_minor: None, limit_minor: None }
-}
-
-/// An account of which nothing is known but its name and currency.
-fn draft(external_id: String, name: String, currency: Currency) -> AccountDraft {
-    AccountDraft {
-        external_id,
-        name,
-        mask: None,
-        kind: AccountKind::Other,
-        subtype: None,
-        currency,
-        institution_name: None,
-        institution_logo: None,
-        closed_on: None,
-        balance: None,
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
-    }
 }
 
 fn delivery(app: &App, draft: AccountDraft, into: Option<AccountId>) -> Delivery {

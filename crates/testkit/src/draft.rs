@@ -52,23 +52,8 @@ pub fn brokerage(name: &str) -> Account {
 /// In dollars, with nothing known of it but its name, which is also its id at the source.
 pub fn account(name: &str, kind: AccountKind, subtype: &str) -> Account {
     Account(AccountDraft {
-        external_id: name.to_owned(),
-        name: name.to_owned(),
-        mask: None,
-        kind,
         subtype: Some(subtype.to_owned()),
-        currency: Currency::USD,
-        institution_name: None,
-        institution_logo: None,
-        closed_on: None,
-        balance: None,
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
+        ..AccountDraft::new(name, name, kind, Currency::USD)
     })
 }
 

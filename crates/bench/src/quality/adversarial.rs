@@ -236,22 +236,13 @@ fn case(legs: &[Leg]) -> anyhow::Result<Case> {
 
 fn account(leg: &Leg) -> AccountDraft {
     AccountDraft {
-        external_id: leg.mask.to_owned(),
-        name: format!("Account {}", leg.mask),
         mask: Some(leg.mask.to_owned()),
-        kind: leg.kind,
         subtype: Some(leg.subtype.to_owned()),
-        currency: leg.currency,
-        institution_name: None,
-        institution_logo: None,
-        closed_on: None,
-        balance: None,
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
+        ..AccountDraft::new(
+            leg.mask.to_owned(),
+            format!("Account {}", leg.mask),
+            leg.kind,
+            leg.currency,
+        )
     }
 }

@@ -47,23 +47,14 @@ pub(super) fn shell(world: &World, account: Account) -> AccountDraft {
     let rate = facts.rate.map(|it| Fixed9::from_billionths(i128::from(it) * 10_000_000));
     let pays = facts.kind == AccountKind::Depository;
     AccountDraft {
-        external_id: identity.external_id.clone(),
-        name: facts.name.to_owned(),
         mask: Some(identity.mask.clone()),
-        kind: facts.kind,
         subtype: Some(facts.subtype.to_owned()),
-        currency: account.currency(),
         institution_name: Some(facts.bank.name().to_owned()),
-        institution_logo: None,
         closed_on: closed.then(|| date_from_days(world.college_closed_on)),
-        balance: None,
-        past_balances: Vec::new(),
         interest_rate: rate.filter(|_| facts.kind.is_debt()),
         apy_display: facts.rate.filter(|_| pays).map(|it| format!("{}.{:02}%", it / 100, it % 100)),
         next_payment_due_on: next_due(world, account).map(date_from_days),
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
+        ..AccountDraft::new(&identity.external_id, facts.name, facts.kind, account.currency())
     }
 }
 

@@ -115,24 +115,11 @@ fn draft(holder: Holder, external_id: String, currency: Currency) -> AccountDraf
         Some(mask) => format!("Account {mask}"),
         None => "Account".to_owned(),
     };
+    let name = holder.name.unwrap_or_else(unnamed);
     AccountDraft {
-        external_id,
-        name: holder.name.unwrap_or_else(unnamed),
         mask,
-        kind: AccountKind::Depository,
-        subtype: None,
-        currency,
         institution_name: holder.institution,
-        institution_logo: None,
-        closed_on: None,
-        balance: None,
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
+        ..AccountDraft::new(external_id, name, AccountKind::Depository, currency)
     }
 }
 

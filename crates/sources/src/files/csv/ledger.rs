@@ -214,23 +214,12 @@ impl Book {
         self.settle(turns, rejected);
         let mask = mask(&self.number).or_else(|| mask(self.card.as_deref().unwrap_or_default()));
         let draft = AccountDraft {
-            external_id,
-            name,
             mask,
-            kind,
             subtype: mapping.account_subtype.clone(),
-            currency: self.currency,
             institution_name: mapping.institution.clone(),
-            institution_logo: None,
-            closed_on: None,
             balance,
-            past_balances: Vec::new(),
-            interest_rate: None,
-            apy_display: None,
-            next_payment_due_on: None,
             transactions: self.rows,
-            removed: Vec::new(),
-            holdings: None,
+            ..AccountDraft::new(external_id, name, kind, self.currency)
         };
         (FileAccount { bank: None, draft }, (is_open && has_open).then_some(charges))
     }

@@ -165,25 +165,18 @@ impl<'a> Statement<'a> {
         self.settle();
         let number = self.number.as_deref().unwrap_or_default();
         let mask = last_four(number).map(str::to_owned);
+        let name = name(subtype, mask.as_deref());
         let rate = self.rate.as_deref().and_then(|it| nine_places(&plain(it, Comma::Decimal)?));
         let draft = AccountDraft {
-            external_id: number.to_owned(),
-            name: name(subtype, mask.as_deref()),
             mask,
-            kind,
             subtype: Some(subtype.to_owned()),
-            currency: self.currency,
             institution_name: institution.name.as_deref().map(str::to_owned),
-            institution_logo: None,
-            closed_on: None,
             balance,
-            past_balances: Vec::new(),
             interest_rate: rate,
-            apy_display: None,
-            next_payment_due_on: None,
             transactions: self.rows,
             removed: self.removed,
             holdings,
+            ..AccountDraft::new(number, name, kind, self.currency)
         };
         let bank = self.bank.as_deref().or(institution.number.as_deref()).map(str::to_owned);
         (FileAccount { bank, draft }, is_doubtful)

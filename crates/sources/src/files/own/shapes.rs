@@ -41,7 +41,8 @@ pub(super) struct AccountShape<'a> {
 impl AccountShape<'_> {
     pub(super) fn draft(&self) -> Result<AccountDraft, String> {
         let currency = currency(&self.currency)?;
-        let kind = AccountKind::parse(&self.r#type);
+        let kind = AccountKind::parse(&self.r#type)
+            .ok_or_else(|| format!("{} is no type of account", quote(&self.r#type)))?;
         let as_of = self.as_of.as_deref().map(moment).transpose()?;
         let balance = match (self.balance_current, as_of) {
             (Some(current), Some(as_of)) => Some(BalanceDraft {
@@ -59,7 +60,6 @@ impl AccountShape<'_> {
         };
         Ok(AccountDraft {
             mask: owned(&self.mask),
-            kind: kind.ok_or_else(|| format!("{} is no type of account", quote(&self.r#type)))?,
             subtype: owned(&self.subtype),
             institution_name: owned(&self.institution_name),
             institution_logo: owned(&self.institution_logo),
@@ -68,7 +68,7 @@ impl AccountShape<'_> {
             interest_rate: rate,
             apy_display: owned(&self.apy_percent_display),
             next_payment_due_on: self.next_payment_due_date.as_deref().map(day).transpose()?,
-            ..empty(&self.id, &self.name, currency)
+            ..AccountDraft::new(&*self.id, &*self.name, kind, currency)
         })
     }
 }
@@ -127,7 +127,8 @@ impl TransactionShape<'_> {
     /// All that a list of transactions alone says of an account.
     pub(super) fn account(&self) -> FileAccount {
         let currency = currency(&self.currency).unwrap_or(Currency::USD);
-        FileAccount { bank: None, draft: empty(&self.account_id, &self.account_name, currency) }
+        let (id, name) = (&*self.account_id, &*self.account_name);
+        FileAccount { bank: None, draft: AccountDraft::new(id, name, AccountKind::Other, currency) }
     }
 }
 
@@ -170,28 +171,6 @@ impl HeldShape<'_> {
             cost_basis_minor: maybe_minor(self.cost_basis_total, currency)?,
             institution_value_minor: value.filter(|_| price.is_none()),
         })
-    }
-}
-
-fn empty(id: &str, name: &str, currency: Currency) -> AccountDraft {
-    AccountDraft {
-        external_id: id.to_owned(),
-        name: name.to_owned(),
-        mask: None,
-        kind: AccountKind::Other,
-        subtype: None,
-        currency,
-        institution_name: None,
-        institution_logo: None,
-        closed_on: None,
-        balance: None,
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
     }
 }
 

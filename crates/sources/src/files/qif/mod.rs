@@ -246,22 +246,12 @@ fn account(name: &str, kind: Kind, currency: Currency) -> AccountDraft {
         Kind::Investment => (AccountKind::Investment, Some("brokerage"), "Brokerage"),
     };
     AccountDraft {
-        external_id: clean(name).into_owned(),
-        name: if name.is_empty() { words.to_owned() } else { clean(name).into_owned() },
-        mask: None,
-        kind,
         subtype: subtype.map(str::to_owned),
-        currency,
-        institution_name: None,
-        institution_logo: None,
-        closed_on: None,
-        balance: None,
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
-        transactions: Vec::new(),
-        removed: Vec::new(),
-        holdings: None,
+        ..AccountDraft::new(
+            clean(name).into_owned(),
+            if name.is_empty() { words.to_owned() } else { clean(name).into_owned() },
+            kind,
+            currency,
+        )
     }
 }

@@ -51,23 +51,18 @@ fn draft(set: &AccountSet, account: &Account, choice: &Choice, at: Timestamp) ->
         it.iter().filter_map(|it| it.draft(institution, account.currency, at)).collect()
     });
     AccountDraft {
-        external_id: account.external_id.clone(),
-        name: account.name.clone(),
         mask: mask(&account.name),
-        kind: choice.kind,
         subtype: choice.subtype.clone(),
-        currency: account.currency,
         institution_name: account.institution.clone(),
-        institution_logo: None,
-        closed_on: None,
         balance: balance(account, choice, at),
-        past_balances: Vec::new(),
-        interest_rate: None,
-        apy_display: None,
-        next_payment_due_on: None,
         transactions: transactions(account),
-        removed: Vec::new(),
         holdings,
+        ..AccountDraft::new(
+            account.external_id.clone(),
+            account.name.clone(),
+            choice.kind,
+            account.currency,
+        )
     }
 }
 
