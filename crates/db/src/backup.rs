@@ -102,7 +102,7 @@ impl Table {
         &self,
         tx: &mut Tx<'_>,
         rows: impl Iterator<Item = Vec<Param<'p>>>,
-    ) -> Result<u64> {
+    ) -> Result<()> {
         let types: Vec<Type> = self.columns.iter().map(|it| it.kind.postgres_type()).collect();
         tx.insert_rows(&self.name, &self.names(), &types, rows)
     }

@@ -1,12 +1,14 @@
 //! One SQL text over SQLite and PostgreSQL: values, statements, transactions, migrations.
 
 mod backup;
+mod batch;
 mod dialect;
 mod error;
 mod hear;
 mod migrate;
 mod postgres;
 mod sqlite;
+mod talk;
 mod tx;
 mod value;
 

@@ -14,14 +14,17 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::talk::Talk;
 use crate::tx::Tx;
 use crate::value::{Param, Row, RowOf};
-use crate::{Error, Result};
+use crate::{Error, Result, batch};
 
 /// Reads wait for each other only within one of these.
 const SHARED_CONNECTIONS: usize = 4;
 /// Transactions at one time; the others wait their turn.
 const TRANSACTIONS_MAX: usize = 16;
+/// So many rows are sooner updated one by one than by setting out to update them together.
+const FEW: usize = 16;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// A server that does not answer for this long is as good as gone.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -217,7 +220,7 @@ impl Connection {
         Ok(connection)
     }
 
-    fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         !self.client.is_closed() && !self.is_silent.load(Ordering::Relaxed)
     }
 
@@ -241,12 +244,16 @@ impl Connection {
 
     /// Types come from the values: with `$1 is null` alone the server could not tell.
     async fn prepare(&self, sql: &str, params: &[Param<'_>]) -> Result<Statement> {
+        let types: Vec<Type> = params.iter().map(Param::postgres_type).collect();
+        self.prepare_for(sql, &types).await
+    }
+
+    pub(crate) async fn prepare_for(&self, sql: &str, types: &[Type]) -> Result<Statement> {
         let known = self.prepared.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
         if let Some(statement) = known {
             return Ok(statement);
         }
-        let types: Vec<Type> = params.iter().map(Param::postgres_type).collect();
-        let statement = self.client.prepare_typed(sql, &types).await?;
+        let statement = self.client.prepare_typed(sql, types).await?;
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         prepared.insert(sql.to_owned(), statement.clone());
         Ok(statement)
@@ -268,13 +275,19 @@ impl Connection {
         Ok(())
     }
 
-    /// All of them back to back, without waiting for one before the next.
+    /// Many as one statement; a few, or what cannot be one, back to back without waiting for one before the next.
     pub(crate) async fn execute_each<'p>(
         &self,
         sql: &str,
         rows: &[impl AsRef<[Param<'p>]>],
     ) -> Result<Vec<u64>> {
         let Some(first) = rows.first() else { return Ok(Vec::new()) };
+        if rows.len() > FEW
+            && let Some(columns) = batch::columns(rows)
+            && let Some(sql) = batch::for_all(sql, columns.len())
+        {
+            return self.ask(self.execute_all(&sql, &columns, rows.len())).await;
+        }
         self.ask(async {
             let statement = &self.prepare(sql, first.as_ref()).await?;
             let each = rows.iter().map(|row| async move {
@@ -283,6 +296,23 @@ impl Connection {
             futures_util::future::try_join_all(each).await
         })
         .await
+    }
+
+    /// Planned anew each time, which costs little beside the rows: a plan from when the table was small would not do.
+    async fn execute_all(
+        &self,
+        sql: &str,
+        columns: &[batch::Column],
+        rows: usize,
+    ) -> Result<Vec<u64>> {
+        let params: Vec<_> = columns.iter().map(batch::Column::param).collect();
+        let mut touched = vec![0; rows];
+        for row in self.client.query_typed(sql, &params).await? {
+            let number: i64 = row.try_get(0)?;
+            let place = usize::try_from(number - 1).ok().and_then(|it| touched.get_mut(it));
+            *place.ok_or_else(|| Error::internal("a row that was not asked for"))? += 1;
+        }
+        Ok(touched)
     }
 
     pub(crate) async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
@@ -299,29 +329,19 @@ fn transact<T, E: From<Error>>(
     runtime: &tokio::runtime::Handle,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let say = |sql: &str| -> Result<()> {
-        runtime.block_on(connection.ask(connection.client.batch_execute(sql)))
-    };
-    // A rollback that cannot be said happens when the server notices that we are gone.
-    let roll_back = || {
-        if connection.is_usable() {
-            let _ = say("rollback");
-        }
-    };
-    say("begin")?;
-    let mut tx = Tx::postgres(connection, runtime);
+    let mut tx = Tx::postgres(Talk::new(connection, runtime));
     match catch_unwind(AssertUnwindSafe(|| tx.run(work))) {
         Ok(Ok(value)) => {
-            say("commit")?;
+            tx.commit()?;
             tx.take_after().into_iter().for_each(|then| then());
             Ok(value)
         }
         Ok(Err(error)) => {
-            roll_back();
+            tx.roll_back();
             Err(error)
         }
         Err(panic) => {
-            roll_back();
+            tx.roll_back();
             resume_unwind(panic)
         }
     }

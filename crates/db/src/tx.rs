@@ -5,11 +5,12 @@ use std::pin::pin;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::talk::Talk;
 use crate::value::{Param, Row};
-use crate::{Engine, Error, Result, dialect, hear, postgres, sqlite};
+use crate::{Engine, Error, Result, batch, dialect, hear, postgres, sqlite};
 
-/// So many rows are sooner inserted one by one than by setting out to copy them.
-const FEW: usize = 16;
+/// So many rows travel with what comes next; more are copied, which takes turns of its own.
+const FEW: usize = 64;
 
 pub struct Tx<'c> {
     on: On<'c>,
@@ -23,10 +24,9 @@ pub struct Tx<'c> {
 
 pub(crate) type After = Box<dyn FnOnce() + Send>;
 
-#[derive(Clone, Copy)]
 enum On<'c> {
     Sqlite(&'c rusqlite::Connection),
-    Postgres { connection: &'c postgres::Connection, runtime: &'c tokio::runtime::Handle },
+    Postgres(Talk<'c>),
 }
 
 impl<'c> Tx<'c> {
@@ -34,17 +34,14 @@ impl<'c> Tx<'c> {
         Tx { on: On::Sqlite(connection), failed: None, after: Vec::new() }
     }
 
-    pub(crate) fn postgres(
-        connection: &'c postgres::Connection,
-        runtime: &'c tokio::runtime::Handle,
-    ) -> Tx<'c> {
-        Tx { on: On::Postgres { connection, runtime }, failed: None, after: Vec::new() }
+    pub(crate) fn postgres(talk: Talk<'c>) -> Tx<'c> {
+        Tx { on: On::Postgres(talk), failed: None, after: Vec::new() }
     }
 
     pub fn engine(&self) -> Engine {
         match self.on {
             On::Sqlite(_) => Engine::Sqlite,
-            On::Postgres { .. } => Engine::Postgres,
+            On::Postgres(_) => Engine::Postgres,
         }
     }
 
@@ -67,46 +64,59 @@ impl<'c> Tx<'c> {
         std::mem::take(&mut self.after)
     }
 
-    fn attempt<T>(&mut self, statement: impl FnOnce(On<'c>) -> Result<T>) -> Result<T> {
+    /// Keeps all of it. SQLite's writer does that itself, for many at a time.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        let On::Postgres(talk) = &mut self.on else { return Ok(()) };
+        talk.commit().inspect_err(|_| talk.roll_back())
+    }
+
+    pub(crate) fn roll_back(&mut self) {
+        if let On::Postgres(talk) = &mut self.on {
+            talk.roll_back();
+        }
+    }
+
+    fn attempt<T>(&mut self, statement: impl FnOnce(&mut On<'c>) -> Result<T>) -> Result<T> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        statement(self.on).inspect_err(|error| self.failed = Some(error.clone()))
+        statement(&mut self.on).inspect_err(|error| self.failed = Some(error.clone()))
     }
 
     /// Runs a statement and says how many rows it touched.
     pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
         self.attempt(|on| match on {
             On::Sqlite(connection) => sqlite::execute_on(connection, sql, params),
-            On::Postgres { connection, runtime } => {
-                runtime.block_on(connection.execute(sql, params))
-            }
+            On::Postgres(talk) => talk.ask(talk.connection().execute(sql, params)),
         })
     }
 
-    /// Runs one statement with each of these values, and says how many rows each touched. They are different rows: in
-    /// which order they are taken is not said.
+    /// Runs one statement with each of these values, and says how many rows each touched. They are different rows, and
+    /// values are of one type row by row: in which order they are taken, and whether together, is not said.
     pub fn execute_each<'p>(
         &mut self,
         sql: &str,
         rows: &[impl AsRef<[Param<'p>]>],
     ) -> Result<Vec<u64>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
         self.attempt(|on| match on {
             On::Sqlite(connection) => {
                 rows.iter().map(|it| sqlite::execute_on(connection, sql, it.as_ref())).collect()
             }
-            On::Postgres { connection, runtime } => {
-                runtime.block_on(connection.execute_each(sql, rows))
-            }
+            On::Postgres(talk) => talk.ask(talk.connection().execute_each(sql, rows)),
         })
     }
 
     /// Lets other processes on this database know, once this is kept, that there is something to do. SQLite has none.
     pub fn tell(&mut self) -> Result<()> {
-        match self.on {
-            On::Sqlite(_) => Ok(()),
-            On::Postgres { .. } => self.execute(hear::TELL, &[]).map(drop),
-        }
+        self.attempt(|on| {
+            if let On::Postgres(talk) = on {
+                talk.say_later(hear::TELL.to_owned(), Vec::new());
+            }
+            Ok(())
+        })
     }
 
     pub fn each(
@@ -117,9 +127,7 @@ impl<'c> Tx<'c> {
     ) -> Result<()> {
         self.attempt(|on| match on {
             On::Sqlite(connection) => sqlite::each_on(connection, sql, params, &mut visit),
-            On::Postgres { connection, runtime } => {
-                runtime.block_on(connection.each(sql, params, &mut visit))
-            }
+            On::Postgres(talk) => talk.ask(talk.connection().each(sql, params, &mut visit)),
         })
     }
 
@@ -154,15 +162,16 @@ impl<'c> Tx<'c> {
         Ok(found)
     }
 
-    /// Inserts many rows in the fastest way the engine has.
+    /// Inserts rows in the fastest way the engine has. A rule of the schema that they break may be told by the
+    /// statement that comes next, or by the commit.
     pub fn insert_many<'p, const N: usize>(
         &mut self,
         table: &str,
         columns: [&str; N],
         rows: impl IntoIterator<Item = [Param<'p>; N]>,
-    ) -> Result<u64> {
+    ) -> Result<()> {
         let mut rows = rows.into_iter().peekable();
-        let Some(first) = rows.peek() else { return Ok(0) };
+        let Some(first) = rows.peek() else { return Ok(()) };
         let types: Vec<Type> = first.iter().map(Param::postgres_type).collect();
         self.insert_rows(table, &columns, &types, rows)
     }
@@ -174,33 +183,31 @@ impl<'c> Tx<'c> {
         columns: &[&str],
         types: &[Type],
         rows: impl Iterator<Item = impl AsRef<[Param<'p>]>>,
-    ) -> Result<u64> {
+    ) -> Result<()> {
         let names = columns.join(", ");
-        let inserting = |mark: char| {
-            let places: Vec<String> = (1..=columns.len()).map(|it| format!("{mark}{it}")).collect();
-            format!("insert into {table} ({names}) values ({})", places.join(", "))
-        };
         self.attempt(|on| match on {
             On::Sqlite(connection) => {
-                let sql = inserting('?');
+                let places = vec!["?"; columns.len()].join(", ");
+                let sql = format!("insert into {table} ({names}) values ({places})");
                 let mut statement = connection.prepare_cached(&sql)?;
-                let mut count = 0;
                 for row in rows {
-                    count += statement.execute(rusqlite::params_from_iter(row.as_ref()))? as u64;
+                    statement.execute(rusqlite::params_from_iter(row.as_ref()))?;
                 }
-                Ok(count)
+                Ok(())
             }
-            On::Postgres { connection, runtime } => {
+            On::Postgres(talk) => {
                 let mut rows = rows;
                 let few: Vec<_> = rows.by_ref().take(FEW + 1).collect();
                 if few.len() <= FEW {
-                    let sql = inserting('$');
-                    let counts = runtime.block_on(connection.execute_each(&sql, &few))?;
-                    return Ok(counts.into_iter().sum());
+                    let values = batch::columns(&few);
+                    let values = values.ok_or_else(|| Error::internal("rows are not alike"))?;
+                    let sql = batch::inserting(table, &names, values.len());
+                    talk.say_later(sql, values);
+                    return Ok(());
                 }
                 let sql = format!("copy {table} ({names}) from stdin with (format binary)");
-                let rows = few.into_iter().chain(rows);
-                runtime.block_on(connection.ask(copy_in(connection, &sql, types, rows)))
+                let (connection, rows) = (talk.connection(), few.into_iter().chain(rows));
+                talk.ask(connection.ask(copy_in(connection, &sql, types, rows)))
             }
         })
     }
@@ -211,9 +218,9 @@ impl<'c> Tx<'c> {
             On::Sqlite(connection) => {
                 Ok(connection.execute_batch(&dialect::migration_for_sqlite(sql))?)
             }
-            On::Postgres { connection, runtime } => {
-                let sql = dialect::migration_for_postgres(sql);
-                runtime.block_on(connection.ask(connection.client().batch_execute(&sql)))
+            On::Postgres(talk) => {
+                let (connection, sql) = (talk.connection(), dialect::migration_for_postgres(sql));
+                talk.ask(connection.ask(connection.client().batch_execute(&sql)))
             }
         })
     }
@@ -222,7 +229,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn lock_schema(&mut self) -> Result<()> {
         match self.on {
             On::Sqlite(_) => Ok(()),
-            On::Postgres { .. } => {
+            On::Postgres(_) => {
                 self.each("select 1 from pg_advisory_xact_lock(9172034)", &[], |_| Ok(()))
             }
         }
@@ -234,13 +241,15 @@ async fn copy_in<'p>(
     sql: &str,
     types: &[Type],
     rows: impl Iterator<Item = impl AsRef<[Param<'p>]>>,
-) -> Result<u64> {
-    let sink = connection.client().copy_in(sql).await?;
+) -> Result<()> {
+    let statement = connection.prepare_for(sql, &[]).await?;
+    let sink = connection.client().copy_in(&statement).await?;
     let mut writer = pin!(BinaryCopyInWriter::new(sink, types));
     for row in rows {
         let row: Vec<&(dyn ToSql + Sync)> =
             row.as_ref().iter().map(|it| it as &(dyn ToSql + Sync)).collect();
         writer.as_mut().write(&row).await?;
     }
-    Ok(writer.finish().await?)
+    writer.finish().await?;
+    Ok(())
 }

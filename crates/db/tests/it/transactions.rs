@@ -212,11 +212,11 @@ async fn a_failed_statement_fails_its_transaction_even_when_nobody_looks() {
 async fn many_rows_go_in_together_or_not_at_all() {
     let notes = Notes::new().await;
     let rows = |ids: std::ops::Range<i64>| ids.map(|id| [id.into(), Param::Text(None)]);
-    let count = notes.db.write(move |tx| {
-        assert_eq!(tx.insert_many("notes", ["id", "word"], rows(0..0))?, 0);
+    let all = notes.db.write(move |tx| {
+        tx.insert_many("notes", ["id", "word"], rows(0..0))?;
         tx.insert_many("notes", ["id", "word"], rows(0..1500))
     });
-    assert_eq!(count.await.unwrap(), 1500);
+    all.await.unwrap();
     assert_eq!(notes.ids().await, (0..1500).collect::<Vec<i64>>());
     let again =
         notes.db.write(move |tx| tx.insert_many("notes", ["id", "word"], rows(1499..1510))).await;
@@ -224,7 +224,53 @@ async fn many_rows_go_in_together_or_not_at_all() {
     assert_eq!(notes.ids().await.len(), 1500);
     // The connection is as good as before.
     let more = notes.db.write(move |tx| tx.insert_many("notes", ["id", "word"], rows(1500..1501)));
-    assert_eq!(more.await.unwrap(), 1);
+    more.await.unwrap();
+    assert_eq!(notes.ids().await.len(), 1501);
+}
+
+/// On PostgreSQL they travel with what comes next: that must find them there, and must fail with them.
+#[tokio::test]
+async fn a_few_rows_are_there_for_the_next_statement() {
+    let notes = Notes::new().await;
+    let rows = |ids: std::ops::Range<i64>| ids.map(|id| [id.into(), Param::Text(None)]);
+    let columns = ["id", "word"];
+    let seen = notes.db.write(move |tx| {
+        tx.insert_many("notes", columns, rows(1..4))?;
+        tx.insert_many("notes", columns, rows(4..5))?;
+        tx.all("select id from notes order by id", &[], |row| row.get::<i64>(0))
+    });
+    assert_eq!(seen.await.unwrap(), [1, 2, 3, 4]);
+    // Whatever comes next: a statement, a copy of many, nothing at all, or a step back.
+    let statement = notes.db.write(move |tx| {
+        let _ = tx.insert_many("notes", columns, rows(4..6));
+        add(tx, 10)
+    });
+    assert!(matches!(statement.await, Err(Error::Unique)));
+    let many = notes.db.write(move |tx| {
+        let _ = tx.insert_many("notes", columns, rows(4..6));
+        tx.insert_many("notes", columns, rows(20..60))
+    });
+    assert!(matches!(many.await, Err(Error::Unique)));
+    let end = notes.db.write(move |tx| {
+        let _ = tx.insert_many("notes", columns, rows(4..6));
+        Ok::<(), Error>(())
+    });
+    assert!(matches!(end.await, Err(Error::Unique)));
+    let refused = notes.db.write(move |tx| {
+        tx.insert_many("notes", columns, rows(6..7))?;
+        Err::<(), _>(Refused::ByRule)
+    });
+    assert!(matches!(refused.await, Err(Refused::ByRule)));
+    let wrong = notes.db.write(move |tx| {
+        add(tx, 11)?;
+        let _ = tx.insert_many("nowhere", columns, rows(6..7));
+        Ok::<(), Error>(())
+    });
+    wrong.await.unwrap_err();
+    assert_eq!(notes.ids().await, [1, 2, 3, 4]);
+    // Nothing of it is left on the connection.
+    notes.db.write(|tx| add(tx, 5)).await.unwrap();
+    assert_eq!(notes.ids().await, [1, 2, 3, 4, 5]);
 }
 
 #[tokio::test]
@@ -240,4 +286,64 @@ async fn two_processes_write_in_turns() {
         write.await.unwrap().unwrap();
     }
     assert_eq!(notes.ids().await.len(), 60);
+}
+
+#[tokio::test]
+async fn one_change_of_many_rows_says_which_it_touched() {
+    let notes = Notes::new().await;
+    let all = |tx: &mut db::Tx<'_>| {
+        let words: Vec<String> = (0..200).map(|id| format!("old {id}")).collect();
+        let rows = (0..).zip(&words).map(|(id, word): (i64, _)| [id.into(), word.into()]);
+        tx.insert_many("notes", ["id", "word"], rows)
+    };
+    notes.db.write(all).await.unwrap();
+    const CHANGE: &str = "update notes set word = $2, image = $3
+        where id = $1 and coalesce(word, 'none') = $4";
+    // One by one and all together, with some that are not there and some that are as they should be already.
+    for (first, count) in [(0, 1), (10, 16), (50, 17), (100, 150)] {
+        let change = move |tx: &mut db::Tx<'_>| {
+            let image: &[u8] = &[0, 255];
+            let words: Vec<(i64, Option<String>, String)> = (first..first + count)
+                .map(|id: i64| {
+                    let old = if id % 5 == 0 { "other".to_owned() } else { format!("old {id}") };
+                    (id, (id % 3 != 0).then(|| format!("né'w {id}")), old)
+                })
+                .collect();
+            let rows: Vec<[Param<'_>; 4]> = words
+                .iter()
+                .map(|(id, word, old)| {
+                    let image = (id % 2 == 0).then_some(image);
+                    [(*id).into(), word.into(), image.into(), old.into()]
+                })
+                .collect();
+            tx.execute_each(CHANGE, &rows)
+        };
+        let touched = notes.db.write(change).await.unwrap();
+        let expected: Vec<u64> =
+            (first..first + count).map(|id| u64::from(id % 5 != 0 && id < 200)).collect();
+        assert_eq!(touched, expected, "{count} from {first}");
+    }
+    type Note = (i64, Option<String>, Option<Vec<u8>>);
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let found: Vec<Note> =
+        notes.db.all("select id, word, image from notes order by id", &[], read).await.unwrap();
+    for (id, word, image) in found {
+        let named = [0..1, 10..26, 50..67, 100..250].iter().any(|it| it.contains(&id));
+        let expected = match named && id % 5 != 0 {
+            true => {
+                let word = (id % 3 != 0).then(|| format!("né'w {id}"));
+                (word, (id % 2 == 0).then(|| vec![0, 255]))
+            }
+            false => (Some(format!("old {id}")), None),
+        };
+        assert_eq!((word, image), expected, "note {id}");
+    }
+    let none: &[[Param<'_>; 4]] = &[];
+    assert!(notes.db.write(move |tx| tx.execute_each(CHANGE, none)).await.unwrap().is_empty());
+    // What the schema forbids is told by its kind, however many there are.
+    let same = notes.db.write(|tx| {
+        let rows: Vec<[Param<'_>; 1]> = (0..40_i64).map(|id| [id.into()]).collect();
+        tx.execute_each("update notes set id = 7 where id = $1", &rows)
+    });
+    assert!(matches!(same.await, Err(Error::Unique)));
 }

@@ -102,6 +102,7 @@ struct Batch {
 }
 
 impl Batch {
+    /// Says how many there were.
     fn save(&mut self, tx: &mut Tx<'_>, tables: &[Table]) -> Result<u64> {
         let rows = std::mem::take(&mut self.rows);
         if rows.is_empty() {
@@ -110,7 +111,8 @@ impl Batch {
         let table = tables.get(self.table).ok_or_else(damaged)?;
         let params: Option<Vec<Vec<Param<'_>>>> =
             rows.iter().map(|cells| row_params(cells, table)).collect();
-        Ok(table.insert_many(tx, params.ok_or_else(damaged)?.into_iter())?)
+        table.insert_many(tx, params.ok_or_else(damaged)?.into_iter())?;
+        Ok(rows.len() as u64)
     }
 }
 
