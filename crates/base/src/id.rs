@@ -80,6 +80,13 @@ impl<K: Kind> Id<K> {
         Id { bytes, kind: PhantomData }
     }
 
+    /// Lower than every id made in the millisecond of this moment (in microseconds) or later, and higher than all before.
+    pub fn first_at(micros: i64) -> Id<K> {
+        let mut bytes = [0; 16];
+        bytes[..6].copy_from_slice(&(micros.max(0) / 1_000).to_be_bytes()[2..]);
+        Id::from_bytes(bytes)
+    }
+
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.bytes
     }
@@ -225,6 +232,16 @@ mod tests {
 
     fn maker() -> IdMaker {
         IdMaker::new(Clock::frozen_at("2026-03-01T12:00:00Z"), Entropy::seeded(1))
+    }
+
+    #[test]
+    fn ids_lie_on_either_side_of_the_moment_they_are_asked_for() {
+        let clock = Clock::frozen_at("2026-03-01T12:00:00Z");
+        let ids = IdMaker::new(clock.clone(), Entropy::seeded(1));
+        let now = clock.now().as_microsecond();
+        let id: TransactionId = ids.make();
+        assert!(TransactionId::first_at(now) <= id && id < TransactionId::first_at(now + 1_000));
+        assert!(TransactionId::first_at(i64::MIN) < id);
     }
 
     #[test]

@@ -13,8 +13,10 @@ use super::signatures::Secret;
 use crate::{App, Result, Tx};
 
 /// An attempt takes at most fifteen seconds; whoever has not settled after this long is dead.
-const LEASE_SECONDS: i64 = 45;
+pub(super) const LEASE: i64 = 45 * 1_000_000;
 const ENDPOINTS_MAX: i64 = 2_000;
+/// Of each endpoint, when there is not enough room for all that is due.
+const SHARE_MIN: usize = 8;
 /// Endpoints that are looked at side by side.
 const LOOKS_AT_ONCE: usize = 16;
 
@@ -41,6 +43,8 @@ pub(super) struct Job {
 pub(super) struct Batch {
     pub(super) endpoint: EndpointId,
     pub(super) jobs: Vec<Job>,
+    /// From then on others may take them.
+    pub(super) until: i64,
     /// Whether more is due than there was room for.
     pub(super) is_behind: bool,
 }
@@ -68,13 +72,16 @@ pub(super) async fn claim(
 ) -> Result<Vec<Batch>> {
     let now = app.clock.now();
     let ready = app.db.all(READY, params![now, ENDPOINTS_MAX], read_address).await?;
+    let until = leased_until(now);
     let (mut batches, mut looking, mut left) = (Vec::new(), Vec::new(), most);
+    let fair = (most / ready.len().max(1)).max(SHARE_MIN);
     for found in ready {
-        let take = room(found.id).min(left);
+        let take = room(found.id).min(left).min(fair);
         left -= take;
         match take {
             0 => {
-                batches.push(Batch { endpoint: found.id, jobs: Vec::new(), is_behind: true });
+                let (endpoint, jobs) = (found.id, Vec::new());
+                batches.push(Batch { endpoint, jobs, until, is_behind: true });
             }
             _ => looking.push(look(app, Arc::new(found.open(app, now)?), take, now)),
         }
@@ -124,14 +131,28 @@ fn take(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
                 None => drop(tx.execute(DROP, params![to.user, to.id, event, now])?),
             }
         }
-        batches.push(Batch { endpoint: to.id, jobs, is_behind });
+        batches.push(Batch { endpoint: to.id, jobs, until, is_behind });
     }
     Ok(batches)
 }
 
+/// What was claimed and not tried is for whoever looks next.
+pub(super) async fn give_back(app: &App, held: Vec<(Job, i64)>) -> Result<()> {
+    let now = app.clock.now();
+    let give = move |tx: &mut Tx<'_>| {
+        let each = held.iter().map(|(it, until)| -> [Param<'_>; 5] {
+            let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
+            [user, endpoint, event, now.into(), (*until).into()]
+        });
+        tx.execute_each(GIVE_BACK, &each.collect::<Vec<_>>()).map(drop)?;
+        Ok(tx.tell()?)
+    };
+    app.db.write(give).await
+}
+
 /// Until when nobody else takes what is claimed now.
 pub(super) fn leased_until(now: Timestamp) -> i64 {
-    now.as_microsecond() + LEASE_SECONDS * 1_000_000
+    now.as_microsecond() + LEASE
 }
 
 /// The body of a delivery: the same bytes at every attempt.
@@ -198,11 +219,14 @@ const DUE: &str = "select d.event_id, d.event_type, d.attempts,
     (select e.created_at from events e where e.user_id = d.user_id and e.id = d.event_id)
     from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
     order by d.due_at, d.event_id limit $3";
+/// Nothing here fits the index of what is due: without statistics PostgreSQL would walk that for every row.
 const CLAIM: &str = "update deliveries set due_at = $5 where user_id = $1 and endpoint_id = $2
-    and event_id = $3 and due_at <= $4 and attempts = $6";
+    and event_id = $3 and coalesce(due_at, $5) <= $4 and attempts = $6";
+const GIVE_BACK: &str = "update deliveries set due_at = $4 where user_id = $1 and endpoint_id = $2
+    and event_id = $3 and coalesce(due_at, $4) = $5";
 pub(super) const EVENT: &str =
     "select type, data, created_at from events where user_id = $1 and id = $2";
 const DROP: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $4
     where user_id = $1 and endpoint_id = $2 and event_id = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[READY, DUE, CLAIM, EVENT, DROP];
+pub(super) const STATEMENTS: &[&str] = &[READY, DUE, CLAIM, GIVE_BACK, EVENT, DROP];

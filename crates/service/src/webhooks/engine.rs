@@ -18,6 +18,9 @@ use crate::{App, Result};
 const SETTLED_TOGETHER: usize = 512;
 /// So long outcomes wait for others to be written with, while there are few.
 const GATHERED_FOR: Duration = Duration::from_millis(20);
+const RETURNED_TOGETHER: usize = 4_096;
+/// Who was in line for longer lets others take it: an attempt must end before its lease does.
+const SETS_OUT_BEFORE_END: i64 = 20 * 1_000_000;
 /// How often one looks without being told: a retry may be due, or another process may have gone.
 pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
@@ -44,28 +47,38 @@ pub async fn deliver_once(app: &App) -> Result<usize> {
 /// with its commit; whatever else is due is claimed when somebody tells of it, and looked for every so often.
 pub async fn run(app: App, look_again: Duration, mut stop: watch::Receiver<bool>) {
     let (tell, outcomes) = mpsc::channel(4 * SETTLED_TOGETHER);
+    let (give_back, given_back) = mpsc::unbounded_channel();
+    let ends = Ends { tell, give_back };
     let settling = tokio::spawn(settle_all(app.clone(), outcomes));
+    let returning = tokio::spawn(return_all(app.clone(), given_back));
     let mut rides = app.post.seats.open();
     let riding = async {
         while let Some(ride) = rides.recv().await {
-            set_out(&app, ride, &tell);
+            set_out(&app, ride, &ends);
         }
     };
     let claiming = async {
-        keep_claiming(&app, look_again, &tell, &mut stop).await;
+        keep_claiming(&app, look_again, &ends, &mut stop).await;
         app.post.seats.close();
     };
     tokio::join!(riding, claiming);
-    drop(tell);
-    if settling.await.is_err() {
+    drop(ends);
+    if settling.await.is_err() || returning.await.is_err() {
         tracing::error!("settling deliveries panicked; they are sent again");
     }
+}
+
+/// What becomes of a ride: an outcome, or nothing, because this process stops.
+#[derive(Clone)]
+struct Ends {
+    tell: mpsc::Sender<Outcome>,
+    give_back: mpsc::UnboundedSender<(Job, i64)>,
 }
 
 async fn keep_claiming(
     app: &App,
     look_again: Duration,
-    tell: &mpsc::Sender<Outcome>,
+    ends: &Ends,
     stop: &mut watch::Receiver<bool>,
 ) {
     let mut told = app.db.told();
@@ -78,7 +91,7 @@ async fn keep_claiming(
             _ = looks.tick() => {}
             _ = stop.wait_for(|stopped| *stopped) => return,
         }
-        claim_all(app, tell).await;
+        claim_all(app, ends).await;
     }
 }
 
@@ -89,7 +102,7 @@ async fn until_told(told: &mut watch::Receiver<u64>) {
     }
 }
 
-async fn claim_all(app: &App, tell: &mpsc::Sender<Outcome>) {
+async fn claim_all(app: &App, ends: &Ends) {
     let seats = &app.post.seats;
     let claimed = claim::claim(app, |it| seats.room(it), seats.left()).await;
     let claimed = claimed.unwrap_or_else(|error| {
@@ -99,21 +112,40 @@ async fn claim_all(app: &App, tell: &mpsc::Sender<Outcome>) {
     for batch in claimed {
         for job in batch.jobs {
             let seat = seats.take(batch.endpoint);
-            set_out(app, Ride { job, seat }, tell);
+            set_out(app, Ride { job, seat, until: batch.until }, ends);
         }
         seats.mark(batch.endpoint, batch.is_behind);
     }
 }
 
-fn set_out(app: &App, ride: Ride, tell: &mpsc::Sender<Outcome>) {
-    let (app, tell) = (app.clone(), tell.clone());
+fn set_out(app: &App, Ride { job, seat, until }: Ride, ends: &Ends) {
+    let (app, ends) = (app.clone(), ends.clone());
     tokio::spawn(async move {
-        let outcome = attempt(&app, ride.job).await;
+        // The receivers live as long as anything is sent.
+        let Some(way) = seat.way().await else {
+            let _ = ends.give_back.send((job, until));
+            return;
+        };
+        let left = until - app.clock.now().as_microsecond();
+        if left < SETS_OUT_BEFORE_END {
+            return;
+        }
+        // Boxed, so that those in line take little room.
+        let outcome = Box::pin(attempt(&app, job)).await;
         let is_good = outcome.is_good;
-        // The receiver lives as long as anything is sent.
-        let _ = tell.send(outcome).await;
-        ride.seat.finish(is_good);
+        let _ = ends.tell.send(outcome).await;
+        seat.finish(way, claim::LEASE - left, is_good);
     });
+}
+
+/// What stood in line when this process stopped is for the next one at once.
+async fn return_all(app: App, mut given_back: mpsc::UnboundedReceiver<(Job, i64)>) {
+    let mut batch = Vec::new();
+    while given_back.recv_many(&mut batch, RETURNED_TOGETHER).await > 0 {
+        if let Err(error) = claim::give_back(&app, std::mem::take(&mut batch)).await {
+            tracing::warn!(%error, "deliveries could not be given back; they are sent later");
+        }
+    }
 }
 
 async fn settle_all(app: App, mut outcomes: mpsc::Receiver<Outcome>) {

@@ -81,10 +81,8 @@ pub(crate) fn fan_out(
                 let to = opened(app, &mut to, now)?;
                 let body = envelope(it.id, name, now, &it.data).into();
                 let event_type = name.to_owned();
-                rides.push(Ride {
-                    job: Job { to, event: it.id, event_type, attempts: 0, body },
-                    seat,
-                });
+                let job = Job { to, event: it.id, event_type, attempts: 0, body };
+                rides.push(Ride { job, seat, until: leased_until(now) });
             }
         }
     }

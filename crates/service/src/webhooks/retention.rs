@@ -1,5 +1,6 @@
 //! What is kept how long: payloads thirty days, attempts ninety, tokens of the portal while they are good.
 
+use base::EventId;
 use db::params;
 
 use super::portal;
@@ -19,23 +20,28 @@ pub async fn forget_once(app: &App) -> Result<usize> {
         let attempts = now - ATTEMPT_DAYS * DAY_MICROSECONDS;
         let mut count = tx.execute(EVENTS, params![payloads, BATCH])?;
         count += tx.execute(ATTEMPTS, params![attempts, BATCH])?;
-        count += tx.execute(DELIVERIES, params![attempts, BATCH])?;
+        let oldest = EventId::first_at(attempts);
+        count += tx.execute(DELIVERIES, params![attempts, oldest, BATCH])?;
         count += tx.execute(portal::FORGET, params![now])?;
         Ok::<_, Error>(count)
     };
     Ok(app.db.write(forget).await? as usize)
 }
 
-/// Not what is still to be sent.
+/// Not what is still to be sent. It is looked for endpoint by endpoint, as deliveries lie: SQLite keeps the order of a
+/// cross join, and would otherwise read all of a person's deliveries for each event.
 const EVENTS: &str = "delete from events where (user_id, id) in (
     select e.user_id, e.id from events e where e.created_at < $1 and not exists (
-        select 1 from deliveries d where d.user_id = e.user_id and d.event_id = e.id
-        and d.due_at is not null)
+        select 1 from webhook_endpoints w cross join deliveries d
+        where w.user_id = e.user_id and d.user_id = w.user_id and d.endpoint_id = w.id
+        and d.event_id = e.id and d.due_at is not null)
     order by e.created_at limit $2)";
 const ATTEMPTS: &str = "delete from attempts where (user_id, id) in (
     select user_id, id from attempts where attempted_at < $1 order by attempted_at limit $2)";
+/// Those of old events, which lie first with each endpoint.
 const DELIVERIES: &str = "delete from deliveries where (user_id, endpoint_id, event_id) in (
-    select user_id, endpoint_id, event_id from deliveries
-    where due_at is null and updated_at < $1 order by updated_at limit $2)";
+    select d.user_id, d.endpoint_id, d.event_id from webhook_endpoints w cross join deliveries d
+    where d.user_id = w.user_id and d.endpoint_id = w.id and d.event_id < $2
+    and d.due_at is null and d.updated_at < $1 limit $3)";
 
 pub(super) const STATEMENTS: &[&str] = &[EVENTS, ATTEMPTS, DELIVERIES];

@@ -1,10 +1,11 @@
-//! Who is on the way, by endpoint: bounded for each and in all, so that none stands in another's way.
+//! Who is on the way, by endpoint, and who waits in line for that: bounded for each and in all, so that none stands in
+//! another's way.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::EndpointId;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use super::claim::Job;
 
@@ -14,16 +15,42 @@ pub(super) const IN_ALL: usize = 2_048;
 /// To one of which nothing is known yet, and to one that failed last.
 const UNKNOWN: usize = 8;
 const FAILING: usize = 2;
+/// In line for an endpoint that works: to begin with, and at least.
+const LINE: usize = 2_048;
+const LINE_MIN: usize = 128;
+/// Lines grow while they are waited in for less than the first, and shrink when for more than the second, so that all who
+/// are in one set out long before their lease ends. In microseconds.
+const SHORT: i64 = 2_000_000;
+const LONG: i64 = 4_000_000;
+/// Beyond so many nobody gets a seat in line, only one to set out at once.
+const LINES: usize = 16_384;
+const SEATS: usize = LINES + IN_ALL;
+/// More than this is not read from the database in one go.
+const CLAIMED: usize = 1_024;
 
 /// Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Seats(Arc<Inner>);
 
-#[derive(Default)]
 struct Inner {
     state: Mutex<State>,
     /// There is something to be claimed, and room for it.
     wanted: Notify,
+    /// Passed by all who set out.
+    gate: Arc<Semaphore>,
+    /// Whether this process sends.
+    sends: watch::Sender<bool>,
+}
+
+impl Default for Inner {
+    fn default() -> Inner {
+        Inner {
+            state: Mutex::default(),
+            wanted: Notify::new(),
+            gate: Arc::new(Semaphore::new(IN_ALL)),
+            sends: watch::Sender::new(false),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -37,15 +64,40 @@ struct State {
 }
 
 struct Place {
+    /// By those on the way and those in line.
     taken: usize,
+    /// On the way at once.
     allowed: usize,
+    /// Passed by all who set out for here, in the order in which they came. It follows what is allowed.
+    gate: Arc<Semaphore>,
+    width: usize,
+    /// How many may be here in all, while it works.
+    line: usize,
     /// More is due than was taken: what is new waits behind it.
     is_behind: bool,
 }
 
 impl Default for Place {
     fn default() -> Place {
-        Place { taken: 0, allowed: UNKNOWN, is_behind: false }
+        let (allowed, width) = (UNKNOWN, UNKNOWN);
+        let gate = Arc::new(Semaphore::new(width));
+        Place { taken: 0, allowed, gate, width, line: LINE, is_behind: false }
+    }
+}
+
+impl Place {
+    /// Only who is known to work has a line: what hangs must not hold what nobody else may take meanwhile.
+    fn seats(&self, taken_in_all: usize) -> usize {
+        match self.allowed > UNKNOWN && taken_in_all < LINES {
+            true => self.line,
+            false => self.allowed,
+        }
+    }
+
+    /// How many to fill up with. Few seats are not worth a claim: they wait until there are more.
+    fn room(&self, taken_in_all: usize) -> usize {
+        let seats = self.seats(taken_in_all);
+        if self.taken <= seats / 2 { (seats - self.taken).min(CLAIMED) } else { 0 }
     }
 }
 
@@ -53,12 +105,21 @@ impl Default for Place {
 pub(super) struct Ride {
     pub(super) job: Job,
     pub(super) seat: Seat,
+    /// From then on others may take it.
+    pub(super) until: i64,
 }
 
 /// Free again when it is dropped.
 pub(super) struct Seat {
     seats: Seats,
     endpoint: EndpointId,
+    gate: Arc<Semaphore>,
+}
+
+/// Leave to set out.
+pub(super) struct Way {
+    here: OwnedSemaphorePermit,
+    _in_all: OwnedSemaphorePermit,
 }
 
 impl Seats {
@@ -70,31 +131,31 @@ impl Seats {
     pub(super) fn open(&self) -> mpsc::UnboundedReceiver<Ride> {
         let (inbox, rides) = mpsc::unbounded_channel();
         self.state().inbox = Some(inbox);
+        self.0.sends.send_replace(true);
         rides
     }
 
+    /// Nobody sets out from now on; those on the way arrive.
     pub(super) fn close(&self) {
         self.state().inbox = None;
+        self.0.sends.send_replace(false);
     }
 
     pub(super) fn is_open(&self) -> bool {
         self.state().inbox.is_some()
     }
 
-    /// A seat for what is about to be written, if this process can send it at once.
+    /// A seat for what is about to be written, if this process can send it soon.
     pub(super) fn seat_for_new(&self, endpoint: EndpointId) -> Option<Seat> {
         let mut state = self.state();
         state.inbox.as_ref()?;
-        let has_room = state.taken < IN_ALL;
+        let taken = state.taken;
         let place = state.places.entry(endpoint).or_default();
-        if place.is_behind || place.taken >= place.allowed || !has_room {
+        if place.is_behind || place.taken >= place.seats(taken) || taken >= SEATS {
             place.is_behind = true;
             return None;
         }
-        place.taken += 1;
-        state.taken += 1;
-        drop(state);
-        Some(Seat { seats: self.clone(), endpoint })
+        Some(self.seat(state, endpoint))
     }
 
     /// Hands over what was written. If nobody sends any more, it is sent when its lease is over.
@@ -107,36 +168,36 @@ impl Seats {
         }
     }
 
-    /// How many of an endpoint may be claimed. Few seats are not worth a claim: they wait until there are more.
+    /// How many of an endpoint may be claimed.
     pub(super) fn room(&self, endpoint: EndpointId) -> usize {
         let state = self.state();
-        let Some(place) = state.places.get(&endpoint) else { return UNKNOWN };
-        match place.taken <= place.allowed / 2 {
-            true => place.allowed - place.taken,
-            false => 0,
-        }
+        state.places.get(&endpoint).map_or(UNKNOWN, |it| it.room(state.taken))
     }
 
     pub(super) fn left(&self) -> usize {
-        IN_ALL.saturating_sub(self.state().taken)
+        SEATS.saturating_sub(self.state().taken)
     }
 
     /// For something that was claimed.
     pub(super) fn take(&self, endpoint: EndpointId) -> Seat {
-        let mut state = self.state();
-        state.places.entry(endpoint).or_default().taken += 1;
+        self.seat(self.state(), endpoint)
+    }
+
+    fn seat(&self, mut state: MutexGuard<'_, State>, endpoint: EndpointId) -> Seat {
         state.taken += 1;
-        drop(state);
-        Seat { seats: self.clone(), endpoint }
+        let place = state.places.entry(endpoint).or_default();
+        place.taken += 1;
+        Seat { seats: self.clone(), endpoint, gate: place.gate.clone() }
     }
 
     /// Whether more of an endpoint is due than there was room for.
     pub(super) fn mark(&self, endpoint: EndpointId, is_behind: bool) {
         let mut state = self.state();
-        let is_full = state.taken >= IN_ALL;
+        let taken = state.taken;
+        let is_full = taken >= SEATS;
         let place = state.places.entry(endpoint).or_default();
         place.is_behind = is_behind;
-        let has_room = !is_full && place.taken <= place.allowed / 2;
+        let has_room = !is_full && place.room(taken) > 0;
         state.is_full |= is_behind && is_full;
         // Those who were in the way may have ended before they could know that somebody waits.
         if is_behind && has_room {
@@ -155,13 +216,43 @@ impl Seats {
 }
 
 impl Seat {
+    /// Waits in line. None when this process sends no more.
+    pub(super) async fn way(&self) -> Option<Way> {
+        let mut sends = self.seats.0.sends.subscribe();
+        let through = async {
+            let here = self.gate.clone().acquire_owned().await.ok()?;
+            let in_all = self.seats.0.gate.clone().acquire_owned().await.ok()?;
+            Some(Way { here, _in_all: in_all })
+        };
+        tokio::select! {
+            biased;
+            _ = sends.wait_for(|it| !it) => None,
+            way = through => way,
+        }
+    }
+
     /// Ends the ride. One that arrives makes room for more of its kind, one that fails for less.
-    pub(super) fn finish(self, is_good: bool) {
-        if let Some(place) = self.seats.state().places.get_mut(&self.endpoint) {
-            place.allowed = match is_good {
-                true => (place.allowed * 2).clamp(UNKNOWN, PER_ENDPOINT),
-                false => FAILING,
-            };
+    pub(super) fn finish(self, way: Way, waited: i64, is_good: bool) {
+        let mut state = self.seats.state();
+        let Some(place) = state.places.get_mut(&self.endpoint) else { return };
+        if waited < SHORT {
+            place.line = (place.line + 1).min(LINES);
+        } else if waited > LONG {
+            place.line = (place.line - 1).max(LINE_MIN);
+        }
+        place.allowed = match is_good {
+            true => (place.allowed * 2).clamp(UNKNOWN, PER_ENDPOINT),
+            false => FAILING,
+        };
+        if place.width < place.allowed {
+            place.gate.add_permits(place.allowed - place.width);
+            place.width = place.allowed;
+        }
+        // Narrower by those who stand in it: this one, and the others as they end.
+        place.width -= place.gate.forget_permits(place.width - place.allowed);
+        if place.width > place.allowed {
+            place.width -= 1;
+            way.here.forget();
         }
     }
 }
@@ -171,14 +262,15 @@ impl Drop for Seat {
         let mut state = self.seats.state();
         let state = &mut *state;
         state.taken -= 1;
-        let mut wanted = state.is_full && state.taken <= IN_ALL / 2;
+        let mut wanted = state.is_full && state.taken <= SEATS / 2;
         if wanted {
             state.is_full = false;
         }
         if let Some(place) = state.places.get_mut(&self.endpoint) {
             place.taken -= 1;
-            wanted |= place.is_behind && place.taken <= place.allowed / 2;
-            if place.taken == 0 && !place.is_behind && place.allowed == UNKNOWN {
+            wanted |= place.is_behind && place.room(state.taken) > 0;
+            let is_new = place.allowed == UNKNOWN && place.width == UNKNOWN;
+            if place.taken == 0 && !place.is_behind && is_new {
                 state.places.remove(&self.endpoint);
             }
         }
@@ -190,6 +282,8 @@ impl Drop for Seat {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     fn one() -> EndpointId {
@@ -214,22 +308,76 @@ mod tests {
         assert!(seats.seat_for_new(one()).is_none());
     }
 
+    /// All who may set out now, of those who have a seat.
+    fn ways(taken: &[Seat]) -> Vec<Way> {
+        taken.iter().map_while(|it| it.way().now_or_never().flatten()).collect()
+    }
+
     #[test]
-    fn an_endpoint_earns_its_seats_and_loses_them_when_it_fails() {
+    fn an_endpoint_earns_its_ways_and_loses_them_when_it_fails() {
         let seats = Seats::default();
         let _rides = seats.open();
-        let mut expected = vec![UNKNOWN];
-        expected.extend([UNKNOWN * 2, UNKNOWN * 4, PER_ENDPOINT, PER_ENDPOINT]);
-        for expected in expected {
-            let mut taken = all_for(&seats, one());
-            assert_eq!(taken.len(), expected);
+        let first = all_for(&seats, one());
+        assert_eq!((first.len(), ways(&first).len()), (UNKNOWN, UNKNOWN));
+        drop(first);
+        for expected in [UNKNOWN * 2, UNKNOWN * 4, PER_ENDPOINT, PER_ENDPOINT] {
             seats.mark(one(), false);
-            taken.pop().unwrap().finish(true);
+            let seat = seats.seat_for_new(one()).unwrap();
+            let way = ways(std::slice::from_ref(&seat)).pop().unwrap();
+            seat.finish(way, 0, true);
+            let taken = all_for(&seats, one());
+            assert!(taken.len() > LINE, "one that works has a line");
+            assert_eq!(ways(&taken).len(), expected);
         }
-        seats.seat_for_new(one()).unwrap().finish(false);
+        seats.mark(one(), false);
+        let mut taken = all_for(&seats, one());
+        let mut under_way = ways(&taken);
+        taken.pop().unwrap().finish(under_way.pop().unwrap(), 0, false);
+        assert_eq!(ways(&taken).len(), 0, "the others are still on their way");
+        // As they fail, nobody follows them.
+        while let Some(way) = under_way.pop() {
+            taken.pop().unwrap().finish(way, 0, false);
+        }
+        assert_eq!(ways(&taken).len(), FAILING);
+        drop(taken);
+        seats.mark(one(), false);
         assert_eq!(all_for(&seats, one()).len(), FAILING);
         // Nobody else is touched by that.
         assert_eq!(all_for(&seats, EndpointId::from_bytes([2; 16])).len(), UNKNOWN);
+    }
+
+    #[test]
+    fn a_line_is_as_long_as_it_moves() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        let ends = |times: usize, waited: i64| {
+            for _ in 0..times {
+                let seat = seats.take(one());
+                let way = ways(std::slice::from_ref(&seat)).pop().unwrap();
+                seat.finish(way, waited, true);
+            }
+            seats.mark(one(), false);
+            all_for(&seats, one()).len()
+        };
+        assert_eq!(ends(100, SHORT - 1), LINE + 100);
+        assert_eq!(ends(1, SHORT), LINE + 100);
+        assert_eq!(ends(300, LONG + 1), LINE - 200);
+        assert_eq!(ends(LINE, LONG + 1), LINE_MIN);
+        assert_eq!(ends(2 * LINES, 0), LINES);
+    }
+
+    #[tokio::test]
+    async fn those_in_line_are_told_when_this_process_stops() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        let taken = all_for(&seats, one());
+        let _under_way = ways(&taken);
+        let late = seats.take(one());
+        let waiting = tokio::spawn(async move { late.way().await.is_none() });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        seats.close();
+        assert!(waiting.await.unwrap());
     }
 
     #[test]
@@ -262,9 +410,10 @@ mod tests {
         let seats = Seats::default();
         let _rides = seats.open();
         let endpoint = |number: usize| EndpointId::from_bytes((number as u128).to_be_bytes());
-        let taken: Vec<Seat> = (0..1_000).flat_map(|it| all_for(&seats, endpoint(it))).collect();
-        assert_eq!((taken.len(), seats.left()), (IN_ALL, 0));
+        let taken: Vec<Seat> = (0..10_000).flat_map(|it| all_for(&seats, endpoint(it))).collect();
+        assert_eq!((taken.len(), seats.left()), (SEATS, 0));
+        assert_eq!(ways(&taken).len(), IN_ALL);
         drop(taken);
-        assert_eq!(seats.left(), IN_ALL);
+        assert_eq!(seats.left(), SEATS);
     }
 }

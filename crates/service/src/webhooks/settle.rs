@@ -246,10 +246,11 @@ fn disable(app: &App, tx: &mut Tx<'_>, to: &Address, reason: Reason, now: Timest
     outbox::append_for_key(app, tx, to.user, to.key, &event)
 }
 
+/// By its status and not by what is due, which would let PostgreSQL take the index of that for the better one.
 const SETTLE: &str =
     "update deliveries set status = $4, attempts = $5, due_at = $6, updated_at = $7
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $8
-    and due_at is not null";
+    and status in ('pending', 'retrying')";
 const COUNTED: &str = "update deliveries set attempts = attempts + 1
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and due_at is null";
 const DELIVERED: &str = "update deliveries set status = 'delivered', updated_at = $4

@@ -109,6 +109,67 @@ async fn more_than_there_are_seats_for_arrives_as_well() {
     assert_eq!(waiting(&line.world.app).await, 0);
 }
 
+/// On a table without statistics PostgreSQL may take an index that fits less of a condition, and walk it for every row.
+#[tokio::test]
+async fn a_delivery_is_changed_by_its_key() {
+    let world = testkit::World::new().await;
+    let db = &world.app.db;
+    let (explain, by_key) = match db.engine() {
+        Engine::Sqlite => ("explain query plan", "(user_id=? AND endpoint_id=? AND event_id=?)"),
+        Engine::Postgres => ("explain", "Index Scan using deliveries_pkey"),
+    };
+    let statements = service::schema::statements();
+    let changes = statements
+        .iter()
+        .filter(|it| it.starts_with("update deliveries") && it.contains("event_id = $3"));
+    let mut count = 0;
+    for sql in changes {
+        let values = given(sql);
+        let read = |row: &db::Row<'_>| row.get::<String>(if explain == "explain" { 0 } else { 3 });
+        let plan = db.all(&format!("{explain} {sql}"), &values, read).await.unwrap().join("\n");
+        assert!(plan.contains(by_key), "{sql}\n{plan}");
+        count += 1;
+    }
+    assert!(count >= 5, "{count}");
+}
+
+/// Values of the right types for a change of one delivery.
+fn given(sql: &str) -> Vec<db::Param<'static>> {
+    let count = (1..10).take_while(|it| sql.contains(&format!("${it}"))).count();
+    let id = || db::Param::Id(Some([1; 16]));
+    let others = (3..count).map(|place| match place == 3 && sql.contains("status = $4") {
+        true => db::Param::Text(Some("delivered")),
+        false => db::Param::Int(Some(1)),
+    });
+    [id(), id(), id()].into_iter().chain(others).collect()
+}
+
+/// Those that stand in line behind others that hang. The clock stands still, so that no lease ends.
+#[tokio::test]
+async fn what_waits_in_line_when_a_process_stops_is_sent_by_the_next_at_once() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let engine = start(&line.world.app, NEVER);
+    line.happens("known").await;
+    line.receiver.hears(1).await;
+    // One success opened the way for sixteen.
+    line.receiver.says((0..16).map(|_| Says::Hangs));
+    for number in 0..40 {
+        line.happens(&format!("n{number}")).await;
+    }
+    line.receiver.hears(17).await;
+    let next = line.world.neighbour().await;
+    let next = start(&next, LOOK_AGAIN);
+    engine.stop.send(true).unwrap();
+    line.receiver.hears(41).await;
+    next.end().await;
+    let mut ids = ids(&line.receiver);
+    ids.dedup();
+    assert_eq!((ids.len(), line.receiver.heard().len()), (41, 41));
+    assert_eq!(waiting(&line.world.app).await, 16, "those that hang");
+    engine.task.abort();
+}
+
 /// A change that is taken back tells nobody, and gives back its seat.
 #[tokio::test]
 async fn what_is_rolled_back_is_not_sent() {
