@@ -83,8 +83,8 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     insights(&cluster.url())?;
     println!("PostgreSQL, approvals of paper trades");
     approvals(&cluster.url())?;
-    println!("PostgreSQL, {DELIVERED} events to webhooks");
-    webhooks(&cluster.url())
+    drop(cluster);
+    webhooks_on_postgres()
 }
 
 /// The part of it that needs no load generator.
@@ -93,8 +93,13 @@ pub(crate) fn measure_webhooks() -> Result<()> {
     let folder = root().join("target/bench");
     fs::create_dir_all(&folder)?;
     webhooks_on_sqlite(&folder)?;
-    println!("PostgreSQL, {DELIVERED} events to webhooks");
-    let cluster = postgres::Cluster::start()?;
+    webhooks_on_postgres()
+}
+
+/// What is not lost must be on the disk.
+fn webhooks_on_postgres() -> Result<()> {
+    println!("PostgreSQL that waits for the disk, {DELIVERED} events to webhooks");
+    let cluster = postgres::Cluster::start_durable()?;
     webhooks(&cluster.url())
 }
 

@@ -13,10 +13,12 @@ use anyhow::{Context as _, Result, bail};
 use crate::test::POSTGRES_VARIABLE;
 use crate::{install, output_of};
 
-/// Nothing in it outlives the run, so it never waits for the disk.
 const SETTINGS: &str = "
 listen_addresses = '127.0.0.1'
 max_connections = 200
+";
+/// Nothing in it outlives the run, so it need not wait for the disk.
+const HASTY: &str = "
 fsync = off
 synchronous_commit = off
 full_page_writes = off
@@ -38,6 +40,15 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Result<Cluster> {
+        Cluster::start_with(HASTY)
+    }
+
+    /// One that keeps what it says it keeps, as those do that people run.
+    pub(crate) fn start_durable() -> Result<Cluster> {
+        Cluster::start_with("")
+    }
+
+    fn start_with(more: &str) -> Result<Cluster> {
         let programs = match find() {
             Some(programs) => programs,
             None => {
@@ -60,7 +71,7 @@ impl Cluster {
         output_of(initdb.args(["--no-sync", "--pgdata"]).arg(folder.join("data")))?;
         let mut settings =
             OpenOptions::new().append(true).open(folder.join("data/postgresql.conf"))?;
-        writeln!(settings, "{SETTINGS}unix_socket_directories = '{}'", folder.display())?;
+        writeln!(settings, "{SETTINGS}{more}unix_socket_directories = '{}'", folder.display())?;
 
         cluster.port = serve(&programs.join("pg_ctl"), owner, &folder)?;
         Ok(cluster)

@@ -7,8 +7,9 @@ use base::draft::AccountDraft;
 use base::{AccountId, Clock, Currency, FileId, Money};
 use serde_json::json;
 use serde_json::value::RawValue;
-use service::imports::files::{self, AccountChoice, Choices, Doubt, Goes, Look, Reading, Taken};
-use service::imports::files::{BYTES_MAX, Charges, DateOrder, FileError, Hints, Rejections};
+use service::imports::files::{self, AccountChoice, AccountLook, BYTES_MAX, Charges, Choices};
+use service::imports::files::{DateOrder, Doubt, FileError, Goes, Hints, Landing, Look, Reading};
+use service::imports::files::{Rejections, Taken};
 use service::{App, Caller};
 
 use super::{named_or_only, print};
@@ -19,7 +20,10 @@ use crate::progress::{Progress, REDRAW};
 
 /// Some rows were left out, which is neither success nor failure.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} rows could not be understood and were left out; the rest is fine")]
+#[error("{} left out; the rest is fine", match .0 {
+    1 => "one row could not be understood and was".to_owned(),
+    count => format!("{count} rows could not be understood and were"),
+})]
 pub(crate) struct LeftOut(usize);
 
 /// Looks at files; no server and no database is needed.
@@ -217,9 +221,9 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     for path in &args.files {
         let file = path.display().to_string();
         match one(&app, &caller, args, path).await {
-            Ok(taken) => {
+            Ok((taken, places)) => {
                 left_out += taken.rejected;
-                print(&summary(&file, &taken, args.output.json))?;
+                print(&summary(&file, &taken, &places, args.output.json))?;
             }
             Err(error) => {
                 unread += 1;
@@ -235,12 +239,45 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     outcome(unread, left_out)
 }
 
-fn summary(file: &str, taken: &Taken, as_json: bool) -> String {
+/// Where an account of a file went.
+struct Place {
+    name: String,
+    /// None for one that was not there before.
+    id: Option<AccountId>,
+}
+
+impl Place {
+    fn of(account: &AccountLook) -> Option<Place> {
+        match account.landing {
+            Landing::New => Some(Place { name: account.name.clone(), id: None }),
+            Landing::Into(id) => {
+                let known = account.candidates.iter().find(|it| it.0 == id);
+                let name = known.map_or(&account.name, |it| &it.1).clone();
+                Some(Place { name, id: Some(id) })
+            }
+            Landing::Nowhere | Landing::Unclear => None,
+        }
+    }
+
+    fn told(&self) -> String {
+        match self.id {
+            Some(id) => format!("  into {} ({id})\n", self.name),
+            None => format!("  into a new account, {}\n", self.name),
+        }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({ "name": self.name, "account_id": self.id.map(|it| it.to_string()) })
+    }
+}
+
+fn summary(file: &str, taken: &Taken, places: &[Place], as_json: bool) -> String {
     let service::imports::Summary { new, changed, seen, removed } = taken.summary;
     if as_json {
         let line = json!({
             "file": file,
             "import_id": taken.import.to_string(),
+            "accounts": places.iter().map(Place::json).collect::<Vec<_>>(),
             "new": new,
             "changed": changed,
             "already_there": seen,
@@ -249,13 +286,20 @@ fn summary(file: &str, taken: &Taken, as_json: bool) -> String {
         });
         return format!("{line}\n");
     }
+    let places: String = places.iter().map(Place::told).collect();
     if new + changed + removed == 0 {
-        return format!("{file}: nothing new, {seen} transactions were there already\n");
+        return format!("{file}: nothing new, {seen} transactions were there already\n{places}");
     }
-    format!("{file}: {new} new, {changed} changed, {seen} there already ({})\n", taken.import)
+    let import = taken.import;
+    format!("{file}: {new} new, {changed} changed, {seen} there already ({import})\n{places}")
 }
 
-async fn one(app: &App, caller: &Caller, args: &cli::Import, path: &Path) -> Result<Taken> {
+async fn one(
+    app: &App,
+    caller: &Caller,
+    args: &cli::Import,
+    path: &Path,
+) -> Result<(Taken, Vec<Place>)> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let id = files::hold(app, caller, &name, content(path)?).await?;
     let taken = agree_and_take(app, caller, args, id).await;
@@ -271,7 +315,7 @@ async fn agree_and_take(
     caller: &Caller,
     args: &cli::Import,
     id: FileId,
-) -> Result<Taken> {
+) -> Result<(Taken, Vec<Place>)> {
     let first = files::look(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
     let look = files::look(app, caller, id).await?;
@@ -287,7 +331,8 @@ async fn agree_and_take(
              --account new"
         );
     }
-    watched(app, caller, id).await
+    let places = look.accounts.iter().filter_map(Place::of).collect();
+    Ok((watched(app, caller, id).await?, places))
 }
 
 fn choices(args: &cli::Import, look: &Look) -> Result<Choices> {

@@ -7,6 +7,7 @@ mod connecting;
 mod demos;
 mod doctors;
 mod faults;
+mod importing;
 mod killed;
 mod listening;
 mod people;

@@ -17,7 +17,7 @@ use crate::{App, Result};
 /// Outcomes written in one transaction.
 const SETTLED_TOGETHER: usize = 512;
 /// So long outcomes wait for others to be written with, while there are few.
-const GATHERED_FOR: Duration = Duration::from_millis(20);
+const GATHERED_FOR: Duration = Duration::from_millis(50);
 const RETURNED_TOGETHER: usize = 4_096;
 /// Who was in line for longer lets others take it: an attempt must end before its lease does.
 const SETS_OUT_BEFORE_END: i64 = 20 * 1_000_000;

@@ -1,0 +1,85 @@
+//! Files of banks, from the command line.
+
+use std::fs;
+
+use crate::program::{Installation, Outcome};
+
+const OFX: &str = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\nENCODING:USASCII\nCHARSET:1252\n\n\
+    <OFX><BANKMSGSRSV1><STMTTRNRS><TRNUID>1<STMTRS><CURDEF>USD\
+    <BANKACCTFROM><BANKID>021000021<ACCTID>000123456<ACCTTYPE>CHECKING</BANKACCTFROM>\
+    <BANKTRANLIST><DTSTART>20260301<DTEND>20260331\
+    <STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260309<TRNAMT>-12.50<FITID>A1<NAME>KROGER #339</STMTTRN>\
+    <STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260310<TRNAMT>2000.00<FITID>A2<NAME>ACME PAYROLL</STMTTRN>\
+    </BANKTRANLIST><LEDGERBAL><BALAMT>3100.00<DTASOF>20260310</LEDGERBAL>\
+    </STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>\n";
+const CSV: &str = "Date,Description,Amount\n2026-03-09,Lunch,-9.00\n2026-03-10,not an amount,?\n";
+
+async fn with_robin() -> Installation {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    fs::write(it.path("march.ofx"), OFX).unwrap();
+    fs::write(it.path("lunch.csv"), CSV).unwrap();
+    fs::write(it.path("holiday.jpg"), b"\xff\xd8\xff\xe0 not a statement").unwrap();
+    it
+}
+
+fn import(it: &Installation, file: &str, more: &[&str]) -> Outcome {
+    let path = it.path(file).display().to_string();
+    it.run(&[&["import", path.as_str()], more].concat())
+}
+
+#[tokio::test]
+async fn an_import_says_what_came_of_each_file_and_where_it_went() {
+    let it = with_robin().await;
+    let first = import(&it, "march.ofx", &[]).succeeded();
+    assert!(first.contains("march.ofx: 2 new, 0 changed, 0 there already (imp_"), "{first}");
+    assert!(first.contains("\n  into a new account, "), "{first}");
+
+    let again = import(&it, "march.ofx", &[]).succeeded();
+    assert!(again.contains("nothing new, 2 transactions were there already\n  into "), "{again}");
+    let json = import(&it, "march.ofx", &["--json"]).json();
+    let account = json["accounts"][0]["account_id"].as_str().unwrap();
+    assert!(account.starts_with("acc_") && again.contains(account), "{json} {again}");
+    assert_eq!((json["new"].as_i64(), json["already_there"].as_i64()), (Some(0), Some(2)));
+
+    // Into the same account by its name, with a row that is left out: neither success nor failure.
+    let unsure = import(&it, "lunch.csv", &["--account", account]);
+    assert!(unsure.output.contains("Say --charges positive or --charges negative"));
+    let lunch = import(&it, "lunch.csv", &["--account", account, "--charges", "negative"]);
+    assert_eq!(lunch.code, Some(2), "{}{}", lunch.output, lunch.errors);
+    assert!(lunch.output.contains(": 1 new"), "{}", lunch.output);
+    assert!(lunch.output.contains(account), "{}", lunch.output);
+    assert!(lunch.errors.contains("one row could not be understood"), "{}", lunch.errors);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_said_and_holds_up_nothing_else() {
+    let it = with_robin().await;
+    let ofx = it.path("march.ofx").display().to_string();
+    let jpg = it.path("holiday.jpg").display().to_string();
+    let both = it.run(&["import", &jpg, &ofx]);
+    assert_eq!(both.code, Some(1), "{}", both.output);
+    assert!(both.output.contains("march.ofx: 2 new"), "{}", both.output);
+    assert!(both.output.contains("holiday.jpg: "), "{}", both.output);
+    assert!(both.errors.contains("one file could not be read"), "{}", both.errors);
+
+    let unknown = import(&it, "lunch.csv", &["--account", "acc_nobody"]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(unknown.output.contains("--account must be an account's id"), "{}", unknown.output);
+    let open = import(&it, "lunch.csv", &["--charges", "negative"]);
+    assert_eq!(open.code, Some(1), "{}", open.output);
+    assert!(open.output.contains("--account"), "{}", open.output);
+    assert_eq!(import(&it, "nowhere.csv", &[]).code, Some(1));
+}
+
+#[tokio::test]
+async fn a_dry_run_needs_nobody_and_changes_nothing() {
+    let it = Installation::new().await;
+    fs::write(it.path("march.ofx"), OFX).unwrap();
+    let looked = import(&it, "march.ofx", &["--dry-run"]).succeeded();
+    assert!(looked.contains("2 transactions from 2026-03-09 to 2026-03-10"), "{looked}");
+    let json = import(&it, "march.ofx", &["--dry-run", "--json"]).succeeded();
+    assert!(json.contains("\"balance\":3100.00"), "{json}");
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    assert!(import(&it, "march.ofx", &[]).succeeded().contains("2 new"));
+}
