@@ -147,7 +147,7 @@ fn facts(view: View, account: &Account) -> Markup {
     }
     html! {
         @if !facts.is_empty() {
-            dl.numbers { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+            dl.numbers.amounts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
         }
     }
 }

@@ -38,7 +38,7 @@ fn row(person: &Person, it: &Connection) -> Markup {
                 " " (badge(it))
                 span.soft {
                     (source_name(it.source)) ", " (accounts)
-                    @if let Some(at) = it.synced_at { ", last " (moment(at, now)) }
+                    @if let Some(at) = it.synced_at { ", last data " (moment(at, now)) }
                     @if let Some(at) = it.next_sync_at.filter(|_| is_asked(it)) {
                         ", next " (ahead(at, now))
                     }
