@@ -87,7 +87,9 @@ pub(super) async fn claim(
         }
     }
     let looking = futures_util::stream::iter(looking).buffer_unordered(LOOKS_AT_ONCE);
-    let due: Vec<Due> = looking.try_collect().await?;
+    let mut due: Vec<Due> = looking.try_collect().await?;
+    // In one order everywhere: two processes that want the same must not each wait for the other.
+    due.sort_by_key(|it| it.to.id);
     if !due.is_empty() {
         batches.extend(app.db.write(move |tx| take(tx, due, now)).await?);
     }
