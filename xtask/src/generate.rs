@@ -1,6 +1,7 @@
 //! Files that the program writes about itself, kept in the repository so that changes are seen.
 
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -11,7 +12,8 @@ const GENERATED: &[(&[&str], &str)] = &[(&["openapi"], "docs/openapi.json")];
 
 pub(crate) fn write() -> Result<()> {
     for (question, path) in GENERATED {
-        fs::write(root().join(path), answer(question)?)
+        let mut program = cargo(&["run", "--quiet", "--package", "evenkeel", "--"]);
+        fs::write(root().join(path), answer(&mut program, question)?)
             .with_context(|| format!("writing {path}"))?;
         println!("wrote {path}");
     }
@@ -22,16 +24,20 @@ pub(crate) fn check() -> Result<()> {
     for (question, path) in GENERATED {
         let kept = fs::read(root().join(path))
             .with_context(|| format!("cannot read {path}: run `cargo xtask generate`"))?;
-        if let Some(line) = first_difference(&kept, &answer(question)?) {
+        if let Some(line) = first_difference(&kept, &answer(&mut built()?, question)?) {
             bail!("{path} is out of date from line {line} on: run `cargo xtask generate`");
         }
     }
     Ok(())
 }
 
-fn answer(question: &[&str]) -> Result<Vec<u8>> {
-    let mut command = cargo(&["run", "--quiet", "--package", "evenkeel", "--"]);
-    let answer = output_of(command.args(question))?;
+/// The program that was built beside this one.
+fn built() -> Result<Command> {
+    Ok(Command::new(std::env::current_exe()?.with_file_name("evenkeel")))
+}
+
+fn answer(program: &mut Command, question: &[&str]) -> Result<Vec<u8>> {
+    let answer = output_of(program.args(question))?;
     ensure!(!answer.is_empty(), "`evenkeel {}` printed nothing", question.join(" "));
     Ok(answer)
 }

@@ -1,11 +1,12 @@
 //! The whole check, step by step: what it names is what a change must pass.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::postgres::Cluster;
-use crate::{cargo, fuzz, generate, install, licences, root, run as run_command};
+use crate::{cargo, fuzz, generate, install, licences, run as run_command};
 
 pub(crate) struct Step {
     name: &'static str,
@@ -43,16 +44,8 @@ const STEPS: [Step; 9] = [
     },
     Step { name: "fuzz", what: "hostile bytes, for some seconds", run: fuzz_for_a_moment },
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
-    Step {
-        name: "generated",
-        what: "the generated files are up to date",
-        run: |_| generate::check(),
-    },
+    Step { name: "generated", what: "the generated files are up to date", run: generated },
 ];
-
-/// Packages whose integration tests meet a database, by folder.
-const ON_POSTGRES: [(&str, &str); 4] =
-    [("db", "db"), ("service", "service"), ("web", "web"), ("app", "evenkeel")];
 
 pub(crate) const POSTGRES_VARIABLE: &str = "EVENKEEL_TEST_POSTGRES";
 
@@ -123,21 +116,22 @@ fn postgres(shared: &mut Shared) -> Result<()> {
     Ok(())
 }
 
+/// Cargo settles which features a dependency is built with by the packages that are asked for. All steps ask for all of
+/// them, and for tests, so that nothing is built twice.
+fn test(targets: &[&str]) -> Command {
+    let mut command = cargo(&["test", "--workspace"]);
+    command.args(targets).env_remove(POSTGRES_VARIABLE);
+    command
+}
+
 /// Without those that need a browser, which have a step of their own.
 fn tests(_: &mut Shared) -> Result<()> {
-    let mut command = cargo(&["test", "--workspace", "--exclude", "e2e"]);
-    run_command(command.env_remove(POSTGRES_VARIABLE))
+    run_command(&mut test(&["--lib", "--bins", "--test", "it"]))?;
+    run_command(&mut test(&["--doc"]))
 }
 
 fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
-    let crates = root().join("crates");
-    let mut command = cargo(&["test", "--test", "it"]);
-    for (folder, package) in ON_POSTGRES {
-        if crates.join(folder).join("tests/it/main.rs").exists() {
-            command.args(["--package", package]);
-        }
-    }
-    run_command(command.env(POSTGRES_VARIABLE, shared.cluster()?.url()))
+    run_command(test(&["--test", "it"]).env(POSTGRES_VARIABLE, shared.cluster()?.url()))
 }
 
 /// Long enough to find what is easily broken; `cargo xtask fuzz` looks longer.
@@ -148,8 +142,18 @@ fn fuzz_for_a_moment(_: &mut Shared) -> Result<()> {
 /// They meet the program as it is built, so it is built first.
 fn browser(_: &mut Shared) -> Result<()> {
     install::browser()?;
-    run_command(&mut cargo(&["build", "--package", "evenkeel"]))?;
-    run_command(&mut cargo(&["test", "--package", "e2e"]))
+    build_program()?;
+    run_command(&mut test(&["--test", "browser"]))
+}
+
+/// As it is built beside its own tests.
+fn build_program() -> Result<()> {
+    run_command(&mut test(&["--test", "it", "--no-run"]))
+}
+
+fn generated(_: &mut Shared) -> Result<()> {
+    build_program()?;
+    generate::check()
 }
 
 #[cfg(test)]

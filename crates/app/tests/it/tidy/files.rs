@@ -63,7 +63,9 @@ fn is_root(path: &str) -> bool {
     let alone = ["src/bin/", "benches/", "examples/"]
         .iter()
         .any(|it| inside.strip_prefix(it).is_some_and(|name| !name.contains('/')));
-    alone || ["src/lib.rs", "src/main.rs", "tests/it/main.rs", "build.rs"].contains(&inside)
+    alone
+        || ["src/lib.rs", "src/main.rs", "tests/it/main.rs", "tests/browser/main.rs", "build.rs"]
+            .contains(&inside)
 }
 
 /// Every place where a module that this file declares could be.
