@@ -75,7 +75,8 @@ impl<'c> Talk<'c> {
         let each = unsaid.iter().zip(&statements).map(|(it, statement)| async move {
             connection.ask(connection.client().execute(statement, &it.params())).await
         });
-        // The order is that of the line: each is sent when it is first looked at.
+        // The order is that of the line: each is sent when it is first looked at. None can be left unsent while a commit
+        // goes out: each was prepared for the very types of its values, so that only the server can refuse it.
         let (begun, said, answer) = join3(begin, try_join_all(each), question).await;
         begun?;
         said?;

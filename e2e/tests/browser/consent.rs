@@ -78,6 +78,14 @@ impl App {
         })
     }
 
+    /// The app itself is elsewhere, of course; nothing else may be. Its icon may be asked for whenever the browser likes.
+    #[track_caller]
+    fn is_all_that_was_asked_abroad(&self, browser: &Browser) {
+        let own = format!("{}/", self.origin);
+        let troubles = browser.troubles().into_iter().filter(|it| !it.contains(&own));
+        assert_eq!(troubles.collect::<Vec<_>>(), [""; 0]);
+    }
+
     fn redeem(&self, program: &Program, code: &str) -> Value {
         let path = path_of(program, &self.metadata["token_endpoint"]);
         let body = format!(
@@ -114,9 +122,7 @@ fn decide(program: &Program, app: &App, browser: &Browser, button: &str) -> Stri
     let coming = app.wait();
     browser.press(button);
     let brought = coming.join().unwrap();
-    // The app itself is elsewhere, of course; nothing else may be.
-    let troubles = browser.troubles().into_iter().filter(|it| !it.contains(&app.origin));
-    assert_eq!(troubles.collect::<Vec<_>>(), [""; 0]);
+    app.is_all_that_was_asked_abroad(browser);
     assert_eq!(part(&brought, "state"), Some("here"), "{brought}");
     brought
 }
@@ -138,7 +144,7 @@ fn an_app_that_is_allowed_reads_the_accounts_and_nothing_more_until_it_is_shut_o
     browser.press("End access");
     browser.sees("The app is out");
     assert_eq!(program.get("/v1/accounts", token).status, 401);
-    browser.is_clean();
+    app.is_all_that_was_asked_abroad(&browser);
 }
 
 #[test]
