@@ -45,7 +45,7 @@ fn sentence(error: &anyhow::Error) -> String {
             text.push_str(&format!("{colon}{cause}"));
         }
     }
-    text.replace('\n', " ")
+    text.replace(char::is_control, " ")
 }
 
 fn run(cli: &Cli) -> Result<()> {

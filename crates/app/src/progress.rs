@@ -48,6 +48,11 @@ fn line(what: &str, rows: u64, total: Option<u64>, elapsed: Duration) -> String 
     format!("{what}: {percent}{} rows, {} rows/s", grouped(rows.into()), grouped(each_second))
 }
 
+/// "1 row", "1,200 rows": for words that take an s.
+pub(crate) fn counted(count: usize, one: &str) -> String {
+    format!("{} {one}{}", grouped(count as u128), if count == 1 { "" } else { "s" })
+}
+
 /// 1234567 as 1,234,567.
 pub(crate) fn grouped(number: u128) -> String {
     let digits = number.to_string();

@@ -57,16 +57,17 @@ pub struct AccountDraft {
 }
 
 impl AccountDraft {
-    /// An account of which nothing more is known yet.
+    /// An account of which nothing more is known yet. Whatever a source writes in its name, it stands on one line and
+    /// gives a terminal no orders.
     pub fn new(
         external_id: impl Into<String>,
-        name: impl Into<String>,
+        name: impl AsRef<str>,
         kind: AccountKind,
         currency: Currency,
     ) -> AccountDraft {
         AccountDraft {
             external_id: external_id.into(),
-            name: name.into(),
+            name: name.as_ref().replace(char::is_control, " "),
             mask: None,
             kind,
             subtype: None,

@@ -243,7 +243,11 @@ fn text_of(it: &Connection) -> String {
         ));
     }
     if it.open_offers > 0 {
-        text.push_str(&format!(", {} accounts wait for your choice", it.open_offers));
+        let offers = match it.open_offers {
+            1 => "one account waits".to_owned(),
+            count => format!("{count} accounts wait"),
+        };
+        text.push_str(&format!(", {offers} for your choice"));
     }
     text.push('\n');
     if let Some(attention) = &it.attention {

@@ -16,7 +16,7 @@ use super::{named_or_only, print};
 use crate::cli;
 use crate::config::Config;
 use crate::open::{self, Want};
-use crate::progress::{Progress, REDRAW};
+use crate::progress::{Progress, REDRAW, counted};
 
 /// Some rows were left out, which is neither success nor failure.
 #[derive(Debug, thiserror::Error)]
@@ -161,7 +161,7 @@ fn told(path: &Path, reading: &Reading) -> String {
         let draft = &account.draft;
         let days = || draft.transactions.iter().map(|it| it.posted_on);
         text += &format!("  {} ({}, {})", draft.name, draft.kind.as_str(), draft.currency);
-        text += &format!(": {} transactions", draft.transactions.len());
+        text += &format!(": {}", counted(draft.transactions.len(), "transaction"));
         if let (Some(first), Some(last)) = (days().min(), days().max()) {
             text += &format!(" from {first} to {last}");
         }
@@ -172,7 +172,7 @@ fn told(path: &Path, reading: &Reading) -> String {
             text += &format!(", balance {}", Money::new(balance.current_minor, draft.currency));
         }
         if let Some(holdings) = &draft.holdings {
-            text += &format!(", {} positions", holdings.len());
+            text += &format!(", {}", counted(holdings.len(), "position"));
         }
         text.push('\n');
     }
@@ -186,7 +186,7 @@ fn complaints(rejected: &Rejections, doubts: &[Doubt]) -> String {
     }
     let more = rejected.count - rejected.rows.len();
     if more > 0 {
-        text += &format!("  and {more} more rows were left out\n");
+        text += &format!("  and {} left out\n", counted(more, "more row"));
     }
     for doubt in doubts {
         text += &format!("  {}\n", question(doubt));
@@ -288,7 +288,8 @@ fn summary(file: &str, taken: &Taken, places: &[Place], as_json: bool) -> String
     }
     let places: String = places.iter().map(Place::told).collect();
     if new + changed + removed == 0 {
-        return format!("{file}: nothing new, {seen} transactions were there already\n{places}");
+        let there = counted(seen, "transaction");
+        return format!("{file}: nothing new, {there} there already\n{places}");
     }
     let import = taken.import;
     format!("{file}: {new} new, {changed} changed, {seen} there already ({import})\n{places}")

@@ -18,7 +18,9 @@ use base::Entropy;
 use service::{App, users};
 
 /// Prints to standard output. A reader that has had enough, such as `head`, is no failure.
+/// Words of banks and apps may be among it, so nothing in it is an order to the terminal.
 pub(crate) fn print(text: &str) -> Result<()> {
+    let text = text.replace(|it: char| it.is_control() && it != '\n' && it != '\t', "\u{fffd}");
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -36,7 +36,7 @@ async fn an_import_says_what_came_of_each_file_and_where_it_went() {
     assert!(first.contains("\n  into a new account, "), "{first}");
 
     let again = import(&it, "march.ofx", &[]).succeeded();
-    assert!(again.contains("nothing new, 2 transactions were there already\n  into "), "{again}");
+    assert!(again.contains("nothing new, 2 transactions there already\n  into "), "{again}");
     let json = import(&it, "march.ofx", &["--json"]).json();
     let account = json["accounts"][0]["account_id"].as_str().unwrap();
     assert!(account.starts_with("acc_") && again.contains(account), "{json} {again}");
@@ -82,4 +82,23 @@ async fn a_dry_run_needs_nobody_and_changes_nothing() {
     assert!(json.contains("\"balance\":3100.00"), "{json}");
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     assert!(import(&it, "march.ofx", &[]).succeeded().contains("2 new"));
+}
+
+/// A title that rings, hides what stands before it, and begins a line of its own.
+#[tokio::test]
+async fn a_file_gives_the_terminal_no_orders() {
+    let it = with_robin().await;
+    let title = "Sav\u{1b}[2Kings\u{7}\u{9b}31m";
+    let qif = format!(
+        "!Account\nN{title}\nTBank\n^\n!Type:Bank\nD03/09/2026\nT-12.50\nPKROGER\n^\n\
+         D\u{1b}]0;owned\u{7}\nT1.00\n^\n"
+    );
+    fs::write(it.path("hostile\u{1b}[2J.qif"), qif).unwrap();
+    for more in [&["--dry-run"][..], &[], &["--json"]] {
+        let more = [more, &["--dates", "month-first"]].concat();
+        let said = import(&it, "hostile\u{1b}[2J.qif", &more);
+        let all = format!("{}{}", said.output, said.errors);
+        assert!(all.contains("hostile") && all.contains("Sav"), "{all:?}");
+        assert!(!all.contains(|it: char| it.is_control() && it != '\n'), "{all:?}");
+    }
 }
