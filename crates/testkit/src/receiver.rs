@@ -14,7 +14,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_tim
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
 
 /// The authority, made once for all tests of a process.
@@ -56,6 +56,8 @@ pub enum Says {
     Text(u16, String),
     /// Nothing, ever.
     Hangs,
+    /// Nothing until it is let go, then 204.
+    Holds,
 }
 
 #[derive(Default)]
@@ -63,6 +65,7 @@ struct Inner {
     heard: Mutex<Vec<Heard>>,
     script: Mutex<VecDeque<Says>>,
     news: Notify,
+    is_let_go: watch::Sender<bool>,
 }
 
 /// Answers what was told, one after another, and 204 after that.
@@ -97,6 +100,11 @@ impl Receiver {
     /// From now on, in this order.
     pub fn says(&self, script: impl IntoIterator<Item = Says>) {
         self.inner.script.lock().unwrap_or_else(PoisonError::into_inner).extend(script);
+    }
+
+    /// From now on nobody is held.
+    pub fn lets_go(&self) {
+        self.inner.is_let_go.send_replace(true);
     }
 
     pub fn heard(&self) -> Vec<Heard> {
@@ -135,6 +143,10 @@ async fn answer(
             Response::builder().status(status).body(Full::new(Bytes::from(text)))
         }
         Says::Hangs => std::future::pending().await,
+        Says::Holds => {
+            inner.is_let_go.subscribe().wait_for(|it| *it).await.unwrap();
+            Response::builder().status(204).body(Full::default())
+        }
     };
     Ok(response.unwrap())
 }

@@ -170,6 +170,33 @@ async fn what_waits_in_line_when_a_process_stops_is_sent_by_the_next_at_once() {
     engine.task.abort();
 }
 
+/// So long that an attempt could outlast its lease, and another process could make the same one meanwhile.
+#[tokio::test]
+async fn what_waited_in_line_for_too_long_does_not_set_out_before_it_is_claimed_again() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    let engine = start(&line.world.app, NEVER);
+    line.happens("known").await;
+    line.receiver.hears(1).await;
+    line.receiver.says((0..16).map(|_| Says::Holds));
+    for number in 0..40 {
+        line.happens(&format!("n{number}")).await;
+    }
+    line.receiver.hears(17).await;
+    line.world.advance_seconds(30);
+    line.receiver.lets_go();
+    // It stands behind those that were too long in line, and so is past them when it arrives.
+    line.happens("new").await;
+    line.receiver.hears(18).await;
+    engine.end().await;
+    assert_eq!((line.receiver.heard().len(), waiting(&line.world.app).await), (18, 24));
+    line.world.advance_seconds(60);
+    assert_eq!((line.deliver().await, waiting(&line.world.app).await), (24, 0));
+    let mut ids = ids(&line.receiver);
+    ids.dedup();
+    assert_eq!((ids.len(), line.receiver.heard().len()), (42, 42));
+}
+
 /// A change that is taken back tells nobody, and gives back its seat.
 #[tokio::test]
 async fn what_is_rolled_back_is_not_sent() {
