@@ -149,5 +149,6 @@ const SAMPLES: &str =
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let own = [FIXES, SAMPLES];
-    [&own[..], reach::STATEMENTS, rules::STATEMENTS, said::STATEMENTS, settle::STATEMENTS].concat()
+    let settle = settle::STATEMENTS.concat();
+    [&own[..], reach::STATEMENTS, rules::STATEMENTS, said::STATEMENTS, &settle].concat()
 }
