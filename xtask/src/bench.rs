@@ -16,6 +16,7 @@ const USERS: u64 = 500;
 const ROUNDS: usize = 5;
 const ROUND_SECONDS: u64 = 6;
 const DELIVERED: &str = "20000";
+const PROTOCOLS: [&str; 2] = ["http/1.1", "h2"];
 
 /// Picks one of the prepared requests at random; the same script without targets asks for the ready-made body.
 const SCRIPT: &str = r#"
@@ -99,17 +100,27 @@ pub(crate) fn measure_webhooks() -> Result<()> {
 /// What is not lost must be on the disk.
 fn webhooks_on_postgres() -> Result<()> {
     println!("PostgreSQL that waits for the disk, {DELIVERED} events to webhooks");
-    let cluster = postgres::Cluster::start_durable()?;
-    webhooks(&cluster.url())
+    for protocol in PROTOCOLS {
+        let cluster = postgres::Cluster::start_durable()?;
+        webhooks(&cluster.url(), protocol)?;
+    }
+    Ok(())
 }
 
 fn webhooks_on_sqlite(folder: &Path) -> Result<()> {
     println!("SQLite, {DELIVERED} events to webhooks");
-    webhooks(&folder.join("webhooks.db").display().to_string())
+    let folder = folder.join("webhooks");
+    for protocol in PROTOCOLS {
+        fs::create_dir_all(&folder)?;
+        webhooks(&folder.join("evenkeel.db").display().to_string(), protocol)?;
+        fs::remove_dir_all(&folder)?;
+    }
+    Ok(())
 }
 
-fn webhooks(database: &str) -> Result<()> {
-    run(bench().args(["webhooks", database, DELIVERED]))
+/// Each on a database of its own, so that none pays for what another left.
+fn webhooks(database: &str, protocol: &str) -> Result<()> {
+    run(bench().args(["webhooks", database, DELIVERED, protocol]))
 }
 
 /// A process of its own, so that its memory is its own.

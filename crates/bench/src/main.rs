@@ -29,7 +29,9 @@ const USAGE: &str = "usage: bench fill DATABASE KEYS USERS ROWS
        bench approvals DATABASE N         approvals carried out a second, and a busy account's holdings
        bench import DATABASE ROWS         what a large file takes from the drop to its last figure
        bench files ROWS                   how fast statements of that many rows are read
-       bench webhooks DATABASE EVENTS     deliveries a second, their delay and cost, and a sender that is killed
+       bench webhooks DATABASE EVENTS PROTOCOL
+                                          deliveries a second over http/1.1 or h2, their delay and cost, and a
+                                          sender that is killed
        bench quality SEEDS ORIGIN [FILE]  how good the answers are; fails below the goals";
 
 fn main() -> anyhow::Result<()> {
@@ -56,8 +58,8 @@ fn main() -> anyhow::Result<()> {
         }
         ["import", database, rows] => runtime.block_on(import::measure(database, rows.parse()?)),
         ["files", rows] => files::measure(rows.parse()?),
-        ["webhooks", database, events] => {
-            runtime.block_on(webhooks::measure(database, events.parse()?))
+        ["webhooks", database, events, protocol @ ("http/1.1" | "h2")] => {
+            runtime.block_on(webhooks::measure(database, events.parse()?, protocol))
         }
         // What the line above starts as processes of their own.
         ["receive", protocol] => runtime.block_on(webhooks::receive(protocol)),

@@ -32,8 +32,8 @@ pub(crate) async fn send(
     .await
 }
 
-pub(super) async fn measure(database: &str, events: usize) -> anyhow::Result<()> {
-    let receiver = Receiver::start("h2")?;
+pub(super) async fn measure(database: &str, events: usize, protocol: &str) -> anyhow::Result<()> {
+    let receiver = Receiver::start(protocol)?;
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), &receiver.certificate)?;
     let app = open_with(database, Clock::System, Some(receiver.door()?)).await?;

@@ -34,17 +34,16 @@ const PER_KEY: usize = 5;
 const STEADY_PER_SECOND: u64 = 200;
 const STEADY_SECONDS: u64 = 20;
 
-pub(crate) async fn measure(database: &str, events: usize) -> anyhow::Result<()> {
-    for protocol in ["http/1.1", "h2"] {
-        let receiver = Receiver::start(protocol)?;
-        let app = open_with(database, Clock::System, Some(receiver.door()?)).await?;
-        for endpoints in [1, 10] {
-            burst(&app, &receiver, endpoints, events).await?;
-        }
-        backlog(&app, &receiver, events).await?;
-        steady(&app, &receiver).await?;
+pub(crate) async fn measure(database: &str, events: usize, protocol: &str) -> anyhow::Result<()> {
+    let receiver = Receiver::start(protocol)?;
+    let app = open_with(database, Clock::System, Some(receiver.door()?)).await?;
+    for endpoints in [1, 10] {
+        burst(&app, &receiver, endpoints, events).await?;
     }
-    killed::measure(database, events).await
+    backlog(&app, &receiver, events).await?;
+    steady(&app, &receiver).await?;
+    drop(app);
+    killed::measure(database, events, protocol).await
 }
 
 /// Somebody whose events go to so many endpoints.

@@ -10,7 +10,7 @@ use net::{Door, Guard, Policy};
 pub(super) struct Receiver {
     child: Child,
     pipes: Arc<Mutex<Pipes>>,
-    pub(super) protocol: &'static str,
+    pub(super) protocol: String,
     pub(super) port: u16,
     pub(super) certificate: String,
 }
@@ -26,7 +26,7 @@ pub(super) struct Receipt {
 }
 
 impl Receiver {
-    pub(super) fn start(protocol: &'static str) -> anyhow::Result<Receiver> {
+    pub(super) fn start(protocol: &str) -> anyhow::Result<Receiver> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["receive", protocol]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().context("starting the receiver")?;
@@ -40,7 +40,7 @@ impl Receiver {
             ensure!(answers.read_line(&mut certificate)? > 0, "the receiver shows no certificate");
         }
         let pipes = Arc::new(Mutex::new(Pipes { orders, answers }));
-        Ok(Receiver { child, pipes, protocol, port, certificate })
+        Ok(Receiver { child, pipes, protocol: protocol.to_owned(), port, certificate })
     }
 
     pub(super) fn process(&self) -> u32 {
