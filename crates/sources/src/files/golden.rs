@@ -82,6 +82,20 @@ pub(super) fn damaged(bytes: &[u8], damages: &[(u8, usize, usize)]) -> Vec<u8> {
     out
 }
 
+/// What is read is the same however the lines end.
+pub(super) fn hold_with_other_ends(
+    folder: &str,
+    read: fn(&[u8], &Hints) -> Result<Reading, FileError>,
+) {
+    for (path, bytes) in fixtures(folder) {
+        for end in ["\r\n", "\r"] {
+            let Some(other) = with_lines_ended(&bytes, end) else { continue };
+            let [shown, expected] = [&other, &bytes].map(|it| show(&read(it, &hints())));
+            assert_eq!(shown, expected, "{} with {end:?}", path.display());
+        }
+    }
+}
+
 /// The same text with other ends of its lines; none when it is no plain text of one.
 pub(super) fn with_lines_ended(bytes: &[u8], end: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(bytes).ok().filter(|it| !it.contains('\r'))?;

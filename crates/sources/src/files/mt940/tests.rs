@@ -1,8 +1,11 @@
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
 use base::{Currency, Money};
 use proptest::prelude::*;
 
 use super::{looks_like, read};
-use crate::files::golden::{fixtures, hints, hold, show};
+use crate::files::golden::{damaged, fixtures, hints, hold, show};
 
 #[test]
 fn fixtures_are_read_as_expected() {
@@ -89,6 +92,8 @@ fn made() -> impl Strategy<Value = Vec<Made>> {
     proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text), 0..12)
 }
 
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures("mt940"));
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(entries in made()) {
@@ -125,15 +130,11 @@ proptest! {
     }
 
     #[test]
-    fn no_mutation_makes_it_panic(pick: usize, at: usize, byte: u8, from: usize, to: usize) {
-        let all = fixtures("mt940");
-        let mut bytes = all[pick % all.len()].1.clone();
-        let length = bytes.len();
-        bytes[at % length] = byte;
-        let _ = read(&bytes, &hints());
-        let (from, to) = ((from % length).min(to % length), (from % length).max(to % length));
-        let _ = read(&bytes[from..to], &hints());
-        let repeated = [&bytes[..to], &bytes[from..]].concat();
-        let _ = read(&repeated, &hints());
+    fn no_damage_makes_it_panic(
+        which: prop::sample::Index,
+        damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
+    ) {
+        let (_, bytes) = which.get(&FIXTURES);
+        let _ = read(&damaged(bytes, &damages), &hints());
     }
 }

@@ -46,14 +46,7 @@ fn what_is_of_another_kind_is_not_taken_for_it() {
 
 #[test]
 fn the_ends_of_lines_do_not_matter() {
-    for (path, bytes) in golden::fixtures("ofx") {
-        for end in ["\r\n", "\r"] {
-            let Some(other) = golden::with_lines_ended(&bytes, end) else { continue };
-            let shown = golden::show(&read(&other, &golden::hints()));
-            let expected = golden::show(&read(&bytes, &golden::hints()));
-            assert_eq!(shown, expected, "{} with {end:?}", path.display());
-        }
-    }
+    golden::hold_with_other_ends("ofx", read);
 }
 
 #[test]

@@ -25,14 +25,7 @@ fn every_fixture_is_known_by_its_opening() {
 
 #[test]
 fn the_ends_of_lines_do_not_matter() {
-    for (path, bytes) in golden::fixtures("qif") {
-        for end in ["\r\n", "\r"] {
-            let Some(other) = golden::with_lines_ended(&bytes, end) else { continue };
-            let shown = golden::show(&read(&other, &golden::hints()));
-            let expected = golden::show(&read(&bytes, &golden::hints()));
-            assert_eq!(shown, expected, "{} with {end:?}", path.display());
-        }
-    }
+    golden::hold_with_other_ends("qif", read);
 }
 
 fn check(dates: &[&str], told: Option<DateOrder>, expected: &str) {

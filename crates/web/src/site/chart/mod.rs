@@ -14,9 +14,9 @@ use maud::{Markup, html};
 
 /// The picture's own units; the browser scales them to the width there is.
 const WIDTH: i64 = 720;
-const HEIGHT: i64 = 260;
+const HEIGHT: i64 = 268;
 /// Room for the labels of days below, and for the topmost figure above.
-const FOOT: i64 = 28;
+const FOOT: i64 = 36;
 const HEAD: i64 = 24;
 const PLOT: i64 = HEIGHT - FOOT - HEAD;
 
