@@ -67,7 +67,7 @@ impl AccountDraft {
     ) -> AccountDraft {
         AccountDraft {
             external_id: external_id.into(),
-            name: name.as_ref().replace(char::is_control, " "),
+            name: name.as_ref().replace('\0', "").replace(char::is_control, " "),
             mask: None,
             kind,
             subtype: None,

@@ -51,7 +51,8 @@ impl<'c> Talk<'c> {
     pub(crate) fn ask<T>(&mut self, question: impl Future<Output = Result<T>>) -> Result<T> {
         let begins = !std::mem::replace(&mut self.has_begun, true);
         let unsaid = std::mem::take(&mut self.unsaid);
-        self.runtime.block_on(self.together(begins, &unsaid, question))
+        let asking = self.together(begins, &unsaid, question);
+        self.runtime.block_on(self.connection.carry(asking))
     }
 
     async fn together<T>(
