@@ -78,8 +78,10 @@ impl Loops {
             connections::sync_once(&app).await
         });
         self.tasks.spawn(webhooks::run(app.clone(), webhooks::LOOK_AGAIN, self.stop.clone()));
-        self.start("send again what failed", 1, app, |app| async move {
-            webhooks::replay_once(&app).await
+        let replays = webhooks::run_replays(app.clone(), webhooks::LOOK_AGAIN, self.stop.clone());
+        self.tasks.spawn(replays);
+        self.start("end webhooks whose key has ended", 60, app, |app| async move {
+            webhooks::end_once(&app).await
         });
         self.start("forget old events and attempts", 600, app, |app| async move {
             webhooks::forget_once(&app).await

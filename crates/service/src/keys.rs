@@ -8,7 +8,7 @@ use db::params;
 use wire::v1::Code;
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Scopes, tokens};
+use crate::{App, Caller, Credential, Error, Result, Scopes, tokens, webhooks};
 
 const PREFIX: &str = "ek_";
 /// How long a process may go on trusting a key that another one revoked. The contract allows a second.
@@ -146,11 +146,12 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
 /// Ends a key at once here, and within a second in every other process.
 pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
     caller.require_owner("key")?;
-    let (caller, now) = (caller.clone(), app.clock.now());
+    let (mine, caller, now) = (app.clone(), caller.clone(), app.clock.now());
     let end = move |tx: &mut db::Tx<'_>| {
         let name = tx.first(NAME, params![caller.user, id], |row| row.get::<String>(0))?;
         let ended = tx.execute(REVOKE, params![caller.user, id, now])?;
         let name = name.filter(|_| ended > 0).ok_or(Error::NotFound("key"))?;
+        webhooks::end_of_key(&mine, tx, caller.user, id)?;
         let note = Note::new(&caller, "key.revoke", format!("Revoked the API key \"{name}\""));
         audit::note(tx, caller.user, now, note.about(id))
     };

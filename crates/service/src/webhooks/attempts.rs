@@ -25,6 +25,7 @@ pub struct Attempt {
     pub error: Option<String>,
     pub duration_ms: i64,
     pub at: Timestamp,
+    /// While the event waits for it.
     pub next_at: Option<Timestamp>,
     /// How it stands with the event at this endpoint now.
     pub event_status: String,
@@ -39,7 +40,7 @@ impl From<&Attempt> for v1::Delivery {
             event_type: it.event_type.clone(),
             url: it.url.clone(),
             attempt: it.attempt,
-            max_attempts: ATTEMPTS_MAX,
+            max_attempts: if it.trigger == "test" { 1 } else { ATTEMPTS_MAX },
             trigger: it.trigger.clone(),
             status: it.status.clone(),
             response_status_code: it.code,
@@ -160,7 +161,8 @@ macro_rules! select {
         concat!(
             "select a.id, a.endpoint_id, a.event_id, a.event_type, a.url, a.attempt, a.trigger_kind,
             a.status, a.response_code, a.response_body, a.error, a.duration_ms, a.attempted_at,
-            a.next_attempt_at, d.status from attempts a left join deliveries d
+            case when d.attempts = a.attempt and d.due_at is not null then a.next_attempt_at end,
+            d.status from attempts a left join deliveries d
             on d.user_id = a.user_id and d.endpoint_id = a.endpoint_id and d.event_id = a.event_id ",
             $($rest),+
         )

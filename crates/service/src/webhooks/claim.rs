@@ -9,6 +9,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use wire::json::write_str;
 use wire::v1::API_VERSION;
 
+use super::ending::Named;
 use super::signatures::Secret;
 use crate::{App, Result, Tx};
 
@@ -27,6 +28,12 @@ pub(super) struct Address {
     pub(super) key: KeyId,
     pub(super) url: String,
     pub(super) secrets: Vec<Secret>,
+}
+
+impl Address {
+    pub(super) fn named(&self) -> Named {
+        Named { user: self.user, key: self.key, id: self.id }
+    }
 }
 
 /// One attempt to be made.
@@ -77,13 +84,12 @@ pub(super) async fn claim(
     let fair = (most / ready.len().max(1)).max(SHARE_MIN);
     for found in ready {
         let take = room(found.id).min(left).min(fair);
-        left -= take;
-        match take {
-            0 => {
-                let (endpoint, jobs) = (found.id, Vec::new());
-                batches.push(Batch { endpoint, jobs, until, is_behind: true });
-            }
-            _ => looking.push(look(app, Arc::new(found.open(app, now)?), take, now)),
+        if take == 0 {
+            let (endpoint, jobs) = (found.id, Vec::new());
+            batches.push(Batch { endpoint, jobs, until, is_behind: true });
+        } else if let Some(to) = found.open_or_complain(app, now) {
+            left -= take;
+            looking.push(look(app, Arc::new(to), take, now));
         }
     }
     let looking = futures_util::stream::iter(looking).buffer_unordered(LOOKS_AT_ONCE);
@@ -186,14 +192,42 @@ pub(super) struct Sealed {
 
 impl Sealed {
     pub(super) fn open(&self, app: &App, now: Timestamp) -> Result<Address> {
-        let Sealed { user, id, key, url, secret, previous } = self;
-        let mut secrets = vec![app.post.vault.open(*id, secret)?];
-        if let Some((sealed, until)) = previous
-            && *until > now
-        {
-            secrets.push(app.post.vault.open(*id, sealed)?);
-        }
+        let Sealed { user, id, key, url, secret, .. } = self;
+        let newest = app.post.vault.open(*id, secret)?;
+        let older = self.older(app, now)?.into_iter().map(|it| it.0);
+        let secrets = std::iter::once(newest).chain(older).collect();
         Ok(Address { user: *user, id: *id, key: *key, url: url.clone(), secrets })
+    }
+
+    /// Secrets that were replaced and still sign, the newest first, each until its time.
+    fn older(&self, app: &App, now: Timestamp) -> Result<Vec<(Secret, Timestamp)>> {
+        let Some((sealed, until)) = &self.previous else { return Ok(Vec::new()) };
+        let mut all = app.post.vault.open_former(self.id, sealed, *until)?;
+        all.retain(|it| it.1 > now);
+        Ok(all)
+    }
+
+    /// The same once the secret of now is replaced too.
+    pub(super) fn former(
+        &self,
+        app: &App,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<(Secret, Timestamp)>> {
+        let mut all = vec![(app.post.vault.open(self.id, &self.secret)?, until)];
+        all.extend(self.older(app, now)?);
+        Ok(all)
+    }
+}
+
+impl Sealed {
+    /// One that cannot be opened stands in nobody's way: what it is to hear waits until it can be.
+    pub(super) fn open_or_complain(&self, app: &App, now: Timestamp) -> Option<Address> {
+        let opened = self.open(app, now);
+        if let Err(error) = &opened {
+            tracing::error!(%error, endpoint = %self.id, "nothing can be sent to an endpoint");
+        }
+        opened.ok()
     }
 }
 

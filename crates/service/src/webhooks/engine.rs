@@ -68,7 +68,7 @@ pub async fn run(app: App, look_again: Duration, mut stop: watch::Receiver<bool>
     }
 }
 
-/// What becomes of a ride: an outcome, or nothing, because this process stops.
+/// What becomes of a ride: an outcome, or nothing, because it never set out.
 #[derive(Clone)]
 struct Ends {
     tell: mpsc::Sender<Outcome>,
@@ -138,13 +138,14 @@ fn set_out(app: &App, Ride { job, seat, until }: Ride, ends: &Ends) {
     });
 }
 
-/// What stood in line when this process stopped is for the next one at once.
+/// What stood in line when this process stopped, or the line was recalled, is for whoever looks next, and at once.
 async fn return_all(app: App, mut given_back: mpsc::UnboundedReceiver<(Job, i64)>) {
     let mut batch = Vec::new();
     while given_back.recv_many(&mut batch, RETURNED_TOGETHER).await > 0 {
         if let Err(error) = claim::give_back(&app, std::mem::take(&mut batch)).await {
             tracing::warn!(%error, "deliveries could not be given back; they are sent later");
         }
+        app.post.seats.want();
     }
 }
 

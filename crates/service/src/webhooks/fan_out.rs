@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use base::{AccountId, EndpointId, EventId, KeyId, Timestamp, UserId};
 use db::params;
-use wire::v1::Event;
+use wire::v1::{Event, EventType, Scope};
 
-use super::claim::{Address, Job, Sealed, envelope, leased_until, read_address};
+use super::claim::{Job, Sealed, envelope, leased_until, read_address};
 use super::seats::Ride;
-use crate::{App, Error, Result, Tx};
+use crate::{App, Result, Scopes, Tx};
 
 /// Who wants to hear of this person's events.
 pub(crate) struct Listeners(Vec<Listener>);
@@ -17,7 +17,10 @@ pub(crate) struct Listeners(Vec<Listener>);
 struct Listener {
     at: Sealed,
     filter_types: String,
+    /// To some accounts.
     is_limited: bool,
+    /// What its key may see.
+    scopes: Scopes,
 }
 
 /// An event as it was written.
@@ -30,11 +33,14 @@ pub(crate) struct Written<'e> {
 impl Listeners {
     pub(crate) fn of(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<Listeners> {
         let read = |row: &db::Row<'_>| {
-            let limited: Option<i64> = row.get(8)?;
+            let (limited, scopes): (Option<i64>, &str) = (row.get(8)?, row.get(9)?);
+            // A word that is none of ours opens nothing.
+            let scopes = scopes.split(' ').filter_map(Scope::parse).collect();
             Ok(Listener {
                 at: read_address(row)?,
                 filter_types: row.get(7)?,
                 is_limited: limited.is_some(),
+                scopes,
             })
         };
         Ok(Listeners(tx.all(LISTENERS, params![user, now], read)?))
@@ -52,8 +58,8 @@ impl Listeners {
     }
 }
 
-/// One delivery for each event and each endpoint that wants it. A key that may see only some accounts hears of those
-/// alone, and of nothing that is about no account.
+/// One delivery for each event and each endpoint that wants it, as far as its key may see what the event is about. A key
+/// that may see only some accounts hears of those alone, and of nothing that is about no account.
 pub(crate) fn fan_out(
     app: &App,
     tx: &mut Tx<'_>,
@@ -64,21 +70,27 @@ pub(crate) fn fan_out(
 ) -> Result<()> {
     let mut seen: HashMap<KeyId, Vec<AccountId>> = HashMap::new();
     let (mut rows, mut rides) = (Vec::new(), Vec::new());
-    for Listener { at, filter_types, is_limited } in listeners.0 {
+    for Listener { at, filter_types, is_limited, scopes } in listeners.0 {
         if is_limited && !seen.contains_key(&at.key) {
             let accounts = tx.all(ACCOUNTS, params![user, at.key], |row| row.get(0))?;
             seen.insert(at.key, accounts);
         }
         let accounts = seen.get(&at.key).filter(|_| is_limited);
-        let wanted: Vec<&Written<'_>> =
-            events.iter().filter(|it| is_for(it.event, &filter_types, accounts)).collect();
-        let (id, mut to) = (at.id, Err(at));
+        let wanted: Vec<&Written<'_>> = events
+            .iter()
+            .filter(|it| is_for(it.event, (&filter_types, scopes), accounts))
+            .collect();
+        let (id, mut to) = (at.id, None);
         for it in wanted {
             let name = it.event.event_type().name;
             let seat = app.post.seats.seat_for_new(id);
-            rows.push(Row { endpoint: id, event: it.id, name, is_taken: seat.is_some() });
-            if let Some(seat) = seat {
-                let to = opened(app, &mut to, now)?;
+            // Opened when it is first needed.
+            let ride = seat.and_then(|seat| {
+                let to = to.get_or_insert_with(|| at.open_or_complain(app, now).map(Arc::new));
+                to.clone().map(|to| (seat, to))
+            });
+            rows.push(Row { endpoint: id, event: it.id, name, is_taken: ride.is_some() });
+            if let Some((seat, to)) = ride {
                 let body = envelope(it.id, name, now, &it.data).into();
                 let event_type = name.to_owned();
                 let job = Job { to, event: it.id, event_type, attempts: 0, body };
@@ -93,26 +105,17 @@ pub(crate) fn fan_out(
     announce(app, tx, rows.len() > rides.len(), rides)
 }
 
-fn is_for(event: &Event, filter_types: &str, accounts: Option<&Vec<AccountId>>) -> bool {
-    let name = event.event_type().name;
+fn is_for(
+    event: &Event,
+    (filter_types, scopes): (&str, Scopes),
+    accounts: Option<&Vec<AccountId>>,
+) -> bool {
+    let EventType { name, scope, .. } = event.event_type();
     let wanted = filter_types.is_empty() || filter_types.contains(&format!(" {name} "));
     let about = || event.account_id().and_then(|it| AccountId::parse(it).ok());
-    wanted && accounts.is_none_or(|all| about().is_some_and(|it| all.contains(&it)))
-}
-
-/// The address with its secrets, opened when it is first needed.
-fn opened(
-    app: &App,
-    to: &mut std::result::Result<Arc<Address>, Sealed>,
-    now: Timestamp,
-) -> Result<Arc<Address>> {
-    if let Err(sealed) = to {
-        *to = Ok(Arc::new(sealed.open(app, now)?));
-    }
-    match to {
-        Ok(it) => Ok(it.clone()),
-        Err(_) => Err(Error::internal("an address that was opened is closed")),
-    }
+    wanted
+        && scope.is_none_or(|it| scopes.has(it))
+        && accounts.is_none_or(|all| about().is_some_and(|it| all.contains(&it)))
 }
 
 /// Once all of it is kept, what has a seat sets out, and the rest is claimed by whoever has room: here, or, where this
@@ -171,11 +174,12 @@ fn insert(tx: &mut Tx<'_>, user: UserId, rows: &[Row], now: Timestamp) -> Result
     Ok(())
 }
 
+/// None of them is deleted before what is written for it is kept.
 const LISTENERS: &str = "select e.user_id, e.id, e.key_id, e.url, e.secret, e.previous_secret,
-    e.previous_until, e.filter_types, k.limited_at
+    e.previous_until, e.filter_types, k.limited_at, k.scopes
     from webhook_endpoints e join api_keys k on k.user_id = e.user_id and k.id = e.key_id
     where e.user_id = $1 and e.status = 'active' and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > $2) order by e.id limit 1000";
+    and (k.expires_at is null or k.expires_at > $2) order by e.id limit 1000 for key share of e";
 const ACCOUNTS: &str = "select account_id from api_key_accounts
     where user_id = $1 and key_id = $2 order by account_id limit 10000";
 

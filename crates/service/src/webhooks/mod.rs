@@ -2,6 +2,7 @@
 
 mod attempts;
 mod claim;
+mod ending;
 mod engine;
 pub(crate) mod fan_out;
 mod letters;
@@ -22,12 +23,14 @@ use wire::json::Moment;
 use wire::v1::{self, Code, EventType, Scope};
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Tx, users};
+use crate::{App, Caller, Credential, Error, Result, Scopes, Tx, users};
 
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
+pub(crate) use ending::end_of_key;
+pub use ending::end_once;
 pub use engine::{LOOK_AGAIN, deliver_once, run};
 pub use letters::{Failed, Letter, Story, Told, event, failed};
-pub use replay::replay_once;
+pub use replay::{replay_once, run_replays};
 pub use retention::forget_once;
 pub use signatures::{Secret, Signed, Unverified, verify};
 pub use trial::{Trial, Tried, test, try_out};
@@ -36,6 +39,10 @@ use secrets::Vault;
 
 /// Active endpoints of one key.
 const ACTIVE_MAX: i64 = 5;
+/// Older secrets that may sign beside the newest at the same time.
+const FORMER_MAX: usize = 4;
+/// Of one key, with those that are off.
+const OF_KEY_MAX: i64 = 100;
 const OWNED_MAX: i64 = 1_000;
 pub const DESCRIPTION_LENGTH_MAX: usize = 256;
 pub const URL_LENGTH_MAX: usize = 2_048;
@@ -68,6 +75,8 @@ base::words!(
         /// It said so itself.
         Gone => "gone",
         Failing => "failing",
+        /// Its key was revoked, or its time is over.
+        KeyEnded => "key_ended",
     }
 );
 
@@ -135,9 +144,8 @@ fn whose(caller: &Caller) -> Result<Option<KeyId>> {
 
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Endpoint>> {
     let key = whose(caller)?;
-    let mut all = app.db.all(LIST, params![caller.user, OWNED_MAX], read).await?;
-    all.retain(|it| key.is_none_or(|key| it.key == key));
-    Ok(all)
+    let (all, key) = letters::scope(key);
+    Ok(app.db.all(LIST, params![caller.user, all, key, OWNED_MAX], read).await?)
 }
 
 pub async fn get(app: &App, caller: &Caller, id: EndpointId) -> Result<Endpoint> {
@@ -198,8 +206,9 @@ pub fn create_for(
     checked_description(new.description.as_deref())?;
     let filter = written(&new.filter_types)?;
     users::lock(tx, caller.user)?;
-    is_in_use(tx, caller.user, key, app.clock.now())?;
+    may_hear(is_in_use(tx, caller.user, key, app.clock.now())?, &new.filter_types)?;
     has_room(tx, caller.user, key)?;
+    owns_few(tx, caller.user, key)?;
     let (id, now): (EndpointId, Timestamp) = (app.ids.make(), app.clock.now());
     let secret = Secret::generate(&app.entropy);
     let sealed = app.post.vault.seal(&app.entropy, id, &secret)?;
@@ -225,9 +234,18 @@ pub fn update(
     checked_description(description.as_deref())?;
     let types = change.filter_types.as_ref().unwrap_or(&before.filter_types);
     let filter = written(types)?;
+    let in_use = is_in_use(tx, caller.user, before.key, app.clock.now());
+    if let (Some(types), Ok(scopes)) = (&change.filter_types, &in_use) {
+        may_hear(*scopes, types)?;
+    }
     let status = change.status.unwrap_or(before.status);
     let is_woken = status == Status::Active && before.status == Status::Disabled;
     if is_woken {
+        let has_ended = |_| {
+            let message = "status: its key has ended; make an endpoint for a key that is in use";
+            Error::invalid("status", message)
+        };
+        in_use.map_err(has_ended)?;
         has_room(tx, caller.user, before.key)?;
     }
     let reason = match (status, before.disabled_reason) {
@@ -253,8 +271,9 @@ pub fn update(
             now
         ],
     )?;
-    if status == Status::Disabled {
-        tx.execute(STOP, params![caller.user, id, now])?;
+    match status {
+        Status::Disabled => ending::stop(app, tx, caller.user, id, now)?,
+        Status::Active => ending::recall(app, tx, id),
     }
     let note = Note::new(caller, "webhook.update", "Changed a webhook endpoint").about(id);
     audit::note(tx, caller.user, now, note)?;
@@ -264,11 +283,12 @@ pub fn update(
 pub fn delete(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: EndpointId) -> Result<()> {
     get_in(tx, caller, id)?;
     tx.execute(DELETE, params![caller.user, id])?;
+    ending::recall(app, tx, id);
     let note = Note::new(caller, "webhook.delete", "Deleted a webhook endpoint").about(id);
     audit::note(tx, caller.user, app.clock.now(), note)
 }
 
-/// A new secret; the old one signs beside it for a day.
+/// A new secret; each older one signs beside it for a day from when it was replaced.
 pub fn rotate(
     app: &App,
     tx: &mut Tx<'_>,
@@ -276,20 +296,45 @@ pub fn rotate(
     id: EndpointId,
 ) -> Result<(String, Timestamp)> {
     get_in(tx, caller, id)?;
+    let now = app.clock.now();
+    let sealed = tx.first(trial::ADDRESS, params![caller.user, id], claim::read_address)?;
+    let sealed = sealed.ok_or(Error::NotFound("webhook endpoint"))?;
+    let until = now.as_microsecond() + ROTATION_SECONDS * 1_000_000;
+    let until = Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX);
+    let former = sealed.former(app, now, until)?;
+    if former.len() > FORMER_MAX {
+        let message = format!(
+            "the secret was changed {FORMER_MAX} times within a day; wait until one of them ends"
+        );
+        return Err(Error::Conflict { code: Code::Conflict, message });
+    }
+    let former = app.post.vault.seal_former(&app.entropy, id, &former)?;
     let secret = Secret::generate(&app.entropy);
     let sealed = app.post.vault.seal(&app.entropy, id, &secret)?;
-    let now = app.clock.now();
-    let until = now.as_microsecond() + ROTATION_SECONDS * 1_000_000;
-    tx.execute(ROTATE, params![caller.user, id, &sealed[..], until, now])?;
+    tx.execute(ROTATE, params![caller.user, id, &sealed[..], &former[..], until, now])?;
+    ending::recall(app, tx, id);
     let note = Note::new(caller, "webhook.rotate", "Changed the secret of a webhook endpoint");
     audit::note(tx, caller.user, now, note.about(id))?;
-    Ok((secret.text(), Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX)))
+    Ok((secret.text(), until))
 }
 
 /// A key that has ended, or is somebody else's, would never hear of anything.
-fn is_in_use(tx: &mut Tx<'_>, user: UserId, key: KeyId, now: Timestamp) -> Result<()> {
-    let found = tx.first(KEY, params![user, key, now], |row| row.get::<KeyId>(0))?;
-    found.map(|_| ()).ok_or_else(|| Error::invalid("key", "choose a key of yours that is in use"))
+fn is_in_use(tx: &mut Tx<'_>, user: UserId, key: KeyId, now: Timestamp) -> Result<Scopes> {
+    let found = tx.first(KEY, params![user, key, now], |row| row.get::<String>(0))?;
+    let none = || Error::invalid("key", "choose a key of yours that is in use");
+    Scopes::parse(&found.ok_or_else(none)?)
+}
+
+/// Who asks for what the key may not see would wait for it in vain.
+fn may_hear(scopes: Scopes, types: &[String]) -> Result<()> {
+    for it in types.iter().filter_map(|it| EventType::find(it)) {
+        if let Some(scope) = it.scope.filter(|scope| !scopes.has(*scope)) {
+            let (name, scope) = (it.name, scope.as_str());
+            let message = format!("filter_types: to hear of {name}, the key needs {scope}");
+            return Err(Error::invalid("filter_types", message));
+        }
+    }
+    Ok(())
 }
 
 fn has_room(tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
@@ -297,7 +342,18 @@ fn has_room(tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
     if count < ACTIVE_MAX {
         return Ok(());
     }
-    let message = format!("this key has {ACTIVE_MAX} active endpoints already");
+    let message =
+        format!("this key has {ACTIVE_MAX} active endpoints already; disable or delete one first");
+    Err(Error::Conflict { code: Code::EndpointLimitReached, message })
+}
+
+/// Those that are off count here, so that lists stay short.
+fn owns_few(tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
+    let count = tx.first(OWNED, params![user, key], |row| row.get::<i64>(0))?.unwrap_or(0);
+    if count < OF_KEY_MAX {
+        return Ok(());
+    }
+    let message = format!("this key has {OF_KEY_MAX} endpoints already; delete one first");
     Err(Error::Conflict { code: Code::EndpointLimitReached, message })
 }
 
@@ -370,7 +426,8 @@ macro_rules! select {
     };
 }
 
-const LIST: &str = select!("where user_id = $1 order by id limit $2");
+const LIST: &str =
+    select!("where user_id = $1 and ($2 = 'all' or key_id = $3) order by id limit $4");
 const GET: &str = select!("where user_id = $1 and id = $2");
 const INSERT: &str = "insert into webhook_endpoints (user_id, id, key_id, url, description,
     filter_types, status, secret, created_at, updated_at)
@@ -378,23 +435,25 @@ const INSERT: &str = "insert into webhook_endpoints (user_id, id, key_id, url, d
 const UPDATE: &str = "update webhook_endpoints set url = $3, description = $4, filter_types = $5,
     status = $6, disabled_reason = $7, failing_since = $8, updated_at = $9
     where user_id = $1 and id = $2";
-/// What waits for an endpoint that gets nothing more goes to the dead letters.
-const STOP: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $3
-    where user_id = $1 and endpoint_id = $2 and due_at is not null";
 const DELETE: &str = "delete from webhook_endpoints where user_id = $1 and id = $2";
-const ROTATE: &str = "update webhook_endpoints set previous_secret = secret, previous_until = $4,
-    secret = $3, updated_at = $5 where user_id = $1 and id = $2";
-const KEY: &str = "select id from api_keys where user_id = $1 and id = $2 and revoked_at is null
+const ROTATE: &str = "update webhook_endpoints set secret = $3, previous_secret = $4,
+    previous_until = $5, updated_at = $6 where user_id = $1 and id = $2";
+const KEY: &str =
+    "select scopes from api_keys where user_id = $1 and id = $2 and revoked_at is null
     and (expires_at is null or expires_at > $3)";
 const COUNT: &str = "select cast(count(*) as bigint) from webhook_endpoints
     where user_id = $1 and key_id = $2 and status = 'active'";
 
+const OWNED: &str = "select cast(count(*) as bigint) from webhook_endpoints
+    where user_id = $1 and key_id = $2";
+
 pub(crate) fn statements() -> Vec<&'static str> {
-    let own: &[&str] = &[LIST, GET, INSERT, UPDATE, STOP, DELETE, ROTATE, KEY, COUNT];
+    let own: &[&str] = &[LIST, GET, INSERT, UPDATE, DELETE, ROTATE, KEY, COUNT, OWNED];
     [
         own,
         attempts::STATEMENTS,
         claim::STATEMENTS,
+        ending::STATEMENTS,
         fan_out::STATEMENTS,
         letters::STATEMENTS,
         portal::STATEMENTS,

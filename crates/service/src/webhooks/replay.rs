@@ -1,10 +1,15 @@
 //! Sending again by hand: one delivery at once, or all that failed at an endpoint since a day, as a job.
 
+use std::time::Duration;
+
 use base::{EndpointId, EventId, Timestamp, UserId};
 use bytes::Bytes;
 use db::params;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 use wire::v1::Code;
 
 use super::attempts::{self, Attempt};
@@ -22,6 +27,7 @@ pub const DAYS_MAX: i64 = 30;
 pub const TOTAL_MAX: i64 = 10_000;
 /// Sent side by side by one step.
 const BATCH: i64 = 64;
+const JOBS_AT_ONCE: usize = 16;
 /// Whoever has not settled a batch after this long is dead.
 const LEASE_MICROSECONDS: i64 = 45_000_000;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
@@ -155,9 +161,47 @@ struct Held {
     until: i64,
 }
 
-/// Sends the next batch of one job; a background step.
+/// Works on jobs until told to stop, several side by side: one whose endpoint hangs holds up no other.
+pub async fn run_replays(app: App, look_again: Duration, mut stop: watch::Receiver<bool>) {
+    let mut under_way = JoinSet::new();
+    let mut looks = tokio::time::interval(look_again);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = looks.tick() => {}
+            Some(_) = under_way.join_next() => {}
+            _ = stop.wait_for(|stopped| *stopped) => break,
+        }
+        while under_way.len() < JOBS_AT_ONCE {
+            match hold(&app).await {
+                Ok(Some(held)) => {
+                    let app = app.clone();
+                    under_way.spawn(async move {
+                        if let Err(error) = send_batch(&app, held).await {
+                            tracing::warn!(%error, "sending again failed; it is tried again");
+                        }
+                    });
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "what is to be sent again could not be looked for");
+                    break;
+                }
+            }
+        }
+    }
+    while under_way.join_next().await.is_some() {}
+}
+
+/// Sends the next batch of one job: one step, as tests drive it.
 pub async fn replay_once(app: &App) -> Result<usize> {
-    let Some(held) = hold(app).await? else { return Ok(0) };
+    match hold(app).await? {
+        Some(held) => send_batch(app, held).await,
+        None => Ok(0),
+    }
+}
+
+async fn send_batch(app: &App, held: Held) -> Result<usize> {
     let caller = Caller::owner(held.user);
     let endpoint = super::get(app, &caller, held.replay.endpoint).await?;
     if endpoint.status == Status::Disabled {

@@ -11,9 +11,23 @@ const ATTEMPT_DAYS: i64 = 90;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 /// So many at once, that nobody waits for it.
 const BATCH: i64 = 1_000;
+/// And so many times, so that a busy installation keeps up.
+const BATCHES_MAX: usize = 200;
 
-/// Forgets what is older; a background step.
+/// Forgets what is older, bit by bit; a background step.
 pub async fn forget_once(app: &App) -> Result<usize> {
+    let mut all = 0;
+    for _ in 0..BATCHES_MAX {
+        let count = forget_some(app).await?;
+        all += count;
+        if count < BATCH as usize {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+async fn forget_some(app: &App) -> Result<usize> {
     let now = app.clock.now().as_microsecond();
     let forget = move |tx: &mut Tx<'_>| {
         let payloads = now - PAYLOAD_DAYS * DAY_MICROSECONDS;

@@ -205,6 +205,14 @@ impl Seats {
         }
     }
 
+    /// Those in line for it are given back: what they know of the endpoint no longer holds.
+    pub(super) fn recall(&self, endpoint: EndpointId) {
+        let mut state = self.state();
+        let Some(place) = state.places.get_mut(&endpoint) else { return };
+        let next = Arc::new(Semaphore::new(place.width));
+        std::mem::replace(&mut place.gate, next).close();
+    }
+
     /// Somebody wrote what nobody sends yet.
     pub(super) fn want(&self) {
         self.0.wanted.notify_one();
@@ -216,7 +224,7 @@ impl Seats {
 }
 
 impl Seat {
-    /// Waits in line. None when this process sends no more.
+    /// Waits in line. None when this process sends no more, or the line was recalled.
     pub(super) async fn way(&self) -> Option<Way> {
         let mut sends = self.seats.0.sends.subscribe();
         let through = async {
@@ -244,13 +252,15 @@ impl Seat {
             true => (place.allowed * 2).clamp(UNKNOWN, PER_ENDPOINT),
             false => FAILING,
         };
+        // One that was on the way during a recall passed another gate, which leads nowhere now.
+        let is_of_now = Arc::ptr_eq(&self.gate, &place.gate);
         if place.width < place.allowed {
             place.gate.add_permits(place.allowed - place.width);
             place.width = place.allowed;
         }
         // Narrower by those who stand in it: this one, and the others as they end.
         place.width -= place.gate.forget_permits(place.width - place.allowed);
-        if place.width > place.allowed {
+        if place.width > place.allowed && is_of_now {
             place.width -= 1;
             way.here.forget();
         }

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use base::{AttemptId, EndpointId, EventId, Timestamp};
 use db::{Param, params};
-use wire::v1::Event;
 
-use super::Reason;
 use super::claim::{Address, Job};
-use crate::audit::{self, Actor, Note};
-use crate::{App, Error, Result, Tx, outbox};
+use super::{Reason, ending};
+use crate::{App, Error, Result, Tx};
 
 /// Seconds after an attempt that failed until the next, by the specification. There is no ninth attempt.
 const SCHEDULE: [i64; 7] = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000];
@@ -83,15 +81,6 @@ fn seconds(text: &str, now: Timestamp) -> Option<i64> {
     Some((at.timestamp().as_second() - now.as_second()).max(0))
 }
 
-/// What a batch means for an endpoint.
-#[derive(Default)]
-struct Standing {
-    succeeded: bool,
-    failed: bool,
-    exhausted: bool,
-    gone: bool,
-}
-
 /// Writes down what came of attempts, all in one transaction.
 pub(super) async fn settle(app: &App, outcomes: Vec<Outcome>) -> Result<()> {
     if outcomes.is_empty() {
@@ -103,6 +92,7 @@ pub(super) async fn settle(app: &App, outcomes: Vec<Outcome>) -> Result<()> {
 
 fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
     let now = app.clock.now();
+    note_standings(tx, outcomes, now)?;
     let nexts: Vec<Option<i64>> = outcomes.iter().map(|it| it.next(app, now)).collect();
     let values: Vec<[Param<'_>; 8]> = outcomes
         .iter()
@@ -115,48 +105,66 @@ fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
         })
         .collect();
     let settled = tx.execute_each(SETTLE, &values)?;
-    // Somebody whose lease was over, or a deletion, may have been first.
-    let told: Vec<(&Outcome, Option<i64>)> = outcomes
-        .iter()
-        .zip(nexts)
-        .zip(settled)
-        .filter_map(|(it, touched)| (touched == 1).then_some(it))
-        .collect();
-    let mut standings: BTreeMap<EndpointId, (Arc<Address>, Standing)> = BTreeMap::new();
-    for (it, next) in &told {
-        let entry = standings.entry(it.to.id);
-        let (_, standing) = entry.or_insert_with(|| (it.to.clone(), Standing::default()));
-        standing.succeeded |= it.is_good;
-        standing.failed |= !it.is_good;
-        standing.exhausted |= !it.is_good && next.is_none();
-        standing.gone |= it.code == Some(GONE);
-    }
+    let of = |touched: u64| {
+        let each = outcomes.iter().zip(&nexts).zip(&settled);
+        each.filter(move |it| *it.1 == touched).map(|it| (it.0.0, *it.0.1))
+    };
+    let told: Vec<(&Outcome, Option<i64>)> = of(1).collect();
     insert_attempts(app, tx, "scheduled", &told)?;
-    let arrived: Vec<[Param<'_>; 3]> = standings
-        .values()
-        .filter(|(_, standing)| standing.succeeded)
-        .map(|(to, _)| [to.user.into(), to.id.into(), now.into()])
-        .collect();
-    tx.execute_each(SUCCEEDED, &arrived)?;
-    for (to, standing) in standings.values() {
-        judge(app, tx, to, standing, now)?;
+    settle_late(app, tx, of(0).map(|it| it.0).collect(), now)?;
+    let mut given_up: BTreeMap<EndpointId, (Arc<Address>, bool)> = BTreeMap::new();
+    for (it, _) in told.iter().filter(|(it, next)| !it.is_good && next.is_none()) {
+        let entry = given_up.entry(it.to.id).or_insert_with(|| (it.to.clone(), false));
+        entry.1 |= it.code == Some(GONE);
+    }
+    for (to, gone) in given_up.values() {
+        judge(app, tx, to, *gone, now)?;
     }
     Ok(())
+}
+
+/// Before anything else, and in one order: whoever deletes an endpoint, or settles for it in another process, waits here
+/// and not for what we hold.
+fn note_standings(tx: &mut Tx<'_>, outcomes: &[Outcome], now: Timestamp) -> Result<()> {
+    let mut standings: BTreeMap<EndpointId, (&Address, Option<i64>, Option<i64>)> = BTreeMap::new();
+    for it in outcomes {
+        let (_, succeeded, failed) = standings.entry(it.to.id).or_insert((&it.to, None, None));
+        let which = if it.is_good { succeeded } else { failed };
+        *which = Some(now.as_microsecond());
+    }
+    let values = standings.values().map(|(to, succeeded, failed)| -> [Param<'_>; 4] {
+        [to.user.into(), to.id.into(), (*succeeded).into(), (*failed).into()]
+    });
+    tx.execute_each(STANDS, &values.collect::<Vec<_>>())?;
+    Ok(())
+}
+
+/// What was on its way when its endpoint was switched off has arrived or not all the same. Of the rest somebody whose lease
+/// was over was first, or a deletion.
+fn settle_late(app: &App, tx: &mut Tx<'_>, outcomes: Vec<&Outcome>, now: Timestamp) -> Result<()> {
+    let values = outcomes.iter().map(|it| -> [Param<'_>; 7] {
+        let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
+        let (status, attempt) = (it.leads_to(None).into(), it.attempt.into());
+        [user, endpoint, event, status, attempt, now.into(), (it.attempt - 1).into()]
+    });
+    let settled = tx.execute_each(SETTLE_LATE, &values.collect::<Vec<_>>())?;
+    let told = outcomes.into_iter().zip(settled).filter(|it| it.1 == 1);
+    let told: Vec<(&Outcome, Option<i64>)> = told.map(|it| (it.0, None)).collect();
+    insert_attempts(app, tx, "scheduled", &told).map(drop)
 }
 
 /// What came of an attempt by hand: a success counts, a failure does not, and who is gone is gone.
 pub(super) fn settle_manual(app: &App, tx: &mut Tx<'_>, it: &Outcome) -> Result<AttemptId> {
     let now = app.clock.now();
-    let values = params![it.to.user, it.to.id, it.event];
-    tx.execute(COUNTED, values)?;
     if it.is_good {
+        note_standings(tx, std::slice::from_ref(it), now)?;
         tx.execute(DELIVERED, params![it.to.user, it.to.id, it.event, now])?;
-        tx.execute(SUCCEEDED, params![it.to.user, it.to.id, now])?;
     }
+    tx.execute(COUNTED, params![it.to.user, it.to.id, it.event])?;
     let id = insert_attempt(app, tx, it, "manual")?;
-    let gone = it.code == Some(GONE);
-    let standing = Standing { gone, ..Standing::default() };
-    judge(app, tx, &it.to, &standing, now)?;
+    if it.code == Some(GONE) {
+        ending::disable(app, tx, &it.to.named(), Reason::Gone)?;
+    }
     Ok(id)
 }
 
@@ -204,46 +212,17 @@ fn insert_attempts(
     Ok(ids)
 }
 
-/// What failures mean for an endpoint.
-fn judge(
-    app: &App,
-    tx: &mut Tx<'_>,
-    to: &Address,
-    standing: &Standing,
-    now: Timestamp,
-) -> Result<()> {
-    if standing.failed {
-        tx.execute(FAILED, params![to.user, to.id, now])?;
-    }
-    if standing.gone {
-        return disable(app, tx, to, Reason::Gone, now);
-    }
-    if !standing.exhausted {
-        return Ok(());
+/// What it means for an endpoint that something was given up.
+fn judge(app: &App, tx: &mut Tx<'_>, to: &Address, gone: bool, now: Timestamp) -> Result<()> {
+    if gone {
+        return ending::disable(app, tx, &to.named(), Reason::Gone);
     }
     let since = tx.first(FAILING, params![to.user, to.id], |row| row.get::<Option<i64>>(0))?;
     let since = since.flatten().unwrap_or(i64::MAX);
     if now.as_microsecond().saturating_sub(since) >= PATIENCE_SECONDS * 1_000_000 {
-        disable(app, tx, to, Reason::Failing, now)?;
+        ending::disable(app, tx, &to.named(), Reason::Failing)?;
     }
     Ok(())
-}
-
-/// Nothing more is sent there; what waits becomes a dead letter, and the key's other endpoints are told.
-fn disable(app: &App, tx: &mut Tx<'_>, to: &Address, reason: Reason, now: Timestamp) -> Result<()> {
-    if tx.execute(DISABLE, params![to.user, to.id, reason.as_str(), now])? == 0 {
-        return Ok(());
-    }
-    tx.execute(super::STOP, params![to.user, to.id, now])?;
-    let details = match reason {
-        Reason::Gone => "Disabled a webhook endpoint: it says that it is gone",
-        _ => "Disabled a webhook endpoint: nothing has arrived there for five days",
-    };
-    let note = Note::new(Actor::system(), "webhook.disable", details).about(to.id);
-    audit::note(tx, to.user, now, note)?;
-    let endpoint_id = to.id.to_string();
-    let event = Event::EndpointDisabled { endpoint_id, reason: reason.as_str() };
-    outbox::append_for_key(app, tx, to.user, to.key, &event)
 }
 
 /// By its status and not by what is due, which would let PostgreSQL take the index of that for the better one.
@@ -251,6 +230,9 @@ const SETTLE: &str =
     "update deliveries set status = $4, attempts = $5, due_at = $6, updated_at = $7
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $8
     and status in ('pending', 'retrying')";
+const SETTLE_LATE: &str = "update deliveries set status = $4, attempts = $5, updated_at = $6
+    where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $7
+    and coalesce(status, '') = 'failed'";
 const COUNTED: &str = "update deliveries set attempts = attempts + 1
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and due_at is null";
 const DELIVERED: &str = "update deliveries set status = 'delivered', updated_at = $4
@@ -273,16 +255,13 @@ const ATTEMPT: [&str; 16] = [
     "attempted_at",
     "next_attempt_at",
 ];
-const SUCCEEDED: &str = "update webhook_endpoints set failing_since = null, last_delivery_at = $3
-    where user_id = $1 and id = $2";
-const FAILED: &str = "update webhook_endpoints set failing_since = coalesce(failing_since, $3)
+/// When something arrived, and since when nothing has.
+const STANDS: &str =
+    "update webhook_endpoints set last_delivery_at = coalesce($3, last_delivery_at),
+    failing_since = case when $3 is null then coalesce(failing_since, $4) else $4 end
     where user_id = $1 and id = $2";
 const FAILING: &str = "select failing_since from webhook_endpoints where user_id = $1 and id = $2";
-const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disabled_reason = $3,
-    updated_at = $4 where user_id = $1 and id = $2 and status = 'active'";
-
-pub(super) const STATEMENTS: &[&str] =
-    &[SETTLE, COUNTED, DELIVERED, SUCCEEDED, FAILED, FAILING, DISABLE];
+pub(super) const STATEMENTS: &[&str] = &[SETTLE, SETTLE_LATE, COUNTED, DELIVERED, STANDS, FAILING];
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use base::{EndpointId, EventId, Timestamp};
 use bytes::Bytes;
 use db::params;
 use serde_json::json;
+use wire::json::{Day, Moment};
 use wire::v1::EventType;
 
 use super::attempts::{self, Attempt};
@@ -59,12 +60,24 @@ pub async fn try_out(
     let sealed = app.db.first(ADDRESS, params![caller.user, id], read_address).await?;
     let to = sealed.ok_or(Error::NotFound("webhook endpoint"))?.open(app, at)?;
     let event: EventId = app.ids.make();
-    let data = json!({ "test": true, "endpoint_id": id.to_string() }).to_string();
+    let data = example(app, known.name, id)?;
     let body = Bytes::from(envelope(event, known.name, at, &data));
     let event_type = known.name.to_owned();
     let job = Job { to: to.into(), event, event_type, attempts: 0, body };
     let outcome = attempt(app, job).await;
     Ok(Tried { event, event_type: known.name, at, data, outcome })
+}
+
+/// As such an event would have it, so that a receiver can be tried with it, and marked as what it is.
+fn example(app: &App, name: &str, endpoint: EndpointId) -> Result<String> {
+    let (at, today) = (Moment(app.clock.now()), Day(app.clock.today()));
+    let mut data = match wire::v1::example(name, at, today) {
+        Some(event) => serde_json::to_value(event),
+        None => Ok(json!({ "endpoint_id": endpoint.to_string() })),
+    }
+    .map_err(|error| Error::internal(format!("writing an example: {error}")))?;
+    data["test"] = json!(true);
+    Ok(data.to_string())
 }
 
 impl Tried {

@@ -1,5 +1,7 @@
 use serde::Serialize;
 
+use super::Scope;
+
 /// What happened, as webhooks tell it: ids and harmless facts, never whole resources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
@@ -74,6 +76,8 @@ pub struct ActionFacts {
 pub struct EventType {
     pub name: &'static str,
     pub description: &'static str,
+    /// What a key must be allowed to see to hear of it.
+    pub scope: Option<Scope>,
 }
 
 impl Event {
@@ -112,7 +116,7 @@ impl Event {
             Event::BenefitExpiring { .. } => "benefit.expiring",
             Event::EndpointDisabled { .. } => "webhook.endpoint_disabled",
         };
-        EventType::find(name).unwrap_or(EventType { name, description: "" })
+        EventType::find(name).unwrap_or(own(name, ""))
     }
 }
 
@@ -134,43 +138,133 @@ impl EventType {
 
     /// Everything one can subscribe to.
     pub const ALL: &[EventType] = &[
-        of("account.connected", "A new financial account was linked."),
-        of("account.disconnected", "Access to an account was revoked."),
-        of("transaction.created", "New transactions were synced."),
+        of(Scope::AccountsRead, "account.connected", "A new financial account was linked."),
+        of(Scope::AccountsRead, "account.disconnected", "Access to an account was revoked."),
+        of(Scope::TransactionsRead, "transaction.created", "New transactions were synced."),
         of(
+            Scope::TransactionsRead,
             "transaction.updated",
             "Transactions changed, were posted, or (with removed: true) were taken back.",
         ),
-        of("balance.updated", "An account's balance was refreshed."),
-        of("investment.updated", "An account's holdings or their prices changed."),
-        of("goal.updated", "A goal was made or changed."),
+        of(Scope::AccountsRead, "balance.updated", "An account's balance was refreshed."),
         of(
+            Scope::InvestmentsRead,
+            "investment.updated",
+            "An account's holdings or their prices changed.",
+        ),
+        of(Scope::GoalsRead, "goal.updated", "A goal was made or changed."),
+        of(
+            Scope::RecurringRead,
             "recurring.updated",
             "Recurring streams were found, changed, missed or ended, or are gone.",
         ),
-        of("income.updated", "The income analysis changed."),
-        of("score.updated", "The financial health scores changed."),
+        of(Scope::IncomeRead, "income.updated", "The income analysis changed."),
+        of(Scope::ScoresRead, "score.updated", "The financial health scores changed."),
         of(
+            Scope::BenefitsRead,
             "benefit.expiring",
             "A card's benefit has something left and its cycle ends within 30 days.",
         ),
-        of("action.created", "An action was proposed and waits for the person."),
-        of("action.decided", "An action was approved, rejected or withdrawn, or it expired."),
-        of("action.executed", "An approved action was carried out, or could not be."),
-        of("webhook.test", "Sent on request, to try an endpoint."),
         of(
+            Scope::ActionsRead,
+            "action.created",
+            "An action was proposed and waits for the person.",
+        ),
+        of(
+            Scope::ActionsRead,
+            "action.decided",
+            "An action was approved, rejected or withdrawn, or it expired.",
+        ),
+        of(
+            Scope::ActionsRead,
+            "action.executed",
+            "An approved action was carried out, or could not be.",
+        ),
+        own("webhook.test", "Sent on request, to try an endpoint."),
+        own(
             "webhook.endpoint_disabled",
             "Another endpoint of the same key was disabled because it failed for too long or is gone.",
         ),
     ];
 }
 
-const fn of(name: &'static str, description: &'static str) -> EventType {
-    EventType { name, description }
+const ACCOUNT: &str = "acc_01kny3v1m8f2x9q4t7r5c6b8de";
+
+/// An event as it might happen, of every type but the test itself, which is about nothing.
+pub fn example(name: &str, at: crate::json::Moment, today: crate::json::Day) -> Option<Event> {
+    let account_id = || ACCOUNT.to_owned();
+    let institution_name = || Some("Example Bank".to_owned());
+    let transaction_ids = || vec!["txn_01kny3v1m8f2x9q4t7r5c6b8de".to_owned()];
+    let facts = |status| ActionFacts {
+        action_id: "019d7c3d-8690-77c3-b2b1-343e56c5a1ae".to_owned(),
+        thread_id: "019d7c3d-8691-7d22-9d3c-5a1f0e2b4c6d".to_owned(),
+        action_kind: "trade",
+        status,
+    };
+    Some(match name {
+        "account.connected" => Event::AccountConnected {
+            account_id: account_id(),
+            institution_name: institution_name(),
+            r#type: "depository",
+        },
+        "account.disconnected" => Event::AccountDisconnected {
+            account_id: account_id(),
+            institution_name: institution_name(),
+            r#type: "depository",
+        },
+        "transaction.created" => Event::TransactionsCreated {
+            account_id: account_id(),
+            transaction_ids: transaction_ids(),
+            count: 1,
+        },
+        "transaction.updated" => Event::TransactionsUpdated {
+            account_id: account_id(),
+            transaction_ids: transaction_ids(),
+            count: 1,
+            removed: false,
+        },
+        "balance.updated" => Event::BalanceUpdated { account_id: account_id(), as_of: at },
+        "investment.updated" => Event::InvestmentsUpdated { account_id: account_id(), as_of: at },
+        "goal.updated" => Event::GoalUpdated {
+            goal_id: "goal_01kny3v1m8f2x9q4t7r5c6b8de".to_owned(),
+            status: "active",
+        },
+        "recurring.updated" => Event::RecurringUpdated {
+            stream_ids: vec!["rec_01kny3v1m8f2x9q4t7r5c6b8de".to_owned()],
+            count: 1,
+        },
+        "income.updated" => Event::IncomeUpdated { generated_at: at },
+        "score.updated" => Event::ScoreUpdated { observation_date: today },
+        "benefit.expiring" => Event::BenefitExpiring {
+            benefit_id: "ben_01kny3v1m8f2x9q4t7r5c6b8de".to_owned(),
+            account_id: account_id(),
+            expires_on: today,
+        },
+        "action.created" => Event::ActionCreated(facts("pending_approval")),
+        "action.decided" => Event::ActionDecided(facts("approved")),
+        "action.executed" => Event::ActionExecuted(facts("executed")),
+        "webhook.endpoint_disabled" => Event::EndpointDisabled {
+            endpoint_id: "ep_01kny3v1m8f2x9q4t7r5c6b8de".to_owned(),
+            reason: "gone",
+        },
+        _ => return None,
+    })
+}
+
+/// One that a key hears of if it may see what it is about.
+const fn of(scope: Scope, name: &'static str, description: &'static str) -> EventType {
+    EventType { name, description, scope: Some(scope) }
+}
+
+/// One for whoever has an endpoint.
+const fn own(name: &'static str, description: &'static str) -> EventType {
+    EventType { name, description, scope: None }
 }
 
 #[cfg(test)]
 mod tests {
+    use base::{Date, Timestamp};
+
     use super::*;
 
     #[test]
@@ -186,5 +280,15 @@ mod tests {
             status: "approved",
         };
         assert!(!Event::ActionDecided(facts).event_type().description.is_empty());
+    }
+
+    #[test]
+    fn every_type_but_the_test_has_an_example_of_itself() {
+        let (at, today) = (Timestamp::UNIX_EPOCH, Date::constant(2026, 4, 10));
+        for it in EventType::ALL {
+            let example = example(it.name, crate::json::Moment(at), crate::json::Day(today));
+            let named = example.map(|it| it.event_type().name);
+            assert_eq!(named, Some(it.name).filter(|it| *it != "webhook.test"));
+        }
     }
 }

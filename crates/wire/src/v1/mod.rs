@@ -26,7 +26,7 @@ pub use balance::{Balances, DailyBalance};
 pub use benefit::{Benefit, BenefitSummary, BenefitTotals, BenefitWindow};
 pub use benefit::{CardBenefits, ExpiringBenefits};
 pub use code::Code;
-pub use event::{ActionFacts, Event, EventType};
+pub use event::{ActionFacts, Event, EventType, example};
 pub use goal::{Goal, Goals};
 pub use income::{Income, IncomeBlock, IncomePart, IncomeWindow, Variability};
 pub use investment::{AccountTotal, Holding, HoldingGroup, Investments};

@@ -2,6 +2,7 @@
 
 mod endpoints;
 mod faults;
+mod lines;
 mod portal;
 mod processes;
 mod replay;

@@ -16,37 +16,37 @@ use tokio::task::JoinHandle;
 use super::{Line, create};
 
 /// So that nothing is found by looking.
-const NEVER: Duration = Duration::from_secs(86_400);
+pub(super) const NEVER: Duration = Duration::from_secs(86_400);
 /// Longer than a greeting may take.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-struct Sending {
-    stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
+pub(super) struct Sending {
+    pub(super) stop: watch::Sender<bool>,
+    pub(super) task: JoinHandle<()>,
 }
 
 /// The engine as a server runs it.
-fn start(app: &App, look_again: Duration) -> Sending {
+pub(super) fn start(app: &App, look_again: Duration) -> Sending {
     let (stop, stopped) = watch::channel(false);
     let task = tokio::spawn(webhooks::run(app.clone(), look_again, stopped));
     Sending { stop, task }
 }
 
 impl Sending {
-    async fn end(self) {
+    pub(super) async fn end(self) {
         self.stop.send(true).unwrap();
         self.task.await.unwrap();
     }
 }
 
-fn ids(receiver: &Receiver) -> Vec<String> {
+pub(super) fn ids(receiver: &Receiver) -> Vec<String> {
     let mut ids: Vec<String> =
         receiver.heard().iter().map(|it| it.header("webhook-id").to_owned()).collect();
     ids.sort();
     ids
 }
 
-async fn waiting(app: &App) -> i64 {
+pub(super) async fn waiting(app: &App) -> i64 {
     const WAITING: &str =
         "select cast(count(*) as bigint) from deliveries where due_at is not null";
     app.db.first(WAITING, &[], |row| row.get(0)).await.unwrap().unwrap()
@@ -142,59 +142,6 @@ fn given(sql: &str) -> Vec<db::Param<'static>> {
         false => db::Param::Int(Some(1)),
     });
     [id(), id(), id()].into_iter().chain(others).collect()
-}
-
-/// Those that stand in line behind others that hang. The clock stands still, so that no lease ends.
-#[tokio::test]
-async fn what_waits_in_line_when_a_process_stops_is_sent_by_the_next_at_once() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let engine = start(&line.world.app, NEVER);
-    line.happens("known").await;
-    line.receiver.hears(1).await;
-    // One success opened the way for sixteen.
-    line.receiver.says((0..16).map(|_| Says::Hangs));
-    for number in 0..40 {
-        line.happens(&format!("n{number}")).await;
-    }
-    line.receiver.hears(17).await;
-    let next = line.world.neighbour().await;
-    let next = start(&next, LOOK_AGAIN);
-    engine.stop.send(true).unwrap();
-    line.receiver.hears(41).await;
-    next.end().await;
-    let mut ids = ids(&line.receiver);
-    ids.dedup();
-    assert_eq!((ids.len(), line.receiver.heard().len()), (41, 41));
-    assert_eq!(waiting(&line.world.app).await, 16, "those that hang");
-    engine.task.abort();
-}
-
-/// So long that an attempt could outlast its lease, and another process could make the same one meanwhile.
-#[tokio::test]
-async fn what_waited_in_line_for_too_long_does_not_set_out_before_it_is_claimed_again() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let engine = start(&line.world.app, NEVER);
-    line.happens("known").await;
-    line.receiver.hears(1).await;
-    line.receiver.says((0..16).map(|_| Says::Holds));
-    for number in 0..40 {
-        line.happens(&format!("n{number}")).await;
-    }
-    line.receiver.hears(17).await;
-    line.world.advance_seconds(30);
-    line.receiver.lets_go();
-    // It stands behind those that were too long in line, and so is past them when it arrives.
-    line.happens("new").await;
-    line.receiver.hears(18).await;
-    engine.end().await;
-    assert_eq!((line.receiver.heard().len(), waiting(&line.world.app).await), (18, 24));
-    line.world.advance_seconds(60);
-    assert_eq!((line.deliver().await, waiting(&line.world.app).await), (24, 0));
-    let mut ids = ids(&line.receiver);
-    ids.dedup();
-    assert_eq!((ids.len(), line.receiver.heard().len()), (42, 42));
 }
 
 /// A change that is taken back tells nobody, and gives back its seat.
