@@ -6,6 +6,7 @@ mod lines;
 mod portal;
 mod processes;
 mod replay;
+mod upkeep;
 
 use service::webhooks::{self, Attempt, Change, Endpoint, Filter, NewEndpoint};
 use service::{App, Caller};

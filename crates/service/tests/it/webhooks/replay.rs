@@ -200,3 +200,32 @@ async fn who_says_gone_to_a_replay_is_gone() {
     replay::send_again(app, caller, letter.endpoint, letter.event).await.unwrap();
     assert_eq!(line.now().await.disabled_reason.as_deref(), Some("gone"));
 }
+
+/// Two jobs of one person; the receiver of the first never answers.
+#[tokio::test]
+async fn an_endpoint_that_hangs_holds_up_no_other_job() {
+    let line = missed(3).await;
+    let other = testkit::receiver::Receiver::start().await;
+    let (hanging, _) =
+        super::create(&line.world.app, &line.key.caller, &other.url, &[]).await.unwrap();
+    line.happens("for both").await;
+    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), hanging.id);
+    let since = ago(&line, 60);
+    let both = move |tx: &mut db::Tx<'_>| {
+        for status in [Status::Disabled, Status::Active] {
+            let change = Change { status: Some(status), ..Change::default() };
+            webhooks::update(&mine, tx, &caller, id, &change)?;
+        }
+        replay::start(&mine, tx, &caller, id, since)
+    };
+    line.world.app.db.write(both).await.unwrap();
+    start(&line, since).await.unwrap();
+    other.says([Says::Hangs, Says::Hangs, Says::Hangs, Says::Hangs]);
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let app = line.world.app.clone();
+    let running = tokio::spawn(webhooks::run_replays(app, webhooks::LOOK_AGAIN, stopped));
+    other.hears(1).await;
+    line.receiver.hears(3).await;
+    running.abort();
+    drop(stop);
+}
