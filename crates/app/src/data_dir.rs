@@ -11,6 +11,8 @@ use service::installation::Key;
 
 use crate::config::Config;
 
+const ADDRESS: &str = "address";
+
 /// Makes the folder, for its owner alone, unless it is there.
 pub(crate) fn make(path: &Path) -> Result<()> {
     DirBuilder::new()
@@ -33,6 +35,16 @@ pub(crate) fn make_database_file(config: &Config) -> Result<()> {
     let path = database_file(config);
     let made = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
     made.map(drop).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Where the server of this directory was last reached, for commands that print an address.
+pub(crate) fn remember_address(config: &Config, web_url: &str) -> Result<()> {
+    make(&config.data_dir)?;
+    write_private(&config.data_dir.join(ADDRESS), web_url.as_bytes())
+}
+
+pub(crate) fn remembered_address(config: &Config) -> Option<String> {
+    std::fs::read_to_string(config.data_dir.join(ADDRESS)).ok().filter(|it| it.starts_with("http"))
 }
 
 pub(crate) fn key_file(config: &Config) -> PathBuf {

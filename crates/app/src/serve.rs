@@ -68,6 +68,7 @@ impl Bound {
             Some(url) => url.clone(),
             None => url_of(listener.local_addr()?),
         };
+        data_dir::remember_address(config, &web_url)?;
         Ok(Bound { listener, metrics, web_url, demo: None })
     }
 
@@ -110,7 +111,11 @@ impl Bound {
 
 async fn bind(name: &str, address: &str) -> Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| {
-        format!("cannot listen on {address}; stop what uses that address, or set {name} to another")
+        let flag = if name == "listen" { " (--listen)" } else { "" };
+        format!(
+            "cannot listen on {address}; stop what uses that address, or set {name}{flag} to \
+             another, such as 127.0.0.1:4700"
+        )
     })
 }
 

@@ -20,7 +20,9 @@ pub enum Failure {
     BodyTooLarge,
     #[error("the connection broke before the whole answer came")]
     Broken,
-    #[error("the URL must name a host, in at most 2048 characters, without user name or password")]
+    #[error(
+        "the URL must look like https://example.com/hooks: a host in plain letters, at most 2048 characters, no user name or password"
+    )]
     BadUrl,
     #[error("the URL must begin with https://")]
     NotHttps,

@@ -229,7 +229,15 @@ impl Scopes {
 
     pub fn parse(words: &str) -> Result<Scopes> {
         let scope = |word: &str| {
-            let unknown = || Error::invalid("scopes", format!("{word} is not a scope"));
+            let unknown = || {
+                let names = Scope::ALL.map(Scope::as_str);
+                let near = base::nearest(word, names.into_iter(), word.chars().count() / 2);
+                let hint = match near {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!("there are {}", names.join(", ")),
+                };
+                Error::invalid("scopes", format!("{word} is not a scope; {hint}"))
+            };
             Scope::parse(word).ok_or_else(unknown)
         };
         words.split_ascii_whitespace().map(scope).collect()

@@ -170,7 +170,7 @@ pub(crate) struct Listen {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4690")]
     pub(crate) listen: String,
-    /// The endpoint's secret; after a rotation give both
+    /// The endpoint's secret; after a rotation, or for two endpoints, give the flag twice
     #[arg(long, value_name = "WHSEC_...")]
     pub(crate) secret: Vec<String>,
 }

@@ -9,6 +9,7 @@ use service::{App, Caller, Scopes};
 use super::{named_or_only, print, print_json};
 use crate::cli;
 use crate::config::Config;
+use crate::data_dir;
 use crate::open::{self, Want};
 
 pub(crate) async fn run(config: &Config, command: &cli::Key) -> Result<()> {
@@ -137,9 +138,10 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     })
 }
 
-/// Where a person would reach the server, as far as settings tell.
+/// Where a person would reach the server, as far as settings tell, or where it was last.
 pub(crate) fn url(config: &Config) -> String {
-    config.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen))
+    let told = config.public_url.clone().or_else(|| data_dir::remembered_address(config));
+    told.unwrap_or_else(|| format!("http://{}", config.listen))
 }
 
 /// A line to paste into a shell.

@@ -7,12 +7,13 @@ use crate::commands::{self, key};
 use crate::config::Config;
 
 pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool) -> Result<()> {
-    let again = match access.again {
-        true => {
+    let again = match (access.again, access.same) {
+        (true, true) => "\nThe data was there already and is as it was left, and so is the key.\n",
+        (true, false) => {
             "\nThe data was there already and is as it was left; the password and the key are \
              new.\n"
         }
-        false => "",
+        (false, _) => "",
     };
     let keys = config.data_dir.join("keys.txt");
     let keys = match keys.exists() {
@@ -35,12 +36,14 @@ Ask it something:
 
 See its events as they happen, in another terminal:
 
+  export EVENKEEL_KEY={}
   evenkeel listen --data-dir {}
 
 {}
 ",
         access.email,
         access.password,
+        access.api_key,
         access.api_key,
         config.data_dir.display(),
         ending(config, temporary)

@@ -28,7 +28,7 @@ pub(super) async fn seed(
         fill(app, &Caller::owner(user), household).await?;
         state.finish(config)?;
     }
-    Ok((user, give_access(app, user, &person.email, again).await?))
+    Ok((user, give_access(config, app, user, &person.email, again).await?))
 }
 
 async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {

@@ -43,7 +43,7 @@ pub(super) async fn seed(config: &Config, app: &App, state: State, size: Size) -
     data_dir::write_private(&config.data_dir.join("keys.txt"), lines.as_bytes())?;
     state.finish(config)?;
     let (user, _) = find_or_create(app, &email(0), "").await?;
-    let access = give_access(app, user, &email(0), again).await?;
+    let access = give_access(config, app, user, &email(0), again).await?;
     Ok(Access { api_key: keys.into_iter().next().context("there is nobody")?, ..access })
 }
 

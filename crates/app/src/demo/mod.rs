@@ -34,6 +34,15 @@ struct Access {
     api_key: String,
     /// Whether the data was there before.
     again: bool,
+    /// Whether the password and the key are those of the last time.
+    same: bool,
+}
+
+/// What is remembered of it in the data directory, so that what was noted down of one start holds for the next.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Kept {
+    password: String,
+    api_key: String,
 }
 
 pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
@@ -149,10 +158,32 @@ async fn make_key(app: &App, user: UserId) -> Result<String> {
     Ok(secret)
 }
 
-/// A new password and a new key, so that what is printed works, whatever was there before.
-async fn give_access(app: &App, user: UserId, email: &str, again: bool) -> Result<Access> {
-    let password = make_password(&app.entropy);
-    users::set_password(app, user, &password).await?;
-    let api_key = make_key(app, user).await?;
-    Ok(Access { email: email.to_owned(), password, api_key, again })
+/// The password and the key of the last time if the key is still good, else new ones: what is printed works, whatever was
+/// there before.
+async fn give_access(
+    config: &Config,
+    app: &App,
+    user: UserId,
+    email: &str,
+    again: bool,
+) -> Result<Access> {
+    let path = config.data_dir.join("demo-access.json");
+    let kept = std::fs::read(&path).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
+    let is_good = match &kept {
+        Some(it) => {
+            keys::authenticate(app, &it.api_key, None).await.is_ok_and(|it| it.user == user)
+        }
+        None => false,
+    };
+    let (kept, same) = match kept.filter(|_| is_good) {
+        Some(kept) => (kept, true),
+        None => {
+            let (password, api_key) = (make_password(&app.entropy), make_key(app, user).await?);
+            (Kept { password, api_key }, false)
+        }
+    };
+    data_dir::write_private(&path, serde_json::to_string_pretty(&kept)?.as_bytes())?;
+    users::set_password(app, user, &kept.password).await?;
+    let Kept { password, api_key } = kept;
+    Ok(Access { email: email.to_owned(), password, api_key, again, same })
 }

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::HeaderMap;
-use hyper::{Response, StatusCode};
+use hyper::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::{Response, StatusCode, Uri};
 use net::{Door, Guard, Limits, Outgoing, Policy};
 
 use super::{said_with, text};
@@ -32,6 +32,12 @@ pub(super) struct Forwarded {
 impl Forward {
     /// The address is the developer's own, so that no guard stands before it.
     pub(super) fn new(url: &str) -> Result<Forward> {
+        let parsed: Option<Uri> = url.parse().ok();
+        let scheme = parsed.as_ref().and_then(Uri::scheme_str);
+        ensure!(
+            matches!(scheme, Some("http" | "https")),
+            "--forward must look like http://localhost:3000/hooks"
+        );
         let policy = Policy { guard: Guard::Any, extra_ca: None };
         let door = Door::new(policy).context("cannot prepare requests to --forward")?;
         Ok(Forward { door, url: url.to_owned() })
@@ -50,9 +56,13 @@ impl Forward {
         match reply {
             Ok(reply) => {
                 let said = format!("{} answered {} in {took} ms", self.url, reply.status);
+                let wait = reply.header("retry-after").map(str::to_owned);
                 let mut response = Response::new(Full::new(reply.body));
                 let status = StatusCode::from_u16(reply.status);
                 *response.status_mut() = status.unwrap_or(StatusCode::BAD_GATEWAY);
+                if let Some(value) = wait.and_then(|it| HeaderValue::from_str(&it).ok()) {
+                    response.headers_mut().insert(RETRY_AFTER, value);
+                }
                 Forwarded { response, said }
             }
             Err(failure) => {

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use base::Clock;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -27,6 +27,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::cli;
 use crate::commands::print;
 use crate::config::Config;
+use crate::data_dir;
 use crate::serve;
 use forward::Forward;
 
@@ -51,6 +52,11 @@ pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
     };
     let secrets = args.secret.iter().map(secret).collect::<Result<Vec<_>>>()?;
     let forward = args.forward.as_deref().map(Forward::new).transpose()?;
+    if !args.listen.contains(':') {
+        bail!("--listen wants an address and a port, such as 127.0.0.1:4690");
+    }
+    // Asked before anything of ours lies there.
+    let is_known = data_dir::key_file(config).exists() || config.installation_key.is_some();
     certificate::prepare(config)?;
     let acceptor = certificate::acceptor(config)?;
     let stop = serve::stop_on_signal()?;
@@ -60,7 +66,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
             args.listen
         )
     })?;
-    print(&shown::greeting(config, args, listener.local_addr()?))?;
+    print(&shown::greeting(config, args, listener.local_addr()?, is_known)?)?;
     let desk = Arc::new(Desk { secrets, forward, seen: Mutex::default() });
     tokio::select! {
         () = accept(listener, acceptor, desk) => Ok(()),

@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
+use anyhow::Result;
 use base::Timestamp;
 use hyper::header::HeaderMap;
 use serde_json::Value;
+use service::webhooks::Unverified;
 
 use super::{Verdict, certificate, text};
 use crate::cli;
@@ -16,29 +18,43 @@ const NAMED: usize = 3;
 /// What somebody else sent may be of any length.
 const LONGEST: usize = 64;
 
-pub(super) fn greeting(config: &Config, args: &cli::Listen, at: SocketAddr) -> String {
+/// How to be heard from, for whoever has no endpoint yet.
+pub(super) fn greeting(
+    config: &Config,
+    args: &cli::Listen,
+    at: SocketAddr,
+    is_known: bool,
+) -> Result<String> {
     let host = match at.ip() {
         ip if ip.is_loopback() || ip.is_unspecified() => "localhost".to_owned(),
         ip => SocketAddr::new(ip, 0).to_string().trim_end_matches(":0").to_owned(),
     };
     let url = format!("https://{host}:{}/", at.port());
-    let secret = match args.secret.is_empty() {
-        true => {
-            "\nThe answer holds a secret. Start again with --secret and what it says, and every\n\
-             signature is verified.\n"
-        }
-        false => "",
+    let folder = config.data_dir.display();
+    let stranger = match is_known {
+        true => String::new(),
+        false => format!(
+            "\nNo server keeps its data in {folder}, so none trusts this certificate yet. Start again \
+             with\nthe --data-dir of the one that is to send here; the demo prints its own.\n"
+        ),
     };
+    if !args.secret.is_empty() {
+        return Ok(format!("\nListening on {url}; Ctrl-C ends it.\n{stranger}\n"));
+    }
     let endpoints = format!("{}/v1/webhooks/endpoints", key::url(config));
-    format!(
+    let authority = std::path::absolute(certificate::authority_file(config))?;
+    Ok(format!(
         "
 Listening on {url}; Ctrl-C ends it.
-
+{stranger}
 Have events sent here, with an API key in place of $EVENKEEL_KEY:
 
   curl {endpoints} -H \"Authorization: Bearer $EVENKEEL_KEY\" \\
     -H 'Content-Type: application/json' -d '{{\"url\": \"{url}\"}}'
-{secret}
+
+The answer holds a secret. Start again with --secret and what it says, and every
+signature is verified.
+
 `evenkeel demo --data-dir {folder}` sends here as it is. A server of its own has to trust
 this certificate and to be allowed to send to this machine:
 
@@ -47,9 +63,8 @@ this certificate and to be allowed to send to this machine:
   allow_networks = [\"127.0.0.0/8\", \"::1\"]
 
 ",
-        certificate::authority_file(config).display(),
-        folder = config.data_dir.display(),
-    )
+        authority.display(),
+    ))
 }
 
 /// The time, what happened, which it is, what it is about, and whether to believe it.
@@ -67,6 +82,10 @@ pub(super) fn event(
     let verdict = match verdict {
         Verdict::Verified => "verified".to_owned(),
         Verdict::NotChecked => "not verified: start with --secret to check it".to_owned(),
+        Verdict::Refused(reason @ Unverified::Wrong) => format!(
+            "not verified: {reason}; was it changed, or does another endpoint send here too? Give \
+             --secret for each"
+        ),
         Verdict::Refused(reason) => format!("not verified: {reason}"),
     };
     let (kind, id) = (plain(kind), plain(id));
@@ -75,7 +94,8 @@ pub(super) fn event(
 
 pub(super) fn refused_greeting(now: Timestamp, peer: SocketAddr) -> String {
     format!(
-        "{}  {peer} ended the connection before it asked: does it trust listen-ca.pem?\n",
+        "{}  {peer} ended the connection before it asked: does it trust listen-ca.pem? The \
+         --data-dir here must be the sender's, or its webhooks.ca_file must name that file\n",
         moment(now)
     )
 }

@@ -54,14 +54,24 @@ async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
     first.stop();
 
     let second = quiet();
-    assert_ne!(second.fact("password"), password);
-    for key in [&key, second.fact("api_key")] {
-        let (status, after) = second.get("/v1/transactions?limit=1", Some(key));
-        assert_eq!((status, total(&after)), (200, total(&before)));
-        assert_eq!(after["data"], before["data"]);
-    }
-    wait_until("it says so", || second.output().contains("The data was there already"));
+    // What was noted down of the first start holds for the second, and so do the endpoints of its key.
+    assert_eq!((second.fact("api_key"), second.fact("password")), (&*key, &*password));
+    let (status, after) = second.get("/v1/transactions?limit=1", Some(&key));
+    assert_eq!((status, total(&after)), (200, total(&before)));
+    assert_eq!(after["data"], before["data"]);
+    wait_until("it says so", || second.output().contains("and so is the key"));
     second.stop();
+
+    // Unless it was revoked meanwhile.
+    let keys = it.run(&["key", "list", "--json"]).json();
+    let ids = keys.as_array().unwrap().iter().filter(|it| it["name"] == "Demo");
+    for id in ids.map(|it| it["id"].as_str().unwrap()) {
+        it.run(&["key", "revoke", id]).succeeded();
+    }
+    let third = quiet();
+    assert_ne!(third.fact("api_key"), key);
+    assert_eq!(third.get("/v1/transactions?limit=1", Some(third.fact("api_key"))).0, 200);
+    third.stop();
 
     let other = it.run(&["demo", "--seed", "8"]).failed();
     assert!(other.contains("holds another demo (--seed 7)"), "{other}");

@@ -30,7 +30,7 @@ impl Listening {
         command.args(more).stdout(File::create(&output).unwrap()).stdin(Stdio::null());
         let child = command.spawn().unwrap();
         let said = || fs::read_to_string(&output).unwrap();
-        wait_until("it listens", || said().contains("allow_networks"));
+        wait_until("it listens", || said().contains("Ctrl-C ends it."));
         let text = said();
         let url = text.split_once("Listening on ").unwrap().1.split_once(';').unwrap().0.to_owned();
         // Exactly what the operator of a server is told to allow and to trust.
@@ -138,4 +138,24 @@ async fn it_ends_when_told() {
         });
         assert_eq!(ended.unwrap().code(), Some(0), "{signal}");
     }
+}
+
+#[tokio::test]
+async fn what_cannot_work_is_said_before_anything_is_heard() {
+    let it = Installation::new().await;
+    for url in ["localhost:3000", "ftp://localhost/", "not an address"] {
+        let said = it.run(&["listen", "--forward", url]).failed();
+        assert_eq!(said, "--forward must look like http://localhost:3000/hooks");
+    }
+    let said = it.run(&["listen", "--listen", "4691"]).failed();
+    assert!(said.contains("such as 127.0.0.1:4690"), "{said}");
+    // Nobody's folder, or a mistyped one.
+    let alone = Listening::start(&it, &[]);
+    assert!(alone.said().contains("No server keeps its data in"), "{}", alone.said());
+    let absolute = it.data_dir().join("listen-ca.pem").display().to_string();
+    assert!(alone.said().contains(&format!("ca_file = \"{absolute}\"")), "{}", alone.said());
+    drop(alone);
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let told = Listening::start(&it, &["--secret", SECRET]);
+    assert!(!told.said().contains("No server") && !told.said().contains("curl"), "{}", told.said());
 }

@@ -105,7 +105,7 @@ async fn whose_key_it_is_must_be_said_once_there_are_several_people() {
     let unknown = it.run(&[&args[..], &account].concat()).failed();
     assert_eq!(unknown, "accounts names an unknown account");
     let scope = it.run(&[&args[..], &["--scopes", "accounts:reed"]].concat()).failed();
-    assert_eq!(scope, "accounts:reed is not a scope");
+    assert_eq!(scope, "accounts:reed is not a scope; did you mean accounts:read?");
 }
 
 #[tokio::test]

@@ -177,7 +177,18 @@ pub async fn check_url(app: &App, url: &str) -> Result<()> {
     match door.vet(url, VET).await {
         // A name that does not answer now may do so later; each attempt asks again.
         Ok(()) | Err(net::Failure::Dns | net::Failure::Timeout) => Ok(()),
-        Err(failure) => Err(Error::invalid("url", format!("url cannot be used: {failure}"))),
+        Err(failure) => {
+            let hint = match failure {
+                net::Failure::NotHttps => {
+                    "; to hear of events on your own machine, start `evenkeel listen --forward`"
+                }
+                net::Failure::BlockedAddress => {
+                    "; whoever runs this server can allow a network by webhooks.allow_networks"
+                }
+                _ => "",
+            };
+            Err(Error::invalid("url", format!("url cannot be used: {failure}{hint}")))
+        }
     }
 }
 

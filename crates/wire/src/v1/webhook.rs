@@ -23,7 +23,7 @@ pub struct Endpoint {
     /// active or disabled.
     #[schema(example = "active")]
     pub status: &'static str,
-    /// manual, gone or failing; null while it is active.
+    /// manual, gone, failing or key_ended; null while it is active.
     pub disabled_reason: Option<String>,
     /// The first failure since the last success.
     pub failing_since: Option<Moment>,
@@ -45,7 +45,7 @@ pub struct EndpointWithSecret {
 pub struct RotatedSecret {
     #[schema(example = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=")]
     pub secret: Option<String>,
-    /// Until then both secrets sign.
+    /// Until then the one before signs too.
     pub previous_secret_expires_at: Moment,
 }
 
@@ -107,6 +107,7 @@ pub struct Delivery {
     #[schema(example = 84)]
     pub duration_ms: i64,
     pub attempted_at: Moment,
+    /// While the event waits for it.
     pub next_attempt_at: Option<Moment>,
     /// pending, retrying, delivered or failed.
     #[schema(example = "delivered")]

@@ -232,8 +232,7 @@ pub(super) const ROTATE: Endpoint = Endpoint {
     tag: TAG,
     summary: "Rotate a secret",
     description: "A new secret, shown this once. For a day every delivery carries a signature of each, the new one \
-                  first, so that receivers can change over at leisure; the secret before the old one ends at once. \
-                  Takes no members.",
+                  first, so that receivers can change over at leisure. Takes no members.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[ID],

@@ -50,6 +50,7 @@ pub(super) fn body(place: &Setting) -> Markup {
         (section("twice", "Once, and in order", twice(place)))
         (section("retries", "When it fails", retries(place, &endpoints)))
         (section("rotate", "Another secret", rotate(&endpoints)))
+        (section("pages", "Pages to look at it", pages(place)))
     }
 }
 
@@ -107,8 +108,8 @@ fn create(place: &Setting, endpoints: &str) -> Markup {
             }
             li { (prose("`filter_types` says which events; without it you get all, also new ones.")) }
             li {
-                (prose("A try sends one event at once and tells what the receiver answered. It is \
-                        never repeated, or held against the endpoint."))
+                (prose("A try sends one event at once, with example data and `test: true`, and tells what \
+                        the receiver answered. It is never repeated, or held against the endpoint."))
             }
         }
     };
@@ -156,20 +157,20 @@ fn verify() -> Markup {
              languages; without one it takes a few lines."
         }
         ol.steps {
-            li { (prose("Take the body as the bytes that came, before anything reads it as JSON.")) }
-            li { (prose("Join `webhook-id`, `webhook-timestamp` and the body with full stops.")) }
+            li { p { (prose("Take the body as the bytes that came, before anything reads it as JSON.")) } }
+            li { p { (prose("Join `webhook-id`, `webhook-timestamp` and the body with full stops.")) } }
             li {
-                (prose("Sign that with HMAC-SHA256. The key is what follows `whsec_` in the secret, \
-                        decoded from base64."))
+                p { (prose("Sign that with HMAC-SHA256. The key is what follows `whsec_` in the secret, \
+                        decoded from base64.")) }
             }
             li {
-                (prose("Write it as `v1,` and base64. It must be among the entries of \
+                p { (prose("Write it as `v1,` and base64. It must be among the entries of \
                         `webhook-signature`, which are separated by spaces; compare in constant \
-                        time."))
+                        time.")) }
             }
             li {
-                (prose("Refuse a `webhook-timestamp` more than five minutes off, so that nobody can \
-                        send again what they overheard. Each attempt has a fresh one."))
+                p { (prose("Refuse a `webhook-timestamp` more than five minutes off, so that nobody can \
+                        send again what they overheard. Each attempt has a fresh one.")) }
             }
         }
     };
@@ -214,7 +215,10 @@ fn retries(place: &Setting, endpoints: &str) -> Markup {
             }
         }
         ul.facts {
-            li { "After the last it is a dead letter, which can be sent again by hand." }
+            li {
+                "After the last it is a dead letter. " a href="/settings/webhooks/failed" { "Not delivered" }
+                " under Settings, Webhooks, lists them, and sends one again, or all since a day."
+            }
             li { (prose("410 disables the endpoint at once, with `disabled_reason` `gone`.")) }
             li {
                 (prose("An endpoint that used up all attempts, and where nothing has arrived for five \
@@ -236,12 +240,30 @@ fn retries(place: &Setting, endpoints: &str) -> Markup {
     )
 }
 
+fn pages(place: &Setting) -> Markup {
+    let said = html! {
+        p {
+            "Under " a href="/settings/webhooks" { "Settings, Webhooks" }
+            " the person sees the endpoints of all their keys: every attempt with what the receiver \
+             answered, each event with its payload, what was not delivered, and a button to send it again."
+        }
+        p {
+            (prose("For whoever looks after a receiver and has no account here, the portal shows the same of \
+                    one key. `GET /webhooks/portal` answers a link: it opens once, within ten minutes, and \
+                    the pages stay open for an hour."))
+        }
+    };
+    let portal = format!("{}/webhooks/portal", place.base);
+    pair(&said, &snippet::text("A link to the portal", &curl(&portal)))
+}
+
 fn rotate(endpoints: &str) -> Markup {
     let said = html! {
         p {
             (prose("A new secret takes over at once, and for 24 hours every delivery carries a \
                     signature of each, the new one first. Put the new secret into the receiver within \
-                    that day, and nothing is refused."))
+                    that day, and nothing is refused. Changed again within the day, every one of them \
+                    signs until its own day is over."))
         }
     };
     let rotate = curl_post(&format!("{endpoints}/$ENDPOINT/rotate"), None);

@@ -18,6 +18,7 @@ pub(super) async fn test(
 ) -> Shown {
     let id = parse(&id)?;
     let asked = Some(form.text("event_type")).filter(|it| !it.is_empty());
+    keeper.count().await?;
     let trial = webhooks::test(keeper.app(), keeper.caller(), id, asked).await?;
     let endpoint = webhooks::get(keeper.app(), keeper.caller(), id).await?;
     one::show(&keeper, &endpoint, Some(&trial), &Wrong::default()).await

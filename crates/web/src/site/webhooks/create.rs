@@ -93,7 +93,7 @@ pub(super) fn card(
                     a href="/settings/keys" { "Make a key first" }
                 }
             } @else {
-                p.soft { "It hears of what its key may see, and ends with the key." }
+                p.soft { "It hears of what its key may see, and ends with the key. In the API only that key sees it." }
                 (fields::form(&keeper.at(""), keeper.form_token(), inner))
             }
         }

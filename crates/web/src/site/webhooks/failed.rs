@@ -16,7 +16,7 @@ use crate::site::address;
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::form::Form;
 use crate::site::show::{counted, plural};
-use crate::site::trouble::{Shown, Trouble};
+use crate::site::trouble::{Shown, Trouble, sentence};
 
 const PAGE: usize = 50;
 
@@ -28,13 +28,21 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
 pub(super) async fn send(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown {
     let endpoint = super::parse(form.text("endpoint"))?;
     let event = EventId::parse(form.text("event")).map_err(|_| Trouble::not_found())?;
-    let sent = replay::send_again(keeper.app(), keeper.caller(), endpoint, event).await?;
+    keeper.count().await?;
+    let back = format!("/events/{event}");
+    let sent = match replay::send_again(keeper.app(), keeper.caller(), endpoint, event).await {
+        // It changed since the page was shown.
+        Err(Error::Conflict { message, .. }) => {
+            return Ok(keeper.see_other(&back, &sentence(&message)));
+        }
+        sent => sent?,
+    };
     let said = super::attempts::said(&sent);
     let said = match sent.status.as_str() {
         "succeeded" => format!("It was delivered: {said}."),
         _ => format!("It was not delivered: {said}."),
     };
-    Ok(keeper.see_other(&format!("/events/{event}"), &said))
+    Ok(keeper.see_other(&back, &said))
 }
 
 pub(super) async fn start(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown {
@@ -50,7 +58,13 @@ pub(super) async fn start(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown
 async fn begin(keeper: &Keeper, form: &Form) -> Result<Replay> {
     let unknown = |_| Error::invalid("to", "choose an endpoint");
     let endpoint = EndpointId::parse(form.text("to")).map_err(unknown)?;
-    let since = day(form.text("since"))?;
+    let oldest = keeper.now().as_second() - replay::DAYS_MAX * 86_400;
+    let oldest = Timestamp::from_second(oldest).unwrap_or(Timestamp::MIN);
+    let since = match day(form.text("since"))? {
+        // Of the oldest day there is, the part that is left.
+        since if since < oldest && oldest.as_second() - since.as_second() < 86_400 => oldest,
+        since => since,
+    };
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let start = move |tx: &mut service::Tx<'_>| replay::start(&mine, tx, &caller, endpoint, since);
     keeper.app().db.write(start).await
@@ -122,7 +136,7 @@ fn again(keeper: &Keeper, endpoints: &[Endpoint], jobs: &[Replay], wrong: &Wrong
                 (replay::DAYS_MAX) " days back, and " (counted(replay::TOTAL_MAX)) " at a time."
             }
             @if on.is_empty() {
-                p { "No endpoint is switched on." }
+                p { "No endpoint is switched on. " a href=(keeper.at("")) { "Switch one on first" } }
             } @else {
                 (fields::form(&keeper.at("/failed/replay"), keeper.form_token(), inner))
             }
@@ -169,6 +183,7 @@ fn url(id: EndpointId, endpoints: &[Endpoint]) -> &str {
 }
 
 fn row(keeper: &Keeper, it: &Letter, endpoints: &[Endpoint]) -> Markup {
+    let is_on = endpoints.iter().any(|at| at.id == it.endpoint && at.status == Status::Active);
     html! {
         li {
             span.what {
@@ -178,7 +193,11 @@ fn row(keeper: &Keeper, it: &Letter, endpoints: &[Endpoint]) -> Markup {
                     ", given up " (exactly(it.updated_at))
                 }
             }
-            (send_button(keeper, it))
+            @if is_on {
+                (send_button(keeper, it))
+            } @else {
+                a href=(keeper.at(&format!("/{}", it.endpoint))) { "Its endpoint is off" }
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use http::request::Parts;
 use maud::{Markup, html};
 use service::webhooks::portal::{self, Pass};
 use service::webhooks::{Endpoint, Status};
-use service::{App, Caller, keys, sessions};
+use service::{App, Caller, Error, keys, limits, sessions};
 
 use crate::Door;
 use crate::site::assets::Asset;
@@ -125,6 +125,16 @@ impl Keeper {
         }
     }
 
+    /// Whoever makes this server send something does not do so more often than their requests are allowed to.
+    pub(super) async fn count(&self) -> service::Result<()> {
+        let standing = limits::take(self.app(), self.caller().credential_id()).await?;
+        if standing.accepted {
+            return Ok(());
+        }
+        let retry_after_seconds = standing.reset_seconds.max(1);
+        Err(Error::Limited { retry_after_seconds, what: "messages" })
+    }
+
     pub(super) fn now(&self) -> Timestamp {
         self.app().clock.now()
     }
@@ -151,7 +161,8 @@ impl Keeper {
             Keeper::Person(it) => {
                 let (now, all) = (self.now(), keys::list(it.app(), &it.caller).await?);
                 let used = all.into_iter().filter(|it| it.is_active(now));
-                Ok(used.map(|it| (it.id, it.name)).collect())
+                // Several may have one name.
+                Ok(used.map(|it| (it.id, format!("{}, ending in {}", it.name, it.hint))).collect())
             }
             Keeper::Guest(it) => Ok(vec![(it.pass.key, it.pass.key_name.clone())]),
         }
@@ -204,13 +215,15 @@ impl Guest {
     fn page(&self, status: StatusCode, main: Markup) -> Response {
         let leave = fields::button("/portal/webhooks/leave", &self.form_token, "Leave", "quiet");
         let body = html! {
-            body.wide {
+            body.app.guest {
                 a.skip href="#main" { "Skip to the content" }
                 header.top { div.bar { span.brand { (mark::svg()) span { "Evenkeel" } } (leave) } }
-                div.shell {
+                div.content {
                     main id="main" tabindex="-1" {
-                        h1 { "Webhooks" }
-                        p.soft { "What the key \"" (self.pass.key_name) "\" has, and nothing else." }
+                        div.lead-in {
+                            h1 { "Webhooks" }
+                            p.soft { "What the key \"" (self.pass.key_name) "\" has, and nothing else." }
+                        }
                         @if let Some(notice) = &self.notice {
                             p.notice role="status" { (notice) }
                         }
@@ -236,11 +249,21 @@ pub(crate) fn trouble(endpoint: &Endpoint) -> Option<&'static str> {
     Some(match endpoint.disabled_reason.as_deref() {
         Some("gone") => "It answered that it is gone (410), so nothing more is sent there.",
         Some("failing") => "Nothing has arrived there for five days, so nothing more is sent.",
+        Some(KEY_ENDED) => "Its API key has ended, and so has it. Nothing is sent there.",
         _ => "It was switched off by hand. Nothing is sent there.",
     })
 }
 
+const KEY_ENDED: &str = "key_ended";
+
+/// Whether it can never be switched on again.
+pub(super) fn has_ended(endpoint: &Endpoint) -> bool {
+    endpoint.disabled_reason.as_deref() == Some(KEY_ENDED)
+}
+
 /// Whether somebody should look: it was not switched off on purpose.
 pub(crate) fn needs_a_look(endpoint: &Endpoint) -> bool {
-    endpoint.status == Status::Disabled && endpoint.disabled_reason.as_deref() != Some("manual")
+    let on_purpose = [Some("manual"), Some(KEY_ENDED)];
+    endpoint.status == Status::Disabled
+        && !on_purpose.contains(&endpoint.disabled_reason.as_deref())
 }

@@ -8,7 +8,7 @@ use service::webhooks::{self, Endpoint, Filter, Status, Trial};
 use wire::v1::EventType;
 
 use super::create::type_boxes;
-use super::keeper::{Keeper, Part, trouble};
+use super::keeper::{Keeper, Part, has_ended, trouble};
 use super::{attempts, badge, exactly, parse, types, when};
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::show::moment;
@@ -37,7 +37,12 @@ pub(super) async fn show(
     let all = keeper.at(&format!("/attempts?endpoint={}", endpoint.id));
     let main = html! {
         (wrong.summary())
-        @if let Some(said) = trouble(endpoint) { p.warning role="status" { (said) } }
+        @if let Some(said) = trouble(endpoint) {
+            p.warning role="status" {
+                (said)
+                @if !has_ended(endpoint) { " " a href="#ending" { "Switch it on again" } }
+            }
+        }
         (facts(keeper, endpoint, key))
         (trying(keeper, endpoint, trial))
         section.card aria-labelledby="recent" {
@@ -85,7 +90,10 @@ fn trying(keeper: &Keeper, endpoint: &Endpoint, trial: Option<&Trial>) -> Markup
     html! {
         section.card aria-labelledby="try" {
             h2 id="try" { "Try it" }
-            p.soft { "One message with example data, at once. It is not repeated, and counts for nothing." }
+            p.soft {
+                "One message with example data and " code { "test: true" } ", at once. It is not repeated, \
+                 and counts for nothing."
+            }
             @if let Some(trial) = trial { (outcome(trial)) }
             (fields::form(&action, keeper.form_token(), inner))
         }
@@ -115,10 +123,10 @@ fn secrets(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
             dl.key-facts {
                 div { dt { "Current secret" } dd { "Signs every message" } }
                 div {
-                    dt { "Previous secret" }
+                    dt { "Previous secrets" }
                     dd {
                         @match before {
-                            Some(until) => { "Signs beside it until " (exactly(until)) }
+                            Some(until) => { "Sign beside it, the last until " (exactly(until)) }
                             None => { "None" }
                         }
                     }
@@ -128,9 +136,8 @@ fn secrets(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
             details.confirm {
                 summary { "Change the secret" }
                 p {
-                    "You are shown a new secret. For a day messages are signed with both, so that \
-                     your receiver can change over."
-                    @if before.is_some() { " The previous one ends at once." }
+                    "You are shown a new secret. For a day messages are signed with the old one \
+                     too, so that your receiver can change over."
                 }
                 (fields::button(&action, keeper.form_token(), "Make a new secret", "primary"))
             }
@@ -158,12 +165,22 @@ fn ending(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
     let act = |verb: &str| keeper.at(&format!("/{}/{verb}", endpoint.id));
     html! {
         section.card aria-labelledby="ending" {
-            h2 id="ending" { "Switch it off" }
             @if endpoint.status == Status::Active {
-                p.soft { "Nothing is sent there until you switch it on again. What waits now is kept under Not delivered." }
-                (fields::button(&act("disable"), keeper.form_token(), "Disable", "quiet"))
+                h2 id="ending" { "Switch it off" }
+                p.soft {
+                    "Nothing is sent there until you switch it on again. What waits now is kept under Not \
+                     delivered; what happens while it is off is not kept for it."
+                }
+                (fields::button(&act("disable"), keeper.form_token(), "Disable", "outlined"))
+            } @else if has_ended(endpoint) {
+                h2 id="ending" { "It has ended" }
+                p.soft { "It ended with its key. Make a new endpoint for a key that is in use." }
             } @else {
-                p.soft { "It hears of what happens from then on. What it missed is under Not delivered." }
+                h2 id="ending" { "Switch it on" }
+                p.soft {
+                    "It hears of what happens from then on. What waited when it was switched off is under \
+                     Not delivered; what happened meanwhile was not kept for it."
+                }
                 (fields::button(&act("enable"), keeper.form_token(), "Enable", "primary"))
             }
             details.confirm {

@@ -136,15 +136,15 @@ async fn an_endpoint_is_changed_switched_off_and_on_rotated_and_deleted() {
     let page = desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
     assert!(page.contains("Disable</button>"), "{page}");
 
-    assert!(page.contains("<dt>Previous secret</dt><dd>None</dd>"), "{page}");
+    assert!(page.contains("<dt>Previous secrets</dt><dd>None</dd>"), "{page}");
     let rotated = desk.browser.post(&at(&endpoint, "/rotate"), &[]).await.good();
     assert!(secret(&rotated).len() == 50);
     let page = desk.get(&at(&endpoint, "")).await;
-    assert!(page.contains("Signs beside it until 2026-03-11 12:00:00 UTC"), "{page}");
+    assert!(page.contains("Sign beside it, the last until 2026-03-11 12:00:00 UTC"), "{page}");
     assert!(!page.contains("whsec_"), "{page}");
     desk.world.advance_seconds(86_401);
     let page = desk.get(&at(&endpoint, "")).await;
-    assert!(page.contains("<dt>Previous secret</dt><dd>None</dd>"), "{page}");
+    assert!(page.contains("<dt>Previous secrets</dt><dd>None</dd>"), "{page}");
 
     desk.browser.submit(&at(&endpoint, "/delete"), &[]).await.good();
     assert_eq!(desk.browser.get(&at(&endpoint, "")).await.status, StatusCode::NOT_FOUND);
@@ -335,4 +335,53 @@ async fn the_portal_closes_with_its_key_and_a_session_does_not_open_it() {
     service::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
     assert_eq!(browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
     assert_eq!(desk.browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn an_endpoint_whose_key_has_ended_says_so_and_cannot_be_woken() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&[]).await;
+    service::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
+    let page = desk.get(&at(&endpoint, "")).await;
+    assert!(page.contains("Its API key has ended") && !page.contains("Enable</button>"), "{page}");
+    let refused = desk.browser.post(&at(&endpoint, "/enable"), &[]).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    // Its end was the person's own will.
+    assert!(!desk.get("/settings/webhooks").await.contains("class=\"warning\""));
+}
+
+#[tokio::test]
+async fn a_page_makes_the_server_send_no_more_often_than_a_program_could() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&[]).await;
+    let mut statuses = Vec::new();
+    for _ in 0..101 {
+        statuses.push(desk.browser.post(&at(&endpoint, "/test"), &[]).await.status);
+    }
+    assert_eq!(statuses.pop(), Some(StatusCode::TOO_MANY_REQUESTS));
+    assert!(statuses.iter().all(|it| *it == StatusCode::OK), "{statuses:?}");
+    assert_eq!(desk.receiver.heard().len(), 100);
+}
+
+/// What lies there is sent again by a button, unless its endpoint is off; then the way there is shown.
+#[tokio::test]
+async fn what_cannot_be_sent_again_now_says_why() {
+    let mut desk = Desk::new().await;
+    let endpoint = desk.endpoint(&["transaction.created"]).await;
+    desk.receiver.says([Says::Status(503)]);
+    desk.happens("one").await;
+    desk.browser.submit(&at(&endpoint, "/disable"), &[]).await.good();
+    let page = desk.get("/settings/webhooks/failed").await;
+    assert!(page.contains("Its endpoint is off") && !page.contains("Send again<span"), "{page}");
+    let (_, rest) = page.split_once("/settings/webhooks/events/").unwrap();
+    let event = rest.split('"').next().unwrap().to_owned();
+    let id = endpoint.id.to_string();
+    let fields = [("endpoint", id.as_str()), ("event", event.as_str())];
+    let page = desk.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
+    assert!(page.contains("The endpoint is off; enable it first"), "{page}");
+    // The oldest day that can be chosen is one that is taken.
+    desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
+    let fields = [("to", id.as_str()), ("since", "2026-02-08")];
+    let page = desk.browser.submit("/settings/webhooks/failed/replay", &fields).await.good();
+    assert!(page.contains("1 message will be sent again"), "{page}");
 }

@@ -9,7 +9,8 @@ use testkit::receiver::Says;
 
 use super::{ENDPOINTS, Hook, of, text, with_key};
 
-const FULL: &str = "409 ENDPOINT_LIMIT_REACHED: this key has 5 active endpoints already";
+const FULL: &str = "409 ENDPOINT_LIMIT_REACHED: this key has 5 active endpoints already; \
+    disable or delete one first";
 
 #[tokio::test]
 async fn an_endpoint_is_made_read_changed_and_deleted() {

@@ -174,10 +174,12 @@ async fn changes_are_refused_in_words_that_help() {
 async fn an_address_that_must_not_be_sent_to_is_refused_when_it_is_named() {
     let hook = Hook::new().await;
     let made = hook.endpoint().await;
-    let https = "the URL must begin with https://";
-    let plain =
-        "the URL must name a host, in at most 2048 characters, without user name or password";
-    let private = "the host has an address that is not public";
+    let https = "the URL must begin with https://; to hear of events on your own machine, start \
+                 `evenkeel listen --forward`";
+    let plain = "the URL must look like https://example.com/hooks: a host in plain letters, at most \
+                 2048 characters, no user name or password";
+    let private = "the host has an address that is not public; whoever runs this server can allow a \
+                   network by webhooks.allow_networks";
     for (url, why) in [
         ("http://example.com/", https),
         ("http://127.0.0.1/", https),
