@@ -15,6 +15,7 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
     second_step(&mut show);
     new_key_and_consent(&mut show);
     files(&mut show);
+    portal(&mut show);
 }
 
 /// As the server printed it, such as `k7wq-3m2x-9d4h`.
@@ -161,4 +162,34 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     show("import-columns", &browser);
     open("holiday.jpg");
     show("import-unreadable", &browser);
+}
+
+/// What somebody sees who looks after a receiver and has no account here.
+fn portal(show: &mut impl FnMut(&str, &Browser)) {
+    let program = Program::demo();
+    let key = program.fact("api_key");
+    let bearer = format!("Bearer {key}");
+    let post = |path: &str, body: &str| {
+        let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        program.send("POST", path, &headers, body).json()
+    };
+    // Nobody listens there, which is what there is to see.
+    let made = post("/v1/webhooks/endpoints", r#"{"url": "https://localhost:1/hooks"}"#);
+    let id = made["data"]["id"].as_str().expect("an endpoint is made").to_owned();
+    post(&format!("/v1/webhooks/endpoints/{id}/test"), r#"{"event_type": "transaction.created"}"#);
+    let link = program.get("/v1/webhooks/portal", key).json();
+    let browser = Browser::start(program.origin());
+    browser.go(link["data"]["url"].as_str().expect("a link is made"));
+    show("portal-door", &browser);
+    browser.press("Open the portal");
+    browser.sees("and nothing else");
+    show("portal", &browser);
+    for (path, name) in [
+        (format!("/{id}"), "endpoint"),
+        ("/attempts".to_owned(), "attempts"),
+        ("/failed".to_owned(), "failed"),
+    ] {
+        browser.go(&format!("/portal/webhooks{path}"));
+        show(&format!("portal-{name}"), &browser);
+    }
 }
