@@ -1,17 +1,12 @@
-//! PostgreSQL: reads share a few connections and travel back to back; a transaction has one to itself, and moves it along
-//! itself.
+//! PostgreSQL: reads share a few connections and travel back to back; a transaction has one to itself.
 
 use std::collections::HashMap;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Fuse};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::sync::Semaphore;
 use tokio_postgres::config::{Host, SslMode};
@@ -96,14 +91,8 @@ struct Pool {
     turns: Arc<Semaphore>,
 }
 
-/// Carries questions and answers for as long as it is polled.
-type Line = BoxFuture<'static, Result<(), tokio_postgres::Error>>;
-
 pub(crate) struct Connection {
     client: Client,
-    /// For whoever has it to itself: a task of its own would be woken for each question, and would wake the asker for
-    /// each answer.
-    line: Option<Mutex<Fuse<Line>>>,
     prepared: Mutex<HashMap<String, Statement>>,
     /// The server owes an answer: the line may be dead although it looks open.
     is_silent: AtomicBool,
@@ -111,7 +100,7 @@ pub(crate) struct Connection {
 
 impl Postgres {
     pub(crate) async fn connect(address: &Address) -> Result<Postgres> {
-        let first = Arc::new(Connection::own(address).await?);
+        let first = Arc::new(Connection::open(address).await?);
         let shared = (0..SHARED_CONNECTIONS).map(|_| Mutex::new(None)).collect();
         let pool = Pool {
             address: address.clone(),
@@ -169,7 +158,7 @@ impl Postgres {
 
     /// A connection of its own for one long read.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
-        Ok(Arc::new(Connection::shared(&self.pool.address).await?))
+        Ok(Arc::new(Connection::open(&self.pool.address).await?))
     }
 
     async fn shared_connection(&self) -> Result<Arc<Connection>> {
@@ -182,7 +171,7 @@ impl Postgres {
         if let Some(connection) = live(slot) {
             return Ok(connection);
         }
-        let fresh = Arc::new(Connection::shared(&self.pool.address).await?);
+        let fresh = Arc::new(Connection::open(&self.pool.address).await?);
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh.clone());
         Ok(fresh)
     }
@@ -195,7 +184,7 @@ impl Pool {
             match idle {
                 Some(connection) if connection.is_usable() => return Ok(connection),
                 Some(_) => {}
-                None => return Ok(Arc::new(Connection::own(&self.address).await?)),
+                None => return Ok(Arc::new(Connection::open(&self.address).await?)),
             }
         }
     }
@@ -212,51 +201,26 @@ impl Pool {
 }
 
 impl Connection {
-    /// For many who ask at the same time.
-    async fn shared(address: &Address) -> Result<Connection> {
-        let (client, line) = connect(address).await?;
-        tokio::spawn(line.map(report));
-        Connection::ready(client, None).await
-    }
-
-    /// For one at a time, who moves it along by `carry`.
-    async fn own(address: &Address) -> Result<Connection> {
-        let (client, line) = connect(address).await?;
-        Connection::ready(client, Some(Mutex::new(line.fuse()))).await
-    }
-
-    async fn ready(client: Client, line: Option<Mutex<Fuse<Line>>>) -> Result<Connection> {
+    async fn open(address: &Address) -> Result<Connection> {
+        let opening = async {
+            if address.config.get_ssl_mode() == SslMode::Disable {
+                let (client, connection) = address.config.connect(NoTls).await?;
+                tokio::spawn(async move { report(connection.await) });
+                Ok::<_, Error>(client)
+            } else {
+                let (client, connection) = address.config.connect(tls()?).await?;
+                tokio::spawn(async move { report(connection.await) });
+                Ok(client)
+            }
+        };
+        let client = tokio::time::timeout(CONNECT_TIMEOUT * 2, opening).await.map_err(late)??;
         let (prepared, is_silent) = (Mutex::new(HashMap::new()), AtomicBool::new(false));
-        let connection = Connection { client, line, prepared, is_silent };
-        connection.carry(connection.ask(connection.client.batch_execute(SETTINGS))).await?;
+        let connection = Connection { client, prepared, is_silent };
+        connection.ask(connection.client.batch_execute(SETTINGS)).await?;
         Ok(connection)
     }
 
-    /// Waits for something that is asked over this line.
-    pub(crate) async fn carry<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        poll_fn(|cx| {
-            let done = work.as_mut().poll(cx);
-            if done.is_pending() {
-                // An answer that comes along wakes the one who waits for it, so that the work is looked at again.
-                self.move_along(cx);
-            }
-            done
-        })
-        .await
-    }
-
-    fn move_along(&self, cx: &mut Context<'_>) {
-        let Some(line) = &self.line else { return };
-        let mut line = line.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Poll::Ready(ended) = line.poll_unpin(cx) {
-            report(ended);
-        }
-    }
-
     pub(crate) fn is_usable(&self) -> bool {
-        // While nobody moved it along, the server may have hung up.
-        self.move_along(&mut Context::from_waker(Waker::noop()));
         !self.client.is_closed() && !self.is_silent.load(Ordering::Relaxed)
     }
 
@@ -358,19 +322,6 @@ impl Connection {
         })
         .await
     }
-}
-
-async fn connect(address: &Address) -> Result<(Client, Line)> {
-    let opening = async {
-        if address.config.get_ssl_mode() == SslMode::Disable {
-            let (client, connection) = address.config.connect(NoTls).await?;
-            Ok::<_, Error>((client, connection.boxed()))
-        } else {
-            let (client, connection) = address.config.connect(tls()?).await?;
-            Ok((client, connection.boxed()))
-        }
-    };
-    tokio::time::timeout(CONNECT_TIMEOUT * 2, opening).await.map_err(late)?
 }
 
 fn transact<T, E: From<Error>>(

@@ -51,8 +51,7 @@ impl<'c> Talk<'c> {
     pub(crate) fn ask<T>(&mut self, question: impl Future<Output = Result<T>>) -> Result<T> {
         let begins = !std::mem::replace(&mut self.has_begun, true);
         let unsaid = std::mem::take(&mut self.unsaid);
-        let asking = self.together(begins, &unsaid, question);
-        self.runtime.block_on(self.connection.carry(asking))
+        self.runtime.block_on(self.together(begins, &unsaid, question))
     }
 
     async fn together<T>(
