@@ -68,7 +68,10 @@ impl Bound {
             Some(url) => url.clone(),
             None => url_of(listener.local_addr()?),
         };
-        data_dir::remember_address(config, &web_url)?;
+        // A help for commands, and no reason not to serve.
+        if let Err(error) = data_dir::remember_address(config, &web_url) {
+            tracing::warn!(error = crate::sentence(&error), "the address could not be noted down");
+        }
         Ok(Bound { listener, metrics, web_url, demo: None })
     }
 

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-/// At the end of a statement: what was read of `e` is not deleted before the end of the transaction.
-const KEY_SHARE: &str = " for key share of e";
+/// At the end of a statement: what was read of `e` is not deleted, or not changed either, before the end of the transaction.
+const LOCKS: [&str; 2] = [" for key share of e", " for share of e"];
 
 /// SQLite numbers `$1` by first appearance and `?1` by its number; we mean the number. No literal of ours holds
 /// a dollar, which the statement test checks.
 ///
 /// Nobody else writes while a transaction of SQLite does, so rows need no lock.
 pub(crate) fn for_sqlite(sql: &str) -> Cow<'_, str> {
-    let sql = sql.strip_suffix(KEY_SHARE).unwrap_or(sql);
+    let sql = LOCKS.iter().find_map(|it| sql.strip_suffix(it)).unwrap_or(sql);
     if sql.contains('$') { Cow::Owned(sql.replace('$', "?")) } else { Cow::Borrowed(sql) }
 }
 

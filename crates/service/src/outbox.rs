@@ -19,7 +19,7 @@ pub struct Stored {
 /// Appends events in the order they happened, and what is to be sent of them.
 pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Result<()> {
     let now = app.clock.now();
-    let listeners = Listeners::of(tx, user, now)?;
+    let listeners = Listeners::of(app, tx, user, now)?;
     let written = write(app, tx, user, events, now)?;
     if listeners.is_empty() {
         return Ok(());
@@ -36,7 +36,7 @@ pub(crate) fn append_for_key(
     event: &Event,
 ) -> Result<()> {
     let now = app.clock.now();
-    let listeners = Listeners::of(tx, user, now)?.of_key(key);
+    let listeners = Listeners::of(app, tx, user, now)?.of_key(key);
     let written = write(app, tx, user, std::slice::from_ref(event), now)?;
     fan_out::fan_out(app, tx, user, listeners, &written, now)
 }

@@ -20,6 +20,9 @@ pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool
         true => format!("\nA key for each person: {}\n", keys.display()),
         false => String::new(),
     };
+    // As it was started: after `cargo run` it is on no path.
+    let program = std::env::args().next().filter(|it| it.contains('/'));
+    let program = program.unwrap_or_else(|| "evenkeel".to_owned());
     let curl = key::curl(&access.api_key, url, "/v1/transactions?limit=3");
     let text = format!(
         "
@@ -37,7 +40,7 @@ Ask it something:
 See its events as they happen, in another terminal:
 
   export EVENKEEL_KEY={}
-  evenkeel listen --data-dir {}
+  {program} listen --data-dir {}
 
 {}
 ",

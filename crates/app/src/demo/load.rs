@@ -44,7 +44,8 @@ pub(super) async fn seed(config: &Config, app: &App, state: State, size: Size) -
     state.finish(config)?;
     let (user, _) = find_or_create(app, &email(0), "").await?;
     let access = give_access(config, app, user, &email(0), again).await?;
-    Ok(Access { api_key: keys.into_iter().next().context("there is nobody")?, ..access })
+    let api_key = keys.into_iter().next().context("there is nobody")?;
+    Ok(Access { api_key, same: false, ..access })
 }
 
 /// What all the tasks share.

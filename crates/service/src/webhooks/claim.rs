@@ -1,5 +1,6 @@
 //! Taking what is due: as much of each endpoint as it has room for, so that none stands in another's way.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::{EndpointId, EventId, KeyId, Timestamp, UserId};
@@ -117,6 +118,7 @@ async fn look(app: &App, to: Arc<Address>, most: usize, now: Timestamp) -> Resul
 /// Each is asked for once more, by its key and the time that was seen: of two who want the same, one has it.
 fn take(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
     let until = leased_until(now);
+    tx.all(HELD, params![now, ENDPOINTS_MAX], |_| Ok(()))?;
     let values: Vec<[Param<'_>; 6]> = due
         .iter()
         .flat_map(|it| it.rows.iter().map(move |row| (&it.to, row)))
@@ -148,6 +150,10 @@ fn take(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
 pub(super) async fn give_back(app: &App, held: Vec<(Job, i64)>) -> Result<()> {
     let now = app.clock.now();
     let give = move |tx: &mut Tx<'_>| {
+        let endpoints: BTreeSet<_> = held.iter().map(|(it, _)| (it.to.id, it.to.user)).collect();
+        for (id, user) in endpoints {
+            tx.first(HELD_ONE, params![user, id], |_| Ok(()))?;
+        }
         let each = held.iter().map(|(it, until)| -> [Param<'_>; 5] {
             let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
             [user, endpoint, event, now.into(), (*until).into()]
@@ -255,6 +261,12 @@ const DUE: &str = "select d.event_id, d.event_type, d.attempts,
     (select e.created_at from events e where e.user_id = d.user_id and e.id = d.event_id)
     from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
     order by d.due_at, d.event_id limit $3";
+/// As `READY` finds them: nobody switches them off or deletes them while their deliveries are being claimed.
+const HELD: &str = "select e.id from webhook_endpoints e where e.status = 'active'
+    and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
+    order by e.id limit $2 for share of e";
+const HELD_ONE: &str =
+    "select e.id from webhook_endpoints e where e.user_id = $1 and e.id = $2 for share of e";
 /// Nothing here fits the index of what is due: without statistics PostgreSQL would walk that for every row.
 const CLAIM: &str = "update deliveries set due_at = $5 where user_id = $1 and endpoint_id = $2
     and event_id = $3 and coalesce(due_at, $5) <= $4 and attempts = $6";
@@ -265,4 +277,4 @@ pub(super) const EVENT: &str =
 const DROP: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $4
     where user_id = $1 and endpoint_id = $2 and event_id = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[READY, DUE, CLAIM, GIVE_BACK, EVENT, DROP];
+pub(super) const STATEMENTS: &[&str] = &[READY, DUE, HELD, HELD_ONE, CLAIM, GIVE_BACK, EVENT, DROP];

@@ -104,6 +104,7 @@ async fn until_told(told: &mut watch::Receiver<u64>) {
 
 async fn claim_all(app: &App, ends: &Ends) {
     let seats = &app.post.seats;
+    let recalls = seats.recalls();
     let claimed = claim::claim(app, |it| seats.room(it), seats.left()).await;
     let claimed = claimed.unwrap_or_else(|error| {
         tracing::warn!(%error, "what is to be sent could not be claimed; it is tried again");
@@ -111,8 +112,10 @@ async fn claim_all(app: &App, ends: &Ends) {
     });
     for batch in claimed {
         for job in batch.jobs {
-            let seat = seats.take(batch.endpoint);
-            set_out(app, Ride { job, seat, until: batch.until }, ends);
+            match seats.take(batch.endpoint, recalls) {
+                Some(seat) => set_out(app, Ride { job, seat, until: batch.until }, ends),
+                None => drop(ends.give_back.send((job, batch.until))),
+            }
         }
         seats.mark(batch.endpoint, batch.is_behind);
     }

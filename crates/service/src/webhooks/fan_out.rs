@@ -12,7 +12,11 @@ use super::seats::Ride;
 use crate::{App, Result, Scopes, Tx};
 
 /// Who wants to hear of this person's events.
-pub(crate) struct Listeners(Vec<Listener>);
+pub(crate) struct Listeners {
+    all: Vec<Listener>,
+    /// Recalls of lines before they were read.
+    recalls: u64,
+}
 
 struct Listener {
     at: Sealed,
@@ -31,7 +35,13 @@ pub(crate) struct Written<'e> {
 }
 
 impl Listeners {
-    pub(crate) fn of(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<Listeners> {
+    pub(crate) fn of(
+        app: &App,
+        tx: &mut Tx<'_>,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<Listeners> {
+        let recalls = app.post.seats.recalls();
         let read = |row: &db::Row<'_>| {
             let (limited, scopes): (Option<i64>, &str) = (row.get(8)?, row.get(9)?);
             // A word that is none of ours opens nothing.
@@ -43,18 +53,18 @@ impl Listeners {
                 scopes,
             })
         };
-        Ok(Listeners(tx.all(LISTENERS, params![user, now], read)?))
+        Ok(Listeners { all: tx.all(LISTENERS, params![user, now], read)?, recalls })
     }
 
     /// Only those of this key. Its own endpoints hear of each other whatever accounts it may see.
     pub(crate) fn of_key(mut self, key: KeyId) -> Listeners {
-        self.0.retain(|it| it.at.key == key);
-        self.0.iter_mut().for_each(|it| it.is_limited = false);
+        self.all.retain(|it| it.at.key == key);
+        self.all.iter_mut().for_each(|it| it.is_limited = false);
         self
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 }
 
@@ -70,7 +80,7 @@ pub(crate) fn fan_out(
 ) -> Result<()> {
     let mut seen: HashMap<KeyId, Vec<AccountId>> = HashMap::new();
     let (mut rows, mut rides) = (Vec::new(), Vec::new());
-    for Listener { at, filter_types, is_limited, scopes } in listeners.0 {
+    for Listener { at, filter_types, is_limited, scopes } in listeners.all {
         if is_limited && !seen.contains_key(&at.key) {
             let accounts = tx.all(ACCOUNTS, params![user, at.key], |row| row.get(0))?;
             seen.insert(at.key, accounts);
@@ -83,7 +93,7 @@ pub(crate) fn fan_out(
         let (id, mut to) = (at.id, None);
         for it in wanted {
             let name = it.event.event_type().name;
-            let seat = app.post.seats.seat_for_new(id);
+            let seat = app.post.seats.seat_for_new(id, listeners.recalls);
             // Opened when it is first needed.
             let ride = seat.and_then(|seat| {
                 let to = to.get_or_insert_with(|| at.open_or_complain(app, now).map(Arc::new));

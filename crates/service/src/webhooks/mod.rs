@@ -284,7 +284,8 @@ pub fn update(
     )?;
     match status {
         Status::Disabled => ending::stop(app, tx, caller.user, id, now)?,
-        Status::Active => ending::recall(app, tx, id),
+        Status::Active if change.url.is_some() => ending::recall(app, tx, id),
+        Status::Active => {}
     }
     let note = Note::new(caller, "webhook.update", "Changed a webhook endpoint").about(id);
     audit::note(tx, caller.user, now, note)?;
@@ -292,6 +293,7 @@ pub fn update(
 }
 
 pub fn delete(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: EndpointId) -> Result<()> {
+    users::lock(tx, caller.user)?;
     get_in(tx, caller, id)?;
     tx.execute(DELETE, params![caller.user, id])?;
     ending::recall(app, tx, id);
@@ -306,6 +308,7 @@ pub fn rotate(
     caller: &Caller,
     id: EndpointId,
 ) -> Result<(String, Timestamp)> {
+    users::lock(tx, caller.user)?;
     get_in(tx, caller, id)?;
     let now = app.clock.now();
     let sealed = tx.first(trial::ADDRESS, params![caller.user, id], claim::read_address)?;

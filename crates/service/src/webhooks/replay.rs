@@ -97,10 +97,14 @@ pub fn start(
     if since > now {
         return Err(Error::invalid("since", "since must be in the past"));
     }
-    if now.as_microsecond() - since.as_microsecond() > DAYS_MAX * DAY_MICROSECONDS {
+    let oldest = now.as_microsecond() - DAYS_MAX * DAY_MICROSECONDS;
+    // Of the oldest day there is, the part that is left.
+    if since.as_microsecond() <= oldest - DAY_MICROSECONDS {
         let message = format!("since must be at most {DAYS_MAX} days ago; older payloads are gone");
         return Err(Error::invalid("since", message));
     }
+    let oldest = Timestamp::from_microsecond(oldest).unwrap_or(Timestamp::MIN);
+    let since = since.max(oldest);
     crate::users::lock(tx, caller.user)?;
     let last = tx.first(GET, params![caller.user, endpoint], read)?;
     if last.is_some_and(|it| it.progress == Progress::Running) {

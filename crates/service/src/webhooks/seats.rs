@@ -59,6 +59,8 @@ struct State {
     taken: usize,
     /// Whether something was left because there was no room at all.
     is_full: bool,
+    /// How often somebody's line was recalled: who read an endpoint before the last time may know it wrong.
+    recalls: u64,
     /// Where to hand over what is to be sent, while this process sends.
     inbox: Option<mpsc::UnboundedSender<Ride>>,
 }
@@ -118,8 +120,27 @@ pub(super) struct Seat {
 
 /// Leave to set out.
 pub(super) struct Way {
-    here: OwnedSemaphorePermit,
+    seats: Seats,
+    endpoint: EndpointId,
+    gate: Arc<Semaphore>,
+    /// None once it is given back.
+    here: Option<OwnedSemaphorePermit>,
     _in_all: OwnedSemaphorePermit,
+}
+
+/// One whose gate was replaced on the way belongs to the next gate.
+impl Drop for Way {
+    fn drop(&mut self) {
+        if self.here.take().is_none() {
+            return;
+        }
+        let mut state = self.seats.state();
+        if let Some(place) = state.places.get_mut(&self.endpoint)
+            && !Arc::ptr_eq(&self.gate, &place.gate)
+        {
+            place.gate.add_permits(1);
+        }
+    }
 }
 
 impl Seats {
@@ -145,13 +166,19 @@ impl Seats {
         self.state().inbox.is_some()
     }
 
-    /// A seat for what is about to be written, if this process can send it soon.
-    pub(super) fn seat_for_new(&self, endpoint: EndpointId) -> Option<Seat> {
+    /// To be asked before endpoints are read that somebody is to be sent to.
+    pub(super) fn recalls(&self) -> u64 {
+        self.state().recalls
+    }
+
+    /// A seat for what is about to be written, if this process can send it soon. `seen` are the recalls before its
+    /// endpoint was read.
+    pub(super) fn seat_for_new(&self, endpoint: EndpointId, seen: u64) -> Option<Seat> {
         let mut state = self.state();
         state.inbox.as_ref()?;
-        let taken = state.taken;
+        let (taken, is_stale) = (state.taken, state.recalls != seen);
         let place = state.places.entry(endpoint).or_default();
-        if place.is_behind || place.taken >= place.seats(taken) || taken >= SEATS {
+        if is_stale || place.is_behind || place.taken >= place.seats(taken) || taken >= SEATS {
             place.is_behind = true;
             return None;
         }
@@ -178,9 +205,10 @@ impl Seats {
         SEATS.saturating_sub(self.state().taken)
     }
 
-    /// For something that was claimed.
-    pub(super) fn take(&self, endpoint: EndpointId) -> Seat {
-        self.seat(self.state(), endpoint)
+    /// For something that was claimed, unless its endpoint may have changed since it was read.
+    pub(super) fn take(&self, endpoint: EndpointId, seen: u64) -> Option<Seat> {
+        let state = self.state();
+        (state.recalls == seen).then(|| self.seat(state, endpoint))
     }
 
     fn seat(&self, mut state: MutexGuard<'_, State>, endpoint: EndpointId) -> Seat {
@@ -208,8 +236,11 @@ impl Seats {
     /// Those in line for it are given back: what they know of the endpoint no longer holds.
     pub(super) fn recall(&self, endpoint: EndpointId) {
         let mut state = self.state();
+        state.recalls += 1;
         let Some(place) = state.places.get_mut(&endpoint) else { return };
-        let next = Arc::new(Semaphore::new(place.width));
+        // Those on the way hand their places over as they end.
+        let free = place.gate.forget_permits(place.width);
+        let next = Arc::new(Semaphore::new(free));
         std::mem::replace(&mut place.gate, next).close();
     }
 
@@ -230,7 +261,10 @@ impl Seat {
         let through = async {
             let here = self.gate.clone().acquire_owned().await.ok()?;
             let in_all = self.seats.0.gate.clone().acquire_owned().await.ok()?;
-            Some(Way { here, _in_all: in_all })
+            let (seats, endpoint, gate) = (self.seats.clone(), self.endpoint, self.gate.clone());
+            let way = Way { seats, endpoint, gate, here: Some(here), _in_all: in_all };
+            // Recalled while it waited for the last of them.
+            (!self.gate.is_closed()).then_some(way)
         };
         tokio::select! {
             biased;
@@ -240,7 +274,7 @@ impl Seat {
     }
 
     /// Ends the ride. One that arrives makes room for more of its kind, one that fails for less.
-    pub(super) fn finish(self, way: Way, waited: i64, is_good: bool) {
+    pub(super) fn finish(self, mut way: Way, waited: i64, is_good: bool) {
         let mut state = self.seats.state();
         let Some(place) = state.places.get_mut(&self.endpoint) else { return };
         if waited < SHORT {
@@ -252,18 +286,20 @@ impl Seat {
             true => (place.allowed * 2).clamp(UNKNOWN, PER_ENDPOINT),
             false => FAILING,
         };
-        // One that was on the way during a recall passed another gate, which leads nowhere now.
-        let is_of_now = Arc::ptr_eq(&self.gate, &place.gate);
         if place.width < place.allowed {
             place.gate.add_permits(place.allowed - place.width);
             place.width = place.allowed;
         }
         // Narrower by those who stand in it: this one, and the others as they end.
         place.width -= place.gate.forget_permits(place.width - place.allowed);
-        if place.width > place.allowed && is_of_now {
+        if place.width > place.allowed {
             place.width -= 1;
-            way.here.forget();
+            if let Some(here) = way.here.take() {
+                here.forget();
+            }
         }
+        // The way's own end looks at the state.
+        drop(state);
     }
 }
 
@@ -302,7 +338,7 @@ mod tests {
 
     fn all_for(seats: &Seats, endpoint: EndpointId) -> Vec<Seat> {
         let mut taken = Vec::new();
-        while let Some(seat) = seats.seat_for_new(endpoint) {
+        while let Some(seat) = seats.seat_for_new(endpoint, seats.recalls()) {
             taken.push(seat);
         }
         taken
@@ -311,11 +347,11 @@ mod tests {
     #[test]
     fn who_does_not_send_has_no_seats_to_give() {
         let seats = Seats::default();
-        assert!(seats.seat_for_new(one()).is_none() && !seats.is_open());
+        assert!(seats.seat_for_new(one(), 0).is_none() && !seats.is_open());
         let _rides = seats.open();
-        assert!(seats.seat_for_new(one()).is_some() && seats.is_open());
+        assert!(seats.seat_for_new(one(), 0).is_some() && seats.is_open());
         seats.close();
-        assert!(seats.seat_for_new(one()).is_none());
+        assert!(seats.seat_for_new(one(), 0).is_none());
     }
 
     /// All who may set out now, of those who have a seat.
@@ -332,7 +368,7 @@ mod tests {
         drop(first);
         for expected in [UNKNOWN * 2, UNKNOWN * 4, PER_ENDPOINT, PER_ENDPOINT] {
             seats.mark(one(), false);
-            let seat = seats.seat_for_new(one()).unwrap();
+            let seat = seats.seat_for_new(one(), 0).unwrap();
             let way = ways(std::slice::from_ref(&seat)).pop().unwrap();
             seat.finish(way, 0, true);
             let taken = all_for(&seats, one());
@@ -362,7 +398,7 @@ mod tests {
         let _rides = seats.open();
         let ends = |times: usize, waited: i64| {
             for _ in 0..times {
-                let seat = seats.take(one());
+                let seat = seats.take(one(), 0).unwrap();
                 let way = ways(std::slice::from_ref(&seat)).pop().unwrap();
                 seat.finish(way, waited, true);
             }
@@ -382,7 +418,7 @@ mod tests {
         let _rides = seats.open();
         let taken = all_for(&seats, one());
         let _under_way = ways(&taken);
-        let late = seats.take(one());
+        let late = seats.take(one(), 0).unwrap();
         let waiting = tokio::spawn(async move { late.way().await.is_none() });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
@@ -390,14 +426,40 @@ mod tests {
         assert!(waiting.await.unwrap());
     }
 
+    /// However often: those on the way count until they end, and nobody else sets out in their place.
+    #[test]
+    fn a_recall_opens_no_way_that_was_not_there() {
+        let seats = Seats::default();
+        let _rides = seats.open();
+        let mut taken = all_for(&seats, one());
+        let mut under_way = ways(&taken);
+        let late = seats.take(one(), 0).unwrap();
+        for _ in 0..3 {
+            seats.recall(one());
+        }
+        assert!(late.way().now_or_never().unwrap().is_none(), "its gate is closed");
+        assert!(seats.seat_for_new(one(), 0).is_none() && seats.take(one(), 0).is_none());
+        let next: Vec<Seat> =
+            (0..2 * PER_ENDPOINT).map(|_| seats.take(one(), 3).unwrap()).collect();
+        assert_eq!(ways(&next).len(), 0, "all are on their way");
+        // One that never set out, one that arrived, and one that failed.
+        drop(under_way.pop());
+        assert_eq!(ways(&next).len(), 1);
+        taken.pop().unwrap().finish(under_way.pop().unwrap(), 0, true);
+        assert_eq!(ways(&next).len(), 2 + UNKNOWN);
+        taken.pop().unwrap().finish(under_way.pop().unwrap(), 0, false);
+        drop((taken, under_way));
+        assert!(ways(&next).len() <= UNKNOWN);
+    }
+
     #[test]
     fn what_is_new_waits_behind_what_found_no_seat() {
         let seats = Seats::default();
         let _rides = seats.open();
         drop(all_for(&seats, one()));
-        assert!(seats.seat_for_new(one()).is_none(), "something older waits");
+        assert!(seats.seat_for_new(one(), 0).is_none(), "something older waits");
         seats.mark(one(), false);
-        assert!(seats.seat_for_new(one()).is_some());
+        assert!(seats.seat_for_new(one(), 0).is_some());
     }
 
     #[tokio::test]

@@ -42,6 +42,10 @@ impl Vault {
         endpoint: EndpointId,
         all: &[(Secret, Timestamp)],
     ) -> Result<Vec<u8>> {
+        // As it always was, so that a server of an earlier version beside this one reads it too.
+        if let [(only, _)] = all {
+            return self.seal(entropy, endpoint, only);
+        }
         let mut plain = Vec::with_capacity(all.len() * ENTRY);
         for (secret, until) in all {
             plain.extend_from_slice(secret.bytes());
@@ -50,7 +54,7 @@ impl Vault {
         self.seal_bytes(entropy, endpoint, &plain)
     }
 
-    /// The opposite. Before there could be several, one lay there alone, and its moment beside it.
+    /// The opposite. One alone has its moment beside it.
     pub(super) fn open_former(
         &self,
         endpoint: EndpointId,
@@ -119,8 +123,8 @@ mod tests {
             (1..4).map(|it| (Secret::generate(&entropy), until(it))).collect();
         let sealed = vault.seal_former(&entropy, one, &all).unwrap();
         assert!(vault.open_former(one, &sealed, until(9)).unwrap() == all);
-        // As it was stored when there could be one.
-        let alone = vault.seal(&entropy, one, &all[0].0).unwrap();
+        let alone = vault.seal_former(&entropy, one, &all[..1]).unwrap();
+        assert!(vault.open(one, &alone).unwrap() == all[0].0);
         let opened = vault.open_former(one, &alone, until(9)).unwrap();
         assert!(opened.len() == 1 && opened[0].0 == all[0].0 && opened[0].1 == until(9));
     }

@@ -16,6 +16,8 @@ pub(super) const ATTEMPTS_MAX: i64 = SCHEDULE.len() as i64 + 1;
 /// Without a single success for so long, an endpoint that used up all attempts gets nothing more.
 const PATIENCE_SECONDS: i64 = 5 * 86_400;
 const GONE: i64 = 410;
+/// So few are changed one after the other; of more the order is not said.
+const IN_ORDER: usize = 16;
 
 pub(super) struct Outcome {
     pub(super) to: Arc<Address>,
@@ -123,7 +125,7 @@ fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
     Ok(())
 }
 
-/// Before anything else, and in one order: whoever deletes an endpoint, or settles for it in another process, waits here
+/// Before anything else, and in the order of ids: whoever deletes an endpoint, or settles for it in another process, waits here
 /// and not for what we hold.
 fn note_standings(tx: &mut Tx<'_>, outcomes: &[Outcome], now: Timestamp) -> Result<()> {
     let mut standings: BTreeMap<EndpointId, (&Address, Option<i64>, Option<i64>)> = BTreeMap::new();
@@ -135,7 +137,9 @@ fn note_standings(tx: &mut Tx<'_>, outcomes: &[Outcome], now: Timestamp) -> Resu
     let values = standings.values().map(|(to, succeeded, failed)| -> [Param<'_>; 4] {
         [to.user.into(), to.id.into(), (*succeeded).into(), (*failed).into()]
     });
-    tx.execute_each(STANDS, &values.collect::<Vec<_>>())?;
+    for some in values.collect::<Vec<_>>().chunks(IN_ORDER) {
+        tx.execute_each(STANDS, some)?;
+    }
     Ok(())
 }
 
@@ -156,8 +160,12 @@ fn settle_late(app: &App, tx: &mut Tx<'_>, outcomes: Vec<&Outcome>, now: Timesta
 /// What came of an attempt by hand: a success counts, a failure does not, and who is gone is gone.
 pub(super) fn settle_manual(app: &App, tx: &mut Tx<'_>, it: &Outcome) -> Result<AttemptId> {
     let now = app.clock.now();
+    // First of all, as everywhere; it holds the endpoint even where it notes nothing.
+    let arrived = it.is_good.then_some(now.as_microsecond());
+    if tx.execute(STANDS, params![it.to.user, it.to.id, arrived, NOTHING])? == 0 {
+        return Err(Error::NotFound("webhook endpoint"));
+    }
     if it.is_good {
-        note_standings(tx, std::slice::from_ref(it), now)?;
         tx.execute(DELIVERED, params![it.to.user, it.to.id, it.event, now])?;
     }
     tx.execute(COUNTED, params![it.to.user, it.to.id, it.event])?;
@@ -230,6 +238,7 @@ const SETTLE: &str =
     "update deliveries set status = $4, attempts = $5, due_at = $6, updated_at = $7
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $8
     and status in ('pending', 'retrying')";
+const NOTHING: Option<i64> = None;
 const SETTLE_LATE: &str = "update deliveries set status = $4, attempts = $5, updated_at = $6
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $7
     and coalesce(status, '') = 'failed'";

@@ -151,7 +151,7 @@ async fn a_job_takes_what_failed_since_its_day_and_no_more_than_thirty() {
     switch(&line, Status::Active).await;
     let refused = start(&line, ago(&line, -1)).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
-    let refused = start(&line, ago(&line, 30 * 86_400 + 1)).await;
+    let refused = start(&line, ago(&line, 31 * 86_400)).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     assert_eq!(start(&line, ago(&line, 86_400)).await.unwrap().total, 1);
     webhooks::replay_once(&line.world.app).await.unwrap();

@@ -79,6 +79,19 @@ async fn every_secret_signs_for_a_day_however_often_it_is_changed() {
     rotate(&line).await.unwrap();
 }
 
+/// As by a double click: each of the two was told a secret, and both must sign.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_changes_of_a_secret_at_once_lose_none() {
+    let line = Line::new().await;
+    let (one, other) = tokio::join!(rotate(&line), rotate(&line));
+    line.happens("one").await;
+    line.deliver().await;
+    let heard = line.receiver.heard().pop().unwrap();
+    for secret in [&one.unwrap(), &other.unwrap(), &line.secret] {
+        assert!(is_signed(&heard, secret));
+    }
+}
+
 /// As when a file was damaged, or a backup restored beside another key.
 #[tokio::test]
 async fn a_secret_that_cannot_be_opened_holds_up_nobody_else() {

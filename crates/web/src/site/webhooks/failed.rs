@@ -58,13 +58,7 @@ pub(super) async fn start(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown
 async fn begin(keeper: &Keeper, form: &Form) -> Result<Replay> {
     let unknown = |_| Error::invalid("to", "choose an endpoint");
     let endpoint = EndpointId::parse(form.text("to")).map_err(unknown)?;
-    let oldest = keeper.now().as_second() - replay::DAYS_MAX * 86_400;
-    let oldest = Timestamp::from_second(oldest).unwrap_or(Timestamp::MIN);
-    let since = match day(form.text("since"))? {
-        // Of the oldest day there is, the part that is left.
-        since if since < oldest && oldest.as_second() - since.as_second() < 86_400 => oldest,
-        since => since,
-    };
+    let since = day(form.text("since"))?;
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let start = move |tx: &mut service::Tx<'_>| replay::start(&mine, tx, &caller, endpoint, since);
     keeper.app().db.write(start).await
