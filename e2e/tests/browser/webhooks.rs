@@ -85,7 +85,7 @@ fn an_endpoint_is_made_tried_rotated_disabled_and_deleted_on_pages() {
     browser.press("Make a new secret");
     browser.sees("The secret is changed");
     browser.follow("Done, I have copied it");
-    browser.sees("Signs beside it until");
+    browser.sees("Sign beside it, the last until");
 
     browser.press("Disable");
     browser.sees("It is off. Nothing is sent there.");
