@@ -224,9 +224,7 @@ impl Sealed {
         all.extend(self.older(app, now)?);
         Ok(all)
     }
-}
 
-impl Sealed {
     /// One that cannot be opened stands in nobody's way: what it is to hear waits until it can be.
     pub(super) fn open_or_complain(&self, app: &App, now: Timestamp) -> Option<Address> {
         let opened = self.open(app, now);
