@@ -48,6 +48,11 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "attempts",
         sql: include_str!("../../../migrations/0009_attempts.sql"),
     },
+    Migration {
+        version: 10,
+        name: "hardening",
+        sql: include_str!("../../../migrations/0010_hardening.sql"),
+    },
 ];
 
 /// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all

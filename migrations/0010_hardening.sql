@@ -1,0 +1,1 @@
+-- Hardening: what attacks and faults on the release binary showed to be missing.
