@@ -1,8 +1,11 @@
-//! Background loops: each calls one step on an interval, with a bound, and logs what goes wrong.
+//! Background loops: each calls one step on an interval, with a bound. A step that fails or panics is logged and
+//! counted, and the loop goes on; readiness tells when one does not.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use service::{
     App, actions, connections, idempotency, imports, insights, invitations, keys, limits, oauth,
     paper, passkeys, sessions, sign_ins, webhooks,
@@ -17,6 +20,10 @@ const PEOPLE_A_STEP: usize = 50;
 const STEP_MAX: Duration = Duration::from_secs(60);
 /// Servers that are asked for accounts may take minutes, because they ask banks first.
 const ASKING_MAX: Duration = Duration::from_secs(900);
+/// A busy machine may be this late before a loop counts as dead.
+const SLACK: Duration = Duration::from_secs(60);
+/// After a panic the next step waits a second, twice as long after each further one, and at most this long.
+const BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) struct Loops {
     tasks: JoinSet<()>,
@@ -77,9 +84,12 @@ impl Loops {
         self.start_within("ask connections", (60, ASKING_MAX), app, |app| async move {
             connections::sync_once(&app).await
         });
-        self.tasks.spawn(webhooks::run(app.clone(), webhooks::LOOK_AGAIN, self.stop.clone()));
-        let replays = webhooks::run_replays(app.clone(), webhooks::LOOK_AGAIN, self.stop.clone());
-        self.tasks.spawn(replays);
+        self.keep_running(webhooks::SEND_LOOP, app, |app, stop| {
+            webhooks::run(app, webhooks::LOOK_AGAIN, stop)
+        });
+        self.keep_running(webhooks::REPLAY_LOOP, app, |app, stop| {
+            webhooks::run_replays(app, webhooks::LOOK_AGAIN, stop)
+        });
         self.start("end webhooks whose key has ended", 60, app, |app| async move {
             webhooks::end_once(&app).await
         });
@@ -115,21 +125,51 @@ impl Loops {
         S: Future<Output = service::Result<usize>> + Send,
     {
         let (app, mut stop) = (app.clone(), self.stop.clone());
+        let interval = Duration::from_secs(seconds.max(1));
+        app.background.start(name, interval + most + SLACK);
         self.tasks.spawn(async move {
-            let mut ticks = tokio::time::interval(Duration::from_secs(seconds.max(1)));
+            let mut ticks = tokio::time::interval(interval);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 tokio::select! {
                     _ = ticks.tick() => {}
                     _ = stop.wait_for(|stopped| *stopped) => return,
                 }
-                match tokio::time::timeout(most, step(app.clone())).await {
-                    Ok(Ok(count)) => tracing::debug!(name, count, "a background step is done"),
-                    Ok(Err(error)) => {
+                // Within the block, so that a panic while the step is made is caught too.
+                let bounded = async { tokio::time::timeout(most, step(app.clone())).await };
+                match AssertUnwindSafe(bounded).catch_unwind().await {
+                    Ok(Ok(Ok(count))) => {
+                        app.background.note_step(name);
+                        tracing::debug!(name, count, "a background step is done");
+                    }
+                    Ok(Ok(Err(error))) => {
+                        app.background.note_failure(name);
                         let error = crate::sentence(&error.into());
                         tracing::warn!(name, error, "a background step failed; it is tried again");
                     }
-                    Err(_) => tracing::warn!(name, "a background step took too long"),
+                    Ok(Err(_)) => {
+                        app.background.note_failure(name);
+                        tracing::warn!(name, "a background step took too long");
+                    }
+                    Err(_) => back_off(&app, name, &mut stop).await,
+                }
+            }
+        });
+    }
+
+    /// Runs something that goes on by itself until the program stops, and starts it again whenever it ends before.
+    fn keep_running<F, R>(&mut self, name: &'static str, app: &App, run: F)
+    where
+        F: Fn(App, watch::Receiver<bool>) -> R + Send + Sync + 'static,
+        R: Future<Output = ()> + Send,
+    {
+        let (app, mut stop) = (app.clone(), self.stop.clone());
+        app.background.start(name, STEP_MAX + BACKOFF_MAX + SLACK);
+        self.tasks.spawn(async move {
+            while !*stop.borrow() {
+                let running = async { run(app.clone(), stop.clone()).await };
+                if AssertUnwindSafe(running).catch_unwind().await.is_err() {
+                    back_off(&app, name, &mut stop).await;
                 }
             }
         });
@@ -138,5 +178,81 @@ impl Loops {
     /// Waits until every loop has ended.
     pub(crate) async fn join(mut self) {
         while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// Counts a panic, which the panic hook has logged with its place, and waits before the next step.
+async fn back_off(app: &App, name: &'static str, stop: &mut watch::Receiver<bool>) {
+    let in_a_row = app.background.note_panic(name);
+    let wait = Duration::from_secs(1 << in_a_row.clamp(1, 7).saturating_sub(1)).min(BACKOFF_MAX);
+    let seconds = wait.as_secs();
+    tracing::error!(name, in_a_row, seconds, "a background loop panicked; it starts again");
+    tokio::select! {
+        () = tokio::time::sleep(wait) => {}
+        _ = stop.wait_for(|stopped| *stopped) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use testkit::World;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_step_that_panics_is_told_and_tried_again() {
+        let world = World::new().await;
+        let (stop, stopped) = watch::channel(false);
+        let mut loops = Loops::new(stopped);
+        // Nothing below waits for the database, so that time may jump.
+        tokio::time::pause();
+        let steps = Arc::new(AtomicUsize::new(0));
+        let counted = steps.clone();
+        loops.start("count", 1, &world.app, move |_| {
+            let number = counted.fetch_add(1, Ordering::Relaxed);
+            assert!(!(2..6).contains(&number), "a fault in step {number}");
+            async { Ok(0) }
+        });
+        let report = async |until: usize| {
+            while steps.load(Ordering::Relaxed) < until {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            world.app.background.report().remove(0)
+        };
+        assert!(report(2).await.is_alive);
+        let dead = report(5).await;
+        assert_eq!((dead.is_alive, dead.panics), (false, 3));
+        assert_eq!(world.app.background.dead(), Some("count"));
+        assert!(report(8).await.is_alive, "it was started again by itself");
+        stop.send_replace(true);
+        loops.join().await;
+    }
+
+    #[tokio::test]
+    async fn what_runs_by_itself_is_started_again_until_the_program_stops() {
+        let world = World::new().await;
+        let (stop, stopped) = watch::channel(false);
+        let mut loops = Loops::new(stopped);
+        tokio::time::pause();
+        let starts = Arc::new(AtomicUsize::new(0));
+        let counted = starts.clone();
+        loops.keep_running("run", &world.app, move |app, mut stop| {
+            let number = counted.fetch_add(1, Ordering::Relaxed);
+            async move {
+                app.background.note_step("run");
+                assert!(number > 2, "a fault in start {number}");
+                let _ = stop.wait_for(|stopped| *stopped).await;
+            }
+        });
+        while starts.load(Ordering::Relaxed) < 4 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        assert_eq!(world.app.background.report()[0].panics, 3);
+        stop.send_replace(true);
+        loops.join().await;
     }
 }

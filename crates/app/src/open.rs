@@ -8,6 +8,7 @@ use base::{Clock, Entropy, Network};
 use db::{Db, Target};
 use service::installation::{self, Key};
 use service::quotes::Trading;
+use service::readiness::Disk;
 use service::{App, Setup, schema};
 
 use net::{Door, Guard, Policy};
@@ -52,6 +53,10 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
             &config.connections_allow_networks,
             config.connections_ca_file.as_deref(),
         )?,
+        disk: config.database_url.is_none().then(|| Disk {
+            folder: config.data_dir.clone(),
+            free_bytes_min: config.free_bytes_min,
+        }),
     }))
 }
 

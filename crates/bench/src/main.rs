@@ -109,5 +109,6 @@ async fn open_with(database: &str, clock: Clock, door: Option<net::Door>) -> any
         approvals_life_seconds: 86_400,
         door,
         banks: None,
+        disk: None,
     }))
 }

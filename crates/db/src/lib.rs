@@ -3,6 +3,7 @@
 mod backup;
 mod batch;
 mod dialect;
+mod disk;
 mod error;
 mod hear;
 mod migrate;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
 pub use backup::{Column, ColumnKind, Table};
+pub use disk::free_bytes;
 pub use error::Error;
 pub use migrate::{MigrateError, Migration, schema_version};
 pub use tx::Tx;

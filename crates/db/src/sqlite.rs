@@ -187,7 +187,9 @@ fn write_all(connection: &Connection, inbox: &mpsc::Receiver<Box<dyn Job>>) {
             let _ = connection.execute_batch("rollback");
         }
         for job in ran {
-            job.finish(outcome.clone());
+            let outcome = outcome.clone();
+            // A panic after a commit, in what a caller does then, must not end the one writer there is.
+            let _ = catch_unwind(AssertUnwindSafe(move || job.finish(outcome)));
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod actions;
 pub mod audit;
+pub mod background;
 pub mod backup;
 pub mod balances;
 pub mod benefits;
@@ -35,6 +36,7 @@ pub mod passkeys;
 pub mod profiles;
 pub mod quotes;
 pub mod rates;
+pub mod readiness;
 pub mod recovery;
 pub mod recurring;
 pub mod schema;
@@ -77,6 +79,8 @@ pub struct Parts {
     pub(crate) quote_cache: quotes::Cache,
     pub(crate) approvals_life_seconds: i64,
     pub(crate) bell: actions::Bell,
+    pub background: background::Background,
+    pub(crate) readiness: readiness::Readiness,
     pub(crate) post: webhooks::Post,
     pub(crate) banks: connections::Banks,
     pub(crate) installation_key: installation::Key,
@@ -105,6 +109,8 @@ pub struct Setup {
     pub door: Option<net::Door>,
     /// The way out to where accounts are asked for; none where nobody can be asked.
     pub banks: Option<net::Door>,
+    /// The disk to watch; none where the database is elsewhere.
+    pub disk: Option<readiness::Disk>,
 }
 
 impl App {
@@ -121,6 +127,8 @@ impl App {
             quote_cache: quotes::Cache::default(),
             approvals_life_seconds: setup.approvals_life_seconds,
             bell: actions::Bell::default(),
+            background: background::Background::default(),
+            readiness: readiness::Readiness::new(setup.disk),
             post: webhooks::Post::new(setup.door, &installation_key),
             banks: connections::Banks::new(setup.banks, &installation_key),
             installation_key,

@@ -81,6 +81,7 @@ pub fn statements() -> Vec<String> {
         crate::quotes::STATEMENTS,
         crate::recovery::STATEMENTS,
         crate::rates::STATEMENTS,
+        crate::readiness::STATEMENTS,
         crate::scores::STATEMENTS,
         crate::sessions::STATEMENTS,
         crate::transfers::STATEMENTS,
@@ -106,10 +107,4 @@ pub fn statements() -> Vec<String> {
 /// Those that only PostgreSQL runs, because only it has several processes to bring together.
 pub fn postgres_statements() -> &'static [&'static str] {
     crate::limits::POSTGRES_STATEMENTS
-}
-
-/// Whether the database answers.
-pub async fn ready(app: &crate::App) -> crate::Result<()> {
-    db::schema_version(&app.db).await?;
-    Ok(())
 }

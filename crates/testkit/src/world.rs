@@ -47,6 +47,7 @@ impl World {
             approvals_life_seconds: 86_400,
             door: Some(door()),
             banks: Some(door()),
+            disk: None,
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -84,6 +85,7 @@ impl World {
             approvals_life_seconds: 86_400,
             door: Some(door()),
             banks: Some(door()),
+            disk: None,
         }
     }
 

@@ -35,6 +35,20 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Addresses of your own proxies: what they say in X-Forwarded-For is believed.",
     },
     Key {
+        name: "server.connections",
+        kind: Kind::Count { from: 16, to: 1_000_000 },
+        default: Some("4096"),
+        secret: false,
+        about: "Connections open at once; at most half of the files that the system lets us open.",
+    },
+    Key {
+        name: "server.connections_per_address",
+        kind: Kind::Count { from: 4, to: 1_000_000 },
+        default: None,
+        secret: false,
+        about: "Of these from one IPv4 address or IPv6 /64, proxies aside; by default a quarter.",
+    },
+    Key {
         name: "data_dir",
         kind: Kind::Path,
         default: Some("./evenkeel-data"),
@@ -54,6 +68,13 @@ pub(crate) const KEYS: &[Key] = &[
         default: None,
         secret: true,
         about: "Address of a PostgreSQL database; without it, the file evenkeel.db in data_dir.",
+    },
+    Key {
+        name: "database.free_mib_min",
+        kind: Kind::Count { from: 0, to: 1_000_000_000 },
+        default: Some("16"),
+        secret: false,
+        about: "MiB that must be free in data_dir; with less, /readyz answers 503. For SQLite.",
     },
     Key {
         name: "rate_limit.requests",

@@ -75,11 +75,15 @@ impl Settings {
         self.maybe_text(name).with_context(|| format!("{name} has no value"))
     }
 
-    pub(super) fn count(&self, name: &str) -> Result<i64> {
-        match self.find(name).and_then(|it| it.value.as_ref()) {
-            Some(Value::Count(count)) => Ok(*count),
-            _ => bail!("{name} has no value"),
+    pub(super) fn maybe_count(&self, name: &str) -> Option<i64> {
+        match self.find(name)?.value.as_ref()? {
+            Value::Count(count) => Some(*count),
+            _ => None,
         }
+    }
+
+    pub(super) fn count(&self, name: &str) -> Result<i64> {
+        self.maybe_count(name).with_context(|| format!("{name} has no value"))
     }
 
     pub(super) fn list(&self, name: &str) -> Vec<String> {

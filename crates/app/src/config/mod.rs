@@ -32,11 +32,15 @@ pub(crate) struct Config {
     pub(crate) listen: String,
     pub(crate) public_url: Option<String>,
     pub(crate) proxies: Vec<base::Network>,
+    pub(crate) connections_max: usize,
+    pub(crate) connections_per_address: Option<usize>,
     pub(crate) data_dir: PathBuf,
     /// Whether anyone named the data directory.
     pub(crate) data_dir_given: bool,
     pub(crate) installation_key: Option<installation::Key>,
     pub(crate) database_url: Option<String>,
+    /// Free space on the disk of the database file below which the server is not ready.
+    pub(crate) free_bytes_min: u64,
     pub(crate) rate_limit: Policy,
     pub(crate) metrics_listen: Option<String>,
     pub(crate) cors_origins: Vec<String>,
@@ -137,10 +141,16 @@ impl Config {
             listen: all.text("listen")?,
             public_url: all.maybe_text("public_url"),
             proxies: networks("proxies"),
+            connections_max: usize::try_from(all.count("server.connections")?)?,
+            connections_per_address: all
+                .maybe_count("server.connections_per_address")
+                .map(usize::try_from)
+                .transpose()?,
             data_dir: PathBuf::from(all.text("data_dir")?),
             data_dir_given: all.is_given("data_dir"),
             installation_key: key.and_then(|it| installation::Key::parse(&it)),
             database_url: all.maybe_text("database.url"),
+            free_bytes_min: u64::try_from(all.count("database.free_mib_min")?)? << 20,
             rate_limit: Policy {
                 requests: all.count("rate_limit.requests")?,
                 window_seconds: all.count("rate_limit.window_seconds")?,

@@ -74,6 +74,7 @@ async fn beside(it: &Installation) -> (App, Caller) {
         approvals_life_seconds: 86_400,
         door: None,
         banks: None,
+        disk: None,
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     let token = sessions::create(&app, &user, Method::Password, Visit::default()).await.unwrap();

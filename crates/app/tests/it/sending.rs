@@ -37,6 +37,7 @@ async fn beside(it: &Installation) -> (App, UserId) {
         approvals_life_seconds: 86_400,
         door: None,
         banks: None,
+        disk: None,
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.id)

@@ -14,18 +14,30 @@ pub const WAIT_SECONDS_MAX: u64 = 30;
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Rung at every change of an action in this process.
-pub(crate) struct Bell(watch::Sender<u64>);
+pub(crate) struct Bell(watch::Sender<News>);
+
+#[derive(Clone, Copy, Default)]
+struct News {
+    changes: u64,
+    /// The server is stopping, and every wait ends with what is known.
+    is_over: bool,
+}
 
 impl Default for Bell {
     fn default() -> Bell {
-        Bell(watch::Sender::new(0))
+        Bell(watch::Sender::new(News::default()))
     }
 }
 
 impl Bell {
     pub(crate) fn ring(&self) {
-        self.0.send_modify(|it| *it = it.wrapping_add(1));
+        self.0.send_modify(|it| it.changes = it.changes.wrapping_add(1));
     }
+}
+
+/// Ends every wait with what is known, now and from now on: a server that stops must not keep anyone waiting.
+pub fn end_waits(app: &App) {
+    app.bell.0.send_modify(|it| it.is_over = true);
 }
 
 /// Tells whoever waits to look again; for whoever saved a change in a transaction of their own.
@@ -55,9 +67,9 @@ pub async fn wait_for_thread(
     }
     let changed = async {
         loop {
-            next(&mut news).await;
+            let is_over = next(&mut news).await;
             let now = read::thread(app, caller, thread).await?;
-            if now.status != first.status {
+            if is_over || now.status != first.status {
                 return Ok(now);
             }
         }
@@ -89,9 +101,9 @@ pub async fn wait_for_pulse(
     }
     let changed = async {
         loop {
-            next(&mut news).await;
+            let is_over = next(&mut news).await;
             let now = pulse(app, caller).await?;
-            if now != known {
+            if is_over || now != known {
                 return Ok(now);
             }
         }
@@ -103,13 +115,17 @@ fn bounded(seconds: u64) -> Duration {
     Duration::from_secs(seconds.min(WAIT_SECONDS_MAX))
 }
 
-/// Until something may have changed.
-async fn next(news: &mut watch::Receiver<u64>) {
+/// Waits until something may have changed. Returns whether waiting is over.
+async fn next(news: &mut watch::Receiver<News>) -> bool {
+    if news.borrow().is_over {
+        return true;
+    }
     tokio::select! {
         // The bell lives as long as the program; if it did not, looking again would do.
         _ = news.changed() => {}
         () = tokio::time::sleep(LOOK_AGAIN) => {}
     }
+    news.borrow().is_over
 }
 
 const NEWEST: &str =

@@ -17,7 +17,7 @@ use wire::json::Moment;
 use wire::v1::{self, ActionFacts};
 
 pub(crate) use bell::Bell;
-pub use bell::{Pulse, WAIT_SECONDS_MAX, pulse, ring, wait_for_pulse, wait_for_thread};
+pub use bell::{Pulse, WAIT_SECONDS_MAX, end_waits, pulse, ring, wait_for_pulse, wait_for_thread};
 pub use calc::paper::{Side, Size};
 pub use decide::{Method, Seen, approve, ask_passkey, cancel, confirm, reject, undo};
 pub use details::{Shown, as_of_label, change_direction, change_display, timing_now};

@@ -2,9 +2,11 @@
 //! statement is under way share the next one, so a busy process pays for few statements, and never races itself.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use db::Param;
+use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
 use super::{Standing, standing};
@@ -82,7 +84,10 @@ async fn work_off(app: App) {
         if requests.is_empty() {
             return;
         }
-        match count(&app, &requests).await {
+        // A panic must not leave the queue marked as being worked off by nobody.
+        let counted = AssertUnwindSafe(count(&app, &requests)).catch_unwind().await;
+        let panicked = |_| Err(db::Error::unavailable("counting requests failed"));
+        match counted.unwrap_or_else(panicked) {
             Ok(mut places) => {
                 for (credential, answer) in requests {
                     let place = places.get_mut(&credential).and_then(Vec::pop);

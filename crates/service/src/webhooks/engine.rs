@@ -1,9 +1,11 @@
 //! Sending: many at once, each settled together with others that ended meanwhile.
 
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use net::{Failure, Limits, Outgoing};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
@@ -23,6 +25,9 @@ const RETURNED_TOGETHER: usize = 4_096;
 const SETS_OUT_BEFORE_END: i64 = 20 * 1_000_000;
 /// How often one looks without being told: a retry may be due, or another process may have gone.
 pub const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The name of the loop that sends, among the background loops of this process.
+pub const SEND_LOOP: &str = "send webhooks";
 
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
@@ -63,9 +68,13 @@ pub async fn run(app: App, look_again: Duration, mut stop: watch::Receiver<bool>
     };
     tokio::join!(riding, claiming);
     drop(ends);
-    if settling.await.is_err() || returning.await.is_err() {
-        tracing::error!("settling deliveries panicked; they are sent again");
-    }
+    let _ = tokio::join!(settling, returning);
+}
+
+/// A panic in one batch costs that batch, whose deliveries are sent again after their lease, and not all that follow.
+async fn without_panic(work: impl Future<Output = Result<()>>) -> Result<()> {
+    let panicked = |_| Err(crate::Error::internal("a batch of deliveries panicked"));
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(panicked)
 }
 
 /// What becomes of a ride: an outcome, or nothing, because it never set out.
@@ -91,6 +100,7 @@ async fn keep_claiming(
             _ = looks.tick() => {}
             _ = stop.wait_for(|stopped| *stopped) => return,
         }
+        app.background.note_step(SEND_LOOP);
         claim_all(app, ends).await;
     }
 }
@@ -145,7 +155,8 @@ fn set_out(app: &App, Ride { job, seat, until }: Ride, ends: &Ends) {
 async fn return_all(app: App, mut given_back: mpsc::UnboundedReceiver<(Job, i64)>) {
     let mut batch = Vec::new();
     while given_back.recv_many(&mut batch, RETURNED_TOGETHER).await > 0 {
-        if let Err(error) = claim::give_back(&app, std::mem::take(&mut batch)).await {
+        let given_back = claim::give_back(&app, std::mem::take(&mut batch));
+        if let Err(error) = without_panic(given_back).await {
             tracing::warn!(%error, "deliveries could not be given back; they are sent later");
         }
         app.post.seats.want();
@@ -166,7 +177,8 @@ async fn settle_all(app: App, mut outcomes: mpsc::Receiver<Outcome>) {
         // Too late is as good as enough.
         let _ = tokio::time::timeout(GATHERED_FOR, gathering).await;
         // What cannot be settled is sent again after its lease: twice, but never not at all.
-        if let Err(error) = settle::settle(&app, std::mem::take(&mut batch)).await {
+        let settled = settle::settle(&app, std::mem::take(&mut batch));
+        if let Err(error) = without_panic(settled).await {
             tracing::warn!(%error, "deliveries could not be settled; they are sent again");
         }
     }

@@ -21,6 +21,8 @@ use super::{Status, whose};
 use crate::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
 
+/// The name of the loop that replays, among the background loops of this process.
+pub const REPLAY_LOOP: &str = "replay webhooks";
 /// Older payloads are gone.
 pub const DAYS_MAX: i64 = 30;
 /// What one job sends at most; another one sends the rest.
@@ -176,6 +178,7 @@ pub async fn run_replays(app: App, look_again: Duration, mut stop: watch::Receiv
             Some(_) = under_way.join_next() => {}
             _ = stop.wait_for(|stopped| *stopped) => break,
         }
+        app.background.note_step(REPLAY_LOOP);
         while under_way.len() < JOBS_AT_ONCE {
             match hold(&app).await {
                 Ok(Some(held)) => {

@@ -9,12 +9,14 @@ pub(super) async fn alive() -> &'static str {
     "alive\n"
 }
 
-pub(super) async fn ready(State(door): State<Door>) -> (StatusCode, &'static str) {
-    match service::schema::ready(&door.app).await {
-        Ok(()) => (StatusCode::OK, "ready\n"),
-        Err(error) => {
-            tracing::warn!(%error, "not ready");
-            (StatusCode::SERVICE_UNAVAILABLE, "the database cannot be reached\n")
+/// The reason goes to the log and, in one sentence without details of the database, to whoever asks.
+pub(super) async fn ready(State(door): State<Door>) -> (StatusCode, String) {
+    match service::readiness::check(&door.app).await {
+        Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
+        Err(reason) => {
+            let cause = std::error::Error::source(&reason).map(tracing::field::display);
+            tracing::warn!(%reason, cause, "not ready");
+            (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"))
         }
     }
 }

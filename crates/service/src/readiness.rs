@@ -1,0 +1,100 @@
+//! Whether this process can serve: the database answers and takes writes, its disk has room, and every background loop
+//! is alive.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use base::Timestamp;
+use db::params;
+
+use crate::{App, Error, Result};
+
+/// The probe writes at most this often, because anyone may ask.
+const PROBE_EVERY_MICROSECONDS: i64 = 5_000_000;
+/// A long import keeps other writes waiting. That is no reason to send people elsewhere.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The probe needs new room, because a row that fits where one was before says nothing about a full disk.
+const FILLER_BYTES: usize = 32 * 1_024;
+
+/// The folder of the database file, and how much room its disk must have left.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    pub folder: PathBuf,
+    pub free_bytes_min: u64,
+}
+
+pub(crate) struct Readiness {
+    /// None on PostgreSQL, whose disk is elsewhere.
+    disk: Option<Disk>,
+    written_at: Mutex<Option<Timestamp>>,
+}
+
+/// Why this process cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReady {
+    #[error("the database cannot be reached")]
+    Unreachable(#[source] Error),
+    #[error("the database takes no writes; check its disk")]
+    Unwritable(#[source] Error),
+    #[error("the disk with the data is full: {free_mib} MiB are free, {needed_mib} MiB are needed")]
+    DiskFull { free_mib: u64, needed_mib: u64 },
+    #[error("the background loop \"{0}\" has stopped; the log says why")]
+    LoopDead(&'static str),
+}
+
+impl Readiness {
+    pub(crate) fn new(disk: Option<Disk>) -> Readiness {
+        Readiness { disk, written_at: Mutex::new(None) }
+    }
+}
+
+pub async fn check(app: &App) -> std::result::Result<(), NotReady> {
+    let schema = db::schema_version(&app.db).await;
+    schema.map_err(|error| NotReady::Unreachable(error.into()))?;
+    if let Some(disk) = &app.readiness.disk {
+        check_disk(disk)?;
+    }
+    check_writes(app).await.map_err(NotReady::Unwritable)?;
+    app.background.dead().map_or(Ok(()), |name| Err(NotReady::LoopDead(name)))
+}
+
+fn check_disk(disk: &Disk) -> std::result::Result<(), NotReady> {
+    // A file system that cannot be asked is judged by the probe alone.
+    let Some(free) = db::free_bytes(&disk.folder) else { return Ok(()) };
+    if free < disk.free_bytes_min {
+        let (free_mib, needed_mib) = (free >> 20, disk.free_bytes_min >> 20);
+        return Err(NotReady::DiskFull { free_mib, needed_mib });
+    }
+    Ok(())
+}
+
+/// Writes one row, unless that succeeded a moment ago.
+async fn check_writes(app: &App) -> Result<()> {
+    let now = app.clock.now();
+    let known = *app.readiness.written_at.lock().unwrap_or_else(PoisonError::into_inner);
+    let age = known.map(|it| now.as_microsecond() - it.as_microsecond());
+    if age.is_some_and(|it| (0..PROBE_EVERY_MICROSECONDS).contains(&it)) {
+        return Ok(());
+    }
+    let probe = app.db.write::<_, Error>(move |tx| {
+        tx.execute(PROBE, params![now, &vec![0_u8; FILLER_BYTES]])?;
+        Ok(tx.execute(CLEAR, &[])?)
+    });
+    match tokio::time::timeout(PROBE_TIMEOUT, probe).await {
+        Ok(written) => {
+            written?;
+            let mut known = app.readiness.written_at.lock().unwrap_or_else(PoisonError::into_inner);
+            *known = Some(now);
+            Ok(())
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+const PROBE: &str = "insert into write_probes (id, written_at, filler) values (1, $1, $2)
+    on conflict (id) do update set written_at = excluded.written_at, filler = excluded.filler";
+const CLEAR: &str = "update write_probes set filler = null where id = 1";
+
+pub(crate) const STATEMENTS: &[&str] = &[PROBE, CLEAR];
