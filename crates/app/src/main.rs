@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod data_dir;
 mod demo;
+mod descriptors;
 mod listen;
 mod logs;
 mod loops;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use service::{App, keys, sign_ins};
+use service::{App, actions, keys, sign_ins};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -14,8 +14,10 @@ use tokio::sync::watch;
 use crate::cli::Serving;
 use crate::config::Config;
 use crate::loops::Loops;
-use crate::{data_dir, open};
+use crate::{data_dir, descriptors, open};
 
+/// Whoever scrapes metrics needs few connections.
+const METRICS_CONNECTIONS: usize = 64;
 /// After the drain, loops get this long for the step they are in.
 const LOOPS_MAX: Duration = Duration::from_secs(20);
 
@@ -93,10 +95,19 @@ impl Bound {
             proxies: config.proxies.clone(),
         };
         let doors = web::doors(app.clone(), settings);
-        let main = web::serve(self.listener, doors.main, until(stop.clone()));
+        let limits = server_limits(config);
+        let draining = {
+            let (app, stop) = (app.clone(), stop.clone());
+            async move {
+                until(stop).await;
+                actions::end_waits(&app);
+            }
+        };
+        let main = web::serve(self.listener, doors.main, limits, draining);
         let metrics = async {
+            let limits = web::ServerLimits::new(METRICS_CONNECTIONS);
             match self.metrics {
-                Some(listener) => web::serve(listener, doors.metrics, until(stop)).await,
+                Some(listener) => web::serve(listener, doors.metrics, limits, until(stop)).await,
                 None => Ok(()),
             }
         };
@@ -110,6 +121,16 @@ impl Bound {
         tracing::info!("Evenkeel has stopped");
         Ok(())
     }
+}
+
+fn server_limits(config: &Config) -> web::ServerLimits {
+    let connections = descriptors::connections_max(config.connections_max);
+    let mut limits = web::ServerLimits::new(connections);
+    if let Some(per_address) = config.connections_per_address {
+        limits.per_address = per_address.min(connections);
+    }
+    limits.proxies = config.proxies.clone();
+    limits
 }
 
 async fn bind(name: &str, address: &str) -> Result<TcpListener> {

@@ -19,6 +19,6 @@ pub(crate) async fn serve(database: &str, listen: &str) -> anyhow::Result<()> {
     let ready_made = Router::new().route("/ready-made", get(answer));
     let router = web::doors(open(database).await?, settings).main.merge(ready_made);
     let listener = tokio::net::TcpListener::bind(listen).await?;
-    web::serve(listener, router, std::future::pending()).await?;
+    web::serve(listener, router, web::ServerLimits::default(), std::future::pending()).await?;
     Ok(())
 }

@@ -20,7 +20,10 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
     match Limited::new(body, BYTES_MAX).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-        Err(_) => Err(Refusal::new(Code::ValidationError, "the body ended before it was complete")),
+        Err(_) => Err(Refusal::new(
+            Code::ValidationError,
+            "the body ended, or stopped arriving, before it was complete",
+        )),
     }
 }
 

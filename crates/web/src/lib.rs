@@ -9,6 +9,7 @@ mod members;
 mod metrics;
 mod oauth;
 pub mod openapi;
+mod panics;
 mod proxies;
 mod query;
 mod server;
@@ -24,7 +25,7 @@ use tower_http::compression::predicate::{
     DefaultPredicate, NotForContentType, Predicate as _, SizeAbove,
 };
 
-pub use server::serve;
+pub use server::{ServerLimits, serve};
 
 /// What the operator decides about the front doors.
 #[derive(Debug, Clone, Default)]
@@ -87,7 +88,8 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
     let serve_metrics = settings.serve_metrics;
     let proxies = settings.proxies.clone();
     let openapi = openapi::document(&settings.public_url).into();
-    let door = Door(Arc::new(Shared { app, settings, metrics: metrics::Metrics::new(), openapi }));
+    let metrics = metrics::Metrics::new(&app);
+    let door = Door(Arc::new(Shared { app, settings, metrics, openapi }));
     let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(door.clone());
     let v1 = {
         let door = door.clone();
@@ -106,6 +108,7 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
     // Below a kibibyte the headers weigh more than what is saved, and a zip file is as small as it gets.
     let zip = NotForContentType::const_new("application/zip");
     let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
+    let main = main.layer(axum::middleware::from_fn(panics::catch));
     let main = main.layer(CompressionLayer::new().compress_when(worthwhile));
     let seen = move |request| std::future::ready(proxies::see_through(request, &proxies));
     Doors { main: main.layer(axum::middleware::map_request(seen)), metrics }

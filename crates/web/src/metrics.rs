@@ -5,11 +5,17 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::header;
-use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric as _};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use service::App;
+use service::background::LoopReport;
 
 use crate::Door;
 
@@ -33,13 +39,14 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Metrics {
+    pub(crate) fn new(app: &App) -> Metrics {
         const BOUNDS: [f64; 9] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.0];
         let requests = Family::<Labels, Counter>::default();
         let seconds = Family::<Route, Histogram>::new_with_constructor(|| Histogram::new(BOUNDS));
         let mut registry = Registry::with_prefix("evenkeel");
         registry.register("api_requests", "Requests answered by the API", requests.clone());
         registry.register("api_seconds", "Time to answer", seconds.clone());
+        registry.register_collector(Box::new(BackgroundLoops(app.clone())));
         Metrics { registry, requests, seconds }
     }
 
@@ -52,6 +59,41 @@ impl Metrics {
     ) {
         self.requests.get_or_create(&Labels { method, route, status }).inc();
         self.seconds.get_or_create(&Route { route }).observe(took.as_secs_f64());
+    }
+}
+
+/// The background loops of this process, read when metrics are asked for.
+struct BackgroundLoops(App);
+
+impl std::fmt::Debug for BackgroundLoops {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("BackgroundLoops")
+    }
+}
+
+impl Collector for BackgroundLoops {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+        let loops = self.0.background.report();
+        let labels = |it: &LoopReport| [("loop", it.name)];
+        let help = "Whether a background loop makes its steps";
+        let mut alive =
+            encoder.encode_descriptor("background_alive", help, None, MetricType::Gauge)?;
+        for it in &loops {
+            let gauge = ConstGauge::new(i64::from(it.is_alive));
+            gauge.encode(alive.encode_family(&labels(it))?)?;
+        }
+        type Count = fn(&LoopReport) -> u64;
+        let counters: [(&str, &str, Count); 2] = [
+            ("background_failures", "Background steps that failed", |it| it.failures),
+            ("background_panics", "Background steps that panicked", |it| it.panics),
+        ];
+        for (name, help, count) in counters {
+            let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+            for it in &loops {
+                ConstCounter::new(count(it)).encode(family.encode_family(&labels(it))?)?;
+            }
+        }
+        Ok(())
     }
 }
 

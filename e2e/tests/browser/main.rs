@@ -4,6 +4,7 @@
 mod approvals;
 mod audits;
 mod consent;
+mod downloads;
 mod first_run;
 mod imports;
 mod keys;

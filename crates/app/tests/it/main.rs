@@ -7,6 +7,7 @@ mod connecting;
 mod demos;
 mod doctors;
 mod faults;
+mod floods;
 mod importing;
 mod killed;
 mod listening;

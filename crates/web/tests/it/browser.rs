@@ -20,6 +20,8 @@ pub(crate) struct Browser {
     pub(crate) bearer: Option<String>,
     /// As a script of ours asks for an answer.
     pub(crate) accept: Option<&'static str>,
+    /// Compressions that the browser understands.
+    pub(crate) accept_encoding: Option<&'static str>,
 }
 
 /// A page as the browser got it.
@@ -45,6 +47,7 @@ impl Browser {
             form_token: String::new(),
             bearer: None,
             accept: None,
+            accept_encoding: None,
         }
     }
 
@@ -141,6 +144,9 @@ impl Browser {
         }
         if let Some(accept) = self.accept {
             request = request.header(header::ACCEPT, accept);
+        }
+        if let Some(accept) = self.accept_encoding {
+            request = request.header(header::ACCEPT_ENCODING, accept);
         }
         let request = request.body(Body::from(body)).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();

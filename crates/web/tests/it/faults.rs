@@ -54,10 +54,38 @@ async fn a_full_disk_stops_writing_but_never_reading() {
     let rows = (0..2_000).map(|it| txn("2026-03-02", -it, &"LONG NAME ".repeat(20)));
     let full = person.try_import(statement([checking("Everyday").with_all(rows.clone())])).await;
     assert!(matches!(full, Err(service::Error::Unavailable(_))), "{full:?}");
+    let ready = client.get("/readyz").await;
+    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE, "its disk takes no row");
+    assert_eq!(ready.bytes, b"the database takes no writes; check its disk\n");
     let page = client.get("/v1/transactions").await.json();
     assert_eq!(page["pagination"]["total_count"], 1, "none of it is there");
 
     cap("pragma max_page_count = 1073741823").await;
+    assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
     let summary = person.import(statement([checking("Everyday").with_all(rows)])).await;
     assert_eq!(summary.new, 2_000);
+}
+
+#[tokio::test]
+async fn a_background_loop_that_is_dead_makes_the_server_not_ready() {
+    let world = World::new().await;
+    let client = Client::anonymous(&world);
+    let background = &world.app.background;
+    background.start("carry out what was approved", std::time::Duration::from_secs(3_600));
+    assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
+    (0..3).for_each(|_| drop(background.note_panic("carry out what was approved")));
+    let ready = client.get("/readyz").await;
+    assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
+    let said = String::from_utf8(ready.bytes).unwrap();
+    assert!(said.contains("\"carry out what was approved\" has stopped"), "{said}");
+    let metrics = String::from_utf8(client.get("/metrics").await.bytes).unwrap();
+    for line in [
+        "evenkeel_background_alive{loop=\"carry out what was approved\"} 0",
+        "evenkeel_background_panics_total{loop=\"carry out what was approved\"} 3",
+        "evenkeel_background_failures_total{loop=\"carry out what was approved\"} 0",
+    ] {
+        assert!(metrics.lines().any(|it| it == line), "{line}\n{metrics}");
+    }
+    background.note_step("carry out what was approved");
+    assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
 }

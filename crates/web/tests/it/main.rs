@@ -17,5 +17,6 @@ mod oauth;
 mod openapi;
 mod pages;
 mod paging;
+mod server;
 mod settings;
 mod webhooks;

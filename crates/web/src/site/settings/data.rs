@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use http::header;
 use maud::html;
 use service::exports::{self, Export};
@@ -59,7 +59,7 @@ pub(super) async fn download(person: Person, _form: Form) -> Shown {
         (header::CONTENT_DISPOSITION, name),
         (header::CACHE_CONTROL, "private, no-store".to_owned()),
     ];
-    let body = Body::from_stream(stream::try_unfold(export, next));
+    let body = Body::from_stream(stream::try_unfold(export, next).fuse());
     Ok((headers, body).into_response() as Response)
 }
 

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use http::{StatusCode, header};
 use service::cursors::Page;
 use service::transactions::{self, Filter};
@@ -58,8 +58,9 @@ async fn download(person: Person, query: Option<String>, form: Form) -> Shown {
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
         (header::CACHE_CONTROL, "private, no-store".to_owned()),
     ];
-    let body =
-        Body::from_stream(stream::unfold(Some(reading), |it| async move { it?.step().await }));
+    let parts = stream::unfold(Some(reading), |it| async move { it?.step().await });
+    // Fused: compression asks once more after the end, which an unfinished stream answers with a panic.
+    let body = Body::from_stream(parts.fuse());
     let response: Response = (headers, body).into_response();
     Ok(response)
 }

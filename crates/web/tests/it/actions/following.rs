@@ -33,6 +33,18 @@ async fn a_decision_is_told_to_whoever_waits_for_it() {
 }
 
 #[tokio::test]
+async fn a_server_that_stops_answers_whoever_waits_at_once() {
+    let desk = Desk::new().await;
+    let made = desk.propose(BUY).await;
+    let path = waiting_for(&made);
+    let ended = async { service::actions::end_waits(&desk.world.app) };
+    let (followed, ()) = tokio::join!(desk.get(&path), ended);
+    assert_eq!(followed.data()["status"], "pending_approval");
+    let again = desk.get(&path).await;
+    assert_eq!(again.data()["status"], "pending_approval", "nobody is kept waiting from now on");
+}
+
+#[tokio::test]
 async fn a_rejection_and_a_withdrawal_are_told_too() {
     let desk = Desk::new().await;
     let made = desk.propose(BUY).await;

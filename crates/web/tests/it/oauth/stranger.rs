@@ -84,7 +84,12 @@ async fn serve(world: &World) -> String {
         ..web::Settings::default()
     };
     let router = web::doors(world.app.clone(), settings).main;
-    tokio::spawn(web::serve(listener, router, std::future::pending()));
+    tokio::spawn(web::serve(
+        listener,
+        router,
+        web::ServerLimits::default(),
+        std::future::pending(),
+    ));
     url
 }
 

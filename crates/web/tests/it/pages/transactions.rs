@@ -115,6 +115,31 @@ async fn filters_that_make_no_sense_are_told_and_left_out() {
 }
 
 #[tokio::test]
+async fn a_compressed_file_is_the_same_file() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let many = (0..1_234).map(|it| txn("2026-03-01", -100 - it, &format!("SHOP {it:04}")));
+    robin.import(statement([checking("Everyday").with_all(many)])).await;
+    let mut browser = Browser::of(&world, &robin).await;
+    for path in ["/transactions.csv", "/transactions.json", "/transactions.csv?q=nothing"] {
+        browser.accept_encoding = None;
+        let plain = browser.get(path).await.good();
+        for encoding in ["gzip", "br", "zstd"] {
+            browser.accept_encoding = Some(encoding);
+            let file = browser.get(path).await;
+            assert_eq!(file.header("content-encoding"), encoding, "{path}");
+            assert!(!file.bytes.is_empty(), "{path} {encoding}");
+            if encoding == "gzip" {
+                let mut text = String::new();
+                let mut decoder = flate2::read::GzDecoder::new(file.bytes.as_slice());
+                std::io::Read::read_to_string(&mut decoder, &mut text).unwrap();
+                assert_eq!(text, plain, "{path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_file_is_the_view_with_every_row_and_no_formula() {
     let world = World::new().await;
     let robin = world.someone().await;

@@ -1,0 +1,182 @@
+//! The built server while strangers open thousands of connections, and while it is told to stop.
+
+use std::fs;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::program::{Installation, Running, launch, read_answer, wait_until};
+
+const SOCKETS: usize = 10_000;
+/// Connections that the server of these tests keeps open at most.
+const CONNECTIONS: usize = 2_000;
+
+fn start(it: &Installation) -> Running {
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_SERVER__CONNECTIONS", CONNECTIONS.to_string());
+    command.env("EVENKEEL_SERVER__CONNECTIONS_PER_ADDRESS", CONNECTIONS.to_string());
+    let mut server = launch(command, &it.path(""));
+    server.wait_until_ready();
+    server
+}
+
+fn open_files(server: &Running) -> usize {
+    fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().count()
+}
+
+/// A client may open as many sockets as the system gives it, so that this test needs no more than that.
+fn sockets() -> usize {
+    let limits = fs::read_to_string("/proc/self/limits").unwrap();
+    let line = limits.lines().find(|it| it.starts_with("Max open files")).unwrap();
+    let soft = line.split_whitespace().nth(3).and_then(|it| it.parse().ok()).unwrap_or(SOCKETS);
+    assert!(soft > CONNECTIONS + 500, "{soft} open files are too few for this test");
+    SOCKETS.min(soft - 300)
+}
+
+/// Opens connections that each send this and nothing more, and asks for `/healthz` in between.
+fn flood(server: &Running, count: usize, sent: &[u8]) -> Vec<TcpStream> {
+    let mut streams = Vec::new();
+    for number in 0..count {
+        let mut stream = server.connect();
+        // The server may have closed it already, to make room.
+        let _ = stream.write_all(sent);
+        streams.push(stream);
+        if number % 1_000 == 0 {
+            assert_eq!(server.get("/healthz", None).0, 200, "after {number} connections");
+        }
+    }
+    streams
+}
+
+#[tokio::test]
+async fn ten_thousand_silent_connections_do_not_keep_anyone_out() {
+    let it = Installation::new().await;
+    let server = start(&it);
+    let before = open_files(&server);
+    let preface = b"PRI * HTTP/2.0\r\n".as_slice();
+    let body = b"POST /sign-in HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n".as_slice();
+    for (count, sent) in [(sockets(), b"".as_slice()), (CONNECTIONS + 500, preface)] {
+        let streams = flood(&server, count, sent);
+        let open = open_files(&server);
+        assert!(open <= before + CONNECTIONS + 200, "{open} files are open");
+        assert_eq!(server.get("/healthz", None).0, 200);
+        assert_eq!(server.get("/readyz", None).0, 200);
+        drop(streams);
+    }
+    // Requests whose body never comes are in flight; once they have stalled for seconds, they make room too.
+    let mut stalled: Vec<TcpStream> = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let mut stream = server.connect();
+        let _ = stream.write_all(body);
+        stalled.push(stream);
+    }
+    wait_until("it answers while every connection waits for a body", || {
+        answers(&server, "/healthz")
+    });
+    server.stop();
+}
+
+/// Whether a request is answered with 200; a server without room refuses the connection.
+fn answers(server: &Running, path: &str) -> bool {
+    let mut stream = server.connect();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    stream.write_all(request.as_bytes()).is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.starts_with("HTTP/1.1 200")
+}
+
+#[tokio::test]
+async fn a_connection_that_sends_nothing_is_closed_after_seconds() {
+    let it = Installation::new().await;
+    let server = start(&it);
+    let mut silent = server.connect();
+    silent.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let ended = silent.read(&mut [0; 1]);
+    let timed_out =
+        |it: &std::io::Error| matches!(it.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+    assert!(!ended.as_ref().is_err_and(timed_out), "still open after a minute");
+    server.stop();
+}
+
+#[tokio::test]
+async fn a_large_body_that_is_refused_is_answered_with_413_every_time() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
+    let key = secret.lines().next().unwrap().to_owned();
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_RATE_LIMIT__REQUESTS", "1000");
+    let mut server = launch(command, &it.path(""));
+    server.wait_until_ready();
+    let body = vec![b' '; 3 << 20];
+    for round in 0..60 {
+        let mut stream = server.connect();
+        let head = format!(
+            "POST /v1/actions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+        assert!(sent.is_ok(), "round {round}: {sent:?}");
+        assert_eq!(read_answer(&mut stream).0, 413, "round {round}");
+    }
+    server.stop();
+}
+
+#[tokio::test]
+async fn a_server_that_is_told_to_stop_answers_whoever_waits() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    let secret = it.run(&["key", "create", "--name", "Laptop"]).succeeded();
+    let key = secret.lines().next().unwrap();
+    let mut server = it.start(&["serve"]);
+    let proposal = r#"{"action_type": "custom", "payload": {"title": "Cancel the gym"}}"#;
+    let mut stream = server.connect();
+    let request = format!(
+        "POST /v1/actions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{proposal}",
+        proposal.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let (status, made) = read_answer(&mut stream);
+    assert!(status == 200 || status == 201 || status == 202, "{status} {made}");
+    let thread = made["data"]["thread_id"].as_str().unwrap();
+    let mut waiting = server.connect();
+    let request = format!(
+        "GET /v1/approvals/{thread}?wait=30 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {key}\r\n\
+         Connection: close\r\n\r\n"
+    );
+    waiting.write_all(request.as_bytes()).unwrap();
+    // Connections are taken in order, so once this one is answered the other one is inside.
+    assert_eq!(server.get("/healthz", None).0, 200);
+    let began = Instant::now();
+    server.signal("TERM");
+    let (status, followed): (u16, Value) = read_answer(&mut waiting);
+    assert_eq!((status, &followed["data"]["status"]), (200, &"pending_approval".into()));
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_full_disk_makes_the_server_not_ready_and_alive() {
+    let it = Installation::new().await;
+    if it.is_on_postgres() {
+        return;
+    }
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    // No disk has as much room, so that to this server every disk is full.
+    command.env("EVENKEEL_DATABASE__FREE_MIB_MIN", "1000000000");
+    let mut server = launch(command, &it.path(""));
+    server.wait_until_ready();
+    let mut stream = server.connect();
+    stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert!(answer.contains("the disk with the data is full"), "{answer}");
+    assert_eq!(server.get("/healthz", None).0, 200);
+    server.stop();
+}

@@ -1,0 +1,162 @@
+//! Every open connection of a listener: admits new ones within the limits, closes those whose client is overdue, and
+//! makes room under pressure.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::connection::{Closing, Connection};
+use super::limits::{RESERVED_FOR_LOOPBACK, ServerLimits};
+
+/// To make room, this share of the connections in question is closed at once, so that a flood of new ones does not cost
+/// a search each.
+const EVICTED_SHARE: usize = 16;
+
+pub(super) struct Registry {
+    limits: ServerLimits,
+    origin: Instant,
+    table: Mutex<Table>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Table {
+    next_id: u64,
+    open: HashMap<u64, Arc<Connection>>,
+    by_group: HashMap<IpAddr, usize>,
+}
+
+/// A connection's place in the registry, given back when it ends.
+pub(super) struct Admitted {
+    registry: Arc<Registry>,
+    connection: Arc<Connection>,
+    id: u64,
+}
+
+impl Admitted {
+    pub(super) fn handle(&self) -> Arc<Connection> {
+        self.connection.clone()
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.registry.remove(self.id);
+    }
+}
+
+impl Registry {
+    pub(super) fn new(limits: ServerLimits) -> Registry {
+        let table = Mutex::default();
+        Registry { limits, origin: Instant::now(), table, changed: Notify::new() }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a new connection, or none while all are busy. Connections that wait for their client make room.
+    pub(super) fn admit(self: &Arc<Registry>, peer: IpAddr) -> Option<Admitted> {
+        let group = group_of(peer);
+        let mut table = self.table();
+        let is_proxy = self.limits.proxies.iter().any(|it| it.contains(peer.to_canonical()));
+        let in_group = table.by_group.get(&group).copied().unwrap_or(0);
+        if !is_proxy && in_group >= self.limits.per_address && table.evict(Some(group)) == 0 {
+            tracing::debug!(%peer, "a connection was refused: too many from one address");
+            return None;
+        }
+        if table.open.len() >= self.limits.connections && table.evict(None) == 0 {
+            let reserved = self.limits.connections + RESERVED_FOR_LOOPBACK;
+            if !peer.to_canonical().is_loopback() || table.open.len() >= reserved {
+                tracing::debug!(%peer, "a connection was refused: all are busy");
+                return None;
+            }
+        }
+        let id = table.next_id;
+        table.next_id += 1;
+        let connection = Arc::new(Connection::new(group, self.origin));
+        table.open.insert(id, connection.clone());
+        *table.by_group.entry(group).or_default() += 1;
+        drop(table);
+        Some(Admitted { registry: self.clone(), connection, id })
+    }
+
+    fn remove(&self, id: u64) {
+        self.table().remove(id);
+        self.changed.notify_one();
+    }
+
+    /// Closes connections whose client is overdue.
+    pub(super) fn sweep(&self) {
+        let open: Vec<Arc<Connection>> = self.table().open.values().cloned().collect();
+        let overdue = open.iter().filter(|it| it.enforce_deadlines()).count();
+        if overdue > 0 {
+            tracing::debug!(overdue, "connections of slow clients are being closed");
+        }
+    }
+
+    /// Asks every connection to finish its requests in flight and to take no further one.
+    pub(super) fn drain(&self) {
+        self.table().open.values().for_each(|it| it.close(Closing::Graceful));
+    }
+
+    pub(super) fn cut_all(&self) {
+        self.table().open.values().for_each(|it| it.close(Closing::Cut));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.table().open.is_empty()
+    }
+
+    /// Resolves after a connection has ended.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+}
+
+impl Table {
+    fn remove(&mut self, id: u64) {
+        let Some(connection) = self.open.remove(&id) else { return };
+        if let Some(count) = self.by_group.get_mut(&connection.group) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_group.remove(&connection.group);
+            }
+        }
+    }
+
+    /// Closes spare connections, of one address or of all, longest spare first. Returns how many. Their places are free
+    /// at once; their sockets close as soon as their tasks run.
+    fn evict(&mut self, group: Option<IpAddr>) -> usize {
+        let in_question =
+            self.open.iter().filter(|(_, it)| group.is_none_or(|group| it.group == group));
+        let mut total = 0;
+        let mut spare: Vec<_> = in_question
+            .inspect(|_| total += 1)
+            .filter_map(|(id, it)| it.spare().map(|spare| (spare, *id)))
+            .collect();
+        spare.sort_unstable();
+        spare.truncate((total / EVICTED_SHARE).max(1));
+        for (_, id) in &spare {
+            if let Some(connection) = self.open.get(id) {
+                connection.close(Closing::Cut);
+            }
+            self.remove(*id);
+        }
+        spare.len()
+    }
+}
+
+/// Addresses that one client can have at will count as one: an IPv6 /64 network. IPv4 addresses count one by one.
+fn group_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+    }
+}
