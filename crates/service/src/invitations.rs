@@ -5,7 +5,7 @@ use db::params;
 
 use crate::audit::{self, Note};
 use crate::users::{self, Role};
-use crate::{App, Caller, Error, Result, Tx, tokens};
+use crate::{App, Caller, Error, Result, Tx, sessions, tokens};
 
 const PREFIX: &str = "eki_";
 const LIFE_DAYS: i64 = 7;
@@ -32,6 +32,7 @@ pub async fn create(
     email: Option<&str>,
 ) -> Result<(Invitation, String)> {
     require_keeper(app, caller).await?;
+    sessions::require_proof(app, caller).await?;
     let email = email.filter(|it| !it.trim().is_empty()).map(users::normal_email).transpose()?;
     if let Some(email) = &email
         && users::find_by_email(app, email).await?.is_some()

@@ -8,7 +8,7 @@ use db::params;
 use wire::v1::Code;
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Scopes, tokens, webhooks};
+use crate::{App, Caller, Credential, Error, Result, Scopes, sessions, tokens, webhooks};
 
 const PREFIX: &str = "ek_";
 /// How long a process may go on trusting a key that another one revoked. The contract allows a second.
@@ -59,6 +59,7 @@ pub struct NewKey {
 /// keys would outlive its own revocation.
 pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, String)> {
     caller.require_owner("key")?;
+    sessions::require_proof(app, caller).await?;
     let name = new.name.trim().to_owned();
     if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
         return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));

@@ -14,7 +14,7 @@ const PREFIX: &str = "eks_";
 const IDLE_DAYS: i64 = 14;
 /// And after this long in any case.
 const LIFE_DAYS: i64 = 90;
-/// How long a proof of who one is holds for changes that ask for it anew.
+/// How long a proof of who one is holds in its session, for sensitive changes.
 const PROOF_MINUTES: i64 = 10;
 /// Seen is kept to the minute, so that looking around costs no write each time.
 const SEEN_SECONDS: i64 = 60;
@@ -48,9 +48,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether the person showed who they are just now, as changes to how one signs in ask.
+    /// Whether the person proved who they are within the last minutes, as sensitive changes ask. A proof from the
+    /// future was made before the clock moved back, and counts for nothing.
     pub fn proved_lately(&self, now: Timestamp) -> bool {
-        now.as_microsecond() - self.proved_at.as_microsecond() < PROOF_MINUTES * MINUTE
+        let age = now.as_microsecond() - self.proved_at.as_microsecond();
+        (0..PROOF_MINUTES * MINUTE).contains(&age)
     }
 }
 
@@ -185,15 +187,29 @@ pub async fn prove(app: &App, caller: &Caller) -> Result<()> {
     if touched == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
 }
 
-/// Changes to how one signs in ask that the person showed lately who they are; a session left open does not do.
+/// Sensitive changes ask that the person proved lately who they are; a session left open is not enough. The operator at
+/// the machine needs no proof, and keys and apps have no session.
 pub(crate) async fn require_proof(app: &App, caller: &Caller) -> Result<()> {
     let Credential::Session { id, .. } = caller.credential else { return Ok(()) };
-    let since = app.clock.now().as_microsecond() - PROOF_MINUTES * MINUTE;
+    let now = app.clock.now();
+    let since = now.as_microsecond() - PROOF_MINUTES * MINUTE;
     let proved_at = |row: &db::Row<'_>| row.get::<i64>(0);
-    match app.db.first(PROVED, params![caller.user, id, since], proved_at).await? {
-        Some(_) => Ok(()),
-        None => Err(Error::invalid("proof", "show once more who you are, then try again")),
-    }
+    let found = app.db.first(PROVED, params![caller.user, id, since, now], proved_at).await?;
+    found.map(|_| ()).ok_or_else(unproved)
+}
+
+/// The same inside a transaction.
+pub(crate) fn require_proof_in(tx: &mut Tx<'_>, app: &App, caller: &Caller) -> Result<()> {
+    let Credential::Session { id, .. } = caller.credential else { return Ok(()) };
+    let now = app.clock.now();
+    let since = now.as_microsecond() - PROOF_MINUTES * MINUTE;
+    let proved_at = |row: &db::Row<'_>| row.get::<i64>(0);
+    let found = tx.first(PROVED, params![caller.user, id, since, now], proved_at)?;
+    found.map(|_| ()).ok_or_else(unproved)
+}
+
+fn unproved() -> Error {
+    Error::invalid("proof", "confirm that it is you, then try again")
 }
 
 /// Forgets sessions that have ended by themselves; a background step.
@@ -249,8 +265,8 @@ const LIST: &str = "select user_id, id, method, agent, address, created_at, seen
     order by seen_at desc, id desc limit 200";
 const SEEN: &str = "update sessions set seen_at = $3, address = $4 where user_id = $1 and id = $2";
 const PROVE: &str = "update sessions set proved_at = $3 where user_id = $1 and id = $2";
-const PROVED: &str =
-    "select proved_at from sessions where user_id = $1 and id = $2 and proved_at > $3";
+const PROVED: &str = "select proved_at from sessions
+    where user_id = $1 and id = $2 and proved_at > $3 and proved_at <= $4";
 const DELETE: &str = "delete from sessions where user_id = $1 and id = $2";
 const DELETE_OTHERS: &str = "delete from sessions where user_id = $1 and id <> $2";
 const FORGET: &str = "delete from sessions where expires_at <= $1 or seen_at <= $2";

@@ -37,7 +37,9 @@
       next: box.dataset.next,
       name: name ? name.value : '',
     });
-    location.assign(said.next);
+    const form = box.dataset.form && document.getElementById(box.dataset.form);
+    if (form) form.submit();
+    else location.assign(said.next);
   }
 
   function tell(box, error) {

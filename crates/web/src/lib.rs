@@ -26,6 +26,7 @@ use tower_http::compression::predicate::{
 };
 
 pub use server::{ServerLimits, serve};
+pub use site::sensitive::{NO_PROOF, Proof, SENSITIVE, Sensitive};
 
 /// What the operator decides about the front doors.
 #[derive(Debug, Clone, Default)]
@@ -100,7 +101,7 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
         .route("/v1/", v1.clone())
         .route("/v1/{*path}", v1)
         .merge(oauth::router(&door))
-        .merge(site::router())
+        .merge(site::router(&door))
         .with_state(door);
     if serve_metrics {
         main = main.merge(metrics.clone());

@@ -10,5 +10,6 @@ mod imports;
 mod keys;
 mod looks;
 mod passkeys;
+mod proof;
 mod sign_in;
 mod webhooks;

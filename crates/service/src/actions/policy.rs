@@ -6,7 +6,7 @@ use db::params;
 
 use super::{Action, Kind};
 use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, Tx};
+use crate::{App, Caller, Error, Result, Tx, sessions};
 
 pub const LIFE_SECONDS_MIN: i64 = 300;
 pub const LIFE_SECONDS_MAX: i64 = 7 * 86_400;
@@ -70,9 +70,11 @@ fn or_default(app: &App, found: Option<[Option<i64>; 3]>) -> Policy {
     }
 }
 
-/// Only the person themselves: what loosens the rules must not come from whom they bind.
+/// Only the person themselves, with fresh proof: what loosens the rules must not come from whom they bind, which
+/// includes a session that somebody else may hold.
 pub async fn set_policy(app: &App, caller: &Caller, wish: Wish) -> Result<()> {
     caller.require_owner("policy")?;
+    sessions::require_proof(app, caller).await?;
     if !(LIFE_SECONDS_MIN..=LIFE_SECONDS_MAX).contains(&wish.life_seconds) {
         let message = "a proposal must live for 5 minutes to 7 days";
         return Err(Error::invalid("life_seconds", message));

@@ -9,7 +9,7 @@ mod zip;
 use std::io;
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, accounts, images};
+use crate::{App, Caller, Error, Result, accounts, images, sessions};
 
 use parts::{Content, PARTS, Part, Place, Source};
 use sheet::{Format, Sheet};
@@ -45,6 +45,7 @@ enum Step {
 /// Begins an export, and notes that it was asked for.
 pub async fn start(app: &App, caller: &Caller) -> Result<Export> {
     caller.require_owner("export")?;
+    sessions::require_proof(app, caller).await?;
     let (asked, now) = (caller.clone(), app.clock.now());
     let note = move |tx: &mut db::Tx<'_>| {
         let note = Note::new(&asked, "data.export", "Downloaded everything");

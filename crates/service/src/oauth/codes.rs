@@ -13,7 +13,7 @@ use super::redirects::Redirect;
 use super::requests::Request;
 use super::{Fault, Outcome, Refusal, SECOND, is_within, resource, stored_scopes};
 use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, Scopes, Tx, tokens};
+use crate::{App, Caller, Error, Result, Scopes, Tx, sessions, tokens};
 
 const PREFIX: &str = "eko_";
 const LIFE_SECONDS: i64 = 60;
@@ -26,6 +26,7 @@ pub async fn allow(
     scopes: Scopes,
 ) -> Result<String> {
     caller.require_owner("app")?;
+    sessions::require_proof(app, caller).await?;
     if scopes.iter().next().is_none() || !is_within(scopes, request.scopes) {
         return Err(Error::invalid("scope", "choose at least one of what the app asks for"));
     }

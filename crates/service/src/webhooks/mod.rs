@@ -23,7 +23,7 @@ use wire::json::Moment;
 use wire::v1::{self, Code, EventType, Scope};
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Scopes, Tx, users};
+use crate::{App, Caller, Credential, Error, Result, Scopes, Tx, sessions, users};
 
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
 pub(crate) use ending::end_of_key;
@@ -214,6 +214,7 @@ pub fn create_for(
     if whose(caller)?.is_some_and(|own| own != key) {
         return Err(Error::NotFound("key"));
     }
+    sessions::require_proof_in(tx, app, caller)?;
     checked_description(new.description.as_deref())?;
     let filter = written(&new.filter_types)?;
     users::lock(tx, caller.user)?;
@@ -241,6 +242,10 @@ pub fn update(
 ) -> Result<Endpoint> {
     users::lock(tx, caller.user)?;
     let before = get_in(tx, caller, id)?;
+    // Another address sends everything from now on to somebody else.
+    if change.url.as_ref().is_some_and(|url| *url != before.url) {
+        sessions::require_proof_in(tx, app, caller)?;
+    }
     let description = change.description.clone().unwrap_or(before.description);
     checked_description(description.as_deref())?;
     let types = change.filter_types.as_ref().unwrap_or(&before.filter_types);
@@ -308,6 +313,7 @@ pub fn rotate(
     caller: &Caller,
     id: EndpointId,
 ) -> Result<(String, Timestamp)> {
+    sessions::require_proof_in(tx, app, caller)?;
     users::lock(tx, caller.user)?;
     get_in(tx, caller, id)?;
     let now = app.clock.now();

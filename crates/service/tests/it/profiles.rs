@@ -65,6 +65,15 @@ async fn a_new_email_asks_for_the_password_and_must_be_free() {
 }
 
 #[tokio::test]
+async fn a_clock_that_moves_back_makes_no_proof_last_longer() {
+    let world = World::new().await;
+    let (_, caller) = signed_in(&world, "robin@example.com").await;
+    let earlier = world.neighbour_at(base::Clock::frozen_at("2026-03-10T11:00:00Z")).await;
+    assert_eq!(param(service::recovery::create(&earlier, &caller).await), "proof");
+    service::recovery::create(&world.app, &caller).await.unwrap();
+}
+
+#[tokio::test]
 async fn the_second_step_needs_a_passkey_and_a_fresh_proof() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;

@@ -69,6 +69,12 @@ async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Res
     }
 }
 
+/// What a page may lead to whose form is answered like this one; none where nothing is asked for.
+pub(crate) async fn policy_of(door: &Door, query: &str) -> Option<HeaderValue> {
+    let asked = check(door, query).await.ok()?.ok()?;
+    HeaderValue::from_str(&consent::policy(&asked.redirect)).ok()
+}
+
 fn read(pairs: &[(String, String)]) -> Asked {
     let find = |name: &str| {
         let found = pairs.iter().find(|(it, _)| it == name);

@@ -64,7 +64,7 @@ fn place(redirect: &Redirect) -> Markup {
 
 /// A browser holds the answer to a form, and every redirect behind it, against this policy. The app may send the
 /// person on to another of its pages, so that its own host alone would not do.
-fn policy(redirect: &Redirect) -> String {
+pub(super) fn policy(redirect: &Redirect) -> String {
     let own = "form-action 'self'";
     let also = redirect.source().map_or(String::new(), |it| format!(" {it}"));
     POLICY.replace(own, &format!("{own} https:{also}"))

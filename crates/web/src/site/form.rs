@@ -24,6 +24,22 @@ pub(crate) struct Form(Vec<(String, String)>);
 pub(crate) struct DoorForm(pub(crate) Form);
 
 impl Form {
+    /// None where the text is not an urlencoded form.
+    pub(super) fn parse(text: &str) -> Option<Form> {
+        address::pairs(text).map(Form)
+    }
+
+    /// Every field, in the order of the form.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The token that came with it, in a header or in its field.
+    pub(super) fn token<'a>(&'a self, headers: &'a HeaderMap) -> &'a str {
+        let sent = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok());
+        sent.unwrap_or_else(|| self.raw(TOKEN_FIELD))
+    }
+
     /// Trimmed; nothing where the field is absent.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.raw(name).trim()
@@ -63,19 +79,14 @@ impl FromRequest<Door> for DoorForm {
 
 pub(super) async fn read(request: Request, door: &Door, cookie: &str) -> Result<Form, Response> {
     let (parts, body) = request.into_parts();
-    let fields = body_text(body).await?;
-    let Some(fields) = address::pairs(&fields) else {
+    let Some(form) = Form::parse(&body_text(body).await?) else {
         return Err(unreadable());
     };
-    let form = Form(fields);
-    let given = match parts.headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()) {
-        Some(given) => given,
-        None => form.raw(TOKEN_FIELD),
-    };
-    if is_ours(door, &parts.headers, cookie, given) { Ok(form) } else { Err(stale()) }
+    let ours = is_ours(door, &parts.headers, cookie, form.token(&parts.headers));
+    if ours { Ok(form) } else { Err(stale()) }
 }
 
-async fn body_text(body: Body) -> Result<String, Response> {
+pub(super) async fn body_text(body: Body) -> Result<String, Response> {
     let Ok(collected) = Limited::new(body, BYTES_MAX).collect().await else {
         let said = "What was sent is larger than any form of ours. Go back and send less.";
         return Err(Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said).into_response());

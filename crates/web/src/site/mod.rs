@@ -27,6 +27,7 @@ mod paper;
 pub(crate) mod person;
 mod recurring;
 mod scores;
+pub(crate) mod sensitive;
 mod settings;
 pub(crate) mod shell;
 pub(crate) mod show;
@@ -42,7 +43,7 @@ mod webhooks;
 
 use axum::Router;
 use axum::extract::State;
-use axum::middleware::map_response;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use http::{HeaderValue, Method, header};
@@ -53,9 +54,9 @@ use crate::answer::Answer;
 use crate::error::Refusal;
 use crate::oauth::authorize;
 
-pub(crate) fn router() -> Router<Door> {
+pub(crate) fn router(door: &Door) -> Router<Door> {
     Router::new()
-        .merge(pages())
+        .merge(pages().layer(from_fn_with_state(door.clone(), sensitive::guard)))
         .route("/docs", docs::route())
         .merge(docs::guides::router())
         .route("/docs/", get(|| async { Redirect::permanent("/docs") }))

@@ -66,9 +66,25 @@ pub(super) fn passkey_button(
     token: &str,
     next: &str,
 ) -> Markup {
+    passkey_box(party, (action, label), token, next, None)
+}
+
+/// The same for proof: it then sends the form of that id.
+pub(super) fn proof_button(party: &Party, token: &str, next: &str, form: &str) -> Markup {
+    passkey_box(party, ("prove", "Use a passkey"), token, next, Some(form))
+}
+
+fn passkey_box(
+    party: &Party,
+    (action, label): (&str, &str),
+    token: &str,
+    next: &str,
+    form: Option<&str>,
+) -> Markup {
     let origin = party.origins.first().map_or("", String::as_str);
     html! {
-        div.passkey data-passkey=(action) data-token=(token) data-next=(next) data-origin=(origin) {
+        div.passkey data-passkey=(action) data-token=(token) data-next=(next) data-origin=(origin)
+            data-form=[form] {
             button.outlined type="button" hidden { (label) }
             p.wrong role="alert" hidden {}
             p.soft data-elsewhere hidden {

@@ -18,6 +18,8 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::users::Role;
 
+pub(super) use security::CONFIRM;
+
 use super::assets::Asset;
 use super::person::Person;
 use super::shell::{Place, Shell};

@@ -18,12 +18,13 @@ use crate::site::door::passkey_button;
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::form::Form;
 use crate::site::person::Person;
+use crate::site::sensitive::Proof;
 use crate::site::shell::see_other;
-use crate::site::trouble::{Shown, Trouble, sentence, waiting};
-use crate::site::{address, cookies};
+use crate::site::trouble::{Shown, Trouble, sentence};
+use crate::site::{address, cookies, sensitive};
 
 const HERE: &str = "/settings/security";
-const CONFIRM: &str = "/settings/security/confirm";
+pub(in crate::site) const CONFIRM: &str = "/settings/security/confirm";
 
 pub(super) fn router() -> Router<Door> {
     Router::new()
@@ -78,12 +79,7 @@ async fn again(person: &Person, form: &'static str, error: Error) -> Shown {
             let place = format!("{CONFIRM}{}", address::query(&[("next", HERE)]));
             return Ok(Redirect::to(&place).into_response());
         }
-        Error::Limited { retry_after_seconds, .. } => {
-            let wait = waiting(retry_after_seconds);
-            let message = format!("Too many attempts. Wait {wait}, then try again.");
-            (StatusCode::TOO_MANY_REQUESTS, Wrong { param: None, message })
-        }
-        other => (StatusCode::BAD_REQUEST, Wrong::from_error(other)?),
+        other => sensitive::refusal(other)?,
     };
     page(person, Outcome { wrong: Some((form, wrong)), codes: Vec::new(), status }).await
 }
@@ -176,17 +172,18 @@ async fn confirm(person: Person, form: Form) -> Shown {
     let password = form.raw("password");
     match sign_ins::prove_by_password(person.app(), &person.caller, password).await {
         Ok(()) => Ok(see_other(&person, next, "Thank you. You can go on for ten minutes.")),
-        Err(Error::Limited { retry_after_seconds, .. }) => {
-            let wait = waiting(retry_after_seconds);
-            let message = format!("Too many attempts. Wait {wait}, then try again.");
-            let wrong = Wrong { param: None, message };
-            confirm_card(&person, next, StatusCode::TOO_MANY_REQUESTS, &wrong).await
-        }
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
-            confirm_card(&person, next, StatusCode::BAD_REQUEST, &wrong).await
+            let (status, wrong) = sensitive::refusal(error)?;
+            confirm_card(&person, next, status, &wrong).await
         }
     }
+}
+
+/// The download that `next` leads to, if it is one.
+fn download(next: &str) -> Option<&'static sensitive::Sensitive> {
+    let path = next.split('?').next().unwrap_or_default();
+    let is_it = |it: &&sensitive::Sensitive| it.path == path && it.proof == Proof::Download;
+    sensitive::SENSITIVE.iter().find(is_it)
 }
 
 async fn confirm_card(person: &Person, next: &str, status: StatusCode, wrong: &Wrong) -> Shown {
@@ -212,7 +209,10 @@ fn confirm_markup(
     html! {
         section.card aria-labelledby="confirm" {
             h2 id="confirm" { "Confirm that it is you" }
-            p { "What you are about to do changes how your account is opened." }
+            p {
+                @if download(next).is_some() { "Your download starts as soon as you confirm. " }
+                "After that you are not asked again for ten minutes."
+            }
             (wrong.summary())
             @if has_password { (fields::form(CONFIRM, &person.form_token, fields)) }
             @if has_passkey {
@@ -226,7 +226,7 @@ fn confirm_markup(
             @if !has_password && !has_passkey {
                 p { "Sign out and in again, then come back." }
             }
-            p.soft { a href=(HERE) { "Back to security" } }
+            p.soft { a href=(download(next).map_or(HERE, |it| it.back)) { "Go back" } }
         }
     }
 }

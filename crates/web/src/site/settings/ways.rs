@@ -62,6 +62,11 @@ impl Ways<'_> {
         html! { p { a.button.outlined href=(self.confirm) { "Confirm that it is you to change this" } } }
     }
 
+    /// A form with a field for the password. Somebody who has none confirms first.
+    fn proved_by_password(&self, action: &str, body: Markup) -> Markup {
+        if self.has_password || self.fresh { self.form(action, body) } else { self.confirm_first() }
+    }
+
     fn new_codes(&self) -> Markup {
         html! {
             @if !self.codes.is_empty() {
@@ -189,7 +194,7 @@ impl Ways<'_> {
             section.card aria-labelledby="password" {
                 h2 id="password" { "Password" }
                 (self.wrong_of("password"))
-                (self.form("/settings/security/password", body))
+                (self.proved_by_password("/settings/security/password", body))
             }
         }
     }
@@ -205,7 +210,7 @@ impl Ways<'_> {
             section.card aria-labelledby="email" {
                 h2 id="email" { "Email" }
                 (self.wrong_of("email"))
-                (self.form("/settings/security/email", body))
+                (self.proved_by_password("/settings/security/email", body))
             }
         }
     }
@@ -257,9 +262,7 @@ impl Ways<'_> {
                      once and for good. Download your data first if you want to keep it."
                 }
                 (self.wrong_of("delete"))
-                @if self.has_password || self.fresh {
-                    (self.form("/settings/security/delete", body))
-                } @else { (self.confirm_first()) }
+                (self.proved_by_password("/settings/security/delete", body))
             }
         }
     }

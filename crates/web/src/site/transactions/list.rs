@@ -32,7 +32,7 @@ impl List<'_> {
             div.heading {
                 h1 { "Transactions" }
                 @if !self.rows.is_empty() {
-                    span { a href=(csv) download { "Download as CSV" } " or " a href=(json) download { "JSON" } }
+                    span { a href=(csv) { "Download as CSV" } " or " a href=(json) { "JSON" } }
                 }
             }
             @for problem in &self.search.problems { p.warning role="alert" { (problem) } }

@@ -74,7 +74,7 @@ impl Guest {
         self.send(Method::POST, path, &headers, body.to_string()).await
     }
 
-    async fn send(
+    pub(crate) async fn send(
         &mut self,
         method: Method,
         path: &str,
@@ -97,7 +97,8 @@ impl Guest {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        // A download may be no text.
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         let page = Page { status: parts.status, headers: parts.headers, text };
         self.keep(&page);
         page

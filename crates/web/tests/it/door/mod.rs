@@ -6,6 +6,7 @@ mod forgery;
 mod guest;
 mod passkeys;
 mod security;
+mod sensitive;
 
 use service::sessions;
 use service::users::{self, NewUser, User};

@@ -1,0 +1,210 @@
+//! The two lists that every form of the site is on: those that ask for fresh proof, and those that need none.
+
+use super::{Proof, Sensitive};
+
+/// Every sensitive change and download: what outlives the session, gives somebody else access, takes everything along,
+/// or loosens a rule that binds the session itself.
+pub const SENSITIVE: &[Sensitive] = &[
+    Sensitive {
+        path: "/settings/approvals",
+        proof: Proof::Fresh,
+        about: "change the rules of approval",
+        back: "/settings/approvals",
+    },
+    Sensitive {
+        path: "/settings/keys",
+        proof: Proof::Fresh,
+        about: "make an API key",
+        back: "/settings/keys",
+    },
+    Sensitive {
+        path: "/settings/people",
+        proof: Proof::Fresh,
+        about: "invite someone",
+        back: "/settings/people",
+    },
+    Sensitive {
+        path: "/settings/data/download",
+        proof: Proof::Fresh,
+        about: "download everything",
+        back: "/settings/data",
+    },
+    Sensitive {
+        path: "/settings/webhooks",
+        proof: Proof::Fresh,
+        about: "make a webhook endpoint",
+        back: "/settings/webhooks",
+    },
+    Sensitive {
+        path: "/settings/webhooks/{id}",
+        proof: Proof::Fresh,
+        about: "change a webhook endpoint",
+        back: "/settings/webhooks",
+    },
+    Sensitive {
+        path: "/settings/webhooks/{id}/rotate",
+        proof: Proof::Fresh,
+        about: "make a new signing secret",
+        back: "/settings/webhooks",
+    },
+    Sensitive {
+        path: "/oauth/authorize",
+        proof: Proof::FreshIf { field: "decision", value: "allow" },
+        about: "allow this app",
+        back: "/settings/apps",
+    },
+    Sensitive {
+        path: "/settings/security/second-step",
+        proof: Proof::Fresh,
+        about: "change the second step",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/settings/security/recovery-codes",
+        proof: Proof::Fresh,
+        about: "make new recovery codes",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/settings/security/passkeys/{id}/remove",
+        proof: Proof::Fresh,
+        about: "remove a passkey",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/settings/security/email",
+        proof: Proof::PasswordInForm,
+        about: "change your email",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/settings/security/password",
+        proof: Proof::PasswordInForm,
+        about: "change your password",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/settings/security/delete",
+        proof: Proof::PasswordInForm,
+        about: "delete your account",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/passkeys/register/start",
+        proof: Proof::Script,
+        about: "add a passkey",
+        back: "/settings/security",
+    },
+    Sensitive {
+        path: "/transactions.csv",
+        proof: Proof::Download,
+        about: "download transactions",
+        back: "/transactions",
+    },
+    Sensitive {
+        path: "/transactions.json",
+        proof: Proof::Download,
+        about: "download transactions",
+        back: "/transactions",
+    },
+];
+
+const AT_THE_DOOR: &str = "nobody is signed in yet; the form itself asks who it is";
+const PORTAL: &str =
+    "the portal has no session: it acts for one API key, which may do the same through the API";
+const OWN_DATA: &str = "changes the person's own records, and can be changed back";
+const ENDS_ACCESS: &str = "only ends access, which must be quick when something is wrong";
+const DATA_IN: &str = "brings data in, and lets nobody see any";
+const SENDS_KNOWN: &str = "sends only to an address that was chosen with proof";
+const APPROVAL: &str = "an approval has a rule of its own, which asks for the passkey itself";
+const PAPER: &str = "play money";
+const LOOK: &str = "how pages look to this person";
+const PROVES: &str = "this is where proof is given";
+
+/// Every other form, and why it needs no proof.
+pub const NO_PROOF: &[(&str, &str)] = &[
+    ("/view", LOOK),
+    ("/settings", LOOK),
+    ("/settings/image", LOOK),
+    ("/settings/image/remove", LOOK),
+    ("/settings/security/passkeys/{id}/rename", LOOK),
+    ("/sign-in", AT_THE_DOOR),
+    ("/sign-in/second", AT_THE_DOOR),
+    ("/setup", AT_THE_DOOR),
+    ("/sign-up", AT_THE_DOOR),
+    ("/invite/{token}", AT_THE_DOOR),
+    ("/passkeys/sign-in/start", AT_THE_DOOR),
+    ("/passkeys/sign-in/finish", AT_THE_DOOR),
+    ("/passkeys/second/start", AT_THE_DOOR),
+    ("/passkeys/second/finish", AT_THE_DOOR),
+    ("/settings/security/confirm", PROVES),
+    ("/passkeys/prove/start", PROVES),
+    ("/passkeys/prove/finish", PROVES),
+    (
+        "/passkeys/register/finish",
+        "takes only the answer to a question that was asked with proof, within five minutes",
+    ),
+    ("/sign-out", ENDS_ACCESS),
+    ("/settings/keys/{id}/revoke", ENDS_ACCESS),
+    ("/settings/apps/{id}/revoke", ENDS_ACCESS),
+    ("/settings/people/{id}/withdraw", ENDS_ACCESS),
+    ("/settings/security/sessions/{id}/revoke", ENDS_ACCESS),
+    ("/settings/security/sessions/revoke-others", ENDS_ACCESS),
+    ("/settings/webhooks/{id}/disable", ENDS_ACCESS),
+    ("/settings/webhooks/{id}/delete", ENDS_ACCESS),
+    ("/settings/webhooks/{id}/enable", SENDS_KNOWN),
+    ("/settings/webhooks/{id}/test", SENDS_KNOWN),
+    ("/settings/webhooks/failed/send", SENDS_KNOWN),
+    ("/settings/webhooks/failed/replay", SENDS_KNOWN),
+    ("/portal/{token}", PORTAL),
+    ("/portal/webhooks", PORTAL),
+    ("/portal/webhooks/leave", PORTAL),
+    ("/portal/webhooks/{id}", PORTAL),
+    ("/portal/webhooks/{id}/test", PORTAL),
+    ("/portal/webhooks/{id}/enable", PORTAL),
+    ("/portal/webhooks/{id}/disable", PORTAL),
+    ("/portal/webhooks/{id}/rotate", PORTAL),
+    ("/portal/webhooks/{id}/delete", PORTAL),
+    ("/portal/webhooks/failed/send", PORTAL),
+    ("/portal/webhooks/failed/replay", PORTAL),
+    ("/approvals/{thread}/decide", APPROVAL),
+    ("/approvals/{thread}/confirm", APPROVAL),
+    ("/approvals/{thread}/undo", APPROVAL),
+    ("/passkeys/approve/start", APPROVAL),
+    ("/passkeys/approve/finish", APPROVAL),
+    ("/paper", PAPER),
+    ("/paper/{id}/order", PAPER),
+    ("/connections", DATA_IN),
+    ("/connections/{connection}/accounts", DATA_IN),
+    ("/connections/{connection}/sync", DATA_IN),
+    ("/connections/{connection}/access", DATA_IN),
+    ("/connections/{connection}/disconnect", ENDS_ACCESS),
+    ("/import", DATA_IN),
+    ("/import/all", DATA_IN),
+    ("/import/{file}", DATA_IN),
+    ("/import/{file}/commit", DATA_IN),
+    ("/import/{file}/discard", OWN_DATA),
+    ("/imports/{import}/undo", OWN_DATA),
+    ("/accounts/new", OWN_DATA),
+    ("/accounts/{id}/balance", OWN_DATA),
+    ("/accounts/{id}/transactions", OWN_DATA),
+    ("/accounts/{id}/name", OWN_DATA),
+    ("/accounts/{id}/hide", OWN_DATA),
+    ("/accounts/{id}/close", OWN_DATA),
+    ("/accounts/{id}/reopen", OWN_DATA),
+    ("/accounts/{id}/card", OWN_DATA),
+    ("/goals/new", OWN_DATA),
+    ("/goals/{id}", OWN_DATA),
+    ("/goals/{id}/status", OWN_DATA),
+    ("/benefits/{id}", OWN_DATA),
+    ("/transactions/recategorise", OWN_DATA),
+    ("/transactions/{id}", OWN_DATA),
+    ("/transactions/{id}/edit", OWN_DATA),
+    ("/transactions/{id}/delete", OWN_DATA),
+    ("/transactions/{id}/hide", OWN_DATA),
+    ("/transactions/{id}/undo", OWN_DATA),
+    ("/transactions/{id}/transfer", OWN_DATA),
+    ("/settings/rules/{id}", OWN_DATA),
+    ("/settings/rules/{id}/apply", OWN_DATA),
+    ("/settings/rules/{id}/delete", OWN_DATA),
+];
