@@ -6,3 +6,18 @@ create table write_probes (
     written_at {int} not null,
     filler {bytes}
 ) {table};
+-- Anchors: how far a chain of a person goes and how it ends, apart from the chain itself. The chain `audit` is the audit
+-- trail; each paper account's ledger is one, named by the account's id. `seal` is keyed by the installation key, so that
+-- whoever cuts a chain in the database cannot make the anchor that fits. `since_number` is how far the chain went when
+-- it was first anchored, and `since_seal` seals that.
+create table anchors (
+    user_id {bytes} not null references users (id) on delete cascade,
+    chain text not null,
+    number {int} not null,
+    hash {bytes} not null,
+    seal {bytes} not null,
+    since_number {int} not null,
+    since_at {int} not null,
+    since_seal {bytes} not null,
+    primary key (user_id, chain)
+) {clustered};

@@ -9,7 +9,7 @@ use db::{Db, Target};
 use service::installation::{self, Key};
 use service::quotes::Trading;
 use service::readiness::Disk;
-use service::{App, Setup, schema};
+use service::{App, Setup, anchors, schema};
 
 use net::{Door, Guard, Policy};
 use sources::market::csv::CsvMarket;
@@ -31,7 +31,7 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
     let (db, key) = database(config, want).await?;
     db.migrate(schema::MIGRATIONS).await?;
     installation::claim(&db, &key).await?;
-    Ok(App::new(Setup {
+    let app = App::new(Setup {
         db,
         clock: Clock::System,
         entropy: Entropy::System,
@@ -57,7 +57,9 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
             folder: config.data_dir.clone(),
             free_bytes_min: config.free_bytes_min,
         }),
-    }))
+    });
+    anchors::create_missing(&app).await?;
+    Ok(app)
 }
 
 /// The way out to addresses that people name. A machine without certificate authorities serves all the same, and

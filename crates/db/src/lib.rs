@@ -14,6 +14,7 @@ mod tx;
 mod value;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio::sync::watch;
 
@@ -50,10 +51,14 @@ pub enum Engine {
     Postgres,
 }
 
+/// Signs bytes with a key that the database itself does not hold.
+pub type Signer = Arc<dyn Fn(&[u8]) -> [u8; 32] + Send + Sync>;
+
 /// A handle to the database; clones share it.
 #[derive(Clone)]
 pub struct Db {
     driver: Driver,
+    signer: Option<Signer>,
 }
 
 #[derive(Clone)]
@@ -70,7 +75,17 @@ impl Db {
                 Driver::Postgres(postgres::Postgres::connect(address).await?)
             }
         };
-        Ok(Db { driver })
+        Ok(Db { driver, signer: None })
+    }
+
+    /// The same database for transactions that sign what they write.
+    pub fn with_signer(self, signer: Signer) -> Db {
+        Db { signer: Some(signer), ..self }
+    }
+
+    /// None where nobody said what to sign with.
+    pub fn sign(&self, bytes: &[u8]) -> Option<[u8; 32]> {
+        self.signer.as_ref().map(|sign| sign(bytes))
     }
 
     pub fn engine(&self) -> Engine {
@@ -138,6 +153,11 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
+        let signer = self.signer.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            tx.set_signer(signer);
+            work(tx)
+        };
         match &self.driver {
             Driver::Sqlite(sqlite) => sqlite.write(work).await,
             Driver::Postgres(postgres) => postgres.write(work).await,

@@ -7,7 +7,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::talk::Talk;
 use crate::value::{Param, Row};
-use crate::{Engine, Error, Result, batch, dialect, hear, postgres, sqlite};
+use crate::{Engine, Error, Result, Signer, batch, dialect, hear, postgres, sqlite};
 
 /// So many rows travel with what comes next; more are copied, which takes turns of its own.
 const FEW: usize = 64;
@@ -20,6 +20,7 @@ pub struct Tx<'c> {
     failed: Option<Error>,
     /// What waits for all this to be kept.
     after: Vec<After>,
+    signer: Option<Signer>,
 }
 
 pub(crate) type After = Box<dyn FnOnce() + Send>;
@@ -31,11 +32,11 @@ enum On<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn sqlite(connection: &'c rusqlite::Connection) -> Tx<'c> {
-        Tx { on: On::Sqlite(connection), failed: None, after: Vec::new() }
+        Tx { on: On::Sqlite(connection), failed: None, after: Vec::new(), signer: None }
     }
 
     pub(crate) fn postgres(talk: Talk<'c>) -> Tx<'c> {
-        Tx { on: On::Postgres(talk), failed: None, after: Vec::new() }
+        Tx { on: On::Postgres(talk), failed: None, after: Vec::new(), signer: None }
     }
 
     pub fn engine(&self) -> Engine {
@@ -43,6 +44,15 @@ impl<'c> Tx<'c> {
             On::Sqlite(_) => Engine::Sqlite,
             On::Postgres(_) => Engine::Postgres,
         }
+    }
+
+    pub(crate) fn set_signer(&mut self, signer: Option<Signer>) {
+        self.signer = signer;
+    }
+
+    /// Signs bytes as `Db::sign` does.
+    pub fn sign(&self, bytes: &[u8]) -> Option<[u8; 32]> {
+        self.signer.as_ref().map(|sign| sign(bytes))
     }
 
     /// Does the whole work of the transaction; an error, also one that the work overlooked, means to roll back.

@@ -1,5 +1,5 @@
 //! The audit trail: what was done with a person's account, by whom and from where. Each entry hashes the one before,
-//! so that none can be changed or taken out unnoticed.
+//! so that none can be changed or taken out unnoticed, and the last is anchored (`anchors`), so that none can be cut off.
 
 use std::collections::HashMap;
 
@@ -7,6 +7,7 @@ use base::{GrantId, KeyId, Timestamp, UserId};
 use db::params;
 use sha2::{Digest as _, Sha256};
 
+use crate::anchors::{self, End, Followed, Misfit};
 use crate::{App, Caller, Credential, Result, Tx};
 
 /// Who did it, as it was known at that moment.
@@ -110,12 +111,10 @@ pub struct Entry {
 /// Appends an entry in the transaction of what it tells of. The row of the person is locked first, so that two at once
 /// do not both follow the same entry.
 pub fn note(tx: &mut Tx<'_>, user: UserId, at: Timestamp, note: Note) -> Result<()> {
-    tx.execute(LOCK, params![user])?;
-    let last = |row: &db::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Vec<u8>>(1)?));
-    let (last, before) = tx.first(LAST, params![user], last)?.unwrap_or_default();
+    let before = end_in(tx, user)?;
     let Note { actor, action, subject, details, method, digest } = note;
     let mut entry = Entry {
-        number: last + 1,
+        number: before.number + 1,
         at,
         actor,
         action: action.to_owned(),
@@ -125,7 +124,7 @@ pub fn note(tx: &mut Tx<'_>, user: UserId, at: Timestamp, note: Note) -> Result<
         digest: digest.map(Vec::from),
         hash: Vec::new(),
     };
-    entry.hash = entry.hashed(&before);
+    entry.hash = entry.hashed(&before.hash);
     tx.execute(
         INSERT,
         params![
@@ -144,7 +143,15 @@ pub fn note(tx: &mut Tx<'_>, user: UserId, at: Timestamp, note: Note) -> Result<
             &entry.hash[..]
         ],
     )?;
-    Ok(())
+    let after = End { number: entry.number, hash: entry.hash };
+    anchors::advance(tx, user, anchors::AUDIT, &before, &after)
+}
+
+/// Where the trail ends, with the person locked until the end of the transaction.
+pub(crate) fn end_in(tx: &mut Tx<'_>, user: UserId) -> Result<End> {
+    tx.execute(LOCK, params![user])?;
+    let last = |row: &db::Row<'_>| Ok(End { number: row.get(0)?, hash: row.get(1)? });
+    Ok(tx.first(LAST, params![user], last)?.unwrap_or_default())
 }
 
 impl Entry {
@@ -200,30 +207,47 @@ pub async fn names(app: &App, caller: &Caller) -> Result<HashMap<String, String>
 pub enum Verdict {
     Sound {
         entries: i64,
+        /// How many entries there were when the trail was first anchored: whether more were cut off before that
+        /// cannot be told. None for a trail that was anchored from its beginning.
+        unanchored: i64,
+        anchored_at: Timestamp,
     },
     /// The first entry that does not follow from the one before it.
-    Broken {
-        number: i64,
-    },
+    Broken { number: i64 },
+    /// The entries follow from one another, but the trail does not end as it was left.
+    Misfit(Misfit),
 }
 
-/// Follows the trail from its first entry to its last.
+/// Follows the trail from its first entry to its last, and holds its end against the anchor.
 pub async fn verify(app: &App, caller: &Caller) -> Result<Verdict> {
     const STEP: i64 = 1_000;
     caller.require_owner("audit trail")?;
-    let (mut number, mut before) = (0, Vec::new());
+    let anchor = anchors::find(app, caller.user, anchors::AUDIT).await?;
+    let anchored = anchor.as_ref().map_or(0, |it| it.end.number);
+    let mut found = Followed::default();
     loop {
-        let entries = app.db.all(AFTER, params![caller.user, number, STEP], read).await?;
+        let values = params![caller.user, found.end.number, STEP];
+        let entries = app.db.all(AFTER, values, read).await?;
         if entries.is_empty() {
-            return Ok(Verdict::Sound { entries: number });
+            break;
         }
         for entry in entries {
-            number += 1;
-            if entry.number != number || entry.hashed(&before) != entry.hash {
+            let number = found.end.number + 1;
+            if entry.number != number || entry.hashed(&found.end.hash) != entry.hash {
                 return Ok(Verdict::Broken { number });
             }
-            before = entry.hash;
+            found.step(End { number, hash: entry.hash }, anchored);
         }
+    }
+    let after = anchors::find(app, caller.user, anchors::AUDIT).await?;
+    let chain = (caller.user, anchors::AUDIT);
+    match (anchors::judge(app, chain, (anchor.as_ref(), after.as_ref()), &found), after) {
+        (None, Some(anchor)) => Ok(Verdict::Sound {
+            entries: found.end.number,
+            unanchored: anchor.since_number,
+            anchored_at: anchor.since_at,
+        }),
+        (misfit, _) => Ok(Verdict::Misfit(misfit.unwrap_or(Misfit::Missing))),
     }
 }
 

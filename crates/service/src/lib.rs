@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod actions;
+pub mod anchors;
 pub mod audit;
 pub mod background;
 pub mod backup;
@@ -131,9 +132,9 @@ impl App {
             readiness: readiness::Readiness::new(setup.disk),
             post: webhooks::Post::new(setup.door, &installation_key),
             banks: connections::Banks::new(setup.banks, &installation_key),
+            db: db.with_signer(anchors::signer(&installation_key)),
             installation_key,
             files_under_way: Default::default(),
-            db,
             clock,
             entropy,
             ids,

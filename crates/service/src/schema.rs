@@ -60,6 +60,7 @@ pub const MIGRATIONS: &[Migration] = &[
 pub fn statements() -> Vec<String> {
     let fixed = [
         crate::accounts::STATEMENTS,
+        crate::anchors::STATEMENTS,
         crate::audit::STATEMENTS,
         crate::backup::STATEMENTS,
         crate::balances::STATEMENTS,

@@ -8,7 +8,7 @@ use wire::json::Moment;
 use wire::v1::{self, Scope};
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, Tx, sessions};
+use crate::{App, Caller, Error, Result, Tx, anchors, sessions};
 
 #[derive(Debug, Clone)]
 pub struct User {
@@ -120,7 +120,16 @@ pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> R
         ],
     );
     match inserted {
-        Ok(_) => Ok(user),
+        Ok(_) => {
+            anchors::create(
+                tx,
+                user.id,
+                anchors::AUDIT,
+                &anchors::End::default(),
+                user.created_at,
+            )?;
+            Ok(user)
+        }
         Err(db::Error::Unique) => {
             let message = format!("{} already has an account here", user.email);
             Err(Error::invalid("email", message))

@@ -49,12 +49,24 @@ async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
                 ledgers.faults.join("; ")
             )
         }
-        Verdict::Sound { entries } if as_json => {
+        Verdict::Sound { entries, unanchored, anchored_at } if as_json => {
             let ledger = json!({ "accounts": ledgers.accounts, "entries": ledgers.entries });
-            print_json(&json!({ "sound": true, "entries": entries, "paper_ledgers": ledger }))
+            print_json(&json!({
+                "sound": true,
+                "entries": entries,
+                "anchored_at": anchored_at.to_string(),
+                "unanchored_entries": unanchored,
+                "paper_ledgers": ledger,
+            }))
         }
-        Verdict::Sound { entries } => {
+        Verdict::Sound { entries, unanchored, anchored_at } => {
             let mut said = format!("The trail of {} is whole: {entries} entries.\n", user.email);
+            if unanchored > 0 {
+                said += &format!(
+                    "Its end is anchored since {anchored_at}. Whether anything was cut off behind \
+                     entry {unanchored} before that cannot be told.\n"
+                );
+            }
             if ledgers.accounts > 0 {
                 said += &format!(
                     "The paper ledgers add up: {} entries in {} accounts.\n",
@@ -72,6 +84,12 @@ async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
                  taken out",
                 user.email
             )
+        }
+        Verdict::Misfit(misfit) => {
+            if as_json {
+                print_json(&json!({ "sound": false, "anchor": misfit.to_string() }))?;
+            }
+            bail!("the trail of {} does not end as it was left: {misfit}", user.email)
         }
     }
 }

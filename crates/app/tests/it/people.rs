@@ -148,6 +148,10 @@ async fn the_audit_trail_is_shown_and_a_change_in_it_is_noticed() {
     assert_eq!(sound, "The trail of robin@example.com is whole: 2 entries.\n");
     assert_eq!(it.run(&["audit", "verify", "--json"]).json()["entries"], 2);
     let db = it.db().await;
+    let cut = "delete from audit where number = 2";
+    db.write(move |tx| tx.execute(cut, &[])).await.unwrap();
+    let said = it.run(&["audit", "verify"]).failed();
+    assert!(said.contains("ends at entry 1, but 2 were written"), "{said}");
     let change = "update audit set details = 'Nothing happened' where number = 1";
     db.write(move |tx| tx.execute(change, &[])).await.unwrap();
     drop(db);

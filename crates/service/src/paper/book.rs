@@ -7,7 +7,8 @@ use db::params;
 use sha2::{Digest as _, Sha256};
 use sources::market::Kind;
 
-use crate::{App, Error, Result, Tx};
+use super::chain;
+use crate::{App, Error, Result, Tx, anchors};
 
 base::words!(
     /// What an entry tells of.
@@ -164,7 +165,19 @@ impl Open {
                 params![self.user, self.id, number, leg_number, book, symbol, amount.as_str()];
             tx.execute(INSERT_LEG, values)?;
         }
-        Ok(())
+        let text = |it: &str| Some(it.to_owned());
+        let (kind, cause) = (text(entry.kind.as_str()), text(&entry.cause));
+        let symbol = security.map(|it| it.symbol.to_owned());
+        let name = security.and_then(|it| it.name).map(str::to_owned);
+        let record = chain::Record {
+            number,
+            id,
+            texts: [kind, cause, symbol, name, quantity, price],
+            amounts: [amount, realised],
+            booked_at: now,
+            legs: entry.legs.iter().map(chain::leg).collect(),
+        };
+        chain::append(tx, self.user, self.id, &record)
     }
 
     /// Changes a position by what an entry says of it; one without shares is gone.
@@ -229,6 +242,7 @@ pub(crate) fn open(
 ) -> Result<PaperAccountId> {
     let id: PaperAccountId = app.ids.make();
     tx.execute(INSERT_ACCOUNT, params![user, id, name, "USD", now])?;
+    anchors::create(tx, user, &id.to_string(), &anchors::End::default(), now)?;
     let account = Open::find(tx, user, id)?;
     let mut account = account.ok_or_else(|| Error::internal("a new account is not there"))?;
     let legs = calc::paper::entries::deposit(cash_minor);

@@ -1,6 +1,7 @@
 //! Paper accounts: made-up money in a real market. What a person reads of them, and the ledger behind it.
 
 mod book;
+mod chain;
 mod corporate;
 mod history;
 pub(crate) mod orders;
@@ -19,6 +20,7 @@ use crate::{App, Caller, Error, Result};
 
 pub use book::EntryKind;
 pub(crate) use book::open;
+pub(crate) use chain::anchor_ledgers;
 pub use corporate::settle_once;
 pub(crate) use corporate::settle_splits;
 pub use history::{History, Trade, trades};
@@ -299,6 +301,12 @@ const TRADED_SINCE: &str = "select symbol, kind, amount_minor, quantity from pap
 
 pub(crate) fn statements() -> Vec<&'static str> {
     let own: &[&str] = &[ACCOUNTS, EXISTS, ALL_POSITIONS, POSITIONS, TRADED_SINCE];
-    let ledger = [book::STATEMENTS, corporate::STATEMENTS, orders::STATEMENTS, verify::STATEMENTS];
+    let ledger = [
+        book::STATEMENTS,
+        chain::STATEMENTS,
+        corporate::STATEMENTS,
+        orders::STATEMENTS,
+        verify::STATEMENTS,
+    ];
     [own, history::STATEMENTS, &ledger.concat()].concat()
 }

@@ -6,11 +6,10 @@ use base::PaperAccountId;
 use calc::paper::{Balances, Book, Leg, entries};
 use db::params;
 
+use super::chain::{self, STEP};
 use super::{ACCOUNTS_MAX, HOLDINGS_MAX, book};
+use crate::anchors::{self, End, Followed};
 use crate::{App, Caller, Result};
-
-/// Entries looked at in one go; an account may have more than fit in memory.
-const STEP: i64 = 1_000;
 
 /// What was found: how many entries, and what does not fit, in sentences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,8 +37,54 @@ pub async fn verify(app: &App, caller: &Caller) -> Result<Soundness> {
     let mut found = Soundness { accounts: figures.len(), ..Soundness::default() };
     for account in &figures {
         check(app, caller, account, &mut found).await?;
+        check_chain(app, caller, account, &mut found).await?;
+    }
+    for chain in anchors::ledgers(app, caller.user).await? {
+        if !figures.iter().any(|it| it.id.to_string() == chain) {
+            found.faults.push(format!("the paper account {chain} is gone with its ledger"));
+        }
     }
     Ok(found)
+}
+
+/// Follows the hashes of a ledger, and holds its end against its anchor.
+async fn check_chain(
+    app: &App,
+    caller: &Caller,
+    of: &Figures,
+    found: &mut Soundness,
+) -> Result<()> {
+    let (user, name) = (caller.user, of.id.to_string());
+    let anchor = anchors::find(app, user, &name).await?;
+    let anchored = anchor.as_ref().map_or(0, |it| it.end.number);
+    let mut followed = Followed::default();
+    loop {
+        let from = followed.end.number;
+        let values = params![user, of.id, from, from + STEP];
+        let entries = app.db.all(chain::ENTRIES, values, chain::read).await?;
+        if entries.is_empty() {
+            break;
+        }
+        let legs = app.db.all(chain::LEGS, values, chain::read_leg).await?;
+        for entry in chain::join(entries, legs) {
+            let number = followed.end.number + 1;
+            if entry.number != number {
+                found.faults.push(format!("{}: entry {number} is missing", of.name));
+                return Ok(());
+            }
+            let hash = entry.hashed(&followed.end.hash);
+            followed.step(End { number, hash }, anchored);
+        }
+    }
+    let after = anchors::find(app, user, &name).await?;
+    let anchors = (anchor.as_ref(), after.as_ref());
+    if let Some(misfit) = anchors::judge(app, (user, &name), anchors, &followed) {
+        found.faults.push(format!("{}: {misfit}", of.name));
+    } else if followed.end.number < of.entries {
+        let (kept, counted) = (followed.end.number, of.entries);
+        found.faults.push(format!("{}: it has {kept} entries and counts {counted}", of.name));
+    }
+    Ok(())
 }
 
 async fn check(app: &App, caller: &Caller, of: &Figures, found: &mut Soundness) -> Result<()> {

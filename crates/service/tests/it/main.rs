@@ -3,6 +3,7 @@
 
 mod accounts;
 mod actions;
+mod anchors;
 mod balances;
 mod cash_flow;
 mod connections;

@@ -62,7 +62,7 @@ fn fix(transactions: Vec<TransactionId>, word: Word, always: bool) -> What {
 async fn derived(desk: &Desk) -> BTreeMap<String, Vec<String>> {
     insights::run_all(desk.app()).await.unwrap();
     let mut stored = desk.world.stored().await;
-    for told in ["audit", "actions", "events", "sessions", "api_keys", "users"] {
+    for told in ["anchors", "audit", "actions", "events", "sessions", "api_keys", "users"] {
         stored.remove(told);
     }
     let moments = ["updated_at=", "computed_at=", "generated_at=", "analysis={\"generated_at\""];

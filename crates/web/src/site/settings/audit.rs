@@ -56,10 +56,17 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
 fn soundness(verdict: &Verdict) -> Markup {
     html! {
         @match verdict {
-            Verdict::Sound { entries } => p.notice {
+            Verdict::Sound { entries, unanchored, .. } => p.notice {
                 "The trail is sound: " (plural(*entries, "entry", "entries"))
-                ", each sealed with the one before. Were any of them changed or taken out later, \
-                 it would show here."
+                ", each sealed with the one before, and the last with a key that is not in the \
+                 database. Were any of them changed or taken out later, it would show here."
+                @if *unanchored > 0 {
+                    " For the first " (unanchored) ", this holds since the last one was sealed as well."
+                }
+            },
+            Verdict::Misfit(misfit) => p.warning role="alert" {
+                "The trail does not end as it was left: " (misfit.to_string())
+                ". Ask whoever runs this installation, and change your password."
             },
             Verdict::Broken { number } => p.warning role="alert" {
                 "The trail does not hold together from entry " (number)
