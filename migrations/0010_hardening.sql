@@ -21,3 +21,13 @@ create table anchors (
     since_seal {bytes} not null,
     primary key (user_id, chain)
 ) {clustered};
+
+-- Keys that were revoked. They outlive the key and its person, so that a restore into the same database does not bring
+-- them back.
+create table ended_keys (
+    key_id {bytes} primary key,
+    ended_at {int} not null
+) {table};
+
+insert into ended_keys (key_id, ended_at)
+    select id, revoked_at from api_keys where revoked_at is not null;

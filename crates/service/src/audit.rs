@@ -208,7 +208,7 @@ pub enum Verdict {
     Sound {
         entries: i64,
         /// How many entries there were when the trail was first anchored: whether more were cut off before that
-        /// cannot be told. None for a trail that was anchored from its beginning.
+        /// cannot be told. Zero for a trail that was anchored from its beginning.
         unanchored: i64,
         anchored_at: Timestamp,
     },

@@ -152,6 +152,7 @@ pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
         let name = tx.first(NAME, params![caller.user, id], |row| row.get::<String>(0))?;
         let ended = tx.execute(REVOKE, params![caller.user, id, now])?;
         let name = name.filter(|_| ended > 0).ok_or(Error::NotFound("key"))?;
+        tx.execute(REMEMBER_ENDED, params![id, now])?;
         webhooks::end_of_key(&mine, tx, caller.user, id)?;
         let note = Note::new(&caller, "key.revoke", format!("Revoked the API key \"{name}\""));
         audit::note(tx, caller.user, now, note.about(id))
@@ -353,6 +354,8 @@ const ALL_ACCOUNTS: &str =
     "select key_id, account_id from api_key_accounts where user_id = $1 limit 10000";
 const NAME: &str =
     "select name from api_keys where user_id = $1 and id = $2 and revoked_at is null";
+const REMEMBER_ENDED: &str = "insert into ended_keys (key_id, ended_at) values ($1, $2)
+    on conflict (key_id) do nothing";
 const REVOKE: &str = "update api_keys set revoked_at = $3
     where user_id = $1 and id = $2 and revoked_at is null";
 const BY_HASH: &str = "select user_id, id, scopes, limited_at, expires_at
@@ -367,5 +370,16 @@ const USED: &str = "update api_keys set
     used_on = case when used_on > $5 then used_on else $5 end
     where user_id = $1 and id = $2";
 
-pub(crate) const STATEMENTS: &[&str] =
-    &[INSERT, LIMIT, COUNT, LIST, ALL_ACCOUNTS, NAME, REVOKE, BY_HASH, ACCOUNTS, USED];
+pub(crate) const STATEMENTS: &[&str] = &[
+    INSERT,
+    LIMIT,
+    COUNT,
+    LIST,
+    ALL_ACCOUNTS,
+    NAME,
+    REMEMBER_ENDED,
+    REVOKE,
+    BY_HASH,
+    ACCOUNTS,
+    USED,
+];

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use base::Clock;
-use service::backup::{self, Contents};
+use service::backup::{self, Access, Contents, LiveEndpoint, LiveKey};
 use service::installation::{self, Key};
 use service::schema;
 
@@ -74,14 +74,49 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
     if restored.is_err() {
         put_key_back(config, old_key)?;
     }
-    restored?;
-    print(&format!("{} rows of {made_at} are restored.\n", grouped(total.into())))
+    let access = restored?;
+    print(&format!("{} rows of {made_at} are restored.\n", grouped(total.into())))?;
+    print(&access_text(&access, &made_at))
 }
 
-async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<()> {
+async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<Access> {
     let mut progress = Progress::new("Restoring", Some(contents.rows));
-    backup::restore(db, contents, file, move |rows| progress.show(rows)).await?;
-    Ok(())
+    let now = Clock::System.now();
+    Ok(backup::restore(db, contents, file, now, move |rows| progress.show(rows)).await?)
+}
+
+/// Who gets in after a restore, and what to do about it.
+fn access_text(access: &Access, made_at: &str) -> String {
+    let mut said = format!(
+        "\nEveryone is signed out. Invitations that nobody used, tokens of connected apps and links \
+         to the webhook portal have ended.\nPasswords, passkeys and recovery codes are as they were \
+         at {made_at}: whoever changed one since then must change it again.\n"
+    );
+    if access.kept_revoked > 0 {
+        let count = access.kept_revoked;
+        said += &format!("API keys that were revoked here since then stay revoked: {count}.\n");
+    }
+    if !access.keys.is_empty() {
+        said += "\nThese API keys work. Any that was revoked since then works again: end it with\n\
+                 `evenkeel key revoke KEY --user EMAIL`.\n";
+        said.extend(access.keys.iter().map(key_line));
+    }
+    if !access.endpoints.is_empty() {
+        said += "\nEvents are sent to these webhook endpoints. Any that was deleted or changed since \
+                 then\nis sent to again: end it under Settings, Webhooks.\n";
+        let line = |it: &LiveEndpoint| format!("  {}  {}\n", it.email, it.url);
+        said.extend(access.endpoints.iter().map(line));
+    }
+    said
+}
+
+fn key_line(key: &LiveKey) -> String {
+    let used = match (key.last_used_at, &key.last_used_address) {
+        (Some(at), Some(address)) => format!("last used {at} from {address}"),
+        (Some(at), None) => format!("last used {at}"),
+        (None, _) => "never used".to_owned(),
+    };
+    format!("  {}  {}  \"{}\"  {used}\n", key.id, key.email, key.name)
 }
 
 /// What was there before the backup's key.

@@ -4,6 +4,7 @@
 //! last line that counts the rows and carries a SHA-256 of all that precedes it. A cut or damaged
 //! file is found out before a row is written.
 
+mod access;
 mod format;
 mod restore;
 
@@ -18,9 +19,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Result, installation};
 
+pub use access::{Access, LiveEndpoint, LiveKey};
 pub use format::{Contents, check};
-pub(crate) use restore::STATEMENTS;
 pub use restore::{must_be_empty, restore};
+
+pub(crate) fn statements() -> Vec<&'static str> {
+    [restore::STATEMENTS, &access::statements()].concat()
+}
 
 /// Writes everything as of one moment, while others go on working, and gives the output back with
 /// the count of rows.

@@ -2,23 +2,25 @@
 
 use std::io::Read;
 
+use base::Timestamp;
 use db::{Db, Param, Table, Tx};
 
 use super::format::{Cell, Contents, Lines, TableHeader, damaged, read_row};
-use super::refused;
-use crate::{Error, Result};
+use super::{Access, access, refused};
+use crate::{Error, Result, anchors};
 
 /// Rows that go to the database together.
 const BATCH: usize = 2_000;
 
 /// Takes in a backup that `check` found whole; `input` is the same file again. The schema must be
-/// there already.
+/// there already. Nobody is signed in afterwards; says what else that means for access.
 pub async fn restore<R: Read + Send + 'static>(
     db: &Db,
     contents: Contents,
     input: R,
+    now: Timestamp,
     mut on_rows: impl FnMut(u64) + Send + 'static,
-) -> Result<u64> {
+) -> Result<Access> {
     let known = db::schema_version(db).await?.unwrap_or(0);
     if contents.header.schema > known {
         return Err(refused(format!(
@@ -28,12 +30,15 @@ pub async fn restore<R: Read + Send + 'static>(
         )));
     }
     let tables = targets(&contents.header.tables, &db.tables().await?)?;
+    // What is written into people's trails is anchored with the key that the backup brings.
+    let db = db.clone().with_signer(anchors::signer(&contents.key));
     db.write(move |tx| {
         if tx.first(ANYONE, &[], |_| Ok(()))?.is_some() {
             return Err(not_empty());
         }
         // The backup brings its own mark of whose installation it is.
         tx.execute(FORGET_INSTALLATION, &[])?;
+        let ended = access::take_ended(tx)?;
         let mut lines = Lines::new(input);
         lines.next()?;
         let mut batch = Batch::default();
@@ -52,7 +57,10 @@ pub async fn restore<R: Read + Send + 'static>(
         }
         written += batch.save(tx, &tables)?;
         // The file was whole a moment ago; if it is another one now, nothing of it stays.
-        if written == contents.rows { Ok(written) } else { Err(damaged()) }
+        if written != contents.rows {
+            return Err(damaged());
+        }
+        access::settle(tx, &ended, contents.made_at(), now)
     })
     .await
 }
@@ -127,4 +135,4 @@ fn row_params<'c>(cells: &'c [Cell], table: &Table) -> Option<Vec<Param<'c>>> {
 const ANYONE: &str = "select id from users limit 1";
 const FORGET_INSTALLATION: &str = "delete from installation";
 
-pub(crate) const STATEMENTS: &[&str] = &[ANYONE, FORGET_INSTALLATION];
+pub(super) const STATEMENTS: &[&str] = &[ANYONE, FORGET_INSTALLATION];

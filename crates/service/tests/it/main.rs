@@ -25,6 +25,7 @@ mod oauth;
 mod passkeys;
 mod profiles;
 mod recovery;
+mod restores;
 mod sign_ins;
 mod statements;
 mod transactions;

@@ -227,8 +227,9 @@ async fn with_a_connection(world: &World, person: &Person) {
 }
 
 /// Tables whose rows name nobody, or that not everybody has rows in.
-const NOBODYS: [&str; 6] = [
+const NOBODYS: [&str; 7] = [
     "corporate_actions",
+    "ended_keys",
     "installation",
     "invitations",
     "oauth_clients",

@@ -1,0 +1,138 @@
+//! A restore brings data back, and no access that ended since the backup was made.
+
+use base::Entropy;
+use service::audit::{self, Verdict};
+use service::backup::{self, Access};
+use service::installation::Key;
+use service::sessions::{self, Method, Visit};
+use service::{App, Caller, anchors, invitations, keys, sign_ins, users, webhooks};
+use testkit::{Database, Issued, World, new_key};
+
+use crate::{PASSWORD, with_password};
+
+/// The key that every world of the tests has.
+fn installation_key() -> Key {
+    Key::generate(&Entropy::seeded(1))
+}
+
+async fn back_up(world: &World) -> Vec<u8> {
+    let (key, now) = (installation_key(), world.clock.now());
+    backup::write(&world.app.db, &key, now, Vec::new(), |_| {}).await.unwrap().0
+}
+
+async fn restore(world: &World, app: &App, bytes: Vec<u8>) -> Access {
+    let contents = backup::check(bytes.as_slice()).unwrap();
+    let input = std::io::Cursor::new(bytes);
+    let now = world.clock.now();
+    backup::restore(&app.db, contents, input, now, |_| {}).await.unwrap()
+}
+
+/// Robin with all kinds of access, and a backup of that moment.
+struct Scene {
+    world: World,
+    robin: Caller,
+    session: String,
+    invitation: String,
+    portal: String,
+    kept: Issued,
+    revoked: Issued,
+    backup: Vec<u8>,
+}
+
+impl Scene {
+    async fn new() -> Scene {
+        let world = World::new().await;
+        let user = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
+        let (app, robin) = (&world.app, Caller::owner(user.id));
+        let session = sessions::create(app, &user, Method::Password, Visit::default());
+        let session = session.await.unwrap();
+        let (_, invitation) = invitations::create(app, &robin, None).await.unwrap();
+        let issue = async |name: &str| {
+            let new = keys::NewKey { name: name.to_owned(), ..new_key() };
+            let (key, secret) = keys::create(app, &robin, new).await.unwrap();
+            let caller = keys::authenticate(app, &secret, None).await.unwrap();
+            Issued { id: key.id, secret, caller }
+        };
+        let (kept, revoked) = (issue("Kept").await, issue("Lost laptop").await);
+        let portal = {
+            let (mine, caller) = (app.clone(), kept.caller.clone());
+            let make = move |tx: &mut db::Tx<'_>| webhooks::portal::create_link(&mine, tx, &caller);
+            app.db.write(make).await.unwrap()
+        };
+        let backup = back_up(&world).await;
+        world.advance_seconds(60);
+        keys::revoke(app, &robin, revoked.id).await.unwrap();
+        Scene { robin, session, invitation, portal: portal.0, kept, revoked, backup, world }
+    }
+
+    /// Nobody gets in as they did before, but by the password and by keys.
+    async fn has_ended(&self, app: &App) {
+        assert!(sessions::find(app, &self.session, None).await.unwrap().is_none());
+        assert!(invitations::find(app, &self.invitation).await.unwrap().is_none());
+        assert!(!webhooks::portal::is_good(app, &self.portal).await.unwrap());
+        let visit = Visit::default();
+        sign_ins::by_password(app, "robin@example.com", PASSWORD, visit).await.unwrap();
+        let newest = audit::list(app, &self.robin, None, 2).await.unwrap();
+        assert_eq!(newest[1].action, "backup.restore");
+        let verdict = audit::verify(app, &self.robin).await.unwrap();
+        assert!(matches!(verdict, Verdict::Sound { unanchored: 0, .. }), "{verdict:?}");
+    }
+}
+
+#[tokio::test]
+async fn where_the_revoked_key_is_known_it_stays_revoked() {
+    let scene = Scene::new().await;
+    // A database is filled only when nobody is in it.
+    users::delete(&scene.world.app, scene.robin.user).await.unwrap();
+    let app = scene.world.neighbour().await;
+    let access = restore(&scene.world, &app, scene.backup.clone()).await;
+    assert_eq!((access.sessions_ended, access.kept_revoked), (1, 1));
+    let names: Vec<&str> = access.keys.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Kept"]);
+    assert_eq!(access.keys[0].email, "robin@example.com");
+    keys::authenticate(&app, &scene.kept.secret, None).await.unwrap();
+    let lost = keys::authenticate(&app, &scene.revoked.secret, None).await;
+    assert!(lost.is_err(), "a revoked key works again");
+    scene.has_ended(&app).await;
+    // It stays known through one more backup and restore.
+    let key = installation_key();
+    let again = backup::write(&app.db, &key, scene.world.clock.now(), Vec::new(), |_| {}).await;
+    let again = again.unwrap().0;
+    users::delete(&app, scene.robin.user).await.unwrap();
+    let access = restore(&scene.world, &app, again).await;
+    assert_eq!((access.keys.len(), access.kept_revoked), (1, 0));
+}
+
+#[tokio::test]
+async fn where_nothing_is_known_the_keys_that_work_again_are_listed() {
+    let scene = Scene::new().await;
+    let database = Database::migrated().await;
+    let app = scene.world.neighbour_on(database.open().await);
+    let access = restore(&scene.world, &app, scene.backup.clone()).await;
+    assert_eq!((access.sessions_ended, access.kept_revoked), (1, 0));
+    let mut names: Vec<&str> = access.keys.iter().map(|it| it.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["Kept", "Lost laptop"]);
+    scene.has_ended(&app).await;
+    drop(app);
+}
+
+#[tokio::test]
+async fn a_backup_without_anchors_is_anchored_when_it_is_restored() {
+    let scene = Scene::new().await;
+    let forget = |tx: &mut db::Tx<'_>| {
+        tx.execute("delete from installation where name = 'anchored_at'", &[])?;
+        Ok::<_, service::Error>(tx.execute("delete from anchors", &[])?)
+    };
+    scene.world.app.db.write(forget).await.unwrap();
+    let old = back_up(&scene.world).await;
+    let database = Database::migrated().await;
+    let app = scene.world.neighbour_on(database.open().await);
+    restore(&scene.world, &app, old).await;
+    let verdict = audit::verify(&app, &scene.robin).await.unwrap();
+    let Verdict::Sound { entries, unanchored, .. } = verdict else { panic!("{verdict:?}") };
+    assert_eq!(entries, unanchored + 1, "the restore itself is anchored");
+    anchors::create_missing(&app).await.unwrap();
+    assert_eq!(audit::verify(&app, &scene.robin).await.unwrap(), verdict);
+    drop(app);
+}
