@@ -60,6 +60,7 @@ pub async fn change_email(app: &App, caller: &Caller, password: &str, email: &st
     if user.email == email {
         return Ok(());
     }
+    sign_ins::count_email_change(app, user.id).await?;
     let (caller, now) = (caller.clone(), app.clock.now());
     app.db
         .write(move |tx| {

@@ -104,7 +104,7 @@ pub(crate) async fn prepare(app: &App, new: NewUser) -> Result<(User, Option<Str
 
 /// The first person keeps the installation. Arrivals wait for one another, so that no two are first.
 pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> Result<User> {
-    tx.execute(LOCK_ARRIVALS, &[])?;
+    lock_arrivals(tx)?;
     let first = tx.first(ANYONE, &[], |row| row.get::<i64>(0))?.is_none();
     user.role = if first { Role::Keeper } else { Role::Member };
     let inserted = tx.execute(
@@ -136,6 +136,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> R
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Makes whoever else gets an account wait for the end of the transaction.
+pub(crate) fn lock_arrivals(tx: &mut Tx<'_>) -> Result<()> {
+    tx.execute(LOCK_ARRIVALS, &[])?;
+    Ok(())
 }
 
 /// The caller's own profile.

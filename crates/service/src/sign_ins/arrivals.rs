@@ -1,11 +1,14 @@
-//! Arrivals: somebody gets an account and is signed in, in one transaction, by one of three doors.
+//! Arrivals: somebody gets an account, as the first person, by an invitation, or by signing up where that is open.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
+use base::UserId;
+use db::params;
 
 use super::throttle::{self, Attempt, Subject};
+use crate::audit::{self, Actor, Note};
 use crate::sessions::{self, Method, Visit};
-use crate::users::{self, NewUser};
-use crate::{App, Error, Result, codes, invitations};
+use crate::users::{self, NewUser, User};
+use crate::{App, Error, Result, Tx, codes, invitations};
 
 /// Whether nobody has an account yet.
 pub async fn is_first_run(app: &App) -> Result<bool> {
@@ -51,40 +54,72 @@ fn too_late() -> Error {
     Error::invalid("code", message)
 }
 
-/// Somebody with the link of an invitation.
+/// What becomes of somebody who arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arrival {
+    SignedIn {
+        session: String,
+    },
+    /// They sign in with what they typed. The same for somebody whose address had an account already, so that nobody
+    /// learns from it which addresses do.
+    SignInNext,
+}
+
+/// Somebody with the link of an invitation. One for a named address signs them in; one for anybody could be used to ask
+/// which addresses have an account, so that it answers as an open sign-up does, and is used up either way.
 pub async fn accept_invitation(
     app: &App,
     token: &str,
     new: NewUser,
     from: Visit,
-) -> Result<String> {
+) -> Result<Arrival> {
     let attempt = attempt_from(app, &from).await?;
-    if invitations::find(app, token).await?.is_none() {
+    let Some(invitation) = invitations::find(app, token).await? else {
         return Err(Error::NotFound("invitation"));
-    }
+    };
     let (user, hash) = users::prepare(app, new).await?;
     let (mine, token) = (app.clone(), token.to_owned());
-    app.db
-        .write(move |tx| {
-            attempt.succeed(tx, &[])?;
-            invitations::accept(tx, &mine, &token, &user.email)?;
-            let user = users::insert(tx, user, hash)?;
-            sessions::open(tx, &mine, user.id, Method::Invitation, from)
-        })
-        .await
+    let arrive = move |tx: &mut Tx<'_>| {
+        attempt.succeed(tx, &[])?;
+        invitations::accept(tx, &mine, &token, &user.email)?;
+        if invitation.email.is_none() {
+            create_or_note(tx, user, hash, from.address.as_deref())?;
+            return Ok(Arrival::SignInNext);
+        }
+        let user = users::insert(tx, user, hash)?;
+        let session = sessions::open(tx, &mine, user.id, Method::Invitation, from)?;
+        Ok(Arrival::SignedIn { session })
+    };
+    app.db.write(arrive).await
 }
 
-/// Anyone, where the operator has opened the door. Each counts for its address, so that nobody fills the place.
-pub async fn sign_up(app: &App, new: NewUser, from: Visit) -> Result<String> {
+/// Anyone, where the operator has opened the door. Each counts for its address, so that nobody fills the place. Nobody
+/// is signed in by it: whether the address had an account already is told to nobody.
+pub async fn sign_up(app: &App, new: NewUser, from: Visit) -> Result<()> {
     attempt_from(app, &from).await?;
     let (user, hash) = users::prepare(app, new).await?;
-    let mine = app.clone();
-    app.db
-        .write(move |tx| {
-            let user = users::insert(tx, user, hash)?;
-            sessions::open(tx, &mine, user.id, Method::SignUp, from)
-        })
-        .await
+    let arrive = move |tx: &mut Tx<'_>| create_or_note(tx, user, hash, from.address.as_deref());
+    app.db.write(arrive).await
+}
+
+/// Makes an account, or tells the person who has the address that somebody tried: one entry in one trail either way.
+fn create_or_note(
+    tx: &mut Tx<'_>,
+    user: User,
+    hash: Option<String>,
+    address: Option<&str>,
+) -> Result<()> {
+    let now = user.created_at;
+    // Arrivals wait for one another, so that the address stays free until it is taken here.
+    users::lock_arrivals(tx)?;
+    let known = tx.first(super::ID_OF, params![&user.email], |row| row.get::<UserId>(0))?;
+    let (id, action, details) = match known {
+        Some(id) => {
+            (id, "sign_up.repeat", "Somebody tried to create another account with your email")
+        }
+        None => (users::insert(tx, user, hash)?.id, "sign_up.create", "Created the account"),
+    };
+    audit::note(tx, id, now, Note::new(Actor::visitor(address), action, details))
 }
 
 async fn attempt_from(app: &App, from: &Visit) -> Result<Attempt> {

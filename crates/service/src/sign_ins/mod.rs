@@ -14,7 +14,7 @@ use crate::users::{self, User};
 use crate::{App, Caller, Error, Result, Tx, recovery, tokens};
 use throttle::{Attempt, Subject};
 
-pub use arrivals::{accept_invitation, create_first, is_first_run, setup_code, sign_up};
+pub use arrivals::{Arrival, accept_invitation, create_first, is_first_run, setup_code, sign_up};
 
 const SECOND_STEP_PREFIX: &str = "ek2_";
 const SECOND_STEP_SECONDS: i64 = 300;
@@ -211,6 +211,13 @@ pub(crate) async fn check_own_password(app: &App, user: &User, password: &str) -
         return Err(Error::invalid("password", "this is not your password"));
     }
     app.db.write(move |tx| attempt.succeed(tx, &[Subject::Account(&email)])).await
+}
+
+/// Counts that somebody tries another email, whether or not it is free: each answer tells whether the address has an
+/// account here.
+pub(crate) async fn count_email_change(app: &App, user: UserId) -> Result<()> {
+    throttle::attempt(app, &[Subject::EmailChange(user)]).await?;
+    Ok(())
 }
 
 /// Shows again who one is, by the password.

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use base::Timestamp;
+use base::{Timestamp, UserId};
 use db::params;
 use sha2::{Digest as _, Sha256};
 
@@ -21,11 +21,14 @@ pub(crate) enum Subject<'a> {
     Address(&'a str),
     /// Questions that an address had us make up.
     Questions(&'a str),
+    /// Other emails that a person tried for their account.
+    EmailChange(UserId),
 }
 
 impl Subject<'_> {
     fn most(&self) -> i64 {
         match self {
+            Subject::EmailChange(_) => 5,
             Subject::Account(_) | Subject::SecondStep(_) => 10,
             Subject::Address(_) => 50,
             Subject::Questions(_) => 200,
@@ -38,6 +41,7 @@ impl Subject<'_> {
             Subject::SecondStep(email) => format!("second step {email}"),
             Subject::Address(address) => format!("address {}", network(address)),
             Subject::Questions(address) => format!("questions {}", network(address)),
+            Subject::EmailChange(user) => format!("email change {user}"),
         };
         Sha256::digest(text).into()
     }

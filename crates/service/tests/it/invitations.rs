@@ -3,7 +3,7 @@
 use base::InvitationId;
 use service::invitations;
 use service::sessions::{self, Visit};
-use service::sign_ins;
+use service::sign_ins::{self, Arrival};
 use service::users::Role;
 use testkit::World;
 
@@ -14,13 +14,15 @@ async fn an_invitation_lets_one_person_in_once() {
     let world = World::new().await;
     let (_, keeper) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
-    let (made, token) = invitations::create(app, &keeper, None).await.unwrap();
+    let named = Some("kim@example.com");
+    let (made, token) = invitations::create(app, &keeper, named).await.unwrap();
     assert_eq!(invitations::find(app, &token).await.unwrap().unwrap().id, made.id);
     let enter = async |token: &str, email: &str| {
         let from = Visit { agent: None, address: Some("192.0.2.1".to_owned()) };
         sign_ins::accept_invitation(app, token, with_password(email), from).await
     };
-    let session = enter(&token, "Kim@example.com").await.unwrap();
+    let entered = enter(&token, "Kim@example.com").await.unwrap();
+    let Arrival::SignedIn { session } = entered else { panic!("{entered:?}") };
     let (session, kim) = sessions::find(app, &session, None).await.unwrap().unwrap();
     assert_eq!(session.method.as_str(), "invitation");
     let user = service::users::get(app, &kim).await.unwrap();
@@ -34,6 +36,28 @@ async fn an_invitation_lets_one_person_in_once() {
         is_not_found(enter(bad, "alex@example.com").await);
     }
     assert!(!format!("{:?}", world.stored().await).contains(&token));
+}
+
+#[tokio::test]
+async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account() {
+    let world = World::new().await;
+    let (robin, keeper) = signed_in(&world, "robin@example.com").await;
+    let app = &world.app;
+    for (email, people) in [("kim@example.com", 2), ("robin@example.com", 2)] {
+        let (_, token) = invitations::create(app, &keeper, None).await.unwrap();
+        let new = service::users::NewUser {
+            password: Some("another password".to_owned()),
+            ..with_password(email)
+        };
+        let arrived = sign_ins::accept_invitation(app, &token, new, Visit::default()).await;
+        assert_eq!(arrived.unwrap(), Arrival::SignInNext, "{email}");
+        // It is used up either way, so that one link asks about one address.
+        assert!(invitations::find(app, &token).await.unwrap().is_none(), "{email}");
+        assert_eq!(service::users::list(app, 10).await.unwrap().len(), people, "{email}");
+    }
+    let fits = service::users::check_password(app, &robin.email, "another password").await;
+    assert!(fits.unwrap().is_none(), "the password was replaced");
+    assert_eq!(trail(&world, &keeper).await[0], "sign_up.repeat");
 }
 
 #[tokio::test]

@@ -65,6 +65,23 @@ async fn a_new_email_asks_for_the_password_and_must_be_free() {
 }
 
 #[tokio::test]
+async fn nobody_asks_by_their_own_email_which_addresses_have_an_account() {
+    let world = World::new().await;
+    let (_, caller) = signed_in(&world, "robin@example.com").await;
+    users::create(&world.app, with_password("kim@example.com")).await.unwrap();
+    let change =
+        async |email: &str| profiles::change_email(&world.app, &caller, PASSWORD, email).await;
+    for _ in 0..4 {
+        assert_eq!(param(change("kim@example.com").await), "email");
+    }
+    change("new@example.com").await.unwrap();
+    assert!(matches!(change("kim@example.com").await, Err(Error::Limited { .. })));
+    assert!(matches!(change("free@example.com").await, Err(Error::Limited { .. })));
+    world.advance_seconds(15 * 60);
+    change("free@example.com").await.unwrap();
+}
+
+#[tokio::test]
 async fn a_clock_that_moves_back_makes_no_proof_last_longer() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;

@@ -4,6 +4,7 @@ use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
 use base::Currency;
 use maud::{Markup, html};
+use service::sign_ins::Arrival;
 use service::users::{NewUser, PASSWORD_LENGTH_MIN};
 use service::{Error, invitations, sign_ins};
 
@@ -121,7 +122,7 @@ pub(super) async fn sign_up(visitor: Visitor, DoorForm(form): DoorForm) -> Shown
         Err(error) => Err(error),
     };
     match made {
-        Ok(session) => Ok(let_in(&visitor.door, &session, "/")),
+        Ok(()) => Ok(sign_in::welcome(&visitor, newcomer.email)),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = sign_up_card(&visitor, &newcomer, &wrong);
@@ -172,7 +173,8 @@ pub(super) async fn accept(
         Err(error) => Err(error),
     };
     match made {
-        Ok(session) => Ok(let_in(&visitor.door, &session, "/")),
+        Ok(Arrival::SignedIn { session }) => Ok(let_in(&visitor.door, &session, "/")),
+        Ok(Arrival::SignInNext) => Ok(sign_in::welcome(&visitor, newcomer.email)),
         Err(Error::NotFound(_)) => Ok(gone(&visitor)),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;

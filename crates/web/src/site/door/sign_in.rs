@@ -42,6 +42,18 @@ pub(super) async fn post(visitor: Visitor, DoorForm(form): DoorForm) -> Shown {
     }
 }
 
+/// The page after creating an account. It is the same for an address that had one already, to the letter.
+pub(super) fn welcome(visitor: &Visitor, email: &str) -> Response {
+    let card = html! {
+        p.notice role="status" {
+            "Now sign in as " strong { (email) } " with the password you chose. If that address had an \
+             account here before, nothing about it has changed: use the password it had."
+        }
+        (card(visitor, email, "/", &Wrong::default()))
+    };
+    shell::door(visitor, "Sign in", &[Asset::Passkeys], card)
+}
+
 /// What somebody at the door may be told, and mend by themselves.
 pub(super) fn refusal(error: Error) -> Result<(StatusCode, Wrong), Trouble> {
     let plain = |message: String| Wrong { param: None, message };
