@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio_postgres::config::SslMode;
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls};
 
-use crate::postgres::{Address, tls};
+use crate::postgres::Address;
 use crate::{Error, Result};
 
 /// Names of channels belong to one database of a server.
@@ -38,11 +37,11 @@ pub(crate) async fn hear(address: Address, told: watch::Sender<u64>) {
 
 async fn listen(address: &Address, told: &watch::Sender<u64>) -> Result<()> {
     let config = address.config();
-    if config.get_ssl_mode() == SslMode::Disable {
-        let (client, connection) = config.connect(NoTls).await?;
+    if let Some(tls) = address.tls().connector()? {
+        let (client, connection) = config.connect(tls).await?;
         listen_on(client, connection, told).await
     } else {
-        let (client, connection) = config.connect(tls()?).await?;
+        let (client, connection) = config.connect(NoTls).await?;
         listen_on(client, connection, told).await
     }
 }

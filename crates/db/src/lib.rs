@@ -10,6 +10,7 @@ mod migrate;
 mod postgres;
 mod sqlite;
 mod talk;
+mod tls;
 mod tx;
 mod value;
 

@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::sync::Semaphore;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::talk::Talk;
+use crate::tls::{self, Tls};
 use crate::tx::Tx;
 use crate::value::{Param, Row, RowOf};
 use crate::{Error, Result, batch};
@@ -39,6 +38,7 @@ const SETTINGS: &str = "set plan_cache_mode = 'force_generic_plan'; set jit = of
 #[derive(Clone)]
 pub struct Address {
     config: Config,
+    tls: Tls,
 }
 
 impl std::fmt::Debug for Address {
@@ -49,25 +49,26 @@ impl std::fmt::Debug for Address {
 
 impl Address {
     pub(crate) fn parse(url: &str) -> Result<Address, String> {
+        let (url, asked) = tls::take_from(url);
         let mut config: Config = url
             .parse()
             .map_err(|_| "must look like postgres://user:password@host:5432/database".to_owned())?;
-        // Without a word from the operator: encrypted and verified over a network, plain on this machine, where
-        // many servers offer a certificate that nobody could verify.
-        if config.get_ssl_mode() == SslMode::Prefer {
-            let mode = if is_local(&config) { SslMode::Disable } else { SslMode::Require };
-            config.ssl_mode(mode);
-        }
+        let tls = asked.settle(is_local(&config))?;
+        config.ssl_mode(if tls == Tls::Off { SslMode::Disable } else { SslMode::Require });
         config.connect_timeout(CONNECT_TIMEOUT);
         // A line that went dead without a word is noticed by the operating system too, even while nobody asks.
         config.tcp_user_timeout(ANSWER_TIMEOUT);
         config.keepalives_idle(ANSWER_TIMEOUT);
         config.application_name("evenkeel");
-        Ok(Address { config })
+        Ok(Address { config, tls })
     }
 
     pub(crate) fn config(&self) -> &Config {
         &self.config
+    }
+
+    pub(crate) fn tls(&self) -> &Tls {
+        &self.tls
     }
 }
 
@@ -203,12 +204,12 @@ impl Pool {
 impl Connection {
     async fn open(address: &Address) -> Result<Connection> {
         let opening = async {
-            if address.config.get_ssl_mode() == SslMode::Disable {
-                let (client, connection) = address.config.connect(NoTls).await?;
+            if let Some(tls) = address.tls.connector()? {
+                let (client, connection) = address.config.connect(tls).await?;
                 tokio::spawn(async move { report(connection.await) });
                 Ok::<_, Error>(client)
             } else {
-                let (client, connection) = address.config.connect(tls()?).await?;
+                let (client, connection) = address.config.connect(NoTls).await?;
                 tokio::spawn(async move { report(connection.await) });
                 Ok(client)
             }
@@ -359,16 +360,4 @@ fn report(ended: Result<(), tokio_postgres::Error>) {
     if let Err(error) = ended {
         tracing::warn!(%error, "a connection to PostgreSQL ended");
     }
-}
-
-pub(crate) fn tls() -> Result<MakeRustlsConnect> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let refused = |error: rustls::Error| Error::internal(format!("setting up TLS: {error}"));
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(refused)?
-        .with_platform_verifier()
-        .map_err(refused)?
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
 }

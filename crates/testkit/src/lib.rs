@@ -9,12 +9,14 @@ mod market;
 mod proxy;
 pub mod receiver;
 pub mod simplefin;
+mod tls_postgres;
 mod world;
 
 pub use authenticator::{Authenticator, Kind};
 pub use database::{Database, postgres_database};
 pub use market::Market;
 pub use proxy::Proxy;
+pub use tls_postgres::TlsPostgres;
 pub use world::{Issued, Person, World, hex, new_key, new_user};
 
 /// Reads a day as tests write it.

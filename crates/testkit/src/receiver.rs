@@ -30,6 +30,11 @@ pub fn authority() -> Vec<u8> {
     AUTHORITY.pem.clone().into_bytes()
 }
 
+/// An authority that nothing here comes from.
+pub fn another_authority() -> Vec<u8> {
+    make().pem.into_bytes()
+}
+
 /// How a server of ours speaks TLS, as `localhost`.
 pub(crate) fn server_tls() -> Arc<ServerConfig> {
     AUTHORITY.tls.clone()

@@ -5,6 +5,7 @@ mod disk;
 mod line;
 mod migrations;
 mod tables;
+mod tls;
 mod transactions;
 mod values;
 
