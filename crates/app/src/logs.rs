@@ -24,6 +24,12 @@ pub(crate) fn start(config: &Config, one_off: bool) {
     } else {
         logs.json().flatten_event(true).with_current_span(true).with_span_list(false).init();
     }
+    if config.is_password_exposed {
+        tracing::warn!(
+            "everyone on this machine can read the password in --database-url; set \
+             EVENKEEL_DATABASE__URL or use --database-url-file instead"
+        );
+    }
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(

@@ -87,7 +87,7 @@ impl Bound {
     ) -> Result<()> {
         let settings = web::Settings {
             public_url: self.web_url,
-            serve_metrics: self.metrics.is_none(),
+            serve_metrics: config.metrics_public,
             cors_origins: config.cors_origins.clone(),
             sign_up_open: config.sign_up_open,
             demo: self.demo,

@@ -40,6 +40,14 @@ impl Target {
         Target::Sqlite(path.to_owned())
     }
 
+    /// Whether it holds a password.
+    pub fn has_password(&self) -> bool {
+        match self {
+            Target::Sqlite(_) => false,
+            Target::Postgres(address) => address.has_password(),
+        }
+    }
+
     /// Reads a `postgres://` address. The message never repeats it: it may hold a password.
     pub fn postgres(url: &str) -> std::result::Result<Target, String> {
         postgres::Address::parse(url).map(|it| Target::Postgres(Box::new(it)))

@@ -67,6 +67,10 @@ impl Address {
         &self.config
     }
 
+    pub(crate) fn has_password(&self) -> bool {
+        self.config.get_password().is_some()
+    }
+
     pub(crate) fn tls(&self) -> &Tls {
         &self.tls
     }

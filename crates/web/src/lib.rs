@@ -18,7 +18,9 @@ mod site;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::response::Response;
 use axum::routing::{any, get};
+use http::{HeaderValue, header};
 use service::App;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{
@@ -28,12 +30,15 @@ use tower_http::compression::predicate::{
 pub use server::{ServerLimits, serve};
 pub use site::sensitive::{NO_PROOF, Proof, SENSITIVE, Sensitive};
 
+/// A browser that was here over https comes back by nothing else for a year. Neighboring hosts are not ours to bind.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// What the operator decides about the front doors.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Where people and programs reach this installation, without a slash at the end.
     pub public_url: String,
-    /// Whether `/metrics` is answered here; an operator may bind it elsewhere.
+    /// Whether `/metrics` is answered here as well; an operator usually binds it elsewhere.
     pub serve_metrics: bool,
     /// Web origins whose pages may call the API from a browser.
     pub cors_origins: Vec<String>,
@@ -87,6 +92,7 @@ pub fn doors(app: App, settings: Settings) -> Doors {
 /// The same frame around another list of endpoints: how tests try the frame on changes of their own.
 pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoint]) -> Doors {
     let serve_metrics = settings.serve_metrics;
+    let is_https = site::cookies::is_secure(&settings.public_url);
     let proxies = settings.proxies.clone();
     let openapi = openapi::document(&settings.public_url).into();
     let metrics = metrics::Metrics::new(&app);
@@ -111,6 +117,12 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
     let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
     let main = main.layer(axum::middleware::from_fn(panics::catch));
     let main = main.layer(CompressionLayer::new().compress_when(worthwhile));
+    let main = main.layer(axum::middleware::map_response(move |mut response: Response| {
+        if is_https {
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+        }
+        std::future::ready(response)
+    }));
     let seen = move |request| std::future::ready(proxies::see_through(request, &proxies));
     Doors { main: main.layer(axum::middleware::map_request(seen)), metrics }
 }

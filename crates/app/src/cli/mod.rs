@@ -41,9 +41,19 @@ pub(crate) struct Place {
     /// the demo a temporary one]
     #[arg(long, global = true, value_name = "DIR", help_heading = HEADING)]
     data_dir: Option<String>,
-    /// PostgreSQL to use instead of the SQLite file in the data directory
+    /// PostgreSQL to use instead of the SQLite file in the data directory. Others on this machine see a password in
+    /// it; better set EVENKEEL_DATABASE__URL, or use --database-url-file
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     database_url: Option<String>,
+    /// File that holds the address of that PostgreSQL
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = HEADING,
+        conflicts_with = "database_url"
+    )]
+    database_url_file: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -122,7 +132,7 @@ The whole file is checked before anything is written, and either all of it is ta
 nothing. Stop the server first. To move from SQLite to PostgreSQL:
 
     evenkeel backup keel.backup
-    evenkeel restore keel.backup --database-url postgres://user:password@host/database";
+    evenkeel restore keel.backup --database-url-file /etc/evenkeel/database-url";
 
 #[derive(Args)]
 pub(crate) struct Output {
@@ -252,6 +262,7 @@ impl Cli {
         let flags = [
             ("data_dir", "--data-dir", self.place.data_dir.as_ref()),
             ("database.url", "--database-url", self.place.database_url.as_ref()),
+            ("database.url", "--database-url-file", self.place.database_url_file.as_ref()),
             ("listen", "--listen", serving.and_then(|it| it.listen.as_ref())),
             ("public_url", "--public-url", serving.and_then(|it| it.public_url.as_ref())),
         ];

@@ -72,6 +72,7 @@ async fn examine(config: &Config) -> Vec<Check> {
         public_url(config),
         folder(config),
     ];
+    checks.extend(metrics(config));
     // Opening would make a database that is not there, and a doctor changes nothing.
     if config.database_url.is_none() && !data_dir::database_file(config).exists() {
         let path = data_dir::database_file(config);
@@ -94,10 +95,23 @@ fn clock(clock: &Clock) -> Check {
     }
 }
 
+fn is_loopback(host: &str) -> bool {
+    ["127.", "localhost:", "[::1]"].iter().any(|it| host.starts_with(it)) || host == "localhost"
+}
+
+/// Figures about the use of an installation are nobody's business but the operator's.
+fn metrics(config: &Config) -> Option<Check> {
+    let is_open = !is_loopback(&config.listen) || config.public_url.is_some();
+    (config.metrics_public && is_open).then(|| {
+        warn(
+            "metrics",
+            "metrics.public is on: whoever reaches this installation reads /metrics; set \
+             metrics.listen to an address of your own instead",
+        )
+    })
+}
+
 fn public_url(config: &Config) -> Check {
-    let is_loopback = |host: &str| {
-        ["127.", "localhost:", "[::1]"].iter().any(|it| host.starts_with(it)) || host == "localhost"
-    };
     match &config.public_url {
         None if is_loopback(&config.listen) => {
             ok("public_url", format!("this machine only, on {}", config.listen))

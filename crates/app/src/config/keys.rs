@@ -95,7 +95,14 @@ pub(crate) const KEYS: &[Key] = &[
         kind: Kind::Address,
         default: None,
         secret: false,
-        about: "Answers /metrics on this address only; without it, beside everything else.",
+        about: "Answers /metrics on this address; without it, nowhere, unless metrics.public says so.",
+    },
+    Key {
+        name: "metrics.public",
+        kind: Kind::Switch,
+        default: Some("false"),
+        secret: false,
+        about: "Whether /metrics is answered beside everything else too, to whoever asks.",
     },
     Key {
         name: "sign_up.open",

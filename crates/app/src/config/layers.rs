@@ -60,6 +60,14 @@ impl Settings {
         self.iter().find(|it| it.key.name == name)
     }
 
+    /// The flag that a value came from.
+    pub(super) fn flag_of(&self, name: &str) -> Option<&'static str> {
+        match self.find(name)?.origin {
+            Origin::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.find(name).is_some_and(|it| it.origin != Origin::Default)
     }
@@ -168,7 +176,13 @@ impl Settings {
     pub(super) fn add_flags(&mut self, flags: &[(&str, &'static str, String)]) -> Result<()> {
         for (name, flag, text) in flags {
             let key = Key::find(name).with_context(|| format!("{flag} sets no setting"))?;
-            self.add_text(key, text, Origin::Flag(flag))?;
+            if key.secret && flag.ends_with("-file") {
+                let secret = std::fs::read_to_string(text)
+                    .with_context(|| format!("cannot read the file {text} that {flag} names"))?;
+                self.add_text(key, &secret, Origin::Flag(flag))?;
+            } else {
+                self.add_text(key, text, Origin::Flag(flag))?;
+            }
         }
         Ok(())
     }

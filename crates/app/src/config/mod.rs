@@ -41,8 +41,11 @@ pub(crate) struct Config {
     pub(crate) database_url: Option<String>,
     /// Free space on the disk of the database file below which the server is not ready.
     pub(crate) free_bytes_min: u64,
+    /// Whether everyone on this machine can read the password of the database in the list of processes.
+    pub(crate) is_password_exposed: bool,
     pub(crate) rate_limit: Policy,
     pub(crate) metrics_listen: Option<String>,
+    pub(crate) metrics_public: bool,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) sign_up_open: bool,
     pub(crate) oauth_registration: bool,
@@ -149,6 +152,8 @@ impl Config {
             data_dir: PathBuf::from(all.text("data_dir")?),
             data_dir_given: all.is_given("data_dir"),
             installation_key: key.and_then(|it| installation::Key::parse(&it)),
+            is_password_exposed: all.flag_of("database.url") == Some("--database-url")
+                && all.maybe_text("database.url").is_some_and(|it| has_password(&it)),
             database_url: all.maybe_text("database.url"),
             free_bytes_min: u64::try_from(all.count("database.free_mib_min")?)? << 20,
             rate_limit: Policy {
@@ -156,6 +161,7 @@ impl Config {
                 window_seconds: all.count("rate_limit.window_seconds")?,
             },
             metrics_listen: all.maybe_text("metrics.listen"),
+            metrics_public: all.text("metrics.public")? == "true",
             cors_origins: all.list("cors.origins"),
             sign_up_open: all.text("sign_up.open")? == "true",
             oauth_registration: all.text("oauth.registration")? == "true",
@@ -176,4 +182,8 @@ impl Config {
             settings: all,
         })
     }
+}
+
+fn has_password(url: &str) -> bool {
+    db::Target::postgres(url).is_ok_and(|it| it.has_password())
 }

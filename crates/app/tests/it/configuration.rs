@@ -31,6 +31,40 @@ async fn secrets_are_hidden() {
 }
 
 #[tokio::test]
+async fn a_password_on_the_command_line_is_warned_of_and_a_file_holds_it_better() {
+    let it = Installation::new().await;
+    let url = "postgres://me:hunter2@localhost/x?sslmode=verify-full";
+    let file = it.path("url");
+    fs::write(&file, format!("{url}\n")).unwrap();
+    let warning = "can read the password in --database-url";
+    let run = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = program(&it.path(""));
+        let ran = outcome(command.args(args).envs(variables.iter().copied()));
+        assert_eq!(ran.code, Some(0), "{}", ran.errors);
+        let shown: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
+        assert_eq!(shown["database.url"]["value"], "(hidden)");
+        assert!(!ran.errors.contains("hunter2"), "{}", ran.errors);
+        (shown["database.url"]["from"].as_str().unwrap().to_owned(), ran.errors.contains(warning))
+    };
+    let config = ["config", "--json"];
+    let flag = ("flag".to_owned(), true);
+    assert_eq!(run(&[&config[..], &["--database-url", url]].concat(), &[]), flag);
+    let plain = "postgres://me@localhost/x";
+    let unexposed = ("flag".to_owned(), false);
+    assert_eq!(run(&[&config[..], &["--database-url", plain]].concat(), &[]), unexposed);
+    let named = ["--database-url-file", file.to_str().unwrap()];
+    assert_eq!(run(&[&config[..], &named].concat(), &[]), unexposed);
+    let environment = ("environment".to_owned(), false);
+    assert_eq!(run(&config, &[("EVENKEEL_DATABASE__URL", url)]), environment);
+    let by_file = [("EVENKEEL_DATABASE__URL_FILE", file.to_str().unwrap())];
+    assert_eq!(run(&config, &by_file), environment);
+    let missing = outcome(program(&it.path("")).args(["config", "--database-url-file", "/none"]));
+    assert!(missing.failed().starts_with("cannot read the file /none"));
+    let both = [&["config", "--database-url", plain][..], &named].concat();
+    assert_eq!(outcome(program(&it.path("")).args(both)).code, Some(2));
+}
+
+#[tokio::test]
 async fn a_wrong_setting_stops_every_command_with_one_sentence() {
     let it = Installation::new().await;
     for (name, value, said) in [

@@ -18,7 +18,7 @@ async fn port_zero_takes_a_free_one_and_the_ready_file_tells_which() {
     assert_eq!(server.fact("base_url"), format!("{url}/v1"));
     assert_eq!(server.get("/healthz", None).0, 200);
     assert_eq!(server.get("/readyz", None).0, 200);
-    assert_eq!(server.get("/metrics", None).0, 200);
+    assert_eq!(server.get("/metrics", None).0, 404);
     assert_eq!(server.get("/v1/me", None).0, 401);
     assert!(server.errors().contains("nobody has an account yet"));
     server.stop();
@@ -37,6 +37,24 @@ async fn metrics_can_be_answered_elsewhere_only() {
         serde_json::from_str(log.lines().find(|it| it.contains("metrics")).unwrap()).unwrap();
     assert_eq!(get(line["url"].as_str().unwrap(), "/metrics", None).0, 200);
     server.stop();
+}
+
+#[tokio::test]
+async fn metrics_are_answered_to_everyone_only_where_the_operator_says_so() {
+    let it = Installation::new().await;
+    let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
+    command.env("EVENKEEL_METRICS__PUBLIC", "true");
+    let mut server = crate::program::launch(command, &it.path(""));
+    server.wait_until_ready();
+    assert_eq!(server.get("/metrics", None).0, 200);
+    server.stop();
+    let doctor = |public_url: &str| {
+        let mut command = it.command(&["doctor"]);
+        command.env("EVENKEEL_METRICS__PUBLIC", "true").env("EVENKEEL_PUBLIC_URL", public_url);
+        outcome(&mut command).succeeded()
+    };
+    assert!(!doctor("").contains("metrics"));
+    assert!(doctor("https://money.example").contains("warn  metrics"));
 }
 
 #[tokio::test]

@@ -160,6 +160,23 @@ async fn parameters_are_refused_in_words_that_help() {
 }
 
 #[tokio::test]
+async fn every_answer_of_an_https_installation_tells_browsers_to_stay_with_https() {
+    let (world, _, _) = household().await;
+    for (public_url, told) in [("https://money.example", true), ("http://money.example", false)] {
+        let settings =
+            web::Settings { public_url: public_url.to_owned(), ..web::Settings::default() };
+        let router = web::doors(world.app.clone(), settings).main;
+        for path in ["/v1/me", "/sign-in", "/healthz", "/nowhere", "/oauth/token", "/docs"] {
+            let request = http::Request::get(path).body(axum::body::Body::empty()).unwrap();
+            let answer = tower::ServiceExt::oneshot(router.clone(), request).await.unwrap();
+            let sent = answer.headers().get("strict-transport-security");
+            let wanted = told.then_some("max-age=31536000");
+            assert_eq!(sent.map(|it| it.to_str().unwrap()), wanted, "{public_url}{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn health_readiness_and_metrics_answer_without_a_token() {
     let (world, _, client) = household().await;
     client.get("/v1/me").await;
