@@ -1,5 +1,6 @@
 //! Chores of the repository: the whole check, the generated files, a database to develop against.
 
+mod advisories;
 mod bench;
 mod fuzz;
 mod generate;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use crate::postgres::Cluster;
-use crate::{cargo, fuzz, generate, install, licences, run as run_command};
+use crate::{advisories, cargo, fuzz, generate, install, licences, run as run_command};
 
 pub(crate) struct Step {
     name: &'static str,
@@ -31,10 +31,15 @@ impl Shared {
     }
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "format", what: "every file is formatted", run: format },
     Step { name: "lint", what: "clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
+    Step {
+        name: "advisories",
+        what: "no dependency has a known fault",
+        run: |_| advisories::check(),
+    },
     Step { name: "postgres", what: "a throw-away PostgreSQL runs", run: postgres },
     Step { name: "tests", what: "every test, on SQLite", run: tests },
     Step {
