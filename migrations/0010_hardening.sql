@@ -6,6 +6,7 @@ create table write_probes (
     written_at {int} not null,
     filler {bytes}
 ) {table};
+
 -- Anchors: how far a chain of a person goes and how it ends, apart from the chain itself. The chain `audit` is the audit
 -- trail; each paper account's ledger is one, named by the account's id. `seal` is keyed by the installation key, so that
 -- whoever cuts a chain in the database cannot make the anchor that fits. `since_number` is how far the chain went when
@@ -31,3 +32,13 @@ create table ended_keys (
 
 insert into ended_keys (key_id, ended_at)
     select id, revoked_at from api_keys where revoked_at is not null;
+
+-- Registered apps: an app that no person ever authorized is kept for a day, and only so many are kept for one address
+-- group and in all. `registered_from` is the address group, `authorized_at` when a person first allowed the app.
+alter table oauth_clients add column registered_from text not null default 'unknown';
+alter table oauth_clients add column authorized_at {int};
+update oauth_clients set authorized_at = seen_at
+    where exists (select 1 from oauth_grants g where g.client_id = oauth_clients.id)
+    or exists (select 1 from oauth_codes c where c.client_id = oauth_clients.id);
+create index oauth_clients_unauthorized on oauth_clients (registered_from, seen_at)
+    where authorized_at is null;

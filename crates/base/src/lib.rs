@@ -1,5 +1,6 @@
 //! Nouns everyone shares: money, quantities, ids, time, randomness, drafts. No I/O, no SQL, no HTTP.
 
+mod address_group;
 pub mod category;
 pub mod draft;
 mod entropy;
@@ -12,6 +13,7 @@ mod pretty;
 mod time;
 mod words;
 
+pub use address_group::AddressGroup;
 pub use entropy::Entropy;
 pub use fixed::{DecimalError, Fixed9, Percent, divide_half_even, parse_scaled, write_scaled};
 pub use id::{
@@ -25,4 +27,7 @@ pub use money::{Currency, Money, MoneyError};
 pub use nearest::nearest;
 pub use network::{Network, NetworkError};
 pub use pretty::grouped;
-pub use time::{Clock, Date, Timestamp, date_from_days, days_from_date, write_date, write_instant};
+pub use time::{
+    CLOCK_SKEW_MICROSECONDS, Clock, Date, Timestamp, date_from_days, days_from_date, write_date,
+    write_instant,
+};

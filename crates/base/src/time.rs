@@ -13,6 +13,10 @@ pub enum Clock {
     Frozen(Arc<AtomicI64>),
 }
 
+/// How far the clocks of two processes on one database may differ. A stored moment further ahead than this was written
+/// before the clock was set back, and must keep nobody waiting.
+pub const CLOCK_SKEW_MICROSECONDS: i64 = 10_000_000;
+
 impl Clock {
     /// A clock that stands still until told otherwise. Panics on a malformed instant: it is written in tests.
     pub fn frozen_at(instant: &str) -> Clock {
@@ -37,6 +41,16 @@ impl Clock {
             Clock::System => panic!("only a frozen clock can be moved"),
             Clock::Frozen(at) => {
                 at.fetch_add(by.as_micros() as i64, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Sets the clock back, as an operator or a time server may.
+    pub fn set_back(&self, by: std::time::Duration) {
+        match self {
+            Clock::System => panic!("only a frozen clock can be moved"),
+            Clock::Frozen(at) => {
+                at.fetch_sub(by.as_micros() as i64, Ordering::SeqCst);
             }
         }
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
+use base::AddressGroup;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use service::limits::{self, Standing};
@@ -196,7 +197,7 @@ async fn authenticate(
     match found {
         Ok(caller) => Ok(caller),
         Err(Error::Unauthenticated(reason)) => {
-            limits::note_failure(&door.app, address.unwrap_or("unknown"))?;
+            limits::note_failure(&door.app, AddressGroup::parse(address))?;
             let error = format!(", error=\"invalid_token\", error_description=\"{reason}\"");
             let refusal = Refusal::new(Code::Unauthenticated, reason);
             Err(refusal.with_header("www-authenticate", challenge(door, &error)).into())

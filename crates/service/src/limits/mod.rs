@@ -5,7 +5,7 @@ mod queue;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use base::Timestamp;
+use base::{AddressGroup, CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::{Engine, params};
 
 use crate::{App, Error, Result};
@@ -39,22 +39,45 @@ pub struct Standing {
     pub reset_seconds: i64,
 }
 
-/// Failed sign-ins and bad tokens from one address, counted apart so that guessing is slow and starves nobody.
+/// Bad tokens and failed client authentications from one address group, counted apart so that guessing is slow and
+/// starves nobody.
 const FAILURES: Policy = Policy { requests: 60, window_seconds: 60 };
-/// Apps that one address may register: more than anyone needs, fewer than would fill a disk.
+/// Apps that one address group may register: more than anyone needs, fewer than would fill a disk.
 const REGISTRATIONS: Policy = Policy { requests: 30, window_seconds: 3_600 };
-/// A credential unseen for a whole window costs nothing; this many are looked through at a time.
+/// From this many windows on, those that have run empty are removed once a second. Removing them at every request would
+/// make a flood from many addresses slower with each of them.
 const SWEEP_AT: usize = 4_096;
+const SWEEP_MICROSECONDS: i64 = 1_000_000;
+/// Address groups that are counted one by one. Those beyond share a window, so that memory stays bounded.
+const GROUPS_MAX: usize = 65_536;
 
 pub struct Limiter {
     policy: Policy,
     accepted: Mutex<Windows<[u8; 16]>>,
-    failed: Mutex<Windows<String>>,
-    registered: Mutex<Windows<String>>,
+    failed: Mutex<Windows<Counted>>,
+    registered: Mutex<Windows<Counted>>,
     queue: queue::Queue,
 }
 
-type Windows<K> = HashMap<K, VecDeque<i64>>;
+/// Whose requests a window for anonymous requests counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Counted {
+    Group(AddressGroup),
+    /// All groups that came when there were too many to count one by one.
+    Others,
+}
+
+/// The accepted requests of each key, oldest first.
+struct Windows<K> {
+    marks: HashMap<K, VecDeque<i64>>,
+    swept_at: i64,
+}
+
+impl<K> Default for Windows<K> {
+    fn default() -> Windows<K> {
+        Windows { marks: HashMap::new(), swept_at: 0 }
+    }
+}
 
 impl Limiter {
     pub fn new(policy: Policy) -> Limiter {
@@ -84,19 +107,24 @@ pub async fn take(app: &App, credential: [u8; 16]) -> Result<Standing> {
     }
 }
 
-/// Notes a failed authentication from an address, and refuses the address when it has too many.
-pub fn note_failure(app: &App, address: &str) -> Result<()> {
-    note(app, &app.limits.failed, FAILURES, address)
+/// Notes a failed authentication from an address group, and refuses the group when it has too many.
+pub fn note_failure(app: &App, from: AddressGroup) -> Result<()> {
+    note(app, &app.limits.failed, FAILURES, from)
 }
 
-/// Notes that an address registers an app, and refuses it when it has registered too many.
-pub fn note_registration(app: &App, address: &str) -> Result<()> {
-    note(app, &app.limits.registered, REGISTRATIONS, address)
+/// Notes that an address group registers an app, and refuses it when it has registered too many.
+pub fn note_registration(app: &App, from: AddressGroup) -> Result<()> {
+    note(app, &app.limits.registered, REGISTRATIONS, from)
 }
 
-fn note(app: &App, of: &Mutex<Windows<String>>, policy: Policy, address: &str) -> Result<()> {
+fn note(app: &App, of: &Mutex<Windows<Counted>>, policy: Policy, from: AddressGroup) -> Result<()> {
     let mut windows = of.lock().unwrap_or_else(PoisonError::into_inner);
-    let standing = slide(&mut windows, address.to_owned(), policy, app.clock.now());
+    let is_new = !windows.marks.contains_key(&Counted::Group(from));
+    let counted = match is_new && windows.marks.len() >= GROUPS_MAX {
+        true => Counted::Others,
+        false => Counted::Group(from),
+    };
+    let standing = slide(&mut windows, counted, policy, app.clock.now());
     if standing.accepted {
         Ok(())
     } else {
@@ -112,10 +140,18 @@ fn slide<K: std::hash::Hash + Eq>(
 ) -> Standing {
     let now = now.as_microsecond();
     let window = policy.window_micros();
-    if windows.len() >= SWEEP_AT {
-        windows.retain(|_, marks| marks.back().is_some_and(|it| it + window > now));
+    let latest = now + CLOCK_SKEW_MICROSECONDS;
+    let is_sweep_due = (now - windows.swept_at).abs() >= SWEEP_MICROSECONDS;
+    if windows.marks.len() >= SWEEP_AT && is_sweep_due {
+        let counts = |it: &i64| *it + window > now && *it <= latest;
+        windows.marks.retain(|_, marks| marks.iter().any(counts));
+        windows.swept_at = now;
     }
-    let marks = windows.entry(key).or_default();
+    let marks = windows.marks.entry(key).or_default();
+    // Marks from before the clock was set back stand last, and would count until the clock has caught up with them.
+    while marks.back().is_some_and(|it| *it > latest) {
+        marks.pop_back();
+    }
     while marks.front().is_some_and(|it| it + window <= now) {
         marks.pop_front();
     }
@@ -140,13 +176,14 @@ pub async fn forget_once(app: &App) -> Result<usize> {
     if app.db.engine() == Engine::Sqlite {
         return Ok(0);
     }
-    let window = app.limits.policy.window_micros();
-    let before = app.clock.now().as_microsecond() - window;
-    let forget = move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before])?);
+    let now = app.clock.now().as_microsecond();
+    let (before, latest) = (now - app.limits.policy.window_micros(), now + CLOCK_SKEW_MICROSECONDS);
+    let forget =
+        move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before, latest])?);
     Ok(app.db.write(forget).await? as usize)
 }
 
-const FORGET: &str = "delete from request_marks where accepted_at <= $1";
+const FORGET: &str = "delete from request_marks where accepted_at <= $1 or accepted_at > $2";
 
 pub(crate) use queue::POSTGRES_STATEMENTS;
 pub(crate) const STATEMENTS: &[&str] = &[FORGET];

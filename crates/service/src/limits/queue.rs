@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use base::CLOCK_SKEW_MICROSECONDS;
 use db::Param;
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
@@ -56,10 +57,24 @@ pub(super) async fn take(app: &App, credential: Credential) -> Result<Standing> 
         let (used, oldest): (i64, Option<i64>) =
             app.db.first(LOOK, &look, read).await?.unwrap_or((0, None));
         if used >= policy.requests {
+            if drop_future(app, credential, now).await? {
+                continue;
+            }
             return Ok(standing(policy, false, used, oldest, now));
         }
     }
     Err(Error::Unavailable(db::Error::unavailable("too many requests of one key at one moment")))
+}
+
+/// Deletes the marks from before the clock was set back, which would count until the clock has caught up with them. Asked
+/// only where a window is full, so that it costs nothing otherwise.
+async fn drop_future(app: &App, credential: Credential, now: i64) -> Result<bool> {
+    let latest = now + CLOCK_SKEW_MICROSECONDS;
+    let dropped = app.db.write(move |tx| {
+        let future = [Param::Id(Some(credential)), latest.into()];
+        Ok::<_, Error>(tx.execute(DROP_FUTURE, &future)?)
+    });
+    Ok(dropped.await? > 0)
 }
 
 /// Joins the queue, and sees to it that somebody works it off: a task of its own, because a request may be dropped
@@ -168,5 +183,6 @@ const LOOK: &str = "with
     oldest as (select number, accepted_at from request_marks
         where credential_id = $1 and accepted_at > $2 order by accepted_at, number limit 1)
     select newest.number - oldest.number + 1, oldest.accepted_at from newest, oldest";
+const DROP_FUTURE: &str = "delete from request_marks where credential_id = $1 and accepted_at > $2";
 
-pub(crate) const POSTGRES_STATEMENTS: &[&str] = &[TAKE, LOOK];
+pub(crate) const POSTGRES_STATEMENTS: &[&str] = &[TAKE, LOOK, DROP_FUTURE];

@@ -1,16 +1,21 @@
 //! Clients: the apps that may ask a person to be let in. Registering gives no right to anything.
 
-use base::{ClientId, Timestamp};
+use base::{AddressGroup, ClientId, Timestamp};
 use db::params;
 use sha2::{Digest as _, Sha256};
 
 use super::redirects::Redirect;
-use super::{Failure, Fault, Outcome, Refusal};
-use crate::{App, Error, Result, tokens};
+use super::{Failure, Fault, Outcome, Refusal, SECOND};
+use crate::{App, Error, Result, Tx, tokens};
 
 const SECRET_PREFIX: &str = "ekc_";
 const REDIRECTS_MAX: usize = 10;
 const NAME_MAX: usize = 80;
+/// Registered clients that no person has authorized: as many as one address group may have, and all groups together.
+const UNAUTHORIZED_GROUP_MAX: i64 = 50;
+const UNAUTHORIZED_MAX: i64 = 1_000;
+/// How long a new client is safe from giving way to newer ones: time enough for a person to sign in and allow it.
+const PROTECTED_SECONDS: i64 = 600;
 
 base::words!(
     /// How a client shows who it is.
@@ -36,6 +41,7 @@ pub struct NewClient {
     pub name: Option<String>,
     pub redirect_uris: Vec<String>,
     pub auth_method: Option<AuthMethod>,
+    pub registered_from: AddressGroup,
 }
 
 /// Who a client says it is, and what it shows for it.
@@ -60,10 +66,17 @@ pub async fn register(app: &App, new: NewClient) -> Outcome<(Client, Option<Stri
         AuthMethod::Basic | AuthMethod::Post => Some(tokens::make(SECRET_PREFIX, &app.entropy)),
     };
     let secret_hash = secret.as_deref().map(tokens::hash);
-    let fingerprint = fingerprint(&client);
+    let (fingerprint, from) = (fingerprint(&client), new.registered_from.to_string());
     let stored = app
         .db
         .write(move |tx| {
+            // Registrations wait for one another, so that no two take the last free place.
+            tx.execute(LOCK, &[])?;
+            if let Some(known) = tx.first(BY_FINGERPRINT, params![&fingerprint[..]], read)? {
+                tx.execute(SEEN, params![known.id, now])?;
+                return Ok::<_, Error>(known);
+            }
+            make_room(tx, &from, now)?;
             tx.execute(
                 INSERT,
                 params![
@@ -73,14 +86,35 @@ pub async fn register(app: &App, new: NewClient) -> Outcome<(Client, Option<Stri
                     &joined(&client.redirects),
                     auth_method.as_str(),
                     &fingerprint[..],
-                    now
+                    now,
+                    &from
                 ],
             )?;
-            let stored = tx.first(BY_FINGERPRINT, params![&fingerprint[..]], read)?;
-            stored.ok_or_else(|| Error::internal("a client is gone as soon as it was registered"))
+            Ok(client)
         })
         .await?;
     Ok((stored, secret))
+}
+
+/// Deletes the oldest clients that nobody authorized where there are too many of them, and refuses the new one where
+/// none is old enough to give way.
+fn make_room(tx: &mut Tx<'_>, from: &str, now: Timestamp) -> Result<()> {
+    for (group, most) in [(Some(from), UNAUTHORIZED_GROUP_MAX), (None, UNAUTHORIZED_MAX)] {
+        let read = |row: &db::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Option<Timestamp>>(1)?));
+        let (count, oldest) = tx.first(UNAUTHORIZED, params![group], read)?.unwrap_or_default();
+        let excess = count + 1 - most;
+        if excess <= 0 {
+            continue;
+        }
+        let before = now.as_microsecond() - PROTECTED_SECONDS * SECOND;
+        if tx.execute(GIVE_WAY, params![group, before, excess])? as i64 >= excess {
+            continue;
+        }
+        let age = now.as_second() - oldest.unwrap_or(now).as_second();
+        let retry_after_seconds = (PROTECTED_SECONDS - age).clamp(1, PROTECTED_SECONDS);
+        return Err(Error::Limited { retry_after_seconds, what: "registrations" });
+    }
+    Ok(())
 }
 
 /// The client of that id. One that cannot exist is as unknown as one that does not.
@@ -166,15 +200,25 @@ fn read(row: &db::Row<'_>) -> db::Result<Client> {
 }
 
 const INSERT: &str = "insert into oauth_clients
-    (id, secret_hash, name, redirect_uris, auth_method, fingerprint, registered_at, seen_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $7)
-    on conflict (fingerprint) do update set seen_at = excluded.seen_at";
+    (id, secret_hash, name, redirect_uris, auth_method, fingerprint, registered_at, seen_at,
+    registered_from) values ($1, $2, $3, $4, $5, $6, $7, $7, $8)";
+const SEEN: &str = "update oauth_clients set seen_at = $2 where id = $1";
+const LOCK: &str = "insert into installation (name, value) values ('registrations', 'locked')
+    on conflict (name) do update set value = excluded.value";
+const UNAUTHORIZED: &str = "select count(*), min(seen_at) from oauth_clients
+    where authorized_at is null and registered_from = coalesce($1, registered_from)";
+// Asked for again outside: a person may authorize the client at this moment.
+const GIVE_WAY: &str = "delete from oauth_clients where authorized_at is null and id in
+    (select id from oauth_clients where authorized_at is null
+        and registered_from = coalesce($1, registered_from) and seen_at <= $2
+        order by seen_at, id limit $3)";
 const BY_FINGERPRINT: &str = "select id, name, redirect_uris, auth_method, registered_at
     from oauth_clients where fingerprint = $1";
 const BY_ID: &str = "select id, name, redirect_uris, auth_method, registered_at, secret_hash
     from oauth_clients where id = $1";
 
-pub(super) const STATEMENTS: &[&str] = &[INSERT, BY_FINGERPRINT, BY_ID];
+pub(super) const STATEMENTS: &[&str] =
+    &[INSERT, SEEN, LOCK, UNAUTHORIZED, GIVE_WAY, BY_FINGERPRINT, BY_ID];
 
 #[cfg(test)]
 mod tests {

@@ -174,7 +174,8 @@ fn read(row: &db::Row<'_>) -> db::Result<Code> {
 const INSERT: &str = "insert into oauth_codes
     (code_hash, user_id, client_id, redirect_uri, challenge, scopes, resource, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8)";
-const SEEN: &str = "update oauth_clients set seen_at = $2 where id = $1";
+const SEEN: &str = "update oauth_clients set seen_at = $2,
+    authorized_at = coalesce(authorized_at, $2) where id = $1";
 const BY_HASH: &str =
     "select user_id, client_id, redirect_uri, challenge, scopes, resource, grant_id
     from oauth_codes where code_hash = $1";

@@ -18,8 +18,10 @@ pub use access::authenticate;
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
-/// A client that nobody allowed or registered anew for this long is forgotten.
+/// A client that a person once authorized is forgotten when nobody allowed or registered it anew for this long.
 const CLIENT_DAYS: i64 = 90;
+/// A client that no person ever authorized is forgotten after this long.
+const UNAUTHORIZED_DAYS: i64 = 1;
 /// How long what has ended is kept, so that its second use is still known for one.
 const ENDED_DAYS: i64 = 1;
 
@@ -115,7 +117,8 @@ pub async fn forget_once(app: &App) -> Result<usize> {
         let mut count = tx.execute(FORGET_CODES, params![ended_before])?;
         count += tx.execute(FORGET_TOKENS, params![now])?;
         count += tx.execute(FORGET_GRANTS, params![ended_before])?;
-        count += tx.execute(FORGET_CLIENTS, params![now - CLIENT_DAYS * DAY])?;
+        let clients = params![now - CLIENT_DAYS * DAY, now - UNAUTHORIZED_DAYS * DAY];
+        count += tx.execute(FORGET_CLIENTS, clients)?;
         Ok::<_, Error>(count as usize)
     };
     app.db.write(forget).await
@@ -126,7 +129,8 @@ const FORGET_TOKENS: &str = "delete from oauth_tokens where refresh_expires_at <
 const FORGET_GRANTS: &str = "delete from oauth_grants where revoked_at <= $1
     or (created_at <= $1 and not exists (select t.id from oauth_tokens t
         where t.user_id = oauth_grants.user_id and t.grant_id = oauth_grants.id))";
-const FORGET_CLIENTS: &str = "delete from oauth_clients where seen_at <= $1
+const FORGET_CLIENTS: &str = "delete from oauth_clients
+    where (seen_at <= $1 or (seen_at <= $2 and authorized_at is null))
     and not exists (select g.id from oauth_grants g where g.client_id = oauth_clients.id)";
 
 pub(crate) fn statements() -> Vec<&'static str> {

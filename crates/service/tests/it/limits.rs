@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::Clock;
+use base::{AddressGroup, Clock};
 use db::Engine;
 use proptest::prelude::*;
 use service::limits::{self, Policy, Standing};
@@ -160,12 +160,81 @@ async fn what_has_left_every_window_is_forgotten() {
 #[tokio::test]
 async fn an_address_that_fails_too_often_is_refused_for_a_while() {
     let world = World::new().await;
+    let fail = |address: &str| limits::note_failure(&world.app, AddressGroup::parse(Some(address)));
     for _ in 0..60 {
-        limits::note_failure(&world.app, "192.0.2.1").unwrap();
+        fail("192.0.2.1").unwrap();
     }
-    let refused = limits::note_failure(&world.app, "192.0.2.1");
+    let refused = fail("::ffff:192.0.2.1");
     assert!(matches!(refused, Err(Error::Limited { retry_after_seconds: 60, .. })), "{refused:?}");
-    limits::note_failure(&world.app, "192.0.2.2").unwrap();
+    fail("192.0.2.2").unwrap();
     world.advance_seconds(60);
-    limits::note_failure(&world.app, "192.0.2.1").unwrap();
+    fail("192.0.2.1").unwrap();
+}
+
+#[tokio::test]
+async fn an_ipv6_network_fails_as_one_address() {
+    let world = World::new().await;
+    let fail = |network: u32, host: u32| {
+        let address = format!("2001:db8:0:{network:x}::{host:x}");
+        limits::note_failure(&world.app, AddressGroup::parse(Some(&address)))
+    };
+    for host in 1..=60 {
+        fail(1, host).unwrap();
+    }
+    assert!(matches!(fail(1, 61), Err(Error::Limited { .. })));
+    fail(2, 61).unwrap();
+}
+
+#[tokio::test]
+async fn more_address_groups_than_can_be_counted_share_a_window() {
+    let world = World::new().await;
+    let fail = |network: u32| {
+        let address = format!("2001:db8:{:x}:{:x}::1", network >> 16, network & 0xffff);
+        limits::note_failure(&world.app, AddressGroup::parse(Some(&address)))
+    };
+    for network in 0..65_536 {
+        fail(network).unwrap();
+    }
+    for network in 65_536..65_596 {
+        fail(network).unwrap();
+    }
+    assert!(matches!(fail(65_596), Err(Error::Limited { .. })));
+    fail(0).unwrap();
+    world.advance_seconds(60);
+    // Once the windows have run empty, there is room to count each group by itself.
+    fail(65_596).unwrap();
+    fail(65_597).unwrap();
+}
+
+#[tokio::test]
+async fn a_clock_set_back_by_an_hour_refuses_nobody_for_an_hour() {
+    let world = World::with_policy(FIVE_IN_TEN).await;
+    for _ in 0..5 {
+        assert!(take(&world.app, 1).await.accepted);
+    }
+    assert!(!take(&world.app, 1).await.accepted);
+    world.clock.set_back(Duration::from_secs(3_600));
+    for used in 1..=5 {
+        let standing = take(&world.app, 1).await;
+        assert_eq!((standing.accepted, standing.remaining), (true, 5 - used));
+    }
+    let refused = take(&world.app, 1).await;
+    assert_eq!((refused.accepted, refused.reset_seconds), (false, 10));
+    // A clock that differs by no more than two processes' clocks may still counts what was accepted.
+    world.clock.set_back(Duration::from_secs(5));
+    assert!(!take(&world.app, 1).await.accepted);
+    world.advance_seconds(15);
+    assert!(take(&world.app, 1).await.accepted);
+}
+
+#[tokio::test]
+async fn a_clock_set_back_forgets_failures_of_the_future() {
+    let world = World::new().await;
+    let from = AddressGroup::parse(Some("192.0.2.1"));
+    for _ in 0..60 {
+        limits::note_failure(&world.app, from).unwrap();
+    }
+    assert!(limits::note_failure(&world.app, from).is_err());
+    world.clock.set_back(Duration::from_secs(3_600));
+    limits::note_failure(&world.app, from).unwrap();
 }

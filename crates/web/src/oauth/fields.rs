@@ -1,9 +1,11 @@
 //! What an app sends in a body, and how it says who it is.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
+use base::AddressGroup;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -17,26 +19,31 @@ use service::{App, limits};
 use crate::site::address;
 
 const BYTES_MAX: usize = 64 * 1_024;
+/// Far more fields than any request of OAuth has.
+pub(super) const FIELDS_MAX: usize = 100;
 
 /// The fields of a form, each at most once.
 pub(super) struct Fields {
     pairs: Vec<(String, String)>,
     claim: Claim,
-    address: String,
+    from: AddressGroup,
 }
 
 impl Fields {
     pub(super) async fn read(request: Request) -> Outcome<Fields> {
         let (parts, body) = request.into_parts();
-        let address = address_of(&parts);
+        let from = group_of(&parts);
         let bytes = body_of(&parts, body, "application/x-www-form-urlencoded").await?;
         let text = std::str::from_utf8(&bytes).ok();
         let pairs = text.and_then(address::pairs);
         let pairs = pairs.ok_or_else(|| wrong("the body is no form that can be read"))?;
+        if pairs.len() > FIELDS_MAX {
+            return Err(wrong(&format!("the body must have at most {FIELDS_MAX} fields")));
+        }
         if let Some(name) = repeated(&pairs) {
             return Err(wrong(&format!("{name} is given more than once")));
         }
-        let mut fields = Fields { pairs, claim: Claim::default(), address };
+        let mut fields = Fields { pairs, claim: Claim::default(), from };
         fields.claim = fields.claim_of(&parts.headers)?;
         Ok(fields)
     }
@@ -65,12 +72,12 @@ impl Fields {
         self.counted(app, found)
     }
 
-    /// Guessing is slow: what fails counts against the address it comes from.
+    /// Guessing is slow: what fails counts against the address group it comes from.
     pub(super) fn counted<T>(&self, app: &App, outcome: Outcome<T>) -> Outcome<T> {
         if let Err(Failure::Refused(Refusal { fault, .. })) = &outcome
             && matches!(fault, Fault::InvalidClient | Fault::InvalidGrant)
         {
-            limits::note_failure(app, &self.address)?;
+            limits::note_failure(app, self.from)?;
         }
         outcome
     }
@@ -102,13 +109,14 @@ fn basic(value: &str) -> Option<(String, String)> {
 
 /// The first name that comes a second time.
 pub(super) fn repeated(pairs: &[(String, String)]) -> Option<&str> {
-    let before = |at: usize| pairs[..at].iter().any(|(name, _)| *name == pairs[at].0);
-    (0..pairs.len()).find(|at| before(*at)).map(|at| pairs[at].0.as_str())
+    let mut seen = HashSet::with_capacity(pairs.len());
+    pairs.iter().map(|(name, _)| name.as_str()).find(|name| !seen.insert(*name))
 }
 
-pub(super) fn address_of(parts: &Parts) -> String {
+/// The address group that a request counts for.
+pub(super) fn group_of(parts: &Parts) -> AddressGroup {
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    address.map_or_else(|| "unknown".to_owned(), |it| it.0.ip().to_string())
+    address.map_or(AddressGroup::Unknown, |it| AddressGroup::of(it.0.ip()))
 }
 
 pub(super) async fn body_of(parts: &Parts, body: Body, media: &str) -> Outcome<Bytes> {
@@ -125,4 +133,30 @@ pub(super) async fn body_of(parts: &Parts, body: Body, media: &str) -> Outcome<B
 
 fn wrong(message: &str) -> Failure {
     Refusal::new(Fault::InvalidRequest, message).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+        names.map(|it| (it, String::new())).collect()
+    }
+
+    #[test]
+    fn the_first_name_that_comes_twice_is_found() {
+        let pairs = |names: &[&str]| named(names.iter().map(|it| (*it).to_owned()));
+        assert_eq!(repeated(&pairs(&[])), None);
+        assert_eq!(repeated(&pairs(&["a", "b", "c"])), None);
+        assert_eq!(repeated(&pairs(&["a", "b", "c", "b", "a"])), Some("b"));
+    }
+
+    #[test]
+    fn a_million_names_are_looked_through_in_one_walk() {
+        // Comparing each with each would take hours.
+        let mut pairs = named((0..1_000_000).map(|it| it.to_string()));
+        assert_eq!(repeated(&pairs), None);
+        pairs.push(("999999".to_owned(), String::new()));
+        assert_eq!(repeated(&pairs), Some("999999"));
+    }
 }

@@ -9,7 +9,7 @@ use service::oauth::clients::{self, AuthMethod, NewClient};
 use service::oauth::redirects::Redirect;
 use service::oauth::{Fault, Outcome, Refusal};
 
-use super::fields::{address_of, body_of};
+use super::fields::{body_of, group_of};
 use super::{answer, close};
 use crate::Door;
 
@@ -23,10 +23,11 @@ async fn register(door: &Door, request: Request) -> Outcome<Response> {
         return Err(Refusal::new(Fault::AccessDenied, message).into());
     }
     let (parts, body) = request.into_parts();
-    limits::note_registration(&door.app, &address_of(&parts))?;
+    let from = group_of(&parts);
+    limits::note_registration(&door.app, from)?;
     let bytes = body_of(&parts, body, "application/json").await?;
-    let said = read(&bytes)?;
-    let (client, secret) = clients::register(&door.app, said).await?;
+    let new = NewClient { registered_from: from, ..read(&bytes)? };
+    let (client, secret) = clients::register(&door.app, new).await?;
     let redirects: Vec<&str> = client.redirects.iter().map(Redirect::as_str).collect();
     let mut body = json!({
         "client_id": client.id.to_string(),
@@ -65,6 +66,7 @@ fn read(bytes: &[u8]) -> Result<NewClient, Refusal> {
         name: text(&members, "client_name")?.map(str::to_owned),
         redirect_uris: texts(&members, "redirect_uris")?.unwrap_or_default(),
         auth_method,
+        ..NewClient::default()
     })
 }
 

@@ -1,7 +1,10 @@
 //! A client of the router, in process.
 
+use std::net::{IpAddr, SocketAddr};
+
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
@@ -15,6 +18,8 @@ pub(crate) struct Client {
     router: Router,
     token: Option<String>,
     headers: Vec<(&'static str, String)>,
+    /// Where it connects from, where that matters.
+    address: Option<IpAddr>,
 }
 
 pub(crate) struct Answer {
@@ -44,7 +49,7 @@ impl Client {
         token: Option<String>,
     ) -> Client {
         let router = web::doors_with(app, settings(), endpoints).main;
-        Client { router, token, headers: Vec::new() }
+        Client { router, token, headers: Vec::new(), address: None }
     }
 
     /// Nobody, at doors that the operator set up otherwise.
@@ -54,13 +59,22 @@ impl Client {
     ) -> Client {
         let mut settings = settings();
         change(&mut settings);
-        Client { router: web::doors(app, settings).main, token: None, headers: Vec::new() }
+        let router = web::doors(app, settings).main;
+        Client { router, token: None, headers: Vec::new(), address: None }
     }
 
     pub(crate) fn header(&self, name: &'static str, value: &str) -> Client {
         let mut headers = self.headers.clone();
         headers.push((name, value.to_owned()));
-        Client { router: self.router.clone(), token: self.token.clone(), headers }
+        let (router, token) = (self.router.clone(), self.token.clone());
+        Client { router, token, headers, address: self.address }
+    }
+
+    /// The same client from another address.
+    pub(crate) fn at(&self, address: &str) -> Client {
+        let (router, token) = (self.router.clone(), self.token.clone());
+        let address = Some(address.parse().unwrap());
+        Client { router, token, headers: self.headers.clone(), address }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -74,6 +88,9 @@ impl Client {
         }
         for (name, value) in &self.headers {
             request = request.header(*name, value);
+        }
+        if let Some(address) = self.address {
+            request = request.extension(ConnectInfo(SocketAddr::new(address, 4_000)));
         }
         let request = request.body(body.into()).unwrap();
         let response = self.router.clone().oneshot(request).await.unwrap();

@@ -1,4 +1,7 @@
-use service::oauth::clients::{self, AuthMethod, Claim, NewClient};
+use base::AddressGroup;
+use service::oauth::Failure;
+use service::oauth::clients::{self, AuthMethod, Claim, Client, NewClient};
+use service::{App, Error};
 use sha2::{Digest as _, Sha256};
 use testkit::{World, hex};
 
@@ -93,12 +96,86 @@ async fn a_client_that_nobody_lets_in_is_forgotten_and_one_that_is_let_in_stays(
     let app = &scene.world.app;
     let (idle, _) = clients::register(app, new_client("Idle")).await.unwrap();
     let mut pair = scene.pair().await;
+    scene.world.advance_seconds(86_399);
+    service::oauth::forget_once(app).await.unwrap();
+    assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_some());
+    scene.world.advance_seconds(1);
+    service::oauth::forget_once(app).await.unwrap();
+    assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_none(), "after a day");
     for _ in 0..4 {
         scene.world.advance_seconds(25 * 86_400);
         pair = scene.refresh(&pair.refresh).await.unwrap();
         service::oauth::forget_once(app).await.unwrap();
     }
-    assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_none());
     assert!(clients::find(app, &scene.client.id.to_string()).await.unwrap().is_some());
     scene.enter(&pair.access).await.unwrap();
+}
+
+/// A client of its own from that address.
+async fn register_from(app: &App, address: &str, number: usize) -> Result<Client, Failure> {
+    let new = NewClient {
+        registered_from: AddressGroup::parse(Some(address)),
+        ..new_client(&format!("App {number} of {address}"))
+    };
+    clients::register(app, new).await.map(|it| it.0)
+}
+
+fn is_limited<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> i64 {
+    match outcome {
+        Err(Failure::Own(Error::Limited { retry_after_seconds, .. })) => retry_after_seconds,
+        other => panic!("not limited: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_address_group_has_only_so_many_clients_that_nobody_authorized() {
+    let scene = Scene::new().await;
+    let app = &scene.world.app;
+    let network = |host: usize| format!("2001:db8::{host:x}");
+    let first = register_from(app, &network(0), 0).await.unwrap();
+    scene.world.advance_seconds(300);
+    for number in 1..50 {
+        register_from(app, &network(number), number).await.unwrap();
+    }
+    assert_eq!(is_limited(register_from(app, &network(50), 50).await), 300);
+    register_from(app, "2001:db8:0:1::1", 50).await.unwrap();
+    // The same app again takes no second place.
+    let again = register_from(app, &network(0), 0).await.unwrap();
+    assert_eq!(again.id, first.id);
+    // After ten minutes the oldest gives way, and one that a person authorized is not counted.
+    let kept = super::request(app, &again).await;
+    service::oauth::codes::allow(app, &scene.person.caller, &kept, kept.scopes).await.unwrap();
+    register_from(app, &network(50), 50).await.unwrap();
+    is_limited(register_from(app, &network(51), 51).await);
+    scene.world.advance_seconds(600);
+    register_from(app, &network(51), 51).await.unwrap();
+    assert!(clients::find(app, &first.id.to_string()).await.unwrap().is_some());
+    let mine = scene.world.stored().await["oauth_clients"].clone();
+    let of_group = mine.iter().filter(|it| it.contains("registered_from=2001:db8::/64"));
+    assert_eq!(of_group.count(), 51, "fifty that wait, and the one that was authorized");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn all_address_groups_together_have_only_so_many() {
+    let world = World::new().await;
+    let apps = [world.app.clone(), world.neighbour().await];
+    let mut running = tokio::task::JoinSet::new();
+    for task in 0..8_usize {
+        let app = apps[task % 2].clone();
+        running.spawn(async move {
+            let mut accepted = 0;
+            for number in 0..140 {
+                let address = format!("192.0.{task}.{number}");
+                accepted += usize::from(register_from(&app, &address, number).await.is_ok());
+            }
+            accepted
+        });
+    }
+    let accepted: usize = running.join_all().await.into_iter().sum();
+    assert_eq!(accepted, 1_000);
+    assert_eq!(world.stored().await["oauth_clients"].len(), 1_000);
+    is_limited(register_from(&world.app, "198.51.100.1", 0).await);
+    world.advance_seconds(600);
+    register_from(&world.app, "198.51.100.1", 0).await.unwrap();
+    assert_eq!(world.stored().await["oauth_clients"].len(), 1_000);
 }

@@ -30,6 +30,7 @@ fn new_client(name: &str) -> NewClient {
         name: Some(name.to_owned()),
         redirect_uris: vec![BACK.to_owned()],
         auth_method: Some(AuthMethod::None),
+        ..NewClient::default()
     }
 }
 

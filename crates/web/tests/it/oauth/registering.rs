@@ -82,6 +82,52 @@ async fn one_address_registers_only_so_many() {
 }
 
 #[tokio::test]
+async fn an_ipv6_network_registers_as_one_address() {
+    let scene = Scene::new().await;
+    let json = scene.anyone().header("content-type", "application/json");
+    let register = async |address: &str, number: usize| {
+        let metadata = json!({ "redirect_uris": [format!("https://lens.example/{number}")] });
+        let body = metadata.to_string();
+        json.at(address).send(Method::POST, "/oauth/register", body).await.status
+    };
+    for number in 0..30 {
+        let address = format!("2001:db8::{:x}:{number:x}", number * 7);
+        assert_eq!(register(&address, number).await, StatusCode::CREATED);
+    }
+    let full = StatusCode::TOO_MANY_REQUESTS;
+    assert_eq!(register("2001:db8::ffff:1:2:3", 30).await, full);
+    assert_eq!(register("2001:db8:0:1::1", 30).await, StatusCode::CREATED);
+    assert_eq!(scene.world.stored().await["oauth_clients"].len(), 31);
+    // An IPv4 address is the same however it is written.
+    for number in 0..30 {
+        let address = if number % 2 == 0 { "192.0.2.1" } else { "::ffff:192.0.2.1" };
+        assert_eq!(register(address, 100 + number).await, StatusCode::CREATED);
+    }
+    assert_eq!(register("192.0.2.1", 200).await, full);
+    assert_eq!(register("192.0.2.2", 200).await, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn bad_tokens_from_an_ipv6_network_count_together() {
+    let scene = Scene::new().await;
+    let form = scene.anyone().header("content-type", "application/x-www-form-urlencoded");
+    let body = "grant_type=refresh_token&client_id=app_01kny3v1m8f2x9q4t7r5c6b8de&refresh_token=x";
+    let guess = async |host: u32| {
+        let client = form.at(&format!("2001:db8::{host:x}"));
+        client.send(Method::POST, "/oauth/token", body).await.status
+    };
+    for host in 0..60 {
+        assert_eq!(guess(host).await, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(guess(60).await, StatusCode::TOO_MANY_REQUESTS);
+    // The API counts in the same place.
+    let bearer = scene.anyone().header("authorization", "Bearer ek_x").at("2001:db8::61");
+    assert_eq!(bearer.get("/v1/me").await.status, StatusCode::TOO_MANY_REQUESTS);
+    let elsewhere = scene.anyone().header("authorization", "Bearer ek_x").at("2001:db9::61");
+    assert_eq!(elsewhere.get("/v1/me").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
 async fn the_operator_can_close_registration() {
     let scene = Scene::new().await;
     let client = Client::with_settings(scene.world.app.clone(), |it| it.oauth_registration = false);
