@@ -36,19 +36,29 @@ impl Side {
     }
 }
 
-/// What there is to know of a token of this client, if it is good right now.
+/// What there is to know of a token of this client, if it is good right now. Whoever asks about a token has it, so the
+/// pair counts as used: it can no longer be taken for one whose answer was lost.
 pub async fn introspect(app: &App, client: &Client, token: &str) -> Result<Option<Facts>> {
-    let (hash, now) = (tokens::hash(token), app.clock.now());
-    let known = match Side::of(token) {
-        Some(Side::Access) => {
-            app.db.first(LIVE_ACCESS, params![&hash[..], client.id, now], read).await?
-        }
-        Some(Side::Refresh) => {
-            app.db.first(LIVE_REFRESH, params![&hash[..], client.id, now], read).await?
-        }
-        None => None,
+    let (live, used) = match Side::of(token) {
+        Some(Side::Access) => (LIVE_ACCESS, USED_ACCESS),
+        Some(Side::Refresh) => (LIVE_REFRESH, USED_REFRESH),
+        None => return Ok(None),
     };
-    Ok(known)
+    let (hash, client, now) = (tokens::hash(token), client.id, app.clock.now());
+    let with_use = |row: &db::Row<'_>| Ok((read(row)?, row.get::<Option<Timestamp>>(5)?));
+    let found = app.db.first(live, params![&hash[..], client, now], with_use).await?;
+    match found {
+        None => Ok(None),
+        Some((facts, Some(_))) => Ok(Some(facts)),
+        Some((_, None)) => {
+            let write = move |tx: &mut Tx<'_>| {
+                tx.execute(used, params![&hash[..], now])?;
+                // Another pair may have taken its place at this moment.
+                Ok(tx.first(live, params![&hash[..], client, now], read)?)
+            };
+            app.db.write(write).await
+        }
+    }
 }
 
 /// Ends the grant that a token of this client belongs to, whichever of the two it is. What is unknown, or another's, is
@@ -86,15 +96,19 @@ fn read(row: &db::Row<'_>) -> db::Result<Facts> {
 }
 
 const LIVE_ACCESS: &str = "select t.user_id, t.scopes, g.resource, t.access_expires_at,
-    t.access_expires_at from oauth_tokens t
+    t.access_expires_at, t.used_at from oauth_tokens t
     join oauth_grants g on g.user_id = t.user_id and g.id = t.grant_id
     where t.access_hash = $1 and g.client_id = $2 and t.access_expires_at > $3
     and g.revoked_at is null and t.replaced_at is null";
 const LIVE_REFRESH: &str = "select t.user_id, g.scopes, g.resource, t.refresh_expires_at,
-    t.access_expires_at from oauth_tokens t
+    t.access_expires_at, t.used_at from oauth_tokens t
     join oauth_grants g on g.user_id = t.user_id and g.id = t.grant_id
     where t.refresh_hash = $1 and g.client_id = $2 and t.refresh_expires_at > $3
     and g.revoked_at is null and t.replaced_at is null and t.refreshed_at is null";
+const USED_ACCESS: &str = "update oauth_tokens set used_at = $2
+    where access_hash = $1 and used_at is null and replaced_at is null";
+const USED_REFRESH: &str = "update oauth_tokens set used_at = $2
+    where refresh_hash = $1 and used_at is null and replaced_at is null";
 const GRANT_OF_ACCESS: &str = "select t.user_id, t.grant_id from oauth_tokens t
     join oauth_grants g on g.user_id = t.user_id and g.id = t.grant_id
     where t.access_hash = $1 and g.client_id = $2";
@@ -103,4 +117,4 @@ const GRANT_OF_REFRESH: &str = "select t.user_id, t.grant_id from oauth_tokens t
     where t.refresh_hash = $1 and g.client_id = $2";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[LIVE_ACCESS, LIVE_REFRESH, GRANT_OF_ACCESS, GRANT_OF_REFRESH];
+    &[LIVE_ACCESS, LIVE_REFRESH, USED_ACCESS, USED_REFRESH, GRANT_OF_ACCESS, GRANT_OF_REFRESH];

@@ -1,6 +1,6 @@
 //! Tokens come in pairs: one to ask the API with for a quarter of an hour, one to turn in for the next pair, once.
 
-use base::{ClientId, GrantId, PairId, Timestamp, UserId};
+use base::{CLOCK_SKEW_MICROSECONDS, ClientId, GrantId, PairId, Timestamp, UserId};
 use db::params;
 
 use super::clients::Client;
@@ -14,8 +14,9 @@ pub(super) const REFRESH_PREFIX: &str = "ekr_";
 pub const ACCESS_SECONDS: i64 = 15 * 60;
 /// A grant ends when nothing was asked of it for this long.
 const IDLE_DAYS: i64 = 30;
-/// How long a pair whose answer was lost on the way can be had anew.
+/// How long, and how often, a pair whose answer was lost on the way can be had anew.
 const LOST_SECONDS: i64 = 60;
+const LOST_MAX: i64 = 10;
 
 /// A new pair, as only the app will ever see it.
 #[derive(Debug, Clone)]
@@ -68,8 +69,9 @@ pub struct Renewal {
     pub resource: Option<String>,
 }
 
-/// Turns a refresh token in for a new pair. One that comes back a second time ends the whole grant, unless it comes
-/// so soon, and the pair it was turned into so unused, that the answer must have been lost.
+/// Turns a refresh token in for a new pair. A refresh token that comes back ends the whole grant, unless the answer to
+/// its first use may have been lost: it comes back within a minute, and neither token of the pair it was turned into was
+/// used. Then that pair ends and another takes its place, so that a refresh token never leads to two live pairs.
 pub async fn refresh(
     app: &App,
     issuer: &str,
@@ -134,11 +136,18 @@ fn refresh_in(
     Ok(Err(refused("the refresh token was used before; ask the person again")))
 }
 
-/// Whether the pair that this one was turned into never reached the app; it is worth nothing then.
+/// Ends the pair that this one was turned into, if it may never have reached the app; says whether it did.
 fn was_lost(tx: &mut Tx<'_>, holder: Holder, pair: &Pair, now: Timestamp) -> Result<bool> {
     let age = |at: Timestamp| now.as_microsecond() - at.as_microsecond();
-    let soon = pair.refreshed_at.is_some_and(|at| age(at) < LOST_SECONDS * SECOND);
-    if !soon || pair.replaced_at.is_some() {
+    // A use in the future was before the clock was set back: nobody knows how long ago.
+    let soon = -CLOCK_SKEW_MICROSECONDS..LOST_SECONDS * SECOND;
+    let is_soon = pair.refreshed_at.is_some_and(|at| soon.contains(&age(at)));
+    if !is_soon || pair.replaced_at.is_some() {
+        return Ok(false);
+    }
+    let successors = params![holder.user, holder.grant, pair.id];
+    let issued = tx.first(ISSUED, successors, |row| row.get::<i64>(0))?.unwrap_or_default();
+    if issued > LOST_MAX {
         return Ok(false);
     }
     Ok(tx.execute(REPLACE, params![holder.user, holder.grant, pair.id, now])? > 0)
@@ -176,8 +185,10 @@ const BY_REFRESH: &str =
     where t.refresh_hash = $1";
 const SPEND: &str = "update oauth_tokens set refreshed_at = $4 where user_id = $1
     and grant_id = $2 and id = $3 and refreshed_at is null and replaced_at is null";
+const ISSUED: &str = "select count(*) from oauth_tokens
+    where user_id = $1 and grant_id = $2 and follows = $3";
 const REPLACE: &str = "update oauth_tokens set replaced_at = $4 where user_id = $1
     and grant_id = $2 and follows = $3 and used_at is null and refreshed_at is null
     and replaced_at is null";
 
-pub(super) const STATEMENTS: &[&str] = &[INSERT, HOLDER, LOCK, BY_REFRESH, SPEND, REPLACE];
+pub(super) const STATEMENTS: &[&str] = &[INSERT, HOLDER, LOCK, BY_REFRESH, SPEND, ISSUED, REPLACE];

@@ -67,21 +67,112 @@ async fn after_a_minute_or_once_its_successor_was_used_nothing_is_taken_for_lost
     }
 }
 
-#[tokio::test]
-async fn of_two_refreshes_at_once_one_wins() {
+/// How many pairs of all grants can still be used or renewed.
+async fn live_pairs(scene: &Scene) -> usize {
+    let stored = scene.world.stored().await;
+    let is_live = |row: &&String| !row.contains("replaced_at=") && !row.contains("refreshed_at=");
+    stored["oauth_tokens"].iter().filter(is_live).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_ten_refreshes_at_once_one_pair_lives() {
+    let scene = Scene::new().await;
+    let processes = [scene.world.app.clone(), scene.world.neighbour().await];
+    for round in 0..5 {
+        let first = scene.pair().await;
+        let mut refreshes = tokio::task::JoinSet::new();
+        for number in 0..10 {
+            let (app, client) = (processes[number % 2].clone(), scene.client.clone());
+            let renewal = renewal(&first.refresh);
+            refreshes.spawn(async move { pairs::refresh(&app, ISSUER, &client, renewal).await });
+        }
+        let issued: Vec<_> = refreshes.join_all().await.into_iter().map(|it| it.unwrap()).collect();
+        assert_eq!(live_pairs(&scene).await, 1, "{round}");
+        let mut live = Vec::new();
+        for pair in &issued {
+            if scene.enter(&pair.access).await.is_ok() {
+                live.push(pair);
+            }
+        }
+        assert_eq!(live.len(), 1, "{round}: the others were replaced by it");
+        scene.refresh(&live[0].refresh).await.unwrap();
+        // The pair was used, so the old token has a second holder.
+        refusal(scene.refresh(&first.refresh).await);
+        assert!(scene.enter(&live[0].access).await.is_err(), "{round}");
+        let listed = grants::list(&scene.world.app, &scene.person.caller).await.unwrap();
+        assert!(listed.is_empty(), "{round}");
+        scene.world.advance_seconds(2 * 86_400);
+        service::oauth::forget_once(&scene.world.app).await.unwrap();
+        assert_eq!(live_pairs(&scene).await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_first_use_and_a_retry_at_once_never_both_win() {
     let scene = Scene::new().await;
     let neighbour = scene.world.neighbour().await;
-    for _ in 0..5 {
+    for round in 0..10 {
         let first = scene.pair().await;
-        let elsewhere = pairs::refresh(&neighbour, ISSUER, &scene.client, renewal(&first.refresh));
-        let (one, two) = tokio::join!(scene.refresh(&first.refresh), elsewhere);
-        let pairs = [one.unwrap(), two.unwrap()];
-        let mut live = 0;
-        for pair in &pairs {
-            live += usize::from(scene.enter(&pair.access).await.is_ok());
+        let second = scene.refresh(&first.refresh).await.unwrap();
+        let (retried, entered) = tokio::join!(
+            scene.refresh(&first.refresh),
+            service::oauth::authenticate(&neighbour, ISSUER, &second.access, None),
+        );
+        // Either the use came first, and the retry ends the grant; or the retry did, and the pair was replaced.
+        assert!(retried.is_err() || entered.is_err(), "{round}");
+        scene.world.advance_seconds(1);
+        let still_in = service::oauth::authenticate(&neighbour, ISSUER, &second.access, None).await;
+        assert!(still_in.is_err(), "{round}");
+        if let Ok(third) = retried {
+            scene.enter(&third.access).await.unwrap();
         }
-        assert_eq!(live, 1, "one pair is good, and the other was replaced by it");
     }
+}
+
+#[tokio::test]
+async fn asking_about_a_new_pair_shows_that_it_arrived() {
+    for of_access in [true, false] {
+        let scene = Scene::new().await;
+        let first = scene.pair().await;
+        let second = scene.refresh(&first.refresh).await.unwrap();
+        let token = if of_access { &second.access } else { &second.refresh };
+        let known = facts::introspect(&scene.world.app, &scene.client, token).await.unwrap();
+        assert!(known.is_some());
+        refusal(scene.refresh(&first.refresh).await);
+        assert!(scene.enter(&second.access).await.is_err());
+    }
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    let lost = scene.refresh(&first.refresh).await.unwrap();
+    let second = scene.refresh(&first.refresh).await.unwrap();
+    for token in [&lost.access, &lost.refresh] {
+        let known = facts::introspect(&scene.world.app, &scene.client, token).await.unwrap();
+        assert!(known.is_none());
+    }
+    scene.enter(&second.access).await.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_loses_an_answer_a_dozen_times() {
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    let mut last = scene.refresh(&first.refresh).await.unwrap();
+    for _ in 0..10 {
+        last = scene.refresh(&first.refresh).await.unwrap();
+        assert_eq!(live_pairs(&scene).await, 1);
+    }
+    refusal(scene.refresh(&first.refresh).await);
+    assert!(scene.enter(&last.access).await.is_err());
+}
+
+#[tokio::test]
+async fn a_clock_set_back_does_not_prolong_the_minute_for_a_lost_answer() {
+    let scene = Scene::new().await;
+    let first = scene.pair().await;
+    let second = scene.refresh(&first.refresh).await.unwrap();
+    scene.world.clock.set_back(std::time::Duration::from_secs(3_600));
+    refusal(scene.refresh(&first.refresh).await);
+    assert!(scene.enter(&second.access).await.is_err());
 }
 
 #[tokio::test]
