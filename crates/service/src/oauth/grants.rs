@@ -1,8 +1,9 @@
 //! Grants: which apps a person has let in, since when, and how they are shown out.
 
-use base::{GrantId, Timestamp, UserId};
+use base::{ClientId, GrantId, Timestamp, UserId};
 use db::params;
 
+use super::redirects::Redirect;
 use super::stored_scopes;
 use crate::audit::{self, Actor, ActorKind, Note};
 use crate::{App, Caller, Error, Result, Scopes, Tx};
@@ -24,6 +25,18 @@ pub struct Grant {
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Grant>> {
     caller.require_owner("app")?;
     Ok(app.db.all(LIST, params![caller.user, app.clock.now()], read).await?)
+}
+
+/// Whether the person has let this app in before, with the answer going to the same place, and has not ended that.
+pub async fn is_granted(
+    app: &App,
+    caller: &Caller,
+    client: ClientId,
+    redirect: &Redirect,
+) -> Result<bool> {
+    caller.require_owner("app")?;
+    let of = params![caller.user, client, redirect.host()];
+    Ok(app.db.first(GRANTED, of, |row| row.get::<GrantId>(0)).await?.is_some())
 }
 
 /// Shows an app out: at once here, and within a second in every other process.
@@ -106,9 +119,11 @@ const LIST: &str = "select g.id, c.name, g.host, g.scopes, g.created_at, g.last_
         where t.user_id = g.user_id and t.grant_id = g.id and t.refresh_expires_at > $2
         and t.refreshed_at is null and t.replaced_at is null)
     order by g.id desc limit 200";
+const GRANTED: &str = "select id from oauth_grants where user_id = $1 and client_id = $2
+    and host = $3 and revoked_at is null limit 1";
 const NAME: &str = "select c.name from oauth_grants g join oauth_clients c on c.id = g.client_id
     where g.user_id = $1 and g.id = $2";
 const END: &str = "update oauth_grants set revoked_at = $3
     where user_id = $1 and id = $2 and revoked_at is null";
 
-pub(super) const STATEMENTS: &[&str] = &[LIST, NAME, END];
+pub(super) const STATEMENTS: &[&str] = &[LIST, GRANTED, NAME, END];

@@ -14,6 +14,7 @@ pub struct Asked {
     pub client_id: Option<String>,
     pub redirect_uri: Option<String>,
     pub response_type: Option<String>,
+    pub response_mode: Option<String>,
     pub code_challenge: Option<String>,
     pub code_challenge_method: Option<String>,
     pub scope: Option<String>,
@@ -39,8 +40,10 @@ pub struct Request {
 pub enum Problem {
     /// Who asks, or where they want the answer, is not known: only the person is told.
     Unknown(&'static str),
-    /// The app is told, where it asked to be.
+    /// The app made a mistake. It is told only where the person has let it in before (`grants::is_granted`): anyone can
+    /// register an address, and must not be able to send people there through this installation.
     Answered {
+        client: Box<Client>,
         redirect: Redirect,
         state: Option<String>,
         refusal: Refusal,
@@ -71,7 +74,7 @@ pub async fn check(app: &App, issuer: &str, asked: Asked) -> Result<Request, Pro
         Err(refusal) => {
             let repeated = asked.repeated.as_deref() == Some("state");
             let state = asked.state.filter(|_| !repeated);
-            Err(Problem::Answered { redirect, state, refusal })
+            Err(Problem::Answered { client: Box::new(client), redirect, state, refusal })
         }
     }
 }
@@ -104,6 +107,9 @@ fn terms(issuer: &str, asked: &Asked) -> Result<Terms, Refusal> {
             let message = "response_type must be code";
             return Err(Refusal::new(Fault::UnsupportedResponseType, message));
         }
+    }
+    if asked.response_mode.as_deref().is_some_and(|it| it != "query") {
+        return Err(Refusal::new(Fault::InvalidRequest, "response_mode must be query"));
     }
     let challenge = asked.code_challenge.as_deref().unwrap_or_default();
     if asked.code_challenge_method.as_deref() != Some("S256") || !is_challenge(challenge) {

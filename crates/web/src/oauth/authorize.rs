@@ -3,17 +3,20 @@
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse as _, Redirect as To, Response};
 use http::{HeaderValue, StatusCode, header};
+use maud::html;
+use service::oauth::clients::Client;
 use service::oauth::redirects::Redirect;
 use service::oauth::requests::{self, Asked, Problem};
-use service::oauth::{Fault, Refusal, codes};
+use service::oauth::{Fault, Refusal, codes, grants};
 use service::{Error, Scopes};
 
+use super::fields::FIELDS_MAX;
 use super::{consent, fields, plain};
 use crate::Door;
 use crate::site::address;
 use crate::site::fields::Wrong;
 use crate::site::form::Form;
-use crate::site::person::Person;
+use crate::site::person::{self, Person};
 use crate::site::trouble::{Shown, Trouble};
 
 /// The request is checked before the person is asked to sign in: a bad one is answered at once.
@@ -22,7 +25,10 @@ pub(crate) async fn get(State(door): State<Door>, request: Request) -> Shown {
     let query = parts.uri.query().unwrap_or_default().to_owned();
     let asked = match check(&door, &query).await? {
         Ok(asked) => asked,
-        Err(answer) => return Ok(answer),
+        Err(mistake) => {
+            let person = person::find(&parts, &door).await?;
+            return answer_mistake(&door, person.as_ref(), &mistake).await;
+        }
     };
     match Person::from_request_parts(&mut parts, &door).await {
         Ok(person) => Ok(consent::page(&person, &asked, &query, &Wrong::default())),
@@ -35,7 +41,7 @@ pub(crate) async fn post(person: Person, form: Form) -> Shown {
     let query = form.raw("asked");
     let asked = match check(&person.door, query).await? {
         Ok(asked) => asked,
-        Err(answer) => return Ok(answer),
+        Err(mistake) => return answer_mistake(&person.door, Some(&person), &mistake).await,
     };
     let state = asked.state.as_deref();
     if form.raw("decision") != "allow" {
@@ -54,16 +60,25 @@ pub(crate) async fn post(person: Person, form: Form) -> Shown {
     }
 }
 
-/// What is asked for, or the answer to a request that is none.
-async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Response>, Trouble> {
-    let Some(pairs) = address::pairs(query) else {
+/// What a known app did wrong, and where it asked to be told.
+struct Mistake {
+    client: Box<Client>,
+    redirect: Redirect,
+    state: Option<String>,
+    refusal: Refusal,
+}
+
+/// What is asked for, or the mistake in it.
+async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Mistake>, Trouble> {
+    let pairs = address::pairs(query).filter(|it| it.len() <= FIELDS_MAX);
+    let Some(pairs) = pairs else {
         return Err(unknown("The address that the app sent you to is malformed."));
     };
     match requests::check(&door.app, &door.settings.public_url, read(&pairs)).await {
         Ok(asked) => Ok(Ok(asked)),
         Err(Problem::Unknown(why)) => Err(unknown(why)),
-        Err(Problem::Answered { redirect, state, refusal }) => {
-            Ok(Err(refused(door, &redirect, state.as_deref(), &refusal)))
+        Err(Problem::Answered { client, redirect, state, refusal }) => {
+            Ok(Err(Mistake { client, redirect, state, refusal }))
         }
         Err(Problem::Own(error)) => Err(error.into()),
     }
@@ -75,6 +90,32 @@ pub(crate) async fn policy_of(door: &Door, query: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&consent::policy(&asked.redirect)).ok()
 }
 
+/// Tells the app of its mistake where the person is signed in and has let it in before. Everybody else stays here and
+/// reads what is wrong: anyone can register an app, and its address must not be reached through a link to this one.
+async fn answer_mistake(door: &Door, person: Option<&Person>, mistake: &Mistake) -> Shown {
+    let Mistake { client, redirect, state, refusal } = mistake;
+    let is_granted = match person {
+        Some(it) => grants::is_granted(&door.app, &it.caller, client.id, redirect).await?,
+        None => false,
+    };
+    if is_granted {
+        return Ok(refused(door, redirect, state.as_deref(), refusal));
+    }
+    let said = html! {
+        p { "The app that sent you here made a mistake in its request. Nothing was shared." }
+        dl.asked {
+            div { dt { "App" } dd { (client.name) } }
+            div { dt { "Its address" } dd { (redirect.host()) } }
+            div { dt { "Problem" } dd { (plain(&refusal.message)) " (" (refusal.fault.as_str()) ")" } }
+        }
+        p {
+            "Go back to the app and try again. If this happens again, send these details to the \
+             developer of the app. The name is what the app says of itself."
+        }
+    };
+    Err(Trouble::with(StatusCode::BAD_REQUEST, "This app cannot connect", said))
+}
+
 fn read(pairs: &[(String, String)]) -> Asked {
     let find = |name: &str| {
         let found = pairs.iter().find(|(it, _)| it == name);
@@ -84,6 +125,7 @@ fn read(pairs: &[(String, String)]) -> Asked {
         client_id: find("client_id"),
         redirect_uri: find("redirect_uri"),
         response_type: find("response_type"),
+        response_mode: find("response_mode"),
         code_challenge: find("code_challenge"),
         code_challenge_method: find("code_challenge_method"),
         scope: find("scope"),
@@ -93,10 +135,10 @@ fn read(pairs: &[(String, String)]) -> Asked {
     }
 }
 
-/// Nothing is sent to an address that nobody vouched for.
+/// A request without a known app or a registered address is answered here alone.
 fn unknown(why: &str) -> Trouble {
-    let said = format!("{why} Nothing was allowed. Go back to the app and start again from there.");
-    Trouble::new(StatusCode::BAD_REQUEST, "This app cannot be let in", &said)
+    let said = format!("{why} Nothing was shared. Go back to the app and start again from there.");
+    Trouble::new(StatusCode::BAD_REQUEST, "This app cannot connect", &said)
 }
 
 fn refused(door: &Door, to: &Redirect, state: Option<&str>, refusal: &Refusal) -> Response {

@@ -25,6 +25,11 @@ impl Trouble {
         Trouble { status, title: title.to_owned(), said, retry_after_seconds: None }
     }
 
+    /// A page that says more than one sentence.
+    pub(crate) fn with(status: StatusCode, title: &str, said: Markup) -> Trouble {
+        Trouble { status, title: title.to_owned(), said, retry_after_seconds: None }
+    }
+
     /// The same page for what is not there and for what is somebody else's.
     pub(crate) fn not_found() -> Trouble {
         Trouble::from(Error::NotFound("page"))

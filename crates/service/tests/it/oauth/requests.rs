@@ -11,7 +11,7 @@ async fn outcome(scene: &Scene, asked: Asked) -> String {
     match requests::check(&scene.world.app, ISSUER, asked).await {
         Ok(request) => format!("{} {:?}", request.scopes.to_words(), request.resource),
         Err(Problem::Unknown(_)) => "shown".to_owned(),
-        Err(Problem::Answered { redirect, state, refusal }) => {
+        Err(Problem::Answered { redirect, state, refusal, .. }) => {
             assert_eq!(redirect.as_str(), BACK);
             format!("{} {}", refusal.fault.as_str(), state.unwrap_or_default())
         }

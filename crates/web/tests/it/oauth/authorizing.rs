@@ -1,9 +1,10 @@
 use http::{Method, StatusCode};
 use serde_json::json;
 use service::oauth::grants;
+use service::sessions::Visit;
 
 use super::{BACK, Scene, carried, encoded, issuer, page, post, value};
-use crate::client::PUBLIC_URL;
+use crate::client::{Answer, PUBLIC_URL};
 
 #[tokio::test]
 async fn the_person_is_asked_in_plain_words_and_the_app_gets_a_code() {
@@ -121,9 +122,7 @@ async fn nobody_is_sent_to_an_address_that_was_not_registered() {
             assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{name} {bad}");
             assert_eq!(answer.header("location"), "", "{name} {bad}");
             let shown = page(&answer);
-            assert!(
-                shown.contains("This app cannot be let in") && !shown.contains("<script>alert")
-            );
+            assert!(shown.contains("This app cannot connect") && !shown.contains("<script>alert"));
         }
     }
     let twice = format!("{}&redirect_uri=https%3A%2F%2Fevil.example", scene.asked(&client, &[]));
@@ -133,25 +132,67 @@ async fn nobody_is_sent_to_an_address_that_was_not_registered() {
     assert!(scene.world.stored().await["oauth_codes"].is_empty());
 }
 
+/// Requests with a mistake that an app could be told of, and the word for it.
+const MISTAKES: [(&str, &str, &str); 10] = [
+    ("response_type", "token", "unsupported_response_type"),
+    ("response_type", "-", "invalid_request"),
+    ("response_mode", "fragment", "invalid_request"),
+    ("response_mode", "form_post", "invalid_request"),
+    ("code_challenge", "-", "invalid_request"),
+    ("code_challenge_method", "plain", "invalid_request"),
+    ("code_challenge_method", "-", "invalid_request"),
+    ("scope", "webhooks:manage", "invalid_scope"),
+    ("scope", "everything\"<é>", "invalid_scope"),
+    ("resource", "https://other.example/v1", "invalid_target"),
+];
+
+/// The mistake is shown here, and nobody is sent anywhere.
+fn is_shown(answer: &Answer, error: &str) {
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{error}");
+    assert_eq!(answer.header("location"), "", "{error}");
+    let shown = page(answer);
+    for words in ["This app cannot connect", "Ledger Lens", "lens.example", error] {
+        assert!(shown.contains(words), "{words} is not in {shown}");
+    }
+    assert!(!shown.contains("https://lens.example"), "no way leads there from here");
+}
+
 #[tokio::test]
-async fn other_mistakes_are_told_to_the_app_whoever_is_signed_in() {
+async fn a_mistake_sends_nobody_to_an_app_that_they_never_let_in() {
     let scene = Scene::new().await;
     let client = scene.client().await;
-    for (name, bad, error) in [
-        ("response_type", "token", "unsupported_response_type"),
-        ("response_type", "-", "invalid_request"),
-        ("code_challenge", "-", "invalid_request"),
-        ("code_challenge_method", "plain", "invalid_request"),
-        ("code_challenge_method", "-", "invalid_request"),
-        ("scope", "webhooks:manage", "invalid_scope"),
-        ("scope", "everything\"<é>", "invalid_scope"),
-        ("resource", "https://other.example/v1", "invalid_target"),
-    ] {
+    for (name, bad, error) in MISTAKES {
+        let query = scene.asked(&client, &[(name, bad)]);
+        let path = format!("/oauth/authorize?{query}");
+        is_shown(&scene.anyone().get(&path).await, error);
+        is_shown(&scene.browser().get(&path).await, error);
+        is_shown(&scene.decide(&query, "allow", &["accounts:read"]).await, error);
+        is_shown(&scene.decide(&query, "deny", &[]).await, error);
+    }
+    let twice = format!("{}&scope=goals%3Aread&scope=goals%3Aread", scene.asked(&client, &[]));
+    is_shown(&scene.authorize(&twice).await, "invalid_request");
+    // Asking for an answer without a page for the person does not help either.
+    let silent = scene.asked(&client, &[("prompt", "none")]);
+    assert_eq!(scene.authorize(&silent).await.status, StatusCode::OK);
+    let answer = scene.anyone().get(&format!("/oauth/authorize?{silent}")).await;
+    assert!(answer.header("location").starts_with("/sign-in?next="));
+}
+
+#[tokio::test]
+async fn a_mistake_is_told_to_an_app_that_the_person_has_let_in() {
+    let scene = Scene::new().await;
+    let client = scene.client().await;
+    scene.tokens(&client).await;
+    let kim = scene.world.person("kim@example.com").await;
+    let method = service::sessions::Method::Password;
+    let session =
+        service::sessions::create(&scene.world.app, &kim.user, method, Visit::default()).await;
+    let kim = scene.anyone().header("cookie", &format!("evenkeel_session={}", session.unwrap()));
+    for (name, bad, error) in MISTAKES {
         let query = scene.asked(&client, &[(name, bad)]);
         let path = format!("/oauth/authorize?{query}");
         let answers = [
             scene.browser().get(&path).await,
-            scene.anyone().get(&path).await,
             scene.decide(&query, "allow", &["accounts:read"]).await,
         ];
         for answer in answers {
@@ -161,10 +202,38 @@ async fn other_mistakes_are_told_to_the_app_whoever_is_signed_in() {
             assert_eq!(value(location, "state"), "s-1");
             assert_eq!(value(location, "iss"), issuer());
         }
+        // It says nothing about anybody else.
+        is_shown(&scene.anyone().get(&path).await, error);
+        is_shown(&kim.get(&path).await, error);
     }
-    let twice = format!("{}&scope=goals%3Aread&scope=goals%3Aread", scene.asked(&client, &[]));
-    let answer = scene.authorize(&twice).await;
-    assert_eq!(value(answer.header("location"), "error"), "invalid_request");
+    let query = scene.asked(&client, &[("scope", "webhooks:manage")]);
+    let id = grants::list(&scene.world.app, &scene.person.caller).await.unwrap()[0].id;
+    grants::revoke(&scene.world.app, &scene.person.caller, id).await.unwrap();
+    is_shown(&scene.authorize(&query).await, "invalid_scope");
+}
+
+#[tokio::test]
+async fn an_app_that_was_let_in_at_one_address_is_not_told_at_another() {
+    let scene = Scene::new().await;
+    let other = "https://elsewhere.example/back";
+    let metadata = json!({ "redirect_uris": [BACK, other], "token_endpoint_auth_method": "none" });
+    let client = scene.register(metadata).await.json();
+    let client = client["client_id"].as_str().unwrap();
+    scene.tokens(client).await;
+    let there = [("redirect_uri", other), ("scope", "webhooks:manage")];
+    let answer = scene.authorize(&scene.asked(client, &there)).await;
+    assert_eq!((answer.status, answer.header("location")), (StatusCode::BAD_REQUEST, ""));
+    let here = scene.authorize(&scene.asked(client, &[("scope", "webhooks:manage")])).await;
+    assert!(here.header("location").starts_with(BACK));
+}
+
+#[tokio::test]
+async fn a_request_with_countless_fields_is_refused() {
+    let scene = Scene::new().await;
+    let client = scene.client().await;
+    let many: String = (0..100).map(|it| format!("&x{it}=1")).collect();
+    let answer = scene.authorize(&format!("{}{many}", scene.asked(&client, &[]))).await;
+    assert_eq!((answer.status, answer.header("location")), (StatusCode::BAD_REQUEST, ""));
 }
 
 #[tokio::test]
