@@ -42,3 +42,20 @@ update oauth_clients set authorized_at = seen_at
     or exists (select 1 from oauth_codes c where c.client_id = oauth_clients.id);
 create index oauth_clients_unauthorized on oauth_clients (registered_from, seen_at)
     where authorized_at is null;
+
+-- Known devices: browsers in which a person signed in before, each with an allowance of wrong passwords of its own.
+-- Several people may share a browser, and so a token. `session_id` is the session that was opened last.
+create table known_devices (
+    user_id {bytes} not null references users (id) on delete cascade,
+    token_hash {bytes} not null,
+    session_id {bytes} not null,
+    seen_at {int} not null,
+    primary key (user_id, token_hash)
+) {clustered};
+create index known_devices_by_token on known_devices (token_hash);
+
+-- Failed sign-ins count for different times, depending on what they are counted by.
+alter table sign_in_failures add column expires_at {int} not null default 0;
+update sign_in_failures set expires_at = failed_at + 900000000;
+drop index sign_in_failures_by_age;
+create index sign_in_failures_by_age on sign_in_failures (expires_at);

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use service::{
-    App, actions, connections, idempotency, imports, insights, invitations, keys, limits, oauth,
-    paper, passkeys, sessions, sign_ins, webhooks,
+    App, actions, connections, devices, idempotency, imports, insights, invitations, keys, limits,
+    oauth, paper, passkeys, sessions, sign_ins, webhooks,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -62,7 +62,7 @@ impl Loops {
             Ok(done)
         });
         self.start("forget sessions", 3_600, app, |app| async move {
-            sessions::forget_once(&app).await
+            Ok(sessions::forget_once(&app).await? + devices::forget_once(&app).await?)
         });
         self.start("forget what was left at the door", 300, app, |app| async move {
             let at_the_door = sign_ins::forget_once(&app).await?;

@@ -12,6 +12,7 @@ pub mod cash_flow;
 mod codes;
 pub mod connections;
 pub mod cursors;
+pub mod devices;
 pub mod enrichment;
 pub mod exports;
 
@@ -183,6 +184,14 @@ impl Caller {
         match self.credential {
             Credential::Owner | Credential::Session { .. } => Ok(()),
             Credential::Key { .. } | Credential::Grant { .. } => Err(Error::NotFound(what)),
+        }
+    }
+
+    /// The session that the caller is signed in with, if it is one.
+    pub fn session(&self) -> Option<SessionId> {
+        match &self.credential {
+            Credential::Session { id, .. } => Some(*id),
+            _ => None,
         }
     }
 

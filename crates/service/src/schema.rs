@@ -64,6 +64,7 @@ pub fn statements() -> Vec<String> {
         crate::audit::STATEMENTS,
         crate::balances::STATEMENTS,
         crate::cash_flow::STATEMENTS,
+        crate::devices::STATEMENTS,
         crate::exports::STATEMENTS,
         crate::goals::STATEMENTS,
         crate::health::STATEMENTS,

@@ -7,7 +7,7 @@ use db::params;
 
 use crate::audit::{self, Actor, Note};
 use crate::users::User;
-use crate::{App, Caller, Credential, Error, Result, Tx, tokens};
+use crate::{App, Caller, Credential, Error, Result, Tx, devices, tokens};
 
 const PREFIX: &str = "eks_";
 /// A session ends when it was not used for this long.
@@ -61,6 +61,8 @@ impl Session {
 pub struct Visit {
     pub agent: Option<String>,
     pub address: Option<String>,
+    /// The token by which the browser is known, if it has one (`devices`).
+    pub device: Option<String>,
 }
 
 /// Opens a session and returns its token, which is new every time: one that was planted before signing in is worth
@@ -138,7 +140,8 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Session>> {
     Ok(app.db.all(LIST, params![caller.user, now, idle_since], read).await?)
 }
 
-/// Ends one session: this one when signing out, another when it is not known.
+/// Ends one session: this one when signing out, another when it is not known. The browser of another one is forgotten,
+/// this one stays known.
 pub async fn revoke(app: &App, caller: &Caller, id: SessionId) -> Result<()> {
     caller.require_owner("session")?;
     let (caller, now) = (caller.clone(), app.clock.now());
@@ -146,6 +149,9 @@ pub async fn revoke(app: &App, caller: &Caller, id: SessionId) -> Result<()> {
         .write(move |tx| {
             if tx.execute(DELETE, params![caller.user, id])? == 0 {
                 return Err(Error::NotFound("session"));
+            }
+            if caller.session() != Some(id) {
+                devices::forget(tx, caller.user, id)?;
             }
             let note = Note::new(&caller, "session.revoke", "Ended a session").about(id);
             audit::note(tx, caller.user, now, note)
@@ -166,13 +172,11 @@ pub async fn revoke_others(app: &App, caller: &Caller) -> Result<()> {
         .await
 }
 
-/// What a new password does: whoever had the old one is out.
+/// What a new password does: whoever had the old one is out, and their browsers are no longer known.
 pub(crate) fn end_others(tx: &mut Tx<'_>, caller: &Caller) -> Result<u64> {
-    let kept = match &caller.credential {
-        Credential::Session { id, .. } => *id,
-        // No session has this id.
-        _ => SessionId::from_bytes([0; 16]),
-    };
+    // No session has this id.
+    let kept = caller.session().unwrap_or(SessionId::from_bytes([0; 16]));
+    devices::forget_others(tx, caller.user, kept)?;
     Ok(tx.execute(DELETE_OTHERS, params![caller.user, kept])?)
 }
 

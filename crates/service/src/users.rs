@@ -8,7 +8,7 @@ use wire::json::Moment;
 use wire::v1::{self, Scope};
 
 use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, Tx, anchors, sessions};
+use crate::{App, Caller, Error, Result, Tx, anchors, sessions, sign_ins};
 
 #[derive(Debug, Clone)]
 pub struct User {
@@ -170,7 +170,8 @@ pub async fn list(app: &App, limit: usize) -> Result<Vec<User>> {
     Ok(app.db.all(LIST, params![limit as i64], read).await?)
 }
 
-/// Replaces the password on the operator's word, and ends all sessions: whoever had the old one is out.
+/// Replaces the password on the operator's word, and ends all sessions: whoever had the old one is out. Failed sign-ins
+/// no longer count, so that the operator can help somebody who is locked out.
 pub async fn set_password(app: &App, user: UserId, password: &str) -> Result<()> {
     let hash = hash_password(app, password).await?;
     let (now, operator) = (app.clock.now(), Caller::owner(user));
@@ -180,6 +181,9 @@ pub async fn set_password(app: &App, user: UserId, password: &str) -> Result<()>
                 return Err(Error::NotFound("user"));
             }
             sessions::end_others(tx, &operator)?;
+            if let Some(email) = tx.first(EMAIL_OF, params![user], |row| row.get::<String>(0))? {
+                sign_ins::clear_account(tx, &email)?;
+            }
             let details = "Replaced the password and ended all sessions";
             audit::note(tx, user, now, Note::new(&operator, "password.reset", details))
         })
@@ -311,6 +315,7 @@ const BY_EMAIL: &str =
 const PASSWORD: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
     role, second_step, password_hash from users where email = $1";
+const EMAIL_OF: &str = "select email from users where id = $1";
 const LIST: &str =
     "select id, email, preferred_name, image, base_currency, connected_at, created_at,
     role, second_step from users order by id limit $1";
@@ -331,6 +336,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     BY_ID,
     BY_EMAIL,
     PASSWORD,
+    EMAIL_OF,
     LIST,
     SET_PASSWORD,
     LOCK,

@@ -169,7 +169,7 @@ pub struct Issued {
 impl Person {
     /// The same person, signed in on the web.
     pub async fn session(&self) -> Caller {
-        let visit = Visit { agent: None, address: Some("192.0.2.1".to_owned()) };
+        let visit = Visit { address: Some("192.0.2.1".to_owned()), ..Visit::default() };
         let made = sessions::create(&self.app, &self.user, Method::Password, visit);
         let token = made.await.unwrap();
         let found = sessions::find(&self.app, &token, Some("192.0.2.1")).await.unwrap();

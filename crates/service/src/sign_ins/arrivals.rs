@@ -39,7 +39,7 @@ pub async fn create_first(app: &App, code: &str, new: NewUser, from: Visit) -> R
     let mine = app.clone();
     app.db
         .write(move |tx| {
-            attempt.succeed(tx, &[])?;
+            attempt.succeed(tx)?;
             let user = users::insert(tx, user, hash)?;
             if user.role != users::Role::Keeper {
                 return Err(too_late());
@@ -80,7 +80,7 @@ pub async fn accept_invitation(
     let (user, hash) = users::prepare(app, new).await?;
     let (mine, token) = (app.clone(), token.to_owned());
     let arrive = move |tx: &mut Tx<'_>| {
-        attempt.succeed(tx, &[])?;
+        attempt.succeed(tx)?;
         invitations::accept(tx, &mine, &token, &user.email)?;
         if invitation.email.is_none() {
             create_or_note(tx, user, hash, from.address.as_deref())?;
@@ -124,6 +124,6 @@ fn create_or_note(
 
 async fn attempt_from(app: &App, from: &Visit) -> Result<Attempt> {
     let subjects: Vec<Subject<'_>> =
-        from.address.as_deref().map(Subject::Address).into_iter().collect();
+        super::address_of(from).map(Subject::Address).into_iter().collect();
     throttle::attempt(app, &subjects).await
 }

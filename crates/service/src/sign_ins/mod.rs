@@ -3,7 +3,7 @@
 mod arrivals;
 mod throttle;
 
-use base::{Timestamp, UserId};
+use base::{AddressGroup, Timestamp, UserId};
 use db::params;
 use serde_json::Value;
 
@@ -11,8 +11,10 @@ use crate::audit::{self, Actor, Note};
 use crate::passkeys::{self, Party, Purpose, Question};
 use crate::sessions::{self, Method, Visit};
 use crate::users::{self, User};
-use crate::{App, Caller, Error, Result, Tx, recovery, tokens};
+use crate::{App, Caller, Error, Result, Tx, devices, recovery, tokens};
 use throttle::{Attempt, Subject};
+
+pub(crate) use throttle::clear_account;
 
 pub use arrivals::{Arrival, accept_invitation, create_first, is_first_run, setup_code, sign_up};
 
@@ -27,12 +29,18 @@ pub enum Outcome {
     SecondStep { token: String },
 }
 
-/// By email and password. Somebody unknown is answered like a wrong password, after the same work.
+/// By email and password. Somebody unknown is answered like a wrong password, after the same work. A browser in which the
+/// person signed in before has an allowance of its own, whatever others did to the account or from its address.
 pub async fn by_password(app: &App, email: &str, password: &str, from: Visit) -> Result<Outcome> {
     let email = users::normal_email(email)?;
-    let address = from.address.clone();
-    let mut subjects = vec![Subject::Account(&email)];
-    subjects.extend(address.as_deref().map(Subject::Address));
+    let device = devices::find(app, from.device.as_deref(), &email).await?;
+    let subjects = match &device {
+        Some(device) => vec![Subject::Device(device)],
+        None => {
+            let address = address_of(&from).map(Subject::Address);
+            [Subject::Account(&email)].into_iter().chain(address).collect()
+        }
+    };
     let attempt = throttle::attempt(app, &subjects).await?;
     match users::check_password(app, &email, password).await? {
         Some(user) => {
@@ -52,6 +60,11 @@ pub async fn by_password(app: &App, email: &str, password: &str, from: Visit) ->
     }
 }
 
+/// The address group to count by, where the address is known.
+fn address_of(from: &Visit) -> Option<AddressGroup> {
+    from.address.as_deref().map(|it| AddressGroup::parse(Some(it)))
+}
+
 fn let_in(
     tx: &mut Tx<'_>,
     app: &App,
@@ -59,7 +72,7 @@ fn let_in(
     user: User,
     from: Visit,
 ) -> Result<Outcome> {
-    attempt.succeed(tx, &[Subject::Account(&user.email)])?;
+    attempt.succeed(tx)?;
     // As it is now, not as it was before the password was looked at.
     if !users::standing(tx, user.id)?.second_step {
         let session = sessions::open(tx, app, user.id, Method::Password, from)?;
@@ -86,29 +99,27 @@ fn note_failure(
     audit::note(tx, user, now, note)
 }
 
-/// What a browser is asked for a passkey of anyone's.
-pub async fn start_passkey(app: &App, party: &Party, address: Option<&str>) -> Result<Value> {
-    if let Some(address) = address {
-        // Counted for good, right or wrong: each costs a row for a while.
-        throttle::attempt(app, &[Subject::Questions(address)]).await?;
+/// What a browser is asked for a passkey of anyone's. Each challenge costs a row for a while, so they are counted for
+/// good: by browser where it is known, else by address group.
+pub async fn start_passkey(app: &App, party: &Party, from: &Visit) -> Result<Value> {
+    let device = devices::find_anyones(app, from.device.as_deref()).await?;
+    let counted = match device {
+        Some(device) => Some(Subject::DeviceChallenges(device)),
+        None => address_of(from).map(Subject::Challenges),
+    };
+    if let Some(counted) = counted {
+        throttle::attempt(app, &[counted]).await?;
     }
     passkeys::start(app, party, Question::new(Purpose::SignIn, None)).await
 }
 
-/// By a passkey alone, which has itself made sure that it is the person.
+/// By a passkey alone, which has itself made sure that it is the person. It cannot be guessed, so that no number of
+/// failures, of anybody, keeps it from working.
 pub async fn by_passkey(app: &App, party: &Party, answer: &str, from: Visit) -> Result<String> {
-    let address = from.address.clone();
-    let subjects: Vec<Subject<'_>> = address.as_deref().map(Subject::Address).into_iter().collect();
-    let attempt = throttle::attempt(app, &subjects).await?;
     let question = Question::new(Purpose::SignIn, None);
     let user = passkeys::finish(app, party, question, answer).await?;
     let mine = app.clone();
-    app.db
-        .write(move |tx| {
-            attempt.succeed(tx, &[])?;
-            sessions::open(tx, &mine, user, Method::Passkey, from)
-        })
-        .await
+    app.db.write(move |tx| sessions::open(tx, &mine, user, Method::Passkey, from)).await
 }
 
 /// Whose second step a token is, if it still is one.
@@ -135,7 +146,8 @@ pub async fn start_second_step(app: &App, party: &Party, token: &str) -> Result<
     passkeys::start(app, party, Question::new(Purpose::SecondStep, Some(user.id))).await
 }
 
-/// The passkey behind the password.
+/// The passkey behind the password. It cannot be guessed, so it is never refused; the audit trail says of a flood of wrong
+/// ones how it began.
 pub async fn second_by_passkey(
     app: &App,
     party: &Party,
@@ -144,12 +156,16 @@ pub async fn second_by_passkey(
     from: Visit,
 ) -> Result<String> {
     let user = second_step(app, token).await?;
-    let attempt = throttle::attempt(app, &[Subject::SecondStep(&user.email)]).await?;
     let question = Question::new(Purpose::SecondStep, Some(user.id));
     let answered = passkeys::finish(app, party, question, answer).await;
     let (mine, token, email, now) =
         (app.clone(), token.to_owned(), user.email.clone(), app.clock.now());
     if let Err(error) = answered {
+        match throttle::attempt(app, &[Subject::WrongPasskey(user.id)]).await {
+            Ok(_) => {}
+            Err(Error::Limited { .. }) => return Err(error),
+            Err(own) => return Err(own),
+        }
         let failed = move |tx: &mut Tx<'_>| {
             note_failure(tx, now, &email, "Wrong passkey", from.address.as_deref())
         };
@@ -158,7 +174,6 @@ pub async fn second_by_passkey(
     }
     app.db
         .write(move |tx| {
-            attempt.succeed(tx, &[Subject::SecondStep(&email)])?;
             spend_second(tx, &mine, &token)?;
             sessions::open(tx, &mine, user.id, Method::PasswordAndPasskey, from)
         })
@@ -173,7 +188,12 @@ pub async fn second_by_recovery_code(
     from: Visit,
 ) -> Result<String> {
     let user = second_step(app, token).await?;
-    let attempt = throttle::attempt(app, &[Subject::SecondStep(&user.email)]).await?;
+    let device = devices::find(app, from.device.as_deref(), &user.email).await?;
+    let subject = match &device {
+        Some(device) => Subject::DeviceSecondStep(device),
+        None => Subject::SecondStep(&user.email),
+    };
+    let attempt = throttle::attempt(app, &[subject]).await?;
     let (mine, token, code, now) =
         (app.clone(), token.to_owned(), code.to_owned(), app.clock.now());
     let opened = app
@@ -185,7 +205,7 @@ pub async fn second_by_recovery_code(
                 note_failure(tx, now, &user.email, "Wrong recovery code", address)?;
                 return Ok::<_, Error>(None);
             }
-            attempt.succeed(tx, &[Subject::SecondStep(&user.email)])?;
+            attempt.succeed(tx)?;
             spend_second(tx, &mine, &token)?;
             sessions::open(tx, &mine, user.id, Method::PasswordAndRecoveryCode, from).map(Some)
         })
@@ -202,15 +222,15 @@ fn spend_second(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether this is the password of the person who is signed in; wrong ones count like those at the door.
+/// Whether this is the password of the person who is signed in. Wrong ones count apart from those of visitors, who could
+/// otherwise keep the person from changing anything.
 pub(crate) async fn check_own_password(app: &App, user: &User, password: &str) -> Result<()> {
-    let attempt = throttle::attempt(app, &[Subject::Account(&user.email)]).await?;
+    let attempt = throttle::attempt(app, &[Subject::Confirmation(user.id)]).await?;
     let fits = users::check_password(app, &user.email, password).await?;
-    let (fits, email) = (fits.is_some_and(|it| it.id == user.id), user.email.clone());
-    if !fits {
+    if !fits.is_some_and(|it| it.id == user.id) {
         return Err(Error::invalid("password", "this is not your password"));
     }
-    app.db.write(move |tx| attempt.succeed(tx, &[Subject::Account(&email)])).await
+    app.db.write(move |tx| attempt.succeed(tx)).await
 }
 
 /// Counts that somebody tries another email, whether or not it is free: each answer tells whether the address has an

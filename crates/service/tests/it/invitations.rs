@@ -18,7 +18,7 @@ async fn an_invitation_lets_one_person_in_once() {
     let (made, token) = invitations::create(app, &keeper, named).await.unwrap();
     assert_eq!(invitations::find(app, &token).await.unwrap().unwrap().id, made.id);
     let enter = async |token: &str, email: &str| {
-        let from = Visit { agent: None, address: Some("192.0.2.1".to_owned()) };
+        let from = Visit { address: Some("192.0.2.1".to_owned()), ..Visit::default() };
         sign_ins::accept_invitation(app, token, with_password(email), from).await
     };
     let entered = enter(&token, "Kim@example.com").await.unwrap();

@@ -7,6 +7,7 @@ mod anchors;
 mod balances;
 mod cash_flow;
 mod connections;
+mod devices;
 mod exports;
 mod goals;
 mod idempotency;

@@ -9,10 +9,10 @@ use service::goals::{self, NewGoal, Status};
 use service::idempotency::{self, Answer, Request};
 use service::imports::files::{self, AccountChoice, Choices, Goes};
 use service::keys::NewKey;
-use service::sessions::Visit;
+use service::sessions::{self, Visit};
 use service::users::{self, NewUser, Role};
 use service::{
-    Caller, Error, Result, Scopes, benefits, connections, enrichment, images, insights,
+    Caller, Error, Result, Scopes, benefits, connections, devices, enrichment, images, insights,
     invitations, limits, paper, passkeys, profiles, recovery, sign_ins, transfers, webhooks,
 };
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
@@ -205,6 +205,8 @@ async fn with_ways_in(world: &World, person: &Person) {
     let (app, email) = (&world.app, &person.user.email);
     users::set_password(app, person.user.id, PASSWORD).await.unwrap();
     let caller = session_of(world, &person.user).await;
+    let token = sessions::create(app, &person.user, sessions::Method::Password, Visit::default());
+    devices::remember(app, &token.await.unwrap(), None).await.unwrap();
     enrol(world, &caller, Kind::Es256, email).await;
     recovery::create(app, &caller).await.unwrap();
     passkeys::start_registration(app, &caller, &party()).await.unwrap();

@@ -10,6 +10,8 @@ pub(crate) const VISIT: &str = "evenkeel_visit";
 pub(crate) const PORTAL: &str = "evenkeel_portal";
 /// Between the password and the passkey.
 pub(crate) const SECOND: &str = "evenkeel_second";
+/// A browser in which somebody signed in before.
+pub(crate) const DEVICE: &str = "evenkeel_device";
 /// What to say once on the next page.
 pub(crate) const NOTICE: &str = "evenkeel_notice";
 /// How the person likes to look at pages.

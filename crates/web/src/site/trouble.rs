@@ -119,6 +119,7 @@ pub(crate) fn waiting(seconds: i64) -> String {
     match seconds {
         ..=1 => "a second".to_owned(),
         2..=90 => format!("{seconds} seconds"),
-        _ => format!("{} minutes", (seconds + 59) / 60),
+        91..=7_200 => format!("{} minutes", (seconds + 59) / 60),
+        _ => format!("{} hours", (seconds + 3_599) / 3_600),
     }
 }

@@ -36,9 +36,10 @@ impl FromRequestParts<Door> for Visitor {
                 (made.clone(), Some(made))
             }
         };
+        let device = cookies::get(&parts.headers, cookies::DEVICE, secure).map(str::to_owned);
         Ok(Visitor {
             view: View::new(&parts.headers, door),
-            visit: visit(parts),
+            visit: Visit { device, ..visit(parts) },
             form_token: sessions::form_token(&door.app, &cookie),
             door: door.clone(),
             new_cookie,
@@ -62,5 +63,6 @@ impl Visitor {
 pub(crate) fn visit(parts: &Parts) -> Visit {
     let agent = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok());
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    Visit { agent: agent.map(str::to_owned), address: address.map(|it| it.0.ip().to_string()) }
+    let address = address.map(|it| it.0.ip().to_string());
+    Visit { agent: agent.map(str::to_owned), address, device: None }
 }

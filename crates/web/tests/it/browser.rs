@@ -54,7 +54,7 @@ impl Browser {
     /// Signed in already, as somebody who just was at the door.
     pub(crate) async fn of(world: &World, person: &Person) -> Browser {
         let mut browser = Browser::new(world);
-        let visit = Visit { agent: None, address: None };
+        let visit = Visit::default();
         let token =
             sessions::create(&world.app, &person.user, sessions::Method::Password, visit).await;
         let token = token.unwrap();

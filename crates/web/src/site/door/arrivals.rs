@@ -78,7 +78,7 @@ pub(super) async fn set_up(visitor: Visitor, DoorForm(form): DoorForm) -> Shown 
         Err(error) => Err(error),
     };
     match made {
-        Ok(session) => Ok(let_in(&visitor.door, &session, "/")),
+        Ok(session) => Ok(let_in(&visitor, &session, "/").await),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = setup_card(&visitor, code, &newcomer, &wrong);
@@ -173,7 +173,7 @@ pub(super) async fn accept(
         Err(error) => Err(error),
     };
     match made {
-        Ok(Arrival::SignedIn { session }) => Ok(let_in(&visitor.door, &session, "/")),
+        Ok(Arrival::SignedIn { session }) => Ok(let_in(&visitor, &session, "/").await),
         Ok(Arrival::SignInNext) => Ok(sign_in::welcome(&visitor, newcomer.email)),
         Err(Error::NotFound(_)) => Ok(gone(&visitor)),
         Err(error) => {

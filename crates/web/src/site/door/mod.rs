@@ -10,8 +10,10 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use http::header;
 use maud::{Markup, html};
+use service::devices;
 use service::passkeys::Party;
 
+use super::visitor::Visitor;
 use super::{address, cookies};
 use crate::Door;
 
@@ -34,17 +36,26 @@ pub(super) fn router() -> Router<Door> {
 }
 
 /// Lets the browser in under a token that it never had before, and forgets what it had at the door.
-fn let_in(door: &Door, session: &str, next: &str) -> Response {
-    with_session(door, session, Redirect::to(address::local(next)).into_response())
+async fn let_in(visitor: &Visitor, session: &str, next: &str) -> Response {
+    with_session(visitor, session, Redirect::to(address::local(next)).into_response()).await
 }
 
-fn with_session(door: &Door, session: &str, mut response: Response) -> Response {
-    let secure = cookies::is_secure(&door.settings.public_url);
-    let lines = [
+async fn with_session(visitor: &Visitor, session: &str, mut response: Response) -> Response {
+    let secure = cookies::is_secure(&visitor.door.settings.public_url);
+    let mut lines = vec![
         cookies::set(cookies::SESSION, session, Some(cookies::YEAR_SECONDS), secure),
         cookies::set(cookies::SECOND, "", Some(0), secure),
         cookies::set(cookies::VISIT, "", Some(0), secure),
     ];
+    // Somebody who is signed in is not sent away because their browser could not be remembered.
+    match devices::remember(&visitor.door.app, session, visitor.visit.device.as_deref()).await {
+        Ok(Some(device)) => {
+            let life = Some(devices::LIFE_SECONDS);
+            lines.push(cookies::set(cookies::DEVICE, &device, life, secure));
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "a browser could not be remembered"),
+    }
     for line in lines {
         response.headers_mut().append(header::SET_COOKIE, line);
     }

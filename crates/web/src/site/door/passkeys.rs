@@ -21,8 +21,7 @@ pub(super) async fn start_sign_in(visitor: Visitor, headers: HeaderMap) -> Respo
     let door = &visitor.door;
     answer(async {
         let party = asked(door, &headers, cookies::VISIT)?;
-        let address = visitor.visit.address.as_deref();
-        Ok(json(&sign_ins::start_passkey(&door.app, &party, address).await?))
+        Ok(json(&sign_ins::start_passkey(&door.app, &party, &visitor.visit).await?))
     })
     .await
 }
@@ -34,7 +33,7 @@ pub(super) async fn finish_sign_in(visitor: Visitor, headers: HeaderMap, body: S
         let (given, sent) = credential(&body)?;
         let from = visitor.visit.clone();
         let session = sign_ins::by_passkey(&door.app, &party, &given, from).await?;
-        Ok(with_session(door, &session, gone_on(&sent)))
+        Ok(with_session(&visitor, &session, gone_on(&sent)).await)
     })
     .await
 }
@@ -56,7 +55,7 @@ pub(super) async fn finish_second(visitor: Visitor, headers: HeaderMap, body: St
         let (given, sent) = credential(&body)?;
         let (waiting, from) = (second::token(&headers, door), visitor.visit.clone());
         let session = sign_ins::second_by_passkey(&door.app, &party, waiting, &given, from).await?;
-        Ok(with_session(door, &session, gone_on(&sent)))
+        Ok(with_session(&visitor, &session, gone_on(&sent)).await)
     })
     .await
 }

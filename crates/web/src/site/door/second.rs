@@ -37,7 +37,7 @@ pub(super) async fn post(visitor: Visitor, headers: HeaderMap, DoorForm(form): D
         return Ok(Redirect::to("/sign-in").into_response());
     }
     match sign_ins::second_by_recovery_code(&door.app, waiting, form.text("code"), from).await {
-        Ok(session) => Ok(let_in(door, &session, next)),
+        Ok(session) => Ok(let_in(&visitor, &session, next).await),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = card(&visitor, next, &wrong);

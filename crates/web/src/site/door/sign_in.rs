@@ -19,6 +19,9 @@ use crate::site::visitor::Visitor;
 use crate::site::{address, cookies, shell};
 
 const SECOND_STEP_SECONDS: i64 = 300;
+/// What somebody can do whose account others guess at.
+const OTHER_WAYS: &str = " You can still sign in with a passkey, or in a browser where you signed \
+                          in before.";
 
 pub(super) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Shown {
     if sign_ins::is_first_run(&visitor.door.app).await? {
@@ -32,10 +35,14 @@ pub(super) async fn post(visitor: Visitor, DoorForm(form): DoorForm) -> Shown {
     let (door, next) = (&visitor.door, address::local(form.text("next")));
     let (email, password) = (form.text("email"), form.raw("password"));
     match sign_ins::by_password(&door.app, email, password, visitor.visit.clone()).await {
-        Ok(Outcome::SignedIn { session }) => Ok(let_in(door, &session, next)),
+        Ok(Outcome::SignedIn { session }) => Ok(let_in(&visitor, &session, next).await),
         Ok(Outcome::SecondStep { token }) => Ok(to_second_step(door, &token, next)),
         Err(error) => {
-            let (status, wrong) = refusal(error)?;
+            let is_limited = matches!(error, Error::Limited { .. });
+            let (status, mut wrong) = refusal(error)?;
+            if is_limited {
+                wrong.message.push_str(OTHER_WAYS);
+            }
             let card = card(&visitor, email, next, &wrong);
             Ok(shell::door_with(status, &visitor, "Sign in", &[Asset::Passkeys], card))
         }

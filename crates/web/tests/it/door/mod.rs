@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod attacks;
+mod devices;
 mod forgery;
 mod guest;
 mod passkeys;

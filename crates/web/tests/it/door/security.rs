@@ -49,7 +49,8 @@ async fn sessions_are_listed_and_ended_one_by_one_or_all_others() {
     let mut guest = enter(&world, "robin@example.com").await;
     let agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
     let open = async || {
-        let from = Visit { agent: Some(agent.to_owned()), address: Some("203.0.113.9".to_owned()) };
+        let (agent, address) = (Some(agent.to_owned()), Some("203.0.113.9".to_owned()));
+        let from = Visit { agent, address, device: None };
         sessions::create(&world.app, &robin, Method::Password, from).await.unwrap()
     };
     let (one, two, three) = (open().await, open().await, open().await);

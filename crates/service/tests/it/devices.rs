@@ -1,0 +1,311 @@
+//! Known devices: a browser in which the person signed in before is not locked out by guesses from elsewhere.
+
+use std::time::Duration;
+
+use service::sessions::{self, Method, Visit};
+use service::sign_ins::{self, Outcome};
+use service::users::{self, User};
+use service::{App, Caller, Error, devices, profiles, recovery};
+use testkit::{Kind, World, hex};
+
+use crate::{PASSWORD, enrol, is_refused, party, signed_in, with_password};
+
+const EMAIL: &str = "robin@example.com";
+
+fn from(address: &str, device: Option<&str>) -> Visit {
+    let (address, device) = (Some(address.to_owned()), device.map(str::to_owned));
+    Visit { agent: None, address, device }
+}
+
+async fn try_in(app: &App, password: &str, visit: Visit) -> Result<Outcome, Error> {
+    sign_ins::by_password(app, EMAIL, password, visit).await
+}
+
+fn is_limited<T: std::fmt::Debug>(outcome: Result<T, Error>) -> i64 {
+    match outcome {
+        Err(Error::Limited { retry_after_seconds, .. }) => retry_after_seconds,
+        other => panic!("not limited: {other:?}"),
+    }
+}
+
+/// Signs in by password, and returns the session and the token of the browser.
+async fn browser(world: &World, email: &str, before: Option<&str>) -> (String, String) {
+    let visit = from("192.0.2.1", before);
+    let outcome = sign_ins::by_password(&world.app, email, PASSWORD, visit).await.unwrap();
+    let Outcome::SignedIn { session } = outcome else { panic!("a second step") };
+    let device = devices::remember(&world.app, &session, before).await.unwrap().unwrap();
+    (session, device)
+}
+
+/// Ten wrong passwords from ten addresses that nobody knows.
+async fn lock(world: &World) {
+    for number in 0..10 {
+        let visit = from(&format!("198.51.100.{number}"), None);
+        is_refused(try_in(&world.app, "wrong password", visit).await);
+    }
+    is_limited(try_in(&world.app, PASSWORD, from("203.0.113.1", None)).await);
+}
+
+async fn caller(app: &App, session: &str) -> Caller {
+    sessions::find(app, session, None).await.unwrap().unwrap().1
+}
+
+async fn robin(world: &World) -> User {
+    users::create(&world.app, with_password(EMAIL)).await.unwrap()
+}
+
+#[tokio::test]
+async fn guesses_from_elsewhere_do_not_lock_a_browser_that_signed_in_before() {
+    let world = World::new().await;
+    robin(&world).await;
+    let (_, device) = browser(&world, EMAIL, None).await;
+    lock(&world).await;
+    let neighbour = world.neighbour().await;
+    for app in [&world.app, &neighbour] {
+        try_in(app, PASSWORD, from("192.0.2.1", Some(&device))).await.unwrap();
+        // Its address does not matter, not even one that others guess from.
+        try_in(app, PASSWORD, from("198.51.100.1", Some(&device))).await.unwrap();
+    }
+    let stored = format!("{:?}", world.stored().await);
+    assert!(!stored.contains(&device) && !stored.contains(&hex(device.as_bytes())));
+}
+
+#[tokio::test]
+async fn a_browser_has_ten_wrong_passwords_of_its_own_and_a_hundred_a_day() {
+    let world = World::new().await;
+    robin(&world).await;
+    let (_, device) = browser(&world, EMAIL, None).await;
+    let (_, other) = browser(&world, EMAIL, None).await;
+    let mine = || from("192.0.2.1", Some(&device));
+    for _ in 0..10 {
+        is_refused(try_in(&world.app, "wrong password", mine()).await);
+    }
+    assert_eq!(is_limited(try_in(&world.app, PASSWORD, mine()).await), 900);
+    // Neither another browser nor an unknown one is any worse off.
+    try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&other))).await.unwrap();
+    try_in(&world.app, PASSWORD, from("192.0.2.1", None)).await.unwrap();
+    for _ in 1..10 {
+        world.advance_seconds(900);
+        for _ in 0..10 {
+            is_refused(try_in(&world.app, "wrong password", mine()).await);
+        }
+    }
+    world.advance_seconds(900);
+    let wait = is_limited(try_in(&world.app, PASSWORD, mine()).await);
+    assert_eq!(wait, 86_400 - 10 * 900);
+    world.advance_seconds(wait as u64);
+    try_in(&world.app, PASSWORD, mine()).await.unwrap();
+}
+
+#[tokio::test]
+async fn unknown_browsers_together_have_a_hundred_guesses_a_day() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guesses = 0;
+    // A patient guesser with an address for each guess.
+    for number in 0..400 {
+        let visit = from(&format!("2001:db8:{number:x}::1"), None);
+        match try_in(&world.app, "wrong password", visit).await {
+            Err(Error::Unauthenticated(_)) => guesses += 1,
+            Err(Error::Limited { .. }) => world.advance_seconds(200),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(guesses, 100);
+    // The operator helps somebody who has neither a known browser nor a passkey.
+    let user = users::find_by_email(&world.app, EMAIL).await.unwrap().unwrap();
+    is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", None)).await);
+    users::set_password(&world.app, user.id, "another good password").await.unwrap();
+    try_in(&world.app, "another good password", from("192.0.2.1", None)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_token_is_good_for_its_person_once_and_after_its_replacement_for_nobody() {
+    let world = World::new().await;
+    robin(&world).await;
+    users::create(&world.app, with_password("kim@example.com")).await.unwrap();
+    let (_, kims) = browser(&world, "kim@example.com", None).await;
+    let (_, first) = browser(&world, EMAIL, None).await;
+    let (_, second) = browser(&world, EMAIL, Some(&first)).await;
+    assert_ne!(first, second);
+    lock(&world).await;
+    let mut broken = second.clone();
+    broken.pop();
+    for token in [kims.as_str(), &first, &broken, "", "ekd_x", "é"] {
+        is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", Some(token))).await);
+    }
+    try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&second))).await.unwrap();
+    // Unused for half a year, it is forgotten.
+    world.advance_seconds(180 * 86_400);
+    assert_eq!(devices::forget_once(&world.app).await.unwrap(), 2);
+    lock(&world).await;
+    is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&second))).await);
+}
+
+#[tokio::test]
+async fn people_who_share_a_browser_are_both_known_in_it() {
+    let world = World::new().await;
+    robin(&world).await;
+    users::create(&world.app, with_password("kim@example.com")).await.unwrap();
+    let (_, robins) = browser(&world, EMAIL, None).await;
+    // A token that somebody planted is replaced, so that they cannot know the new one.
+    let (_, shared) = browser(&world, "kim@example.com", Some(&robins)).await;
+    lock(&world).await;
+    is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&robins))).await);
+    try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&shared))).await.unwrap();
+    assert_eq!(world.stored().await["known_devices"].len(), 2);
+}
+
+#[tokio::test]
+async fn only_the_newest_twenty_browsers_are_known() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut tokens = Vec::new();
+    for _ in 0..22 {
+        tokens.push(browser(&world, EMAIL, None).await.1);
+        world.advance_seconds(1);
+    }
+    assert_eq!(world.stored().await["known_devices"].len(), 20);
+    lock(&world).await;
+    is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&tokens[1]))).await);
+    try_in(&world.app, PASSWORD, from("192.0.2.1", Some(&tokens[2]))).await.unwrap();
+}
+
+#[tokio::test]
+async fn browsers_are_forgotten_with_the_password_or_their_session_and_not_by_signing_out() {
+    let world = World::new().await;
+    robin(&world).await;
+    let app = &world.app;
+    let knows =
+        async |device: &str| try_in(app, PASSWORD, from("192.0.2.1", Some(device))).await.is_ok();
+    let (mine, my_device) = browser(&world, EMAIL, None).await;
+    let (theirs, their_device) = browser(&world, EMAIL, None).await;
+    let (_, third_device) = browser(&world, EMAIL, None).await;
+    let (me, them) = (caller(app, &mine).await, caller(app, &theirs).await);
+    lock(&world).await;
+    assert!(knows(&my_device).await && knows(&their_device).await && knows(&third_device).await);
+    // A session that the person does not know takes its browser along.
+    sessions::revoke(app, &me, them.session().unwrap()).await.unwrap();
+    assert!(knows(&my_device).await && !knows(&their_device).await && knows(&third_device).await);
+    // All others are ended, and forgotten.
+    sessions::revoke_others(app, &me).await.unwrap();
+    assert!(knows(&my_device).await && !knows(&third_device).await);
+    let (_, fourth_device) = browser(&world, EMAIL, Some(&my_device)).await;
+    assert!(knows(&fourth_device).await && !knows(&my_device).await);
+    let (fifth, fifth_device) = browser(&world, EMAIL, Some(&fourth_device)).await;
+    let me = caller(app, &fifth).await;
+    profiles::change_password(app, &me, PASSWORD, PASSWORD).await.unwrap();
+    assert!(knows(&fifth_device).await, "the browser that changes the password stays known");
+    // Signing out leaves the browser known.
+    sessions::revoke(app, &me, me.session().unwrap()).await.unwrap();
+    assert!(knows(&fifth_device).await);
+    users::set_password(app, me.user, PASSWORD).await.unwrap();
+    assert!(world.stored().await["known_devices"].is_empty());
+}
+
+#[tokio::test]
+async fn passkeys_are_never_locked() {
+    let world = World::new().await;
+    let (robin, me) = signed_in(&world, EMAIL).await;
+    let key = enrol(&world, &me, Kind::Es256, "Phone").await;
+    let app = &world.app;
+    let here = from("198.51.100.1", None);
+    lock(&world).await;
+    // Fifty failures from the person's own address as well.
+    for number in 0..60 {
+        let email = format!("person{number}@example.com");
+        let _ = sign_ins::by_password(app, &email, "wrong password", here.clone()).await;
+    }
+    is_limited(sign_ins::by_password(app, "kim@example.com", PASSWORD, here.clone()).await);
+    let asked = sign_ins::start_passkey(app, &party(), &here).await.unwrap();
+    let answer = key.get(&asked).to_string();
+    sign_ins::by_passkey(app, &party(), &answer, here.clone()).await.unwrap();
+
+    // Behind the password, wrong answers never close the step to the right one.
+    profiles::set_second_step(app, &me, true).await.unwrap();
+    let (_, device) = (robin, remembered(app, &me).await);
+    let known = from("192.0.2.1", Some(&device));
+    let Outcome::SecondStep { token } = try_in(app, PASSWORD, known).await.unwrap() else {
+        panic!("the passkey was not asked for")
+    };
+    for _ in 0..30 {
+        let wrong = sign_ins::second_by_passkey(app, &party(), &token, "{}", here.clone()).await;
+        assert!(matches!(wrong, Err(Error::Unauthenticated(_) | Error::Invalid { .. })));
+    }
+    let fails = crate::trail(&world, &me).await;
+    let wrong = fails.iter().filter(|it| *it == "sign_in.fail").count();
+    assert!(wrong <= 10 + 10, "the trail tells how it began: {wrong}");
+    let asked = sign_ins::start_second_step(app, &party(), &token).await.unwrap();
+    let answer = key.get(&asked).to_string();
+    sign_ins::second_by_passkey(app, &party(), &token, &answer, here).await.unwrap();
+}
+
+/// The token of a browser that the person of this session is signed in with anew.
+async fn remembered(app: &App, caller: &Caller) -> String {
+    let user = users::get(app, caller).await.unwrap();
+    let session = sessions::create(app, &user, Method::Password, Visit::default()).await.unwrap();
+    devices::remember(app, &session, None).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn challenges_that_an_address_used_up_are_still_had_by_a_known_browser() {
+    let world = World::new().await;
+    robin(&world).await;
+    let (_, device) = browser(&world, EMAIL, None).await;
+    let app = &world.app;
+    for _ in 0..200 {
+        sign_ins::start_passkey(app, &party(), &from("192.0.2.1", None)).await.unwrap();
+    }
+    is_limited(sign_ins::start_passkey(app, &party(), &from("192.0.2.1", None)).await);
+    sign_ins::start_passkey(app, &party(), &from("192.0.2.1", Some(&device))).await.unwrap();
+}
+
+#[tokio::test]
+async fn recovery_codes_are_counted_by_browser_too() {
+    let world = World::new().await;
+    let (_, me) = signed_in(&world, EMAIL).await;
+    enrol(&world, &me, Kind::EdDsa, "Phone").await;
+    profiles::set_second_step(&world.app, &me, true).await.unwrap();
+    let codes = recovery::create(&world.app, &me).await.unwrap();
+    let device = remembered(&world.app, &me).await;
+    let app = &world.app;
+    let answer = async |code: &str, visit: Visit| {
+        let outcome = try_in(app, PASSWORD, visit.clone()).await.unwrap();
+        let Outcome::SecondStep { token } = outcome else { panic!("no second step") };
+        sign_ins::second_by_recovery_code(app, &token, code, visit).await
+    };
+    // Somebody who knows the password guesses from elsewhere.
+    for number in 0..10 {
+        let visit = from(&format!("198.51.100.{number}"), None);
+        is_refused(answer("k7wq-3m2x-9d4h", visit).await);
+    }
+    is_limited(answer(&codes[0], from("192.0.2.1", None)).await);
+    answer(&codes[0], from("192.0.2.1", Some(&device))).await.unwrap();
+    for _ in 0..10 {
+        is_refused(answer("k7wq-3m2x-9d4h", from("192.0.2.1", Some(&device))).await);
+    }
+    is_limited(answer(&codes[1], from("192.0.2.1", Some(&device))).await);
+}
+
+#[tokio::test]
+async fn visitors_cannot_keep_a_signed_in_person_from_confirming() {
+    let world = World::new().await;
+    let (_, me) = signed_in(&world, EMAIL).await;
+    lock(&world).await;
+    sign_ins::prove_by_password(&world.app, &me, PASSWORD).await.unwrap();
+    profiles::change_password(&world.app, &me, PASSWORD, PASSWORD).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_clock_set_back_locks_nobody_out() {
+    let world = World::new().await;
+    robin(&world).await;
+    lock(&world).await;
+    world.clock.set_back(Duration::from_secs(3_600));
+    try_in(&world.app, PASSWORD, from("192.0.2.1", None)).await.unwrap();
+    assert!(sign_ins::forget_once(&world.app).await.unwrap() > 0);
+    // Within what two clocks may differ by, failures still count.
+    lock(&world).await;
+    world.clock.set_back(Duration::from_secs(5));
+    is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", None)).await);
+}
