@@ -1,7 +1,7 @@
 //! Idempotency keys: the answer to a change is stored in the change's own transaction, so that a stored answer always
 //! means it happened and a missing one that it did not.
 
-use base::Timestamp;
+use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::params;
 use wire::v1::Code;
 
@@ -121,10 +121,10 @@ async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
             tx.execute(FORGET, &owner.with(oldest))?;
             let [user, credential, scope, key] = owner.params();
             let (fingerprint_now, lease) = (fingerprint[..].into(), owner.leased_until.into());
-            let claimed = tx.execute(
-                CLAIM,
-                &[user, credential, scope, key, fingerprint_now, lease, now.into()],
-            )?;
+            let lease_end = owner.leased_until + CLOCK_SKEW_MICROSECONDS;
+            let claim = [user, credential, scope, key, fingerprint_now, lease, now.into()];
+            let claim: Vec<_> = claim.into_iter().chain([lease_end.into()]).collect();
+            let claimed = tx.execute(CLAIM, &claim)?;
             if claimed == 1 {
                 return Ok(Claim::Ours(owner));
             }
@@ -209,13 +209,15 @@ impl Owner {
 const FORGET: &str =
     "delete from idempotency_keys where user_id = $1 and credential_id = $2 and scope = $3
     and idempotency_key = $4 and created_at <= $5";
-// A claim whose lease ran out belongs to a process that died before its transaction: it did not happen.
+// A claim whose lease ran out belongs to a process that died before its transaction: it did not happen. A lease further
+// ahead than any was taken before the clock was set back.
 const CLAIM: &str = "insert into idempotency_keys
     (user_id, credential_id, scope, idempotency_key, fingerprint, leased_until, created_at)
     values ($1, $2, $3, $4, $5, $6, $7)
     on conflict (user_id, credential_id, scope, idempotency_key) do update
     set leased_until = excluded.leased_until
-    where idempotency_keys.status is null and idempotency_keys.leased_until <= excluded.created_at
+    where idempotency_keys.status is null
+    and (idempotency_keys.leased_until <= excluded.created_at or idempotency_keys.leased_until > $8)
     and idempotency_keys.fingerprint = excluded.fingerprint";
 const FIND: &str = "select fingerprint, status, body from idempotency_keys
     where user_id = $1 and credential_id = $2 and scope = $3 and idempotency_key = $4";

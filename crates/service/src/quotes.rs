@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::Timestamp;
+use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::params;
 use sources::market::calendar::{self, Hours};
 use sources::market::{Kind, Quote, QuoteProvider};
@@ -48,9 +48,12 @@ pub struct Priced {
 pub(crate) struct Cache(Mutex<HashMap<String, (Quote, Timestamp)>>);
 
 impl Cache {
-    fn get(&self, symbol: &str, since: Timestamp) -> Option<Quote> {
+    /// A quote that was asked for since then. One of the future was asked for before the clock was set back.
+    fn get(&self, symbol: &str, since: Timestamp, now: Timestamp) -> Option<Quote> {
         let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        cached.get(symbol).filter(|(_, at)| *at > since).map(|(quote, _)| quote.clone())
+        let latest = now.as_microsecond() + CLOCK_SKEW_MICROSECONDS;
+        let is_fresh = |at: Timestamp| at > since && at.as_microsecond() <= latest;
+        cached.get(symbol).filter(|(_, at)| is_fresh(*at)).map(|(quote, _)| quote.clone())
     }
 
     fn put(&self, quotes: &[Quote], now: Timestamp) {
@@ -87,7 +90,7 @@ pub async fn of(app: &App, mut symbols: Vec<String>) -> Result<HashMap<String, P
     let market = &app.trading.market;
     let since = seconds_before(now, market.fresh_seconds());
     let mut found = HashMap::new();
-    symbols.retain(|symbol| match app.quote_cache.get(symbol, since) {
+    symbols.retain(|symbol| match app.quote_cache.get(symbol, since, now) {
         Some(quote) => {
             found.insert(symbol.clone(), priced(app, quote, market.source(), now)).is_some()
         }

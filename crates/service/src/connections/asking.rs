@@ -9,7 +9,7 @@ use super::{GONE, REQUESTS_A_DAY, REQUESTS_FOR_HISTORY, conflict};
 use crate::{App, Error, Result};
 
 /// A request takes at most two minutes; whoever has not settled after this long is dead.
-const LEASE_SECONDS: i64 = 300;
+pub(super) const LEASE_SECONDS: i64 = 300;
 const SECOND: i64 = 1_000_000;
 
 /// The right to ask once, and what is known of the connection.

@@ -1,11 +1,15 @@
 //! When connections are asked, and for what: the newest days often, the past once, all within the day's requests.
 
-use base::{ConnectionId, Date, Timestamp, UserId, date_from_days, days_from_date};
+use base::{
+    CLOCK_SKEW_MICROSECONDS, ConnectionId, Date, Timestamp, UserId, date_from_days, days_from_date,
+};
 use db::params;
 use futures_util::{StreamExt as _, stream};
 use sources::simplefin::Query;
 
-use super::asking::{Cause, Refusal, ask, jitter, later, seconds_to_tomorrow, take_turn};
+use super::asking::{
+    Cause, LEASE_SECONDS, Refusal, ask, jitter, later, seconds_to_tomorrow, take_turn,
+};
 use super::finished;
 use super::settling::{Purpose, Settled, settle};
 use crate::imports::Summary;
@@ -18,6 +22,8 @@ const AHEAD_DAYS: i64 = 2;
 /// Connections that one step asks, and how many of them at a time.
 const DUE_MAX: i64 = 50;
 const AT_ONCE: usize = 4;
+/// No connection waits for longer than this until it is asked again.
+const NEXT_SECONDS_MAX: i64 = 2 * 86_400;
 
 /// What a sync brought.
 #[derive(Debug, Clone)]
@@ -67,6 +73,7 @@ pub async fn sync_history(
 /// Asks the connections that are due, each once. Several processes on one database share them.
 pub async fn sync_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
+    pull_in(app, now).await?;
     let read = |row: &db::Row<'_>| Ok((row.get::<UserId>(0)?, row.get::<ConnectionId>(1)?));
     let due = app.db.all(DUE, params![now, DUE_MAX], read).await?;
     let asked = stream::iter(due).map(|(user, id)| async move {
@@ -82,6 +89,19 @@ pub async fn sync_once(app: &App) -> Result<usize> {
     });
     let asked: Vec<usize> = asked.buffer_unordered(AT_ONCE).collect().await;
     Ok(asked.into_iter().sum())
+}
+
+/// Makes due what waits for a moment further ahead than any that is ever set: it was set before the clock was set back.
+async fn pull_in(app: &App, now: Timestamp) -> Result<()> {
+    let farthest = later(now, NEXT_SECONDS_MAX);
+    let lease_end = later(now, LEASE_SECONDS).as_microsecond() + CLOCK_SKEW_MICROSECONDS;
+    let write = move |tx: &mut db::Tx<'_>| {
+        tx.execute(PULL_IN, params![now, farthest])?;
+        tx.execute(PULL_IN_HISTORY, params![now, farthest])?;
+        tx.execute(FREE, params![lease_end])?;
+        Ok::<_, Error>(())
+    };
+    app.db.write(write).await
 }
 
 /// Which accounts there are, for the person to choose from. What goes wrong is not the caller's: the connection is there
@@ -202,7 +222,14 @@ const POSTPONE: &str = "update connections set next_sync_at = $4,
 const POSTPONE_HISTORY: &str = "update connections set next_history_at = $4
     where user_id = $1 and id = $2 and next_history_at <= $3";
 
-pub(super) const STATEMENTS: &[&str] = &[DUE, DUE_OF, WHOLE, POSTPONE, POSTPONE_HISTORY];
+const PULL_IN: &str =
+    "update connections set next_sync_at = $1 where access is not null and next_sync_at > $2";
+const PULL_IN_HISTORY: &str =
+    "update connections set next_history_at = $1 where access is not null and next_history_at > $2";
+const FREE: &str = "update connections set leased_until = null where leased_until > $1";
+
+pub(super) const STATEMENTS: &[&str] =
+    &[DUE, DUE_OF, WHOLE, POSTPONE, POSTPONE_HISTORY, PULL_IN, PULL_IN_HISTORY, FREE];
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ mod run;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use base::{AccountId, Timestamp, UserId};
+use base::{AccountId, CLOCK_SKEW_MICROSECONDS, Timestamp, UserId, date_from_days, days_from_date};
 use db::{Tx, params};
 
 use crate::{App, Error, Result};
@@ -124,8 +124,13 @@ pub async fn wake_for_method(app: &App) -> Result<usize> {
 /// A new day moves what is due, late and over, and so asks for work.
 pub async fn wake_once(app: &App) -> Result<usize> {
     let (today, now) = (app.clock.today(), app.clock.now());
-    let wake =
-        move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(WAKE, params![today, now, WOKEN_MAX])?);
+    let tomorrow = date_from_days(days_from_date(today) + 1);
+    let farthest = now.as_microsecond() + POSTPONED_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
+    let wake = move |tx: &mut Tx<'_>| {
+        // Work that waits for longer than any work is postponed was postponed before the clock was set back.
+        tx.execute(PULL_IN, params![now, farthest])?;
+        Ok::<_, Error>(tx.execute(WAKE, params![today, now, WOKEN_MAX, tomorrow])?)
+    };
     Ok(app.db.write(wake).await? as usize)
 }
 
@@ -139,9 +144,11 @@ const WANT: &str =
 const NEXT: &str =
     "select user_id from insight_work where wanted_at <= $1 order by wanted_at, user_id limit 1";
 const POSTPONE: &str = "update insight_work set wanted_at = $2 where user_id = $1";
+const PULL_IN: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
 const WAKE: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
     select u.id, 1, $2, $2 from users u left join insights i on i.user_id = u.id
-    where u.connected_at is not null and (i.computed_on is null or i.computed_on < $1)
+    where u.connected_at is not null
+    and (i.computed_on is null or i.computed_on < $1 or i.computed_on > $4)
     and not exists (select 1 from insight_work w where w.user_id = u.id) limit $3
     on conflict do nothing";
 const WAKE_FOR_METHOD: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
@@ -150,6 +157,6 @@ const WAKE_FOR_METHOD: &str = "insert into insight_work (user_id, asked, everyth
     on conflict do nothing";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    let own = [ADD_CHANGE, WANT, NEXT, POSTPONE, WAKE, WAKE_FOR_METHOD];
+    let own = [ADD_CHANGE, WANT, NEXT, POSTPONE, PULL_IN, WAKE, WAKE_FOR_METHOD];
     [&own[..], lines::STATEMENTS, pages::STATEMENTS, run::STATEMENTS].concat()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{EndpointId, EventId, Timestamp, UserId};
+use base::{CLOCK_SKEW_MICROSECONDS, EndpointId, EventId, Timestamp, UserId};
 use bytes::Bytes;
 use db::params;
 use futures_util::StreamExt as _;
@@ -249,7 +249,8 @@ async fn hold(app: &App) -> Result<Option<Held>> {
         let read = |row: &db::Row<'_>| {
             Ok(Held { user: row.get(7)?, replay: read(row)?, after: row.get(8)?, until })
         };
-        Ok::<_, Error>(tx.first(HOLD, params![now, until], read)?)
+        let lease_end = until + CLOCK_SKEW_MICROSECONDS;
+        Ok::<_, Error>(tx.first(HOLD, params![now, until, lease_end], read)?)
     };
     app.db.write(take).await
 }
@@ -313,10 +314,11 @@ const LIST: &str = "select r.endpoint_id, r.since, r.total, r.done, r.delivered,
     r.created_at from replays r join webhook_endpoints e on e.user_id = r.user_id
     and e.id = r.endpoint_id where r.user_id = $1 and ($2 = 'all' or e.key_id = $3)
     order by r.created_at desc, r.endpoint_id limit $4";
-/// The time is asked for again outside: two that look at once never both have it.
-const HOLD: &str = "update replays set due_at = $2 where due_at <= $1
+/// The time is asked for again outside: two that look at once never both have it. A lease further ahead than any was taken
+/// before the clock was set back.
+const HOLD: &str = "update replays set due_at = $2 where (due_at <= $1 or due_at > $3)
     and (user_id, endpoint_id) in (select user_id, endpoint_id from replays
-        where due_at <= $1 order by due_at, endpoint_id limit 1)
+        where due_at <= $1 or due_at > $3 order by due_at, endpoint_id limit 1)
     returning endpoint_id, since, total, done, delivered, progress, created_at, user_id,
     after_event";
 /// Each once, in the order of events: what fails again is behind, what fails meanwhile is too new.

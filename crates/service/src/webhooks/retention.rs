@@ -1,8 +1,9 @@
 //! What is kept how long: payloads thirty days, attempts ninety, tokens of the portal while they are good.
 
-use base::EventId;
+use base::{CLOCK_SKEW_MICROSECONDS, EventId};
 use db::params;
 
+use super::claim::LEASE;
 use super::portal;
 use crate::{App, Error, Result, Tx};
 
@@ -16,7 +17,7 @@ const BATCHES_MAX: usize = 200;
 
 /// Forgets what is older, bit by bit; a background step.
 pub async fn forget_once(app: &App) -> Result<usize> {
-    let mut all = 0;
+    let mut all = pull_in(app).await?;
     for _ in 0..BATCHES_MAX {
         let count = forget_some(app).await?;
         all += count;
@@ -25,6 +26,21 @@ pub async fn forget_once(app: &App) -> Result<usize> {
         }
     }
     Ok(all)
+}
+
+/// Makes due what waits for a moment further ahead than any that is ever set: it was set before the clock was set back.
+async fn pull_in(app: &App) -> Result<usize> {
+    let now = app.clock.now().as_microsecond();
+    let lease_end = now + LEASE + CLOCK_SKEW_MICROSECONDS;
+    let farthest = now + DAY_MICROSECONDS;
+    let pull = move |tx: &mut Tx<'_>| {
+        let pulled = tx.execute(PULL_IN, params![now, lease_end, farthest])?;
+        if pulled > 0 {
+            tx.tell()?;
+        }
+        Ok::<_, Error>(pulled as usize)
+    };
+    app.db.write(pull).await
 }
 
 async fn forget_some(app: &App) -> Result<usize> {
@@ -58,4 +74,8 @@ const DELIVERIES: &str = "delete from deliveries where (user_id, endpoint_id, ev
     where d.user_id = w.user_id and d.endpoint_id = w.id and d.event_id < $2
     and d.due_at is null and d.updated_at < $1 limit $3)";
 
-pub(super) const STATEMENTS: &[&str] = &[EVENTS, ATTEMPTS, DELIVERIES];
+/// A first attempt is never later than its lease, and no further one later than a day.
+const PULL_IN: &str = "update deliveries set due_at = $1
+    where due_at > $2 and (attempts = 0 or due_at > $3)";
+
+pub(super) const STATEMENTS: &[&str] = &[EVENTS, ATTEMPTS, DELIVERIES, PULL_IN];

@@ -6,6 +6,7 @@ mod actions;
 mod anchors;
 mod balances;
 mod cash_flow;
+mod clocks;
 mod connections;
 mod devices;
 mod exports;

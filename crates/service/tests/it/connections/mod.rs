@@ -26,8 +26,8 @@ const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
 
 /// A person whose banks answer over one server.
-struct Home {
-    world: World,
+pub(crate) struct Home {
+    pub(crate) world: World,
     server: SimpleFin,
     robin: Person,
 }
@@ -57,7 +57,7 @@ impl Home {
     }
 
     /// The same with everything taken and synced once.
-    async fn synced() -> (Home, ConnectionId) {
+    pub(crate) async fn synced() -> (Home, ConnectionId) {
         let home = Home::new().await;
         let id = home.claim().await;
         home.take_all(id).await;
@@ -94,7 +94,7 @@ impl Home {
     }
 
     /// Background steps until there is nothing due; says how many requests they made.
-    async fn steps(&self) -> usize {
+    pub(crate) async fn steps(&self) -> usize {
         let mut asked = 0;
         loop {
             match connections::sync_once(&self.world.app).await.unwrap() {
@@ -135,7 +135,7 @@ impl Home {
     }
 
     /// How often the server was asked for accounts.
-    fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.server.asked().iter().filter(|it| it.path.starts_with("/simplefin/accounts")).count()
     }
 }

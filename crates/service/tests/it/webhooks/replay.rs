@@ -229,3 +229,20 @@ async fn an_endpoint_that_hangs_holds_up_no_other_job() {
     running.abort();
     drop(stop);
 }
+
+#[tokio::test]
+async fn a_job_goes_on_whose_lease_was_taken_before_the_clock_was_set_back() {
+    let line = missed(2).await;
+    start(&line, ago(&line, 60)).await.unwrap();
+    let lease = async |seconds: i64| {
+        let at = line.world.clock.now().as_microsecond() + seconds * 1_000_000;
+        let write = move |tx: &mut db::Tx<'_>| {
+            Ok::<_, Error>(tx.execute("update replays set due_at = $1", db::params![at])?)
+        };
+        assert_eq!(line.world.app.db.write(write).await.unwrap(), 1);
+    };
+    lease(45).await;
+    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0, "somebody works on it");
+    lease(3_600 + 45).await;
+    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 2);
+}
