@@ -254,7 +254,8 @@ impl Scopes {
                     Some(near) => format!("did you mean {near}?"),
                     None => format!("there are {}", names.join(", ")),
                 };
-                Error::invalid("scopes", format!("{word} is not a scope; {hint}"))
+                let shown: String = word.chars().take(64).collect();
+                Error::invalid("scopes", format!("{shown} is not a scope; {hint}"))
             };
             Scope::parse(word).ok_or_else(unknown)
         };

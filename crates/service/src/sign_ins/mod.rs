@@ -227,7 +227,7 @@ fn spend_second(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<()> {
 pub(crate) async fn check_own_password(app: &App, user: &User, password: &str) -> Result<()> {
     let attempt = throttle::attempt(app, &[Subject::Confirmation(user.id)]).await?;
     let fits = users::check_password(app, &user.email, password).await?;
-    if !fits.is_some_and(|it| it.id == user.id) {
+    if fits.is_none_or(|it| it.id != user.id) {
         return Err(Error::invalid("password", "this is not your password"));
     }
     app.db.write(move |tx| attempt.succeed(tx)).await

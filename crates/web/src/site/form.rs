@@ -13,6 +13,8 @@ use super::{address, cookies};
 use crate::Door;
 
 const BYTES_MAX: usize = 64 * 1_024;
+/// More fields than any form of ours has. Each field that a page reads is looked for among all of them.
+const FIELDS_MAX: usize = 8_192;
 /// The hidden field, and the header that scripts of ours send instead.
 pub(crate) const TOKEN_FIELD: &str = "form_token";
 const TOKEN_HEADER: &str = "x-form-token";
@@ -26,7 +28,7 @@ pub(crate) struct DoorForm(pub(crate) Form);
 impl Form {
     /// None where the text is not an urlencoded form.
     pub(super) fn parse(text: &str) -> Option<Form> {
-        address::pairs(text).map(Form)
+        address::pairs(text).filter(|it| it.len() <= FIELDS_MAX).map(Form)
     }
 
     /// Every field, in the order of the form.

@@ -210,3 +210,15 @@ async fn the_demo_tells_at_the_door_how_to_get_in_and_nothing_else_does() {
     let page = Guest::new(&world, SITE).get("/sign-in").await.good();
     assert!(!page.contains("demo"));
 }
+
+#[tokio::test]
+async fn a_form_with_more_fields_than_any_of_ours_is_refused() {
+    let world = World::new().await;
+    robin(&world).await;
+    let mut guest = Guest::new(&world, SITE);
+    guest.get("/sign-in").await.good();
+    let wrong = [("email", "robin@example.com"), ("password", "wrong password")];
+    let many = |count: usize| [&wrong[..], &vec![("x", ""); count]].concat();
+    assert!(guest.post("/sign-in", &many(8_000)).await.refused(400).contains("not right"));
+    assert!(guest.post("/sign-in", &many(9_000)).await.refused(400).contains("cannot be read"));
+}

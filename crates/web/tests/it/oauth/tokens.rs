@@ -303,3 +303,18 @@ async fn an_app_opens_every_reading_endpoint_by_scope_and_webhooks_never() {
         assert!(refusal.starts_with("403 API_KEY_REQUIRED: this takes an API key"), "{refusal}");
     }
 }
+
+#[tokio::test]
+async fn a_form_with_countless_fields_is_refused() {
+    let scene = Scene::new().await;
+    let form = scene.anyone().header("content-type", "application/x-www-form-urlencoded");
+    let fields = |count: usize| (0..count).map(|it| format!("x{it}=&")).collect::<String>();
+    // Up to a hundred, what is missing is said.
+    let some = form.send(Method::POST, "/oauth/token", fields(100)).await;
+    assert_eq!(refused(&some), "401 invalid_client");
+    for count in [101, 9_000] {
+        let many = form.send(Method::POST, "/oauth/token", fields(count)).await;
+        assert_eq!(refused(&many), "400 invalid_request", "{count}");
+        assert!(many.json()["error_description"].as_str().unwrap().contains("at most 100 fields"));
+    }
+}
