@@ -9,9 +9,10 @@ use base::draft::Source;
 use base::{FileId, ImportId};
 use db::{Tx, params};
 use sources::files::FileAccount;
+use wire::v1::Code;
 
 use super::look::{self, Kept, Landing, Parsed};
-use super::{Choices, State};
+use super::Choices;
 use crate::audit::{self, Note};
 use crate::imports::{self, About, Delivery, Incoming, Outcome, Progress, Summary};
 use crate::{App, Caller, Error, Result, accounts};
@@ -54,33 +55,51 @@ pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
 
 /// Takes a file in as its look showed it. All of it is there afterwards, or nothing is.
 pub async fn take(app: &App, caller: &Caller, id: FileId) -> Result<Taken> {
-    let kept = look::load(app, caller, id).await?;
-    if kept.held.state == State::Done {
-        return Err(Error::invalid("file", "this file was imported already"));
-    }
-    lease(app, caller, id).await?;
-    let taken = take_leased(app, caller, &kept).await;
+    caller.require_owner("import")?;
+    let lease = lease(app, caller, id).await?;
+    let taken = take_leased(app, caller, lease).await;
     app.files_under_way.remove(id);
     if taken.is_err() {
         let user = caller.user;
-        let free = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FREE, params![user, id])?);
+        let release = move |tx: &mut Tx<'_>| {
+            Ok::<_, Error>(tx.execute(RELEASE, params![user, id, lease.until])?)
+        };
         // The first error tells more than a second one would.
-        let _ = app.db.write(free).await;
+        let _ = app.db.write(release).await;
     }
     taken
 }
 
-async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<()> {
+/// The right to commit a file. `until` is also the fencing token: a process that takes over an expired lease writes
+/// another moment, and the commit of the process that lost it then finds no row to settle.
+#[derive(Debug, Clone, Copy)]
+struct CommitLease {
+    file: FileId,
+    until: i64,
+}
+
+async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
     let (user, now) = (caller.user, app.clock.now());
     let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
-    let lease = move |tx: &mut Tx<'_>| match tx.execute(LEASE, params![user, id, now, until])? {
-        0 => Err(Error::invalid("file", "this file is being imported already; wait a moment")),
-        _ => Ok(()),
+    let lease = move |tx: &mut Tx<'_>| {
+        if tx.execute(LEASE, params![user, id, now, until])? == 1 {
+            return Ok(CommitLease { file: id, until });
+        }
+        let state = tx.first(STATE, params![user, id], |row| row.get::<String>(0))?;
+        Err(match state.as_deref() {
+            None => Error::NotFound("file"),
+            Some("done") => Error::invalid("file", "this file was imported already"),
+            Some(_) => {
+                Error::invalid("file", "this file is being imported already; wait a moment")
+            }
+        })
     };
     app.db.write(lease).await
 }
 
-async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
+async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<Taken> {
+    // Loaded under the lease: from here on the person's choices cannot change.
+    let kept = &look::load(app, caller, lease.file).await?;
     let parsed = look::parse(app, caller, kept).await?;
     let parsed = parsed.map_err(|error| Error::invalid("file", error.to_string()))?;
     if let Some(complaint) = parsed.complaints.first() {
@@ -97,13 +116,16 @@ async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
     let rejected = parsed.rejected.count;
     let delivery = delivery(app, caller, kept, parsed, progress).await?;
     let delivery = imports::prepared(delivery)?;
-    let (mine, caller, id) = (app.clone(), caller.clone(), kept.held.id);
+    let (mine, caller) = (app.clone(), caller.clone());
     let name = kept.held.name.clone();
     let write = move |tx: &mut Tx<'_>| {
         let user = caller.user;
         let Outcome { import, summary, .. } = imports::take_in(tx, &mine, user, delivery)?;
         let now = mine.clock.now();
-        tx.execute(DONE, params![user, id, import])?;
+        // Settled in the transaction that wrote the rows: without the lease, none of them stays.
+        if tx.execute(SETTLE, params![user, lease.file, lease.until, import])? == 0 {
+            return Err(lost());
+        }
         if let Some((columns, mapping)) = &mapping {
             tx.execute(REMEMBER, params![user, columns, mapping, now])?;
         }
@@ -113,6 +135,12 @@ async fn take_leased(app: &App, caller: &Caller, kept: &Kept) -> Result<Taken> {
         Ok(Taken { import, summary, rejected })
     };
     app.db.write(write).await
+}
+
+fn lost() -> Error {
+    let message = "this import took too long, and the file was imported or discarded elsewhere in \
+                   the meantime; nothing was changed here";
+    Error::Conflict { code: Code::Conflict, message: message.to_owned() }
 }
 
 /// How such files are to be read from now on, where the person said so.
@@ -188,12 +216,13 @@ fn new_name(app: &App, bank: Option<&str>, number: &str) -> String {
 const LEASE: &str = "update import_files set state = 'committing', leased_until = $4
     where user_id = $1 and id = $2
     and (state = 'open' or (state = 'committing' and leased_until <= $3))";
-const FREE: &str = "update import_files set state = 'open', leased_until = null
-    where user_id = $1 and id = $2 and state = 'committing'";
-const DONE: &str = "update import_files set state = 'done', leased_until = null, content = null,
-    import_id = $3 where user_id = $1 and id = $2";
+const STATE: &str = "select state from import_files where user_id = $1 and id = $2";
+const RELEASE: &str = "update import_files set state = 'open', leased_until = null
+    where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
+const SETTLE: &str = "update import_files set state = 'done', leased_until = null, content = null,
+    import_id = $4 where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
 const REMEMBER: &str = "insert into file_mappings (user_id, columns, mapping, used_at)
     values ($1, $2, $3, $4) on conflict (user_id, columns) do update
     set mapping = excluded.mapping, used_at = excluded.used_at";
 
-pub(super) const STATEMENTS: &[&str] = &[LEASE, FREE, DONE, REMEMBER];
+pub(super) const STATEMENTS: &[&str] = &[LEASE, STATE, RELEASE, SETTLE, REMEMBER];

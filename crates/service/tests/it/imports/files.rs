@@ -55,7 +55,7 @@ async fn a_file_is_shown_before_it_is_taken_in_and_nothing_is_new_the_second_tim
     let held = files::get(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((held.state, held.import), (State::Done, Some(taken.import)));
     let again = files::take(&world.app, &robin.caller, id).await.unwrap_err();
-    assert!(again.to_string().contains("no such file"), "{again}");
+    assert!(again.to_string().contains("imported already"), "{again}");
     let id = hold(&world, &robin, "march again.ofx", OFX).await;
     let look = files::look(&world.app, &robin.caller, id).await.unwrap();
     assert!(look.accounts[0].rows.iter().all(|it| it.news == News::Known));

@@ -1,6 +1,7 @@
 //! The way in for data: what an import finds, writes, tells and leaves alone.
 
 mod events;
+mod fencing;
 mod files;
 mod matching;
 mod model;
