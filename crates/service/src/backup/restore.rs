@@ -11,6 +11,8 @@ use crate::{Error, Result, anchors};
 
 /// Rows that go to the database together.
 const BATCH: usize = 2_000;
+/// Rows may hold files; of such a few at once are enough.
+const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// Takes in a backup that `check` found whole; `input` is the same file again. The schema must be
 /// there already. Nobody is signed in afterwards; says what else that means for access.
@@ -47,12 +49,15 @@ pub async fn restore<R: Read + Send + 'static>(
             if line.starts_with(b"{") {
                 break;
             }
+            let bytes = line.len();
             let (table, cells) = read_row(line).ok_or_else(damaged)?;
-            if table != batch.table || batch.rows.len() >= BATCH {
+            let is_full = batch.rows.len() >= BATCH || batch.bytes >= BATCH_BYTES;
+            if table != batch.table || is_full {
                 written += batch.save(tx, &tables)?;
                 on_rows(written);
                 batch.table = table;
             }
+            batch.bytes += bytes;
             batch.rows.push(cells);
         }
         written += batch.save(tx, &tables)?;
@@ -107,12 +112,15 @@ fn not_empty() -> Error {
 struct Batch {
     table: usize,
     rows: Vec<Vec<Cell>>,
+    /// As many as their lines had.
+    bytes: usize,
 }
 
 impl Batch {
     /// Says how many there were.
     fn save(&mut self, tx: &mut Tx<'_>, tables: &[Table]) -> Result<u64> {
         let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
         if rows.is_empty() {
             return Ok(0);
         }
