@@ -40,9 +40,12 @@ const BODY_KEPT: usize = 1_024;
 /// Makes every attempt that is due, and settles them: one step, as tests drive it.
 pub async fn deliver_once(app: &App) -> Result<usize> {
     let batches = claim::claim(app, |_| PER_ENDPOINT, IN_ALL).await?;
-    let jobs: Vec<Job> = batches.into_iter().flat_map(|it| it.jobs).collect();
-    let count = jobs.len();
-    let sent: FuturesUnordered<_> = jobs.into_iter().map(|job| attempt(app, job)).collect();
+    let jobs = batches.into_iter().flat_map(|it| {
+        let until = it.until;
+        it.jobs.into_iter().map(move |job| attempt_leased(app, job, until))
+    });
+    let sent: FuturesUnordered<_> = jobs.collect();
+    let count = sent.len();
     let outcomes: Vec<Outcome> = sent.collect().await;
     settle::settle(app, outcomes).await?;
     Ok(count)
@@ -144,7 +147,7 @@ fn set_out(app: &App, Ride { job, seat, until }: Ride, ends: &Ends) {
             return;
         }
         // Boxed, so that those in line take little room.
-        let outcome = Box::pin(attempt(&app, job)).await;
+        let outcome = Box::pin(attempt_leased(&app, job, until)).await;
         let is_good = outcome.is_good;
         let _ = ends.tell.send(outcome).await;
         seat.finish(way, claim::LEASE - left, is_good);
@@ -182,6 +185,11 @@ async fn settle_all(app: App, mut outcomes: mpsc::Receiver<Outcome>) {
             tracing::warn!(%error, "deliveries could not be settled; they are sent again");
         }
     }
+}
+
+/// One request for a claimed delivery, to be settled under the lease of the claim.
+async fn attempt_leased(app: &App, job: Job, until: i64) -> Outcome {
+    Outcome { leased_until: Some(until), ..attempt(app, job).await }
 }
 
 /// One request, and what came of it.

@@ -32,6 +32,8 @@ pub(super) struct Outcome {
     pub(super) retry_after: Option<String>,
     pub(super) error: Option<&'static str>,
     pub(super) is_good: bool,
+    /// The lease under which it was tried; none for an attempt by hand.
+    pub(super) leased_until: Option<i64>,
 }
 
 impl Outcome {
@@ -48,6 +50,7 @@ impl Outcome {
             retry_after: None,
             error: None,
             is_good: false,
+            leased_until: None,
         }
     }
 
@@ -96,14 +99,15 @@ fn settle_in(app: &App, tx: &mut Tx<'_>, outcomes: &[Outcome]) -> Result<()> {
     let now = app.clock.now();
     note_standings(tx, outcomes, now)?;
     let nexts: Vec<Option<i64>> = outcomes.iter().map(|it| it.next(app, now)).collect();
-    let values: Vec<[Param<'_>; 8]> = outcomes
+    let values: Vec<[Param<'_>; 9]> = outcomes
         .iter()
         .zip(&nexts)
         .map(|(it, next)| {
             let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
             let (status, attempt) = (it.leads_to(*next).into(), it.attempt.into());
             let before = (it.attempt - 1).into();
-            [user, endpoint, event, status, attempt, (*next).into(), now.into(), before]
+            let lease = it.leased_until.into();
+            [user, endpoint, event, status, attempt, (*next).into(), now.into(), before, lease]
         })
         .collect();
     let settled = tx.execute_each(SETTLE, &values)?;
@@ -233,11 +237,14 @@ fn judge(app: &App, tx: &mut Tx<'_>, to: &Address, gone: bool, now: Timestamp) -
     Ok(())
 }
 
-/// By its status and not by what is due, which would let PostgreSQL take the index of that for the better one.
+/// By its status and not by what is due, which would let PostgreSQL take the index of that for the better one. What
+/// arrived has arrived, whoever sent it. A failure counts only under its own lease: when another process has taken the
+/// delivery over, that one decides when it is tried again.
 const SETTLE: &str =
     "update deliveries set status = $4, attempts = $5, due_at = $6, updated_at = $7
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $8
-    and status in ('pending', 'retrying')";
+    and status in ('pending', 'retrying')
+    and ($4 = 'delivered' or coalesce(due_at, 0) = $9)";
 const NOTHING: Option<i64> = None;
 const SETTLE_LATE: &str = "update deliveries set status = $4, attempts = $5, updated_at = $6
     where user_id = $1 and endpoint_id = $2 and event_id = $3 and attempts = $7

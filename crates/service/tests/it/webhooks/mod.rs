@@ -2,6 +2,7 @@
 
 mod endpoints;
 mod faults;
+mod fencing;
 mod lines;
 mod portal;
 mod processes;

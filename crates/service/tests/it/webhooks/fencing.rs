@@ -1,0 +1,76 @@
+//! A process that lost its lease on a delivery does not decide when it is tried again.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use service::App;
+use service::webhooks;
+use testkit::receiver::Says;
+
+use super::Line;
+
+/// Longer than the lease of a delivery.
+const A_MINUTE: Duration = Duration::from_secs(60);
+
+type Sending = Pin<Box<dyn Future<Output = service::Result<usize>>>>;
+
+/// The status of the one delivery, how often it was tried, and when it is due.
+async fn delivery(app: &App) -> (String, i64, Option<i64>) {
+    let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let text = "select status, attempts, due_at from deliveries";
+    app.db.first(text, &[], read).await.unwrap().unwrap()
+}
+
+/// A process that claimed the delivery and was paused before it sent anything.
+async fn paused(app: &App) -> Sending {
+    let before = delivery(app).await;
+    let mine = app.clone();
+    let mut sending: Sending = Box::pin(async move { webhooks::deliver_once(&mine).await });
+    for _ in 0..10_000 {
+        let polled = poll_fn(|context| Poll::Ready(sending.as_mut().poll(context))).await;
+        assert!(polled.is_pending(), "it was not paused in time");
+        if delivery(app).await != before {
+            return sending;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("the delivery was never claimed");
+}
+
+#[tokio::test]
+async fn a_failure_under_a_lost_lease_does_not_outweigh_the_attempt_that_is_under_way() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    line.happens("one").await;
+    let late = paused(&line.world.app).await;
+    line.world.clock.advance(A_MINUTE);
+    let neighbour = line.world.neighbour().await;
+    let current = paused(&neighbour).await;
+    let claimed = delivery(&neighbour).await;
+
+    line.receiver.says([Says::Status(500)]);
+    late.await.unwrap();
+    assert_eq!(delivery(&neighbour).await, claimed, "a lost lease was settled");
+    current.await.unwrap();
+    assert_eq!(line.receiver.heard().len(), 2);
+    assert_eq!(delivery(&neighbour).await, ("delivered".to_owned(), 1, None));
+}
+
+#[tokio::test]
+async fn what_arrived_under_a_lost_lease_is_delivered_all_the_same() {
+    let line = Line::new().await;
+    line.only("transaction.created").await;
+    line.happens("one").await;
+    let late = paused(&line.world.app).await;
+    line.world.clock.advance(A_MINUTE);
+    let neighbour = line.world.neighbour().await;
+    let current = paused(&neighbour).await;
+
+    late.await.unwrap();
+    assert_eq!(delivery(&neighbour).await, ("delivered".to_owned(), 1, None));
+    line.receiver.says([Says::Status(500)]);
+    current.await.unwrap();
+    assert_eq!(delivery(&neighbour).await, ("delivered".to_owned(), 1, None));
+}
