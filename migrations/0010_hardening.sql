@@ -59,3 +59,20 @@ alter table sign_in_failures add column expires_at {int} not null default 0;
 update sign_in_failures set expires_at = failed_at + 900000000;
 drop index sign_in_failures_by_age;
 create index sign_in_failures_by_age on sign_in_failures (expires_at);
+
+-- Staged files. Their bytes lie apart from what a list shows, in parts that are small enough for a line of a backup;
+-- `import_files.content` is only filled in rows of a backup that was made before this step. `preview` is what the last
+-- preview found, as JSON, so that a list reads no file.
+create table import_file_parts (
+    user_id {bytes} not null,
+    file_id {bytes} not null,
+    part {int} not null,
+    content {bytes} not null,
+    primary key (user_id, file_id, part),
+    foreign key (user_id, file_id) references import_files (user_id, id) on delete cascade
+) {table};
+
+insert into import_file_parts (user_id, file_id, part, content)
+    select user_id, id, 0, content from import_files where content is not null;
+update import_files set content = null where content is not null;
+alter table import_files add column preview text;

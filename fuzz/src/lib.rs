@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use base::draft::AccountKind;
 use base::{Currency, Date, Timestamp};
-use sources::files::{self, FileError, Format, Hints, Reading, csv as table};
+use sources::files::{self, FileError, Format, Hints, Limits, Reading, csv as table};
 use sources::simplefin::{self, Choice};
 
 /// Telling everything twice is slow; what depends on chance does so in short files too.
@@ -19,6 +19,7 @@ fn hints() -> Hints {
         currency: Currency::USD,
         dates: None,
         charges: None,
+        limits: Limits::DEFAULT,
     }
 }
 

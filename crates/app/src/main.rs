@@ -70,7 +70,10 @@ async fn dispatch(cli: &Cli) -> Result<()> {
             return demo::run(&config, args, scratch.is_some()).await;
         }
         Command::Doctor { output } => return commands::doctor::run(&flags, output.json).await,
-        Command::Import(args) if args.dry_run => return commands::import::dry_run(args),
+        Command::Import(args) if args.dry_run => {
+            let config = config::load(&flags, Search::DataDir)?;
+            return commands::import::dry_run(&config, args);
+        }
         Command::Config(args) if args.reference => return commands::print(&config::reference()),
         _ => {}
     }

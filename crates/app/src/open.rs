@@ -57,6 +57,7 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
             folder: config.data_dir.clone(),
             free_bytes_min: config.free_bytes_min,
         }),
+        imports: config.imports,
     });
     anchors::create_missing(&app).await?;
     Ok(app)

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{anyhow, ensure};
 use base::{Currency, Date, date_from_days};
-use sources::files::{self, Hints};
+use sources::files::{self, Hints, Limits};
 
 use crate::insights::cpu_micros;
 
@@ -24,6 +24,7 @@ fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
         currency: Currency::USD,
         dates: None,
         charges: None,
+        limits: Limits::DEFAULT,
     };
     let before = cpu_micros()?;
     for _ in 0..ROUNDS {

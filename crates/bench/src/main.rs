@@ -110,5 +110,6 @@ async fn open_with(database: &str, clock: Clock, door: Option<net::Door>) -> any
         door,
         banks: None,
         disk: None,
+        imports: Default::default(),
     }))
 }

@@ -87,6 +87,8 @@ pub struct Parts {
     pub(crate) banks: connections::Banks,
     pub(crate) installation_key: installation::Key,
     pub(crate) files_under_way: imports::files::UnderWay,
+    pub(crate) import_limits: imports::files::Limits,
+    pub(crate) reading_slots: imports::files::ReadingSlots,
 }
 
 impl Deref for App {
@@ -113,6 +115,8 @@ pub struct Setup {
     pub banks: Option<net::Door>,
     /// The disk to watch; none where the database is elsewhere.
     pub disk: Option<readiness::Disk>,
+    /// Bounds on files to import.
+    pub imports: imports::files::Limits,
 }
 
 impl App {
@@ -136,6 +140,8 @@ impl App {
             db: db.with_signer(anchors::signer(&installation_key)),
             installation_key,
             files_under_way: Default::default(),
+            import_limits: setup.imports,
+            reading_slots: imports::files::ReadingSlots::new(setup.imports.readers),
             clock,
             entropy,
             ids,

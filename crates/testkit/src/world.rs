@@ -48,6 +48,7 @@ impl World {
             door: Some(door()),
             banks: Some(door()),
             disk: None,
+            imports: Default::default(),
         };
         World { app: App::new(setup), clock, market, key, database }
     }
@@ -86,6 +87,7 @@ impl World {
             door: Some(door()),
             banks: Some(door()),
             disk: None,
+            imports: Default::default(),
         }
     }
 
@@ -93,6 +95,11 @@ impl World {
     pub fn filling_at_once(&self) -> App {
         let trading = trading(&self.market, WhenClosed::LastPrice);
         App::new(Setup { trading, ..self.setup() })
+    }
+
+    /// The same process with other bounds on files to import.
+    pub fn with_imports(&self, imports: service::imports::files::Limits) -> App {
+        App::new(Setup { imports, ..self.setup() })
     }
 
     /// The same process on a machine that can ask nobody.

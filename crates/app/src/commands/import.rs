@@ -1,5 +1,6 @@
 //! `evenkeel import`: files of banks, looked at without writing anything, or taken in.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -18,6 +19,10 @@ use crate::config::Config;
 use crate::open::{self, Want};
 use crate::progress::{Progress, REDRAW, counted};
 
+const SHOWN_CHARS: usize = 200;
+/// Lines that are named one by one on a terminal; the others are counted. `--json` has up to a thousand.
+const REJECTED_SHOWN: usize = 100;
+
 /// Some rows were left out, which is neither success nor failure.
 #[derive(Debug, thiserror::Error)]
 #[error("{} left out; the rest is fine", match .0 {
@@ -27,12 +32,13 @@ use crate::progress::{Progress, REDRAW, counted};
 pub(crate) struct LeftOut(usize);
 
 /// Looks at files; no server and no database is needed.
-pub(crate) fn dry_run(args: &cli::Import) -> Result<()> {
+pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     let hints = Hints {
         today: Clock::System.today(),
         currency: Currency::parse(&args.currency).context("--currency")?,
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(Charges::from),
+        limits: config.imports.reading,
     };
     let (mut unread, mut left_out) = (0, 0);
     for path in &args.files {
@@ -67,11 +73,14 @@ fn outcome(unread: usize, left_out: usize) -> Result<()> {
 
 fn content(path: &Path) -> Result<Vec<u8>> {
     let about = || format!("cannot read {}", path.display());
-    let size = std::fs::metadata(path).with_context(about)?.len();
-    if size > BYTES_MAX as u64 {
+    // A device or a pipe has no size, so what is read is bounded too.
+    let file = std::fs::File::open(path).with_context(about)?;
+    let mut content = Vec::new();
+    file.take(BYTES_MAX as u64 + 1).read_to_end(&mut content).with_context(about)?;
+    if content.len() > BYTES_MAX {
         return Err(FileError::TooLarge.into());
     }
-    std::fs::read(path).with_context(about)
+    Ok(content)
 }
 
 #[derive(serde::Serialize)]
@@ -121,8 +130,8 @@ fn account_json(draft: &AccountDraft) -> Result<AccountJson<'_>> {
     };
     let days = || draft.transactions.iter().map(|it| it.posted_on);
     Ok(AccountJson {
-        source_account_id: &draft.external_id,
-        name: &draft.name,
+        source_account_id: shown(&draft.external_id),
+        name: shown(&draft.name),
         r#type: draft.kind.as_str(),
         subtype: draft.subtype.as_deref(),
         currency: draft.currency.code(),
@@ -133,6 +142,11 @@ fn account_json(draft: &AccountDraft) -> Result<AccountJson<'_>> {
         balance: draft.balance.map(|it| amount(it.current_minor)).transpose()?,
         positions: draft.holdings.as_ref().map_or(0, Vec::len),
     })
+}
+
+/// What the file calls something, cut where it is longer than a line.
+fn shown(text: &str) -> &str {
+    text.char_indices().nth(SHOWN_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
 fn sum(draft: &AccountDraft) -> Option<Money> {
@@ -160,7 +174,7 @@ fn told(path: &Path, reading: &Reading) -> String {
     for account in &reading.accounts {
         let draft = &account.draft;
         let days = || draft.transactions.iter().map(|it| it.posted_on);
-        text += &format!("  {} ({}, {})", draft.name, draft.kind.as_str(), draft.currency);
+        text += &format!("  {} ({}, {})", shown(&draft.name), draft.kind.as_str(), draft.currency);
         text += &format!(": {}", counted(draft.transactions.len(), "transaction"));
         if let (Some(first), Some(last)) = (days().min(), days().max()) {
             text += &format!(" from {first} to {last}");
@@ -181,10 +195,10 @@ fn told(path: &Path, reading: &Reading) -> String {
 
 fn complaints(rejected: &Rejections, doubts: &[Doubt]) -> String {
     let mut text = String::new();
-    for row in &rejected.rows {
+    for row in rejected.rows.iter().take(REJECTED_SHOWN) {
         text += &format!("  line {} was left out: {}\n", row.line, row.reason);
     }
-    let more = rejected.count - rejected.rows.len();
+    let more = rejected.count - rejected.rows.len().min(REJECTED_SHOWN);
     if more > 0 {
         text += &format!("  and {} left out\n", counted(more, "more row"));
     }

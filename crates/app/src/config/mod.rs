@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
+use service::imports::files;
 use service::installation;
 use service::limits::Policy;
 use service::quotes::WhenClosed;
@@ -54,6 +55,7 @@ pub(crate) struct Config {
     pub(crate) webhooks_ca_file: Option<PathBuf>,
     pub(crate) connections_allow_networks: Vec<base::Network>,
     pub(crate) connections_ca_file: Option<PathBuf>,
+    pub(crate) imports: files::Limits,
     pub(crate) market: Market,
     pub(crate) when_closed: WhenClosed,
     pub(crate) when_closed_given: bool,
@@ -135,6 +137,19 @@ impl Market {
     }
 }
 
+fn import_limits(all: &Settings) -> Result<files::Limits> {
+    let mib = |name: &str| Ok::<i64, anyhow::Error>(all.count(name)? << 20);
+    Ok(files::Limits {
+        reading: files::ReadingLimits {
+            unpacked_bytes: u64::try_from(mib("imports.unpacked_mib")?)?,
+            rows: usize::try_from(all.count("imports.rows")?)?,
+        },
+        staged_bytes_per_person: mib("imports.staged_mib_per_person")?,
+        staged_bytes: mib("imports.staged_mib")?,
+        readers: usize::try_from(all.count("imports.readers")?)?,
+    })
+}
+
 impl Config {
     fn new(all: Settings) -> Result<Config> {
         let key = all.maybe_text("installation_key");
@@ -170,6 +185,7 @@ impl Config {
             webhooks_ca_file: all.maybe_text("webhooks.ca_file").map(PathBuf::from),
             connections_allow_networks: networks("connections.allow_networks"),
             connections_ca_file: all.maybe_text("connections.ca_file").map(PathBuf::from),
+            imports: import_limits(&all)?,
             market: Market::new(&all)?,
             when_closed: WhenClosed::parse(&all.text("trading.when_closed")?)
                 .unwrap_or(WhenClosed::Queue),

@@ -75,6 +75,7 @@ async fn beside(it: &Installation) -> (App, Caller) {
         door: None,
         banks: None,
         disk: None,
+        imports: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     let token = sessions::create(&app, &user, Method::Password, Visit::default()).await.unwrap();

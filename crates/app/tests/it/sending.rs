@@ -38,6 +38,7 @@ async fn beside(it: &Installation) -> (App, UserId) {
         door: None,
         banks: None,
         disk: None,
+        imports: Default::default(),
     });
     let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
     (app, user.id)

@@ -273,14 +273,14 @@ async fn with_insights(world: &World, person: &Person) {
 async fn files_of(world: &World, person: &Person) {
     let (app, caller) = (&world.app, &person.caller);
     let table = "Day,Sum,Words,Balance\n2026-03-01,-1.00,A,9.00\n2026-03-02,-2.00,B,7.00\n";
-    let id = files::hold(app, caller, "a.csv", table.into()).await.unwrap();
+    let id = files::hold(app, caller, "a.csv", table).await.unwrap();
     let look = files::look(app, caller, id).await.unwrap();
     let choice = AccountChoice { goes: Some(Goes::New), ..AccountChoice::default() };
     let mapping = Some(look.table.unwrap().mapping);
     let choices = Choices { mapping, accounts: [(0, choice)].into(), ..look.choices };
     files::choose(app, caller, id, choices).await.unwrap();
     files::take(app, caller, id).await.unwrap();
-    files::hold(app, caller, "b.csv", table.into()).await.unwrap();
+    files::hold(app, caller, "b.csv", table).await.unwrap();
 }
 
 #[tokio::test]

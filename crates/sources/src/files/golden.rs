@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base::draft::{AccountDraft, HoldingDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::{Doubt, FileError, Hints, Reading};
+use super::{Doubt, FileError, Hints, Limits, Reading};
 
 pub(super) fn hints() -> Hints {
     Hints {
@@ -15,6 +15,7 @@ pub(super) fn hints() -> Hints {
         currency: Currency::USD,
         dates: None,
         charges: None,
+        limits: Limits::DEFAULT,
     }
 }
 
@@ -107,10 +108,10 @@ pub(super) fn show(read: &Result<Reading, FileError>) -> String {
     let mut out = String::new();
     match read {
         Err(FileError::Unknown) => out.push_str("unknown\n"),
-        Err(FileError::TooLarge) => out.push_str("too large\n"),
         Err(FileError::Broken { format, reason }) => {
             writeln!(out, "broken {}: {reason}", format.as_str()).unwrap();
         }
+        Err(other) => writeln!(out, "refused: {other}").unwrap(),
         Ok(reading) => show_reading(&mut out, reading),
     }
     out

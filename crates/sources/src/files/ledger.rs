@@ -6,11 +6,9 @@ use std::collections::BTreeMap;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, PastBalance, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::{FileAccount, ROWS_MAX};
+use super::FileAccount;
+use super::limits::{ACCOUNTS_MAX, counted};
 use crate::apart::tell_apart;
-
-/// More accounts than anybody keeps.
-const ACCOUNTS_MAX: usize = 1_000;
 
 /// Whose account it is, as the statement says.
 #[derive(Debug, Default)]
@@ -23,12 +21,12 @@ pub(super) struct Holder {
     pub(super) institution: Option<String>,
 }
 
-#[derive(Default)]
 pub(super) struct Ledger {
     accounts: Vec<Kept>,
     /// By number: some banks keep several currencies under one.
     places: BTreeMap<String, Vec<(Currency, usize)>>,
     rows: usize,
+    rows_max: usize,
 }
 
 struct Kept {
@@ -38,14 +36,18 @@ struct Kept {
 }
 
 impl Ledger {
+    pub(super) fn new(rows_max: usize) -> Ledger {
+        Ledger { accounts: Vec::new(), places: BTreeMap::new(), rows: 0, rows_max }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
 
     /// To be asked before rows are kept, even if their account is not known yet.
     pub(super) fn admit(&mut self, rows: usize) -> Result<(), String> {
-        if self.rows.saturating_add(rows) > ROWS_MAX {
-            return Err(format!("the file has more than {ROWS_MAX} rows"));
+        if self.rows.saturating_add(rows) > self.rows_max {
+            return Err(format!("the file has more than {} rows", counted(self.rows_max)));
         }
         self.rows += rows;
         Ok(())

@@ -9,6 +9,7 @@ mod decimals;
 #[cfg(test)]
 mod golden;
 mod ledger;
+mod limits;
 mod mt940;
 mod ofx;
 mod own;
@@ -23,12 +24,13 @@ use base::draft::AccountDraft;
 use base::words;
 use base::{Currency, Date};
 
+pub use limits::Limits;
+use limits::{MIB, REASON_CHARS_MAX, counted, head};
+
 /// More than any statement, and little enough to be held in memory at once.
 pub const BYTES_MAX: usize = 64 * 1_024 * 1_024;
 /// Reports beyond this say nothing new; they are counted only.
 pub const REJECTED_MAX: usize = 1_000;
-/// More rows than a person has in a lifetime; drafts of more would not fit where the file does.
-const ROWS_MAX: usize = 1_000_000;
 
 words!(
     Format {
@@ -80,6 +82,7 @@ pub struct Hints {
     pub currency: Currency,
     pub dates: Option<DateOrder>,
     pub charges: Option<Charges>,
+    pub limits: Limits,
 }
 
 words!(
@@ -204,7 +207,9 @@ impl Rejections {
     pub(crate) fn add(&mut self, line: usize, reason: impl Into<String>) {
         self.count += 1;
         if self.rows.len() < REJECTED_MAX {
-            self.rows.push(Rejected { line, reason: reason.into() });
+            let mut reason = reason.into();
+            reason.truncate(head(&reason, REASON_CHARS_MAX).len());
+            self.rows.push(Rejected { line, reason });
         }
     }
 }
@@ -220,6 +225,15 @@ pub enum FileError {
         reason: String,
     },
     TooLarge,
+    /// A zip file that unpacks to more than it may.
+    UnpacksTooLarge {
+        most_bytes: u64,
+    },
+    TooManyRows {
+        most: usize,
+    },
+    /// A table of so many separators and quotation marks that reading it would take long.
+    TooManyCells,
 }
 
 impl std::fmt::Display for FileError {
@@ -237,6 +251,23 @@ impl std::fmt::Display for FileError {
                 let most = BYTES_MAX / 1_024 / 1_024;
                 write!(f, "a file may have {most} MiB at most; download a shorter time at once")
             }
+            FileError::UnpacksTooLarge { most_bytes } => write!(
+                f,
+                "this file unpacks to more than {} MiB; export fewer years at a time, or have the \
+                 setting imports.unpacked_mib raised",
+                most_bytes / MIB
+            ),
+            FileError::TooManyRows { most } => write!(
+                f,
+                "this file has more than {} rows; download a shorter time at once, or have the \
+                 setting imports.rows raised",
+                counted(*most)
+            ),
+            FileError::TooManyCells => write!(
+                f,
+                "this table has more separators and quotation marks than any statement of a bank; \
+                 download it anew, a shorter time at once"
+            ),
         }
     }
 }

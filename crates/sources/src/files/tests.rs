@@ -1,4 +1,4 @@
-use super::{FileError, Format, REJECTED_MAX, ROWS_MAX, Reading, golden, read, read_as};
+use super::{FileError, Format, REJECTED_MAX, Reading, golden, read, read_as};
 
 fn statement(kind: &str) -> String {
     format!(
@@ -85,7 +85,7 @@ fn no_reader_is_led_astray_by_repetition() {
                     continue;
                 };
                 let rows = reading.accounts.iter().map(|it| it.draft.transactions.len());
-                assert!(rows.sum::<usize>() <= ROWS_MAX);
+                assert!(rows.sum::<usize>() <= golden::hints().limits.rows);
                 assert!(reading.rejected.rows.len() <= REJECTED_MAX);
             }
         }

@@ -1,5 +1,7 @@
 //! A form with files: taken apart strictly, after it is certain that the form was ours.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse as _, Response};
@@ -8,6 +10,7 @@ use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use memchr::memmem;
 use service::imports::files;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::cookies;
 use super::form::{self, TOKEN_FIELD};
@@ -29,11 +32,13 @@ pub(crate) struct Upload {
 /// Files to import, in the order in which they were chosen.
 pub(crate) struct Uploads {
     pub(crate) files: Vec<Sent>,
+    /// Their share of the memory for uploads.
+    _memory: UploadMemory,
 }
 
 pub(crate) struct Sent {
     pub(crate) name: String,
-    pub(crate) content: Vec<u8>,
+    pub(crate) content: Bytes,
 }
 
 impl FromRequest<Door> for Upload {
@@ -58,34 +63,74 @@ impl FromRequest<Door> for Uploads {
 
     async fn from_request(request: Request, door: &Door) -> Result<Uploads, Response> {
         let (parts, body) = request.into_parts();
-        let body = collect(body, FILES_BYTES_MAX).await?;
+        let (body, memory) = collect(body, FILES_BYTES_MAX).await?;
         let fields = ours(door, &parts.headers, &body).map_err(|refuse| refuse())?;
         let sent = |it: &Field<'_>| {
             // A form without a chosen file sends one without a name.
             let name = it.file.filter(|name| !name.is_empty())?;
-            Some(Sent { name: unescaped(name), content: it.content.to_vec() })
+            Some(Sent { name: unescaped(name), content: body.slice_ref(it.content) })
         };
-        Ok(Uploads { files: fields.iter().filter_map(sent).collect() })
+        Ok(Uploads { files: fields.iter().filter_map(sent).collect(), _memory: memory })
     }
 }
 
 /// All that is sent. What is too much is still taken, but not kept, so that the browser comes to hear of it.
-async fn collect(mut body: Body, most: usize) -> Result<Bytes, Response> {
+async fn collect(mut body: Body, most: usize) -> Result<(Bytes, UploadMemory), Response> {
     let (mut kept, mut taken) = (BytesMut::new(), 0_usize);
+    let mut memory = UploadMemory::default();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Err(form::unreadable()) };
         let Ok(data) = frame.into_data() else { continue };
         taken = taken.saturating_add(data.len());
         if taken <= most {
+            memory.reserve(taken, MEMORY_WAIT).await?;
             kept.extend_from_slice(&data);
         } else {
-            kept = BytesMut::new();
+            (kept, memory) = (BytesMut::new(), UploadMemory::default());
             if taken > DRAINED_MAX {
                 break;
             }
         }
     }
-    if taken <= most { Ok(kept.freeze()) } else { Err(too_large()) }
+    if taken <= most { Ok((kept.freeze(), memory)) } else { Err(too_large()) }
+}
+
+/// MiB that the files of all requests under way may take together.
+const MEMORY_MIB: usize = 256;
+static MEMORY: Semaphore = Semaphore::const_new(MEMORY_MIB);
+/// A request that waits longer for others to finish is refused.
+const MEMORY_WAIT: Duration = Duration::from_secs(30);
+
+/// The share of one request, which grows with what was sent: one that sends nothing holds nothing.
+#[derive(Default)]
+pub(crate) struct UploadMemory {
+    permits: Option<SemaphorePermit<'static>>,
+}
+
+impl UploadMemory {
+    /// Waits until there is room for so many bytes in all.
+    async fn reserve(&mut self, bytes: usize, wait: Duration) -> Result<(), Response> {
+        let held = self.permits.as_ref().map_or(0, SemaphorePermit::num_permits);
+        let more = bytes.div_ceil(1_024 * 1_024).saturating_sub(held);
+        if more == 0 {
+            return Ok(());
+        }
+        let more = MEMORY.acquire_many(u32::try_from(more).unwrap_or(u32::MAX));
+        match tokio::time::timeout(wait, more).await {
+            Ok(Ok(more)) => match &mut self.permits {
+                Some(permits) => permits.merge(more),
+                none => *none = Some(more),
+            },
+            _ => return Err(busy()),
+        }
+        Ok(())
+    }
+}
+
+fn busy() -> Response {
+    let said = "Other files are being sent right now. Go back and try again in a moment.";
+    let title = "Too many files at once";
+    Trouble::new(StatusCode::SERVICE_UNAVAILABLE, title, said).into_response()
 }
 
 fn too_large() -> Response {
@@ -199,9 +244,21 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_much_is_taken_to_its_end_and_refused() {
-        assert_eq!(collect(Body::from(vec![7; 64]), 64).await.unwrap().len(), 64);
-        let refused = collect(Body::from(vec![7; 65]), 64).await.unwrap_err();
+        assert_eq!(collect(Body::from(vec![7; 64]), 64).await.unwrap().0.len(), 64);
+        let refused = collect(Body::from(vec![7; 65]), 64).await.map(drop).unwrap_err();
         assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    }
+
+    #[tokio::test]
+    async fn requests_that_hold_all_memory_make_others_wait_and_then_go() {
+        let mut first = UploadMemory::default();
+        first.reserve(1, MEMORY_WAIT).await.unwrap();
+        first.reserve(MEMORY_MIB << 20, MEMORY_WAIT).await.unwrap();
+        let mut second = UploadMemory::default();
+        let refused = second.reserve(1, Duration::ZERO).await.unwrap_err();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop(first);
+        second.reserve(1, MEMORY_WAIT).await.unwrap();
     }
 
     #[test]

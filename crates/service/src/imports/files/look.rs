@@ -10,12 +10,19 @@ use sources::files::{
     self, Doubt, FileAccount, FileError, Format, Hints, Reading, Rejections, csv,
 };
 
-use super::{AccountChoice, Choices, Goes, Held};
-use crate::imports::{KnownAs, transactions};
+use super::landing::{Landing, known_as, landing};
+use super::limits::ReadingSlot;
+use super::{AccountChoice, Choices, Held, content, summary};
+use crate::imports::{KnownAs, text, transactions};
 use crate::{App, Caller, Error, Result, accounts, users};
 
-/// Rows of an account that a look shows; the rest is counted.
+/// Rows that a look shows of all accounts together, and at least of each; the rest is counted.
 const ROWS_SHOWN: usize = 200;
+const ROWS_SHOWN_LEAST: usize = 10;
+/// Longer text is cut where it is shown.
+const SHOWN_CHARS: usize = 200;
+/// An index of PostgreSQL takes entries of some 2,700 bytes.
+const COLUMNS_BYTES_MAX: usize = 2_000;
 /// What the presets of our own exports begin with.
 const OWN_PRESET: &str = "Evenkeel";
 
@@ -59,16 +66,6 @@ pub struct AccountLook {
     pub rows: Vec<RowLook>,
 }
 
-/// Where an account of a file would go now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Landing {
-    New,
-    Into(AccountId),
-    Nowhere,
-    /// The person has to say.
-    Unclear,
-}
-
 #[derive(Debug, Clone)]
 pub struct RowLook {
     pub on: Date,
@@ -96,6 +93,12 @@ impl Look {
             && !self.accounts.is_empty()
             && self.accounts.iter().all(|it| it.landing != Landing::Unclear)
             && self.accounts.iter().any(|it| it.landing != Landing::Nowhere)
+    }
+
+    /// Whether all of it is there already.
+    pub fn is_nothing_new(&self) -> bool {
+        let tally = self.tally();
+        self.is_ready() && tally.new == 0 && tally.changed == 0 && tally.seen > 0
     }
 
     /// All accounts together.
@@ -129,6 +132,7 @@ pub(super) struct Kept {
     pub(super) held: Held,
     pub(super) content: Arc<Vec<u8>>,
     pub(super) choices: Choices,
+    pub(super) slot: ReadingSlot,
 }
 
 /// Looks at a file. Nothing is changed.
@@ -148,11 +152,14 @@ pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
     };
     match parse(app, caller, &kept).await? {
         Err(error) => look.trouble = Some(error.to_string()),
-        Ok(parsed) => {
+        Ok(mut parsed) => {
             look.format = Some(parsed.format);
-            for place in 0..parsed.accounts.len() {
-                let choice = kept.choices.accounts.get(&place);
-                look.accounts.push(look_at(app, caller, &parsed, place, choice).await?);
+            let drafts = std::mem::take(&mut parsed.accounts);
+            let shown = (ROWS_SHOWN / drafts.len().max(1)).max(ROWS_SHOWN_LEAST);
+            let all = accounts::all(app, caller).await?;
+            let looking = Looking { app, caller, kept: &kept, parsed: &parsed, all: &all, shown };
+            for (place, account) in drafts.into_iter().enumerate() {
+                look.accounts.push(looking.at(place, account).await?);
             }
             look.doubts = parsed.doubts;
             look.rejected = parsed.rejected;
@@ -161,17 +168,20 @@ pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
             look.remembered = parsed.remembered;
         }
     }
+    summary::keep(app, caller, &look).await;
     Ok(look)
 }
 
 pub(super) async fn load(app: &App, caller: &Caller, id: FileId) -> Result<Kept> {
+    caller.require_owner("import")?;
+    let slot = app.reading_slots.acquire(caller.user).await?;
     let held = super::get(app, caller, id).await?;
-    let read = |row: &db::Row<'_>| Ok((row.get::<Option<Vec<u8>>>(0)?, row.get::<String>(1)?));
-    let found = app.db.first(CONTENT, params![caller.user, id], read).await?;
-    let (content, choices) = found.ok_or(Error::NotFound("file"))?;
-    let content = Arc::new(content.ok_or(Error::NotFound("file"))?);
+    let key = params![caller.user, id];
+    let choices = app.db.first(CHOICES, key, |row| row.get::<String>(0)).await?;
+    let choices = choices.ok_or(Error::NotFound("file"))?;
+    let content = content::load(app, caller.user, id, held.size).await?;
     let choices = serde_json::from_str(&choices).unwrap_or_default();
-    Ok(Kept { held, content, choices })
+    Ok(Kept { held, content: Arc::new(content), choices, slot })
 }
 
 /// Reads the file by what the person said, or by what they said of files like it.
@@ -185,13 +195,29 @@ pub(super) async fn parse(
     let known = app.db.all(MAPPINGS, params![caller.user], pair).await?;
     let (content, choices) = (Arc::clone(&kept.content), kept.choices.clone());
     let work = move || read(&content, &choices, &hints, &known);
-    in_background(work).await
+    match in_background(&kept.slot, work).await {
+        Ok(read) => Ok(read),
+        // The file must not take its page with it: the person sees that it cannot be read, and can discard it.
+        Err(error) => {
+            tracing::error!(%error, file = %kept.held.id, "a staged file could not be read");
+            Ok(Err(FileError::Unknown))
+        }
+    }
 }
 
-/// A large file takes longer than others should have to wait.
-async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Error::internal(format!("a file could not be read: {error}")))
+/// A large file takes longer than others should have to wait. The slot is kept until the work ends, even when the request
+/// that wanted it is gone.
+async fn in_background<T: Send + 'static>(
+    slot: &ReadingSlot,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let slot = slot.clone();
+    let done = tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(slot);
+        done
+    });
+    done.await.map_err(|error| Error::internal(format!("a file could not be read: {error}")))
 }
 
 async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<Hints> {
@@ -200,6 +226,7 @@ async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<Hints> {
         currency: users::get(app, caller).await?.base_currency,
         dates: choices.dates,
         charges: choices.charges,
+        limits: app.import_limits.reading,
     })
 }
 
@@ -213,8 +240,9 @@ pub async fn preset(
     let kept = load(app, caller, id).await?;
     let hints = hints(app, caller, &kept.choices).await?;
     let name = name.to_owned();
-    let work = move || csv::mapping_of_preset(&name, &kept.content, &hints);
-    in_background(work).await
+    let content = Arc::clone(&kept.content);
+    let work = move || csv::mapping_of_preset(&name, &content, &hints);
+    in_background(&kept.slot, work).await
 }
 
 fn read(
@@ -255,6 +283,8 @@ fn read(
         if let Some(choice) = choices.accounts.get(&place) {
             apply(&mut account.draft, choice);
         }
+        // As it will be written, so that the preview matches what the commit does.
+        text::bound(&mut account.draft);
     }
     Ok(Parsed {
         names,
@@ -314,7 +344,8 @@ impl Table {
 fn columns_of(table: &csv::Detection) -> String {
     let titles = table.sheet.titles().join("\u{1f}").to_lowercase();
     let named = table.preset.unwrap_or_default();
-    format!("{named}\u{1f}{titles}").chars().take(1_000).collect()
+    let columns: String = format!("{named}\u{1f}{titles}").chars().take(1_000).collect();
+    columns[..columns.floor_char_boundary(COLUMNS_BYTES_MAX)].to_owned()
 }
 
 /// Says whose ids these are.
@@ -357,136 +388,90 @@ fn negate_balances(draft: &mut AccountDraft) {
     }
 }
 
-async fn look_at(
-    app: &App,
-    caller: &Caller,
-    parsed: &Parsed,
-    place: usize,
-    choice: Option<&AccountChoice>,
-) -> Result<AccountLook> {
-    let (account, name) = (&parsed.accounts[place], parsed.names[place].as_ref());
-    let draft = &account.draft;
-    let all = accounts::all(app, caller).await?;
-    let candidates: Vec<&accounts::Account> =
-        all.iter().filter(|it| it.currency == draft.currency).collect();
-    let landing = landing(app, caller, parsed, account, (name, choice, &candidates)).await?;
-    let known = match landing {
-        Landing::Into(id) => transactions::look(app, caller.user, id, &draft.transactions).await?,
-        _ => Vec::new(),
-    };
-    let verdicts = match_drafts(&known, &draft.transactions, &parsed.giver);
+/// What the looks at the accounts of one file share.
+struct Looking<'a> {
+    app: &'a App,
+    caller: &'a Caller,
+    kept: &'a Kept,
+    parsed: &'a Parsed,
+    /// The person's accounts.
+    all: &'a [accounts::Account],
+    /// How many rows of each are shown.
+    shown: usize,
+}
+
+impl Looking<'_> {
+    async fn at(&self, place: usize, account: FileAccount) -> Result<AccountLook> {
+        let Looking { app, caller, kept, parsed, shown, .. } = *self;
+        let (name, choice) = (parsed.names[place].as_ref(), kept.choices.accounts.get(&place));
+        let draft = &account.draft;
+        let candidates: Vec<&accounts::Account> =
+            self.all.iter().filter(|it| it.currency == draft.currency).collect();
+        let landing = landing(app, caller, parsed, &account, (name, choice, &candidates)).await?;
+        let rows = &draft.transactions;
+        let known = match landing {
+            Landing::Into(id) => transactions::look(app, caller.user, id, rows).await?,
+            _ => Vec::new(),
+        };
+        let candidates: Vec<(AccountId, String)> =
+            candidates.iter().map(|it| (it.id, it.name.clone())).collect();
+        let giver = Arc::clone(&parsed.giver);
+        in_background(&kept.slot, move || {
+            let verdicts = match_drafts(&known, &account.draft.transactions, &giver);
+            summed(account.draft, (landing, candidates), &verdicts, shown)
+        })
+        .await
+    }
+}
+
+fn summed(
+    draft: AccountDraft,
+    (landing, candidates): (Landing, Vec<(AccountId, String)>),
+    verdicts: &[Verdict],
+    shown: usize,
+) -> AccountLook {
     let money = |minor: i64| Money::new(minor, draft.currency);
     let sum: i128 = draft.transactions.iter().map(|it| i128::from(it.amount.minor())).sum();
     let days = || draft.transactions.iter().map(|it| it.posted_on);
-    Ok(AccountLook {
-        number: draft.external_id.clone(),
-        name: draft.name.clone(),
+    AccountLook {
+        landing,
+        candidates,
         kind: draft.kind,
         currency: draft.currency,
-        landing,
-        candidates: candidates.iter().map(|it| (it.id, it.name.clone())).collect(),
         balance: draft.balance.map(|it| money(it.current_minor)),
         positions: draft.holdings.as_ref().map_or(0, Vec::len),
-        tally: Tally::of(&verdicts),
+        tally: Tally::of(verdicts),
         sum: i64::try_from(sum).ok().map(money),
         first_on: days().min(),
         last_on: days().max(),
-        rows: rows(draft, &verdicts),
-    })
+        rows: rows(&draft, verdicts, shown),
+        number: draft.external_id,
+        name: draft.name,
+    }
 }
 
-fn rows(draft: &AccountDraft, verdicts: &[Verdict]) -> Vec<RowLook> {
-    let mut rows: Vec<RowLook> = draft
-        .transactions
-        .iter()
-        .zip(verdicts)
-        .map(|(row, verdict)| RowLook {
+/// The newest rows, as many as are shown.
+fn rows(draft: &AccountDraft, verdicts: &[Verdict], shown: usize) -> Vec<RowLook> {
+    let mut newest: Vec<usize> = (0..draft.transactions.len().min(verdicts.len())).collect();
+    newest.sort_by_key(|it| std::cmp::Reverse(draft.transactions[*it].posted_on));
+    newest.truncate(shown);
+    let row = |place: usize| {
+        let row = &draft.transactions[place];
+        RowLook {
             on: row.posted_on,
             amount: row.amount,
-            description: row.description.clone(),
+            description: text::head(&row.description, SHOWN_CHARS).to_owned(),
             pending: row.pending,
-            news: match verdict {
+            news: match verdicts[place] {
                 Verdict::New => News::New,
                 Verdict::Changed(_) => News::Changed,
                 Verdict::Seen(_) | Verdict::Repeated(_) => News::Known,
             },
-        })
-        .collect();
-    rows.sort_by_key(|it| std::cmp::Reverse(it.on));
-    rows.truncate(ROWS_SHOWN);
-    rows
-}
-
-/// What the file calls an account, what the person said of it, and the accounts that it could be.
-pub(super) type Clues<'a> =
-    (Option<&'a KnownAs>, Option<&'a AccountChoice>, &'a [&'a accounts::Account]);
-
-/// The person's word first, then what such an account was said to be before, then its last digits.
-pub(super) async fn landing(
-    app: &App,
-    caller: &Caller,
-    parsed: &Parsed,
-    account: &FileAccount,
-    (name, choice, candidates): Clues<'_>,
-) -> Result<Landing> {
-    match choice.and_then(|it| it.goes) {
-        Some(Goes::New) => return Ok(Landing::New),
-        Some(Goes::Nowhere) => return Ok(Landing::Nowhere),
-        Some(Goes::Into(id)) if candidates.iter().any(|it| it.id == id) => {
-            return Ok(Landing::Into(id));
         }
-        _ => {}
-    }
-    let draft = &account.draft;
-    let own = |it: &&&accounts::Account| {
-        it.id.to_string() == draft.external_id
-            || (draft.external_id.is_empty() && it.name == draft.name)
     };
-    if let Some(own) = candidates.iter().find(own).filter(|_| &*parsed.giver == OWN_EXPORT) {
-        return Ok(Landing::Into(own.id));
-    }
-    if let Some(name) = name {
-        let key = params![caller.user, name.giver, &name.external_id];
-        let known: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
-        if let Some(id) = known.filter(|id| candidates.iter().any(|it| it.id == *id)) {
-            return Ok(Landing::Into(id));
-        }
-    }
-    let agree = |one: &Option<String>, other: &Option<String>| {
-        one.is_none() || other.is_none() || one == other
-    };
-    let alike = |it: &&&accounts::Account| {
-        draft.mask.is_some()
-            && it.mask == draft.mask
-            && it.kind.is_debt() == draft.kind.is_debt()
-            && agree(&it.subtype, &draft.subtype)
-            && agree(&it.institution_name, &draft.institution_name)
-    };
-    let mut alike = candidates.iter().filter(alike);
-    Ok(match (alike.next(), alike.next()) {
-        (Some(one), None) => Landing::Into(one.id),
-        (None, _) if !draft.external_id.is_empty() || candidates.is_empty() => Landing::New,
-        _ => Landing::Unclear,
-    })
+    newest.into_iter().map(row).collect()
 }
 
-/// What the file calls the account. Tables that do not are taken to be of one account when they have the same columns;
-/// of other files that do not, nothing is remembered.
-fn known_as(account: &FileAccount, columns: Option<&str>) -> Option<KnownAs> {
-    let draft = &account.draft;
-    if draft.external_id.is_empty() {
-        let external_id = columns?.to_owned();
-        return Some(KnownAs { giver: "csv", external_id });
-    }
-    // A bank may give one number to a checking and a savings account.
-    let parts = [account.bank.as_deref(), Some(&draft.external_id), draft.subtype.as_deref()];
-    let external_id = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    Some(KnownAs { giver: "file", external_id })
-}
-
-const CONTENT: &str = "select content, choices from import_files where user_id = $1 and id = $2";
+const CHOICES: &str = "select choices from import_files where user_id = $1 and id = $2";
 const MAPPINGS: &str = "select columns, mapping from file_mappings where user_id = $1";
-const LINKED: &str = "select account_id from account_links
-    where user_id = $1 and giver = $2 and external_id = $3";
-
-pub(super) const STATEMENTS: &[&str] = &[CONTENT, MAPPINGS, LINKED];
+pub(super) const STATEMENTS: &[&str] = &[CHOICES, MAPPINGS];

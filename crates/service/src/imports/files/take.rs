@@ -11,8 +11,9 @@ use db::{Tx, params};
 use sources::files::FileAccount;
 use wire::v1::Code;
 
-use super::look::{self, Kept, Landing, Parsed};
-use super::Choices;
+use super::landing::{Landing, landing};
+use super::look::{self, Kept, Parsed};
+use super::{Choices, content};
 use crate::audit::{self, Note};
 use crate::imports::{self, About, Delivery, Incoming, Outcome, Progress, Summary};
 use crate::{App, Caller, Error, Result, accounts};
@@ -89,9 +90,7 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
         Err(match state.as_deref() {
             None => Error::NotFound("file"),
             Some("done") => Error::invalid("file", "this file was imported already"),
-            Some(_) => {
-                Error::invalid("file", "this file is being imported already; wait a moment")
-            }
+            Some(_) => Error::invalid("file", "this file is being imported already; wait a moment"),
         })
     };
     app.db.write(lease).await
@@ -99,7 +98,10 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
 
 async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<Taken> {
     // Loaded under the lease: from here on the person's choices cannot change.
-    let kept = &look::load(app, caller, lease.file).await?;
+    let kept = &match look::load(app, caller, lease.file).await {
+        Err(Error::NotFound(_)) => return Err(lost()),
+        kept => kept?,
+    };
     let parsed = look::parse(app, caller, kept).await?;
     let parsed = parsed.map_err(|error| Error::invalid("file", error.to_string()))?;
     if let Some(complaint) = parsed.complaints.first() {
@@ -116,16 +118,17 @@ async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<T
     let rejected = parsed.rejected.count;
     let delivery = delivery(app, caller, kept, parsed, progress).await?;
     let delivery = imports::prepared(delivery)?;
-    let (mine, caller) = (app.clone(), caller.clone());
+    let (mine, caller, slot) = (app.clone(), caller.clone(), kept.slot.clone());
     let name = kept.held.name.clone();
     let write = move |tx: &mut Tx<'_>| {
-        let user = caller.user;
+        let (user, _slot) = (caller.user, &slot);
         let Outcome { import, summary, .. } = imports::take_in(tx, &mine, user, delivery)?;
         let now = mine.clock.now();
         // Settled in the transaction that wrote the rows: without the lease, none of them stays.
         if tx.execute(SETTLE, params![user, lease.file, lease.until, import])? == 0 {
             return Err(lost());
         }
+        content::delete(tx, user, lease.file)?;
         if let Some((columns, mapping)) = &mapping {
             tx.execute(REMEMBER, params![user, columns, mapping, now])?;
         }
@@ -167,7 +170,7 @@ async fn delivery(
             all.iter().filter(|it| it.currency == currency).collect();
         let choice = kept.choices.accounts.get(&place);
         let clues = (known_as.as_ref(), choice, &candidates[..]);
-        let landing = look::landing(app, caller, &parsed, &account, clues).await?;
+        let landing = landing(app, caller, &parsed, &account, clues).await?;
         let FileAccount { bank, mut draft } = account;
         let into = match landing {
             Landing::Nowhere => continue,
@@ -219,8 +222,7 @@ const LEASE: &str = "update import_files set state = 'committing', leased_until 
 const STATE: &str = "select state from import_files where user_id = $1 and id = $2";
 const RELEASE: &str = "update import_files set state = 'open', leased_until = null
     where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
-const SETTLE: &str = "update import_files set state = 'done', leased_until = null, content = null,
-    import_id = $4 where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
+const SETTLE: &str = "update import_files set state = 'done', leased_until = null, import_id = $4 where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
 const REMEMBER: &str = "insert into file_mappings (user_id, columns, mapping, used_at)
     values ($1, $2, $3, $4) on conflict (user_id, columns) do update
     set mapping = excluded.mapping, used_at = excluded.used_at";

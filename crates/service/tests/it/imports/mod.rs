@@ -8,6 +8,7 @@ mod model;
 mod positions;
 mod rules;
 mod snapshots;
+mod staging;
 mod together;
 mod undo;
 

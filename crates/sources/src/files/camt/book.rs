@@ -20,7 +20,7 @@ pub(super) struct Book<'a> {
 
 impl<'a> Book<'a> {
     pub(super) fn new(hints: &'a Hints) -> Book<'a> {
-        let (rejected, ledger) = (Rejections::default(), Ledger::default());
+        let (rejected, ledger) = (Rejections::default(), Ledger::new(hints.limits.rows));
         Book { hints, rejected, ledger, statements: 0, rows: Vec::new() }
     }
 

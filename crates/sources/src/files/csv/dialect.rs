@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use base::words;
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
+
+use crate::files::FileError;
 
 words!(
     /// What stands between the cells of a row.
@@ -31,6 +33,17 @@ impl Delimiter {
 /// No bank writes as many columns; what lies beyond is passed over, so that a line of commas stays small.
 pub(super) const CELLS_MAX: usize = 256;
 
+/// Separators, line ends and quotation marks of a whole file. The largest file of a bank has a third of it; a file of
+/// little else would keep a processor busy for long.
+const MARKS_MAX: usize = 32_000_000;
+
+/// Refuses a file of little but separators, before anything of it is read. Counting is much faster than reading.
+pub(super) fn check_size(text: &str, delimiter: Delimiter) -> Result<(), FileError> {
+    let count = |byte: u8| memchr_iter(byte, text.as_bytes()).count();
+    let marks = [delimiter.byte(), b'\n', b'\r', b'"'].map(count);
+    if marks.iter().sum::<usize>() > MARKS_MAX { Err(FileError::TooManyCells) } else { Ok(()) }
+}
+
 /// Reads one record after the other. Cells borrow from the text unless they hold doubled quotation marks.
 pub(super) struct Records<'a> {
     text: &'a str,
@@ -42,6 +55,8 @@ pub(super) struct Records<'a> {
     is_broken: bool,
     /// Quotation marks before this place are letters.
     literal_until: usize,
+    /// Where the line ends that was looked at last, so that each line is searched for its end once.
+    line_stop: usize,
 }
 
 impl<'a> Records<'a> {
@@ -56,7 +71,20 @@ impl<'a> Records<'a> {
             line_end: if is_old { b'\r' } else { b'\n' },
             is_broken: false,
             literal_until: 0,
+            line_stop: 0,
         }
+    }
+
+    /// Ends the text so many bytes from here, and says whether something is left out by it.
+    pub(super) fn end_after(&mut self, bytes: usize) -> bool {
+        let end = self.text.floor_char_boundary(self.at.saturating_add(bytes));
+        let is_cut = end < self.text.len();
+        self.text = &self.text[..end];
+        is_cut
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.text.len()
     }
 
     /// Passes over whole lines, whatever is in them.
@@ -78,6 +106,7 @@ impl<'a> Records<'a> {
     /// The line of the next record that is not empty; its cells replace those in `cells`.
     pub(super) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Option<usize> {
         loop {
+            self.skip_empty_lines();
             if self.at >= self.text.len() {
                 return None;
             }
@@ -87,6 +116,19 @@ impl<'a> Records<'a> {
             if cells.iter().any(|it| !tidy(it).is_empty()) {
                 return Some(line);
             }
+        }
+    }
+
+    /// Passes over lines without anything, of which a file may have millions.
+    fn skip_empty_lines(&mut self) {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(byte) if *byte == self.line_end => self.at += 1,
+                Some(b'\r') if bytes.get(self.at + 1) == Some(&self.line_end) => self.at += 2,
+                _ => return,
+            }
+            self.line += 1;
         }
     }
 
@@ -115,9 +157,11 @@ impl<'a> Records<'a> {
     /// the end of a cell closes it. None if none does; the mark is a letter then.
     fn quoted(&mut self, start: usize, cells: &mut Vec<Cow<'a, str>>) -> Option<bool> {
         let bytes = self.text.as_bytes();
-        let line_stop =
-            |from: usize| memchr(self.line_end, &bytes[from..]).map_or(bytes.len(), |it| from + it);
-        let stop = if self.is_broken { line_stop(start) } else { bytes.len() };
+        if self.is_broken && self.line_stop < start {
+            let length = memchr(self.line_end, &bytes[start..]);
+            self.line_stop = length.map_or(bytes.len(), |it| start + it);
+        }
+        let stop = if self.is_broken { self.line_stop } else { bytes.len() };
         let (mut at, mut has_doubled) = (start, false);
         let end = loop {
             let Some(found) = memchr(b'"', &bytes[at..stop]) else {
@@ -248,6 +292,31 @@ mod tests {
     fn a_line_of_nothing_but_commas_stays_small() {
         let rows = records(&format!("x{}\na,b\n", ",".repeat(1_000_000)), Delimiter::Comma);
         assert_eq!((rows[0].1.len(), rows[1].0), (CELLS_MAX, 2));
+    }
+
+    /// The first mark is never closed, which is known only at the end of the file; those of the long line are.
+    #[test]
+    fn a_long_line_behind_a_broken_mark_is_searched_for_its_end_once() {
+        let cells = 300_000;
+        let text = format!("\"a\"\",b\nx,{}\n", "\"\",".repeat(cells));
+        let rows = records(&text, Delimiter::Comma);
+        assert_eq!((rows.len(), rows[1].0, rows[1].1.len()), (2, 2, CELLS_MAX));
+    }
+
+    #[test]
+    fn empty_lines_are_counted_and_passed_over() {
+        assert_eq!(shown("\n\r\n\na,b\n\n\r\nc,d\n\n"), "4:a|b 7:c|d");
+        assert_eq!(shown("\r\ra,b\r\rc"), "3:a|b 5:c");
+    }
+
+    #[test]
+    fn a_file_of_little_but_separators_is_refused_before_it_is_read() {
+        for mark in ["\n", "\"", ",", "\r"] {
+            let text = mark.repeat(MARKS_MAX);
+            assert_eq!(check_size(&text, Delimiter::Comma), Ok(()));
+            assert_eq!(check_size(&(text + ","), Delimiter::Comma), Err(FileError::TooManyCells));
+        }
+        assert_eq!(check_size(&"|".repeat(MARKS_MAX + 1), Delimiter::Comma), Ok(()));
     }
 
     #[test]

@@ -15,15 +15,12 @@ use crate::files::{Charges, Doubt, FileAccount, Hints, Rejections};
 
 /// A person's file has a handful; more are a column that is no account.
 const ACCOUNTS_MAX: usize = 200;
-/// Centuries of transactions, and few enough to be held at once.
-pub(super) const ROWS_MAX: usize = 1_000_000;
 
 #[derive(Default)]
 pub(super) struct Ledger {
     books: Vec<Book>,
     places: BTreeMap<(String, String, Currency), usize>,
     last: usize,
-    rows: usize,
 }
 
 struct Book {
@@ -47,11 +44,7 @@ struct Note {
 
 impl Ledger {
     pub(super) fn add(&mut self, line: usize, entry: Entry<'_>) -> Result<(), String> {
-        if self.rows == ROWS_MAX {
-            return Err(format!("The file has more than {ROWS_MAX} rows; split it."));
-        }
         let place = self.place(&entry)?;
-        self.rows += 1;
         let book = &mut self.books[place];
         if book.card.as_deref().is_some_and(|it| !same(it, entry.card)) {
             book.card = Some(String::new());

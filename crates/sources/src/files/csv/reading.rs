@@ -3,24 +3,26 @@
 use std::borrow::Cow;
 
 use super::detect;
-use super::dialect::{Records, tidy};
+use super::dialect::{Records, check_size, tidy};
 use super::ledger::Ledger;
 use super::mapping::{Field, Layout, Mapping};
 use super::rows::Reader;
 use super::sample;
 use crate::files::amount::{DecimalMark, Marks};
 use crate::files::dates::Orders;
+use crate::files::limits::head;
 use crate::files::{DateOrder, Doubt, FileError, Format, Hints, Reading, Rejections};
 
 pub(super) fn read(text: &str, mapping: &Mapping, hints: &Hints) -> Result<Reading, FileError> {
     let broken = |reason| FileError::Broken { format: Format::Csv, reason };
+    check_size(text, mapping.delimiter)?;
     let (_, titles) = begin(text, mapping);
     let layout = mapping.layout(&titles).map_err(broken)?;
-    let survey = Survey::of(text, mapping, &layout);
+    let survey = Survey::of(text, mapping, &layout, hints)?;
     let mark = mapping.decimal_mark.unwrap_or_else(|| survey.marks.mark());
     let (order, doubt) = survey.order(mapping, hints, mark);
     let reader = Reader::new(mapping, &layout, hints, (order, mark), titles.len());
-    let (ledger, mut rejected) = read_rows(text, mapping, &reader);
+    let (ledger, mut rejected) = read_rows(text, mapping, &reader, hints)?;
     let number = number_above(text, mapping);
     let (accounts, charges) = ledger.finish(mapping, hints, number, &mut rejected);
     // Rows that fail only when all are known come last, but belong in their place.
@@ -36,7 +38,9 @@ fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
     if mapping.has_header {
         let mut cells = Vec::new();
         records.next(&mut cells);
-        let mut titles: Vec<String> = cells.iter().map(|it| tidy(it).to_owned()).collect();
+        // As long as a sample shows them, so that a mapping names them alike.
+        let title = |it: &Cow<'_, str>| head(tidy(it), sample::CELL_CHARS).to_owned();
+        let mut titles: Vec<String> = cells.iter().map(title).collect();
         // A delimiter at the end of the titles begins no column.
         while titles.last().is_some_and(String::is_empty) {
             titles.pop();
@@ -48,13 +52,27 @@ fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
     (records, (1..=width).map(|it| format!("Column {it}")).collect())
 }
 
-fn read_rows<'m>(text: &str, mapping: &Mapping, reader: &Reader<'m>) -> (Ledger, Rejections) {
+/// Refuses a file with more rows than may be kept, whatever is in them.
+fn check_rows(count: usize, hints: &Hints) -> Result<(), FileError> {
+    let most = hints.limits.rows;
+    if count > most { Err(FileError::TooManyRows { most }) } else { Ok(()) }
+}
+
+fn read_rows<'m>(
+    text: &str,
+    mapping: &Mapping,
+    reader: &Reader<'m>,
+    hints: &Hints,
+) -> Result<(Ledger, Rejections), FileError> {
     let (mut records, titles) = begin(text, mapping);
     let (mut ledger, mut rejected) = (Ledger::default(), Rejections::default());
     let mut cells = Vec::new();
     // Rows without a date or an amount, of which the last are the file's closing words.
     let mut prose = Rejections::default();
+    let mut count = 0;
     while let Some(line) = records.next(&mut cells) {
+        count += 1;
+        check_rows(count, hints)?;
         let refusal = reader.row(&cells, |entry| ledger.add(line, entry)).err();
         match refusal {
             // Where files were joined, the titles come again.
@@ -68,7 +86,7 @@ fn read_rows<'m>(text: &str, mapping: &Mapping, reader: &Reader<'m>) -> (Ledger,
             }
         }
     }
-    (ledger, rejected)
+    Ok((ledger, rejected))
 }
 
 fn is_same(cells: &[Cow<'_, str>], titles: &[String]) -> bool {
@@ -88,10 +106,15 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(text: &str, mapping: &Mapping, layout: &Layout) -> Survey {
+    fn of(
+        text: &str,
+        mapping: &Mapping,
+        layout: &Layout,
+        hints: &Hints,
+    ) -> Result<Survey, FileError> {
         let mut survey = Survey::default();
         if mapping.date_order.is_some() && mapping.decimal_mark.is_some() {
-            return survey;
+            return Ok(survey);
         }
         let all = |fields: &[Field]| -> Vec<usize> {
             fields.iter().flat_map(|it| layout.all(*it)).copied().collect()
@@ -100,13 +123,15 @@ impl Survey {
         let amounts =
             all(&[Field::Amount, Field::Debit, Field::Credit, Field::Fee, Field::Balance]);
         let (mut records, _) = begin(text, mapping);
-        let mut cells = Vec::new();
+        let (mut cells, mut count) = (Vec::new(), 0);
         while records.next(&mut cells).is_some() {
+            count += 1;
+            check_rows(count, hints)?;
             let told = |place: &usize| cells.get(*place).map(|it| tidy(it));
             dates.iter().filter_map(told).for_each(|it| survey.orders.see(it));
             amounts.iter().filter_map(told).for_each(|it| survey.marks.see(it));
         }
-        survey
+        Ok(survey)
     }
 
     /// The person's mapping, else what a date of the file proves, else the person's earlier word, else a doubt.
@@ -126,10 +151,16 @@ impl Survey {
     }
 }
 
+/// Of a line above the titles; what comes later in it is no number of an account.
+const LINE_CHARS: usize = 1_000;
+
 /// The number of the account, if an IBAN stands above the titles.
 fn number_above(text: &str, mapping: &Mapping) -> Option<String> {
     let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
-    above.flat_map(|line| line.split(['"', ';', ',', '\t', '|', ':'])).find_map(iban)
+    above
+        .map(|line| head(line, LINE_CHARS))
+        .flat_map(|line| line.split(['"', ';', ',', '\t', '|', ':']))
+        .find_map(iban)
 }
 
 fn iban(text: &str) -> Option<String> {

@@ -1,14 +1,17 @@
 //! The first rows of a file, for finding out how it is built and for showing it.
 
 use super::dialect::{Delimiter, Records, tidy};
+use crate::files::limits::head;
 
 /// Titles stand no lower than this.
 pub(super) const PREAMBLE_LINES: usize = 21;
 /// Enough to judge by, few enough to be cheap.
 const ROWS: usize = 60;
 const BYTES: usize = 128 * 1_024;
+/// Nothing beyond is looked at, whatever the first rows are: a file may begin with a cell or a gap of any length.
+const WINDOW: usize = 2 * BYTES;
 /// What is longer than this is cut: a sample is looked at, not kept.
-const CELL_CHARS: usize = 200;
+pub(super) const CELL_CHARS: usize = 200;
 
 /// A row as it stands in the file, its cells trimmed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +24,16 @@ pub struct Row {
 pub(super) fn rows(text: &str, delimiter: Delimiter, skip_lines: usize) -> Vec<Row> {
     let mut records = Records::new(text, delimiter);
     records.skip_lines(skip_lines);
+    let is_cut = records.end_after(WINDOW);
     let (mut rows, mut cells, begin) = (Vec::new(), Vec::new(), records.position());
     while rows.len() < ROWS && records.position() - begin < BYTES {
         let Some(line) = records.next(&mut cells) else { break };
-        let cut = |cell: &str| match tidy(cell).char_indices().nth(CELL_CHARS) {
-            Some((end, _)) => tidy(cell)[..end].to_owned(),
-            None => tidy(cell).to_owned(),
-        };
-        rows.push(Row { line, cells: cells.iter().map(|it| cut(it)).collect() });
+        // A row that reaches the end of the window may go on behind it.
+        if is_cut && records.is_at_end() && !rows.is_empty() {
+            break;
+        }
+        let cells = cells.iter().map(|it| head(tidy(it), CELL_CHARS).to_owned()).collect();
+        rows.push(Row { line, cells });
     }
     rows
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::files::golden::{self, hints, show};
-use crate::files::{Charges, DateOrder, Doubt};
+use crate::files::{Charges, DateOrder, Doubt, Limits};
 
 #[test]
 fn every_fixture_is_read_as_expected() {
@@ -211,6 +211,60 @@ fn hostile_files_are_read_in_bounded_time_and_memory() {
     ] {
         let _ = read(bytes.as_bytes(), &hints());
     }
+}
+
+/// Each of these took seconds: nothing in them is a row, or every byte of them ends a cell.
+#[test]
+fn the_largest_files_of_little_but_separators_are_refused_or_read_at_once() {
+    let head = "Date,Amount\n2026-01-05,1\n";
+    let all = BYTES_MAX - head.len();
+    let some = 1 << 20;
+    for (piece, bytes) in [
+        ("\n", all),
+        ("\"", all),
+        (",", all),
+        ("\r\n", some),
+        ("\"\n", some),
+        (",\n", some),
+        (" ", some),
+        ("\"\",", some),
+        ("x\n", some),
+        ("\"x", some),
+    ] {
+        let text = head.to_owned() + &piece.repeat(bytes / piece.len());
+        match read(text.as_bytes(), &hints()) {
+            Ok(reading) => assert!(reading.rejected.count <= hints().limits.rows),
+            Err(FileError::TooManyCells | FileError::TooManyRows { .. } | FileError::Unknown) => {}
+            Err(other) => panic!("{piece:?}: {other}"),
+        }
+        // The same without a table in front of it.
+        let _ = read(text[head.len()..].as_bytes(), &hints());
+    }
+}
+
+#[test]
+fn rows_are_bounded_whatever_is_in_them() {
+    let limits = Limits { rows: 20, ..Limits::DEFAULT };
+    let few = Hints { limits, ..hints() };
+    let refusal = FileError::TooManyRows { most: 20 };
+    for row in ["2026-01-05,1\n", "no row\n"] {
+        let text = |count: usize| format!("Date,Amount\n2026-01-05,1\n{}", row.repeat(count));
+        assert!(read(text(19).as_bytes(), &few).is_ok());
+        assert_eq!(read(text(20).as_bytes(), &few).unwrap_err(), refusal);
+    }
+}
+
+#[test]
+fn a_cell_of_any_length_is_short_in_what_is_shown() {
+    let long = "x".repeat(1 << 20);
+    let text = format!("Date,Amount,{long}\n2026-01-05,{long},{long}\n2026-01-06,1,{long}\n");
+    let found = detect(text.as_bytes(), &hints()).unwrap();
+    let cells = found.sheet.rows.iter().flat_map(|it| &it.cells);
+    let titles = found.sheet.columns.iter().map(|it| &it.title);
+    assert!(cells.chain(titles).all(|it| it.len() <= 200));
+    let reading = read(text.as_bytes(), &hints()).unwrap();
+    assert_eq!(reading.rejected.count, 1);
+    assert!(reading.rejected.rows.iter().all(|it| it.reason.len() < 1_000));
 }
 
 fn many(row: impl Fn(usize) -> String) -> String {

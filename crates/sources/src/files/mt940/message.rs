@@ -50,7 +50,7 @@ struct Told {
 
 impl<'a> Book<'a> {
     pub(super) fn new(hints: &'a Hints) -> Book<'a> {
-        let (rejected, ledger) = (Rejections::default(), Ledger::default());
+        let (rejected, ledger) = (Rejections::default(), Ledger::new(hints.limits.rows));
         Book { hints, rejected, ledger, message: None, found: 0 }
     }
 

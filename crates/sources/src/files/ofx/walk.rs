@@ -14,10 +14,8 @@ use super::tags::{Aggregate, DETAIL_RANK, LIST_RANK, Part, aggregate};
 use super::tokens::{Token, Tokens};
 use super::trade::Trade;
 use crate::files::decimals::quote;
-use crate::files::{Hints, ROWS_MAX, Rejections};
-
-/// More accounts than any bank puts into one file.
-const ACCOUNTS_MAX: usize = 1_000;
+use crate::files::limits::{ACCOUNTS_MAX, counted};
+use crate::files::{Hints, Rejections};
 
 /// What a file says, in the order in which it says it.
 pub(super) struct Walk<'a, 'h> {
@@ -340,7 +338,9 @@ impl<'a, 'h> Walk<'a, 'h> {
     fn is_refused(&mut self, at: usize) -> bool {
         self.count += 1;
         let reason = match &self.unknown_currency {
-            _ if self.count > ROWS_MAX => format!("the file has more than {ROWS_MAX} rows"),
+            _ if self.count > self.hints.limits.rows => {
+                format!("the file has more than {} rows", counted(self.hints.limits.rows))
+            }
             Some(code) => format!("the currency {} of its statement is unknown", quote(code)),
             None => return false,
         };

@@ -1,43 +1,58 @@
 //! What was exported from here: the zip file with everything, or its list of transactions alone.
 
+mod rows;
 mod shapes;
 #[cfg(test)]
 mod tests;
 mod zip;
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use crate::apart::tell_apart;
 
-use super::{FileAccount, FileError, Format, Hints, ROWS_MAX, Reading, Rejections};
+use super::limits::{ACCOUNTS_MAX, Limits};
+use super::{FileAccount, FileError, Format, Hints, Reading, Rejections};
+use rows::each_row;
 use shapes::{AccountShape, BalanceShape, HeldShape, TransactionShape};
-use zip::Zip;
+use zip::{Budget, Zip};
+
+const ACCOUNTS: &str = "accounts.json";
+const BALANCES: &str = "balances.json";
+const TRANSACTIONS: &str = "transactions.json";
+const HOLDINGS: &str = "investments.json";
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     if bytes.starts_with(b"PK\x03\x04") {
-        return Zip::open(bytes).is_some_and(|it| it.has("transactions.json"));
+        return Zip::open(bytes).is_some_and(|it| it.has(TRANSACTIONS));
     }
     let head = &bytes[..bytes.len().min(4_096)];
     let head = String::from_utf8_lossy(head);
     head.trim_start().starts_with("[") && head.contains("\"cash_flow_direction\"")
 }
 
-pub(super) fn read(bytes: &[u8], _: &Hints) -> Result<Reading, FileError> {
-    let mut book = Book::default();
+pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+    let mut book = Book::new(hints.limits);
     if !bytes.starts_with(b"PK\x03\x04") {
         book.transactions(bytes)?;
         return Ok(book.finish());
     }
     let zip = Zip::open(bytes).ok_or_else(|| broken("the zip file is cut or damaged"))?;
-    let part = |name: &str| {
-        let found = zip.read(name);
-        found.ok_or_else(|| broken(&format!("{name} within it cannot be unpacked")))
-    };
-    book.accounts(&part("accounts.json")?)?;
-    book.balances(&part("balances.json")?)?;
-    book.transactions(&part("transactions.json")?)?;
-    book.holdings(&part("investments.json")?)?;
-    Ok(book.finish())
+    let most_bytes = hints.limits.unpacked_bytes;
+    let too_large = FileError::UnpacksTooLarge { most_bytes };
+    // What the file says of itself refuses it at once; what it unpacks to in truth is counted as well.
+    if zip.stated_bytes(&[ACCOUNTS, BALANCES, TRANSACTIONS, HOLDINGS]) > most_bytes {
+        return Err(too_large);
+    }
+    let budget = Budget::new(most_bytes);
+    let read = book.parts(|name| {
+        let part = zip.part(name, &budget);
+        part.ok_or_else(|| broken(&format!("{name} within it cannot be unpacked")))
+    });
+    match read {
+        Err(_) if budget.is_spent() => Err(too_large),
+        read => read.map(|()| book.finish()),
+    }
 }
 
 fn broken(reason: &str) -> FileError {
@@ -45,66 +60,87 @@ fn broken(reason: &str) -> FileError {
 }
 
 /// The accounts by their ids, which sort by when they were made.
-#[derive(Default)]
 struct Book {
     accounts: BTreeMap<String, FileAccount>,
     rejected: Rejections,
+    limits: Limits,
 }
 
 impl Book {
-    fn accounts(&mut self, json: &[u8]) -> Result<(), FileError> {
-        for (place, shape) in rows::<AccountShape<'_>>("accounts.json", json)?.iter().enumerate() {
-            match shape.draft() {
-                Ok(draft) => {
-                    let account = FileAccount { bank: None, draft };
-                    self.accounts.insert(shape.id.to_string(), account);
-                }
-                Err(reason) => self.reject("account", place, &reason),
-            }
-        }
-        Ok(())
+    fn new(limits: Limits) -> Book {
+        Book { accounts: BTreeMap::new(), rejected: Rejections::default(), limits }
     }
 
-    fn balances(&mut self, json: &[u8]) -> Result<(), FileError> {
-        for (place, shape) in rows::<BalanceShape<'_>>("balances.json", json)?.iter().enumerate() {
-            let Some(account) = self.accounts.get_mut(&*shape.account_id) else { continue };
+    fn parts<R: Read>(
+        &mut self,
+        part: impl Fn(&str) -> Result<R, FileError>,
+    ) -> Result<(), FileError> {
+        self.accounts(part(ACCOUNTS)?)?;
+        self.balances(part(BALANCES)?)?;
+        self.transactions(part(TRANSACTIONS)?)?;
+        self.holdings(part(HOLDINGS)?)
+    }
+
+    fn accounts(&mut self, json: impl Read) -> Result<(), FileError> {
+        let most = self.limits.rows;
+        each_row(ACCOUNTS, json, most, |place, shape: AccountShape| match shape.draft() {
+            Ok(draft) => self.keep(shape.id, FileAccount { bank: None, draft }).map(drop),
+            Err(reason) => Ok(self.reject("account", place, &reason)),
+        })
+    }
+
+    fn balances(&mut self, json: impl Read) -> Result<(), FileError> {
+        let most = self.limits.rows;
+        each_row(BALANCES, json, most, |place, shape: BalanceShape| {
+            let Some(account) = self.accounts.get_mut(&shape.account_id) else { return Ok(()) };
             match shape.balance(account.draft.currency) {
                 Ok(balance) => account.draft.past_balances.push(balance),
                 Err(reason) => self.reject("balance", place, &reason),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
-    fn transactions(&mut self, json: &[u8]) -> Result<(), FileError> {
-        let shapes = rows::<TransactionShape<'_>>("transactions.json", json)?;
-        for (place, shape) in shapes.iter().enumerate().take(ROWS_MAX) {
-            match shape.draft() {
-                Ok(row) => {
-                    let id = shape.account_id.to_string();
-                    let account = self.accounts.entry(id).or_insert_with(|| shape.account());
-                    if account.draft.currency == row.amount.currency() {
-                        account.draft.transactions.push(row);
-                    } else {
-                        let reason = "it is in another currency than its account";
-                        self.reject("transaction", place, reason);
-                    }
+    fn transactions(&mut self, json: impl Read) -> Result<(), FileError> {
+        let most = self.limits.rows;
+        each_row(TRANSACTIONS, json, most, |place, shape: TransactionShape| {
+            let row = match shape.draft() {
+                Ok(row) => row,
+                Err(reason) => return Ok(self.reject("transaction", place, &reason)),
+            };
+            let account = match self.accounts.contains_key(&shape.account_id) {
+                true => self.accounts.get_mut(&shape.account_id),
+                false => Some(self.keep(shape.account_id.clone(), shape.account())?),
+            };
+            match account.filter(|it| it.draft.currency == row.amount.currency()) {
+                Some(account) => account.draft.transactions.push(row),
+                None => {
+                    let reason = "it is in another currency than its account";
+                    self.reject("transaction", place, reason);
                 }
-                Err(reason) => self.reject("transaction", place, &reason),
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
-    fn holdings(&mut self, json: &[u8]) -> Result<(), FileError> {
-        for (place, shape) in rows::<HeldShape<'_>>("investments.json", json)?.iter().enumerate() {
-            let Some(account) = self.accounts.get_mut(&*shape.account_id) else { continue };
+    fn holdings(&mut self, json: impl Read) -> Result<(), FileError> {
+        let most = self.limits.rows;
+        each_row(HOLDINGS, json, most, |place, shape: HeldShape| {
+            let Some(account) = self.accounts.get_mut(&shape.account_id) else { return Ok(()) };
             match shape.draft() {
                 Ok(held) => account.draft.holdings.get_or_insert_default().push(held),
                 Err(reason) => self.reject("holding", place, &reason),
             }
+            Ok(())
+        })
+    }
+
+    fn keep(&mut self, id: String, account: FileAccount) -> Result<&mut FileAccount, FileError> {
+        if self.accounts.len() == ACCOUNTS_MAX && !self.accounts.contains_key(&id) {
+            return Err(broken(&format!("it has more than {ACCOUNTS_MAX} accounts")));
         }
-        Ok(())
+        let place = self.accounts.entry(id);
+        Ok(place.insert_entry(account).into_mut())
     }
 
     /// Each row stands on a line of its own, below a line with the bracket.
@@ -130,9 +166,4 @@ impl Book {
 /// A sentence, not the file.
 fn cut(error: &serde_json::Error) -> String {
     error.to_string().chars().take(200).collect()
-}
-
-fn rows<'a, T: serde::Deserialize<'a>>(name: &str, json: &'a [u8]) -> Result<Vec<T>, FileError> {
-    serde_json::from_slice(json)
-        .map_err(|error| broken(&format!("{name} is no list as we write it: {}", cut(&error))))
 }

@@ -1,7 +1,5 @@
 //! The rows of an export, as the API writes them. Amounts are read from their digits.
 
-use std::borrow::Cow;
-
 use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, AssetClass, BalanceDraft, HoldingDraft};
 use base::draft::{PastBalance, SecurityDraft, SecurityKind, TransactionDraft};
@@ -13,113 +11,105 @@ use crate::bounds::{is_absurd, is_day};
 use crate::files::FileAccount;
 use crate::files::decimals::quote;
 
-type Text<'a> = Cow<'a, str>;
-
 #[derive(Deserialize)]
-pub(super) struct AccountShape<'a> {
-    #[serde(borrow)]
-    pub(super) id: Text<'a>,
-    name: Text<'a>,
-    mask: Option<Text<'a>>,
-    r#type: Text<'a>,
-    subtype: Option<Text<'a>>,
-    status: Text<'a>,
-    currency: Text<'a>,
-    #[serde(borrow)]
-    balance_current: Option<&'a RawValue>,
-    balance_available: Option<&'a RawValue>,
-    balance_limit: Option<&'a RawValue>,
-    interest_rate_percentage: Option<&'a RawValue>,
-    apy_percent_display: Option<Text<'a>>,
-    next_payment_due_date: Option<Text<'a>>,
-    institution_name: Option<Text<'a>>,
-    institution_logo: Option<Text<'a>>,
-    as_of: Option<Text<'a>>,
-    updated_at: Text<'a>,
+pub(super) struct AccountShape {
+    pub(super) id: String,
+    name: String,
+    mask: Option<String>,
+    r#type: String,
+    subtype: Option<String>,
+    status: String,
+    currency: String,
+    balance_current: Option<Box<RawValue>>,
+    balance_available: Option<Box<RawValue>>,
+    balance_limit: Option<Box<RawValue>>,
+    interest_rate_percentage: Option<Box<RawValue>>,
+    apy_percent_display: Option<String>,
+    next_payment_due_date: Option<String>,
+    institution_name: Option<String>,
+    institution_logo: Option<String>,
+    as_of: Option<String>,
+    updated_at: String,
 }
 
-impl AccountShape<'_> {
+impl AccountShape {
     pub(super) fn draft(&self) -> Result<AccountDraft, String> {
         let currency = currency(&self.currency)?;
         let kind = AccountKind::parse(&self.r#type)
             .ok_or_else(|| format!("{} is no type of account", quote(&self.r#type)))?;
         let as_of = self.as_of.as_deref().map(moment).transpose()?;
-        let balance = match (self.balance_current, as_of) {
+        let balance = match (&self.balance_current, as_of) {
             (Some(current), Some(as_of)) => Some(BalanceDraft {
                 as_of,
                 current_minor: minor(current, currency)?,
-                available_minor: maybe_minor(self.balance_available, currency)?,
-                limit_minor: maybe_minor(self.balance_limit, currency)?,
+                available_minor: maybe_minor(self.balance_available.as_deref(), currency)?,
+                limit_minor: maybe_minor(self.balance_limit.as_deref(), currency)?,
             }),
             _ => None,
         };
-        let rate = self.interest_rate_percentage.map(fixed).transpose()?;
-        let closed_on = match &*self.status {
+        let rate = self.interest_rate_percentage.as_deref().map(fixed).transpose()?;
+        let closed_on = match self.status.as_str() {
             "closed" => Some(day(self.updated_at.get(..10).unwrap_or_default())?),
             _ => None,
         };
         Ok(AccountDraft {
-            mask: owned(&self.mask),
-            subtype: owned(&self.subtype),
-            institution_name: owned(&self.institution_name),
-            institution_logo: owned(&self.institution_logo),
+            mask: self.mask.clone(),
+            subtype: self.subtype.clone(),
+            institution_name: self.institution_name.clone(),
+            institution_logo: self.institution_logo.clone(),
             closed_on,
             balance,
             interest_rate: rate,
-            apy_display: owned(&self.apy_percent_display),
+            apy_display: self.apy_percent_display.clone(),
             next_payment_due_on: self.next_payment_due_date.as_deref().map(day).transpose()?,
-            ..AccountDraft::new(&*self.id, &*self.name, kind, currency)
+            ..AccountDraft::new(&self.id, &self.name, kind, currency)
         })
     }
 }
 
 #[derive(Deserialize)]
-pub(super) struct BalanceShape<'a> {
-    #[serde(borrow)]
-    pub(super) account_id: Text<'a>,
-    date: Text<'a>,
-    #[serde(borrow)]
-    balance_current: &'a RawValue,
+pub(super) struct BalanceShape {
+    pub(super) account_id: String,
+    date: String,
+    balance_current: Box<RawValue>,
 }
 
-impl BalanceShape<'_> {
+impl BalanceShape {
     pub(super) fn balance(&self, currency: Currency) -> Result<PastBalance, String> {
-        let current_minor = minor(self.balance_current, currency)?;
+        let current_minor = minor(&self.balance_current, currency)?;
         Ok(PastBalance { on: day(&self.date)?, current_minor })
     }
 }
 
 #[derive(Deserialize)]
-pub(super) struct TransactionShape<'a> {
-    #[serde(borrow)]
-    id: Text<'a>,
-    pub(super) account_id: Text<'a>,
-    account_name: Text<'a>,
-    #[serde(borrow)]
-    amount: &'a RawValue,
-    currency: Text<'a>,
-    date_posted: Text<'a>,
-    date_authorized: Option<Text<'a>>,
+pub(super) struct TransactionShape {
+    id: String,
+    pub(super) account_id: String,
+    account_name: String,
+    amount: Box<RawValue>,
+    currency: String,
+    date_posted: String,
+    date_authorized: Option<String>,
     pending: bool,
-    category_tier2: Option<Text<'a>>,
-    counterparty_name: Option<Text<'a>>,
-    counterparty_logo_url: Option<Text<'a>>,
-    original_description: Text<'a>,
+    category_tier2: Option<String>,
+    counterparty_name: Option<String>,
+    counterparty_logo_url: Option<String>,
+    original_description: String,
 }
 
-impl TransactionShape<'_> {
+impl TransactionShape {
     pub(super) fn draft(&self) -> Result<TransactionDraft, String> {
         let currency = currency(&self.currency)?;
         Ok(TransactionDraft {
-            external_id: Some(self.id.to_string()).filter(|it| !it.is_empty()),
+            external_id: Some(self.id.clone()).filter(|it| !it.is_empty()),
             pending: self.pending,
             settles: None,
             posted_on: day(&self.date_posted)?,
             authorized_on: self.date_authorized.as_deref().map(day).transpose()?,
-            amount: Money::new(minor(self.amount, currency)?, currency),
-            description: self.original_description.to_string(),
-            counterparty: owned(&self.counterparty_name),
-            counterparty_logo_url: owned(&self.counterparty_logo_url),
+            amount: Money::new(minor(&self.amount, currency)?, currency),
+            description: self.original_description.clone(),
+            counterparty: self.counterparty_name.clone(),
+            counterparty_logo_url: self.counterparty_logo_url.clone(),
             category: self.category_tier2.as_deref().and_then(Category::parse),
         })
     }
@@ -127,39 +117,37 @@ impl TransactionShape<'_> {
     /// All that a list of transactions alone says of an account.
     pub(super) fn account(&self) -> FileAccount {
         let currency = currency(&self.currency).unwrap_or(Currency::USD);
-        let (id, name) = (&*self.account_id, &*self.account_name);
+        let (id, name) = (&self.account_id, &self.account_name);
         FileAccount { bank: None, draft: AccountDraft::new(id, name, AccountKind::Other, currency) }
     }
 }
 
 #[derive(Deserialize)]
-pub(super) struct HeldShape<'a> {
-    #[serde(borrow)]
-    pub(super) account_id: Text<'a>,
-    security_id: Text<'a>,
-    symbol: Option<Text<'a>>,
-    name: Text<'a>,
-    security_type: Text<'a>,
-    asset_class: Text<'a>,
-    currency: Text<'a>,
-    #[serde(borrow)]
-    quantity: &'a RawValue,
-    last_price: Option<&'a RawValue>,
-    last_price_at: Option<Text<'a>>,
-    current_value: Option<&'a RawValue>,
-    cost_basis_total: Option<&'a RawValue>,
+pub(super) struct HeldShape {
+    pub(super) account_id: String,
+    security_id: String,
+    symbol: Option<String>,
+    name: String,
+    security_type: String,
+    asset_class: String,
+    currency: String,
+    quantity: Box<RawValue>,
+    last_price: Option<Box<RawValue>>,
+    last_price_at: Option<String>,
+    current_value: Option<Box<RawValue>>,
+    cost_basis_total: Option<Box<RawValue>>,
 }
 
-impl HeldShape<'_> {
+impl HeldShape {
     pub(super) fn draft(&self) -> Result<HoldingDraft, String> {
         let currency = currency(&self.currency)?;
-        let price = self.last_price.map(fixed).transpose()?;
-        let value = maybe_minor(self.current_value, currency)?;
+        let price = self.last_price.as_deref().map(fixed).transpose()?;
+        let value = maybe_minor(self.current_value.as_deref(), currency)?;
         Ok(HoldingDraft {
             security: SecurityDraft {
-                external_id: self.security_id.to_string(),
-                symbol: owned(&self.symbol),
-                name: self.name.to_string(),
+                external_id: self.security_id.clone(),
+                symbol: self.symbol.clone(),
+                name: self.name.clone(),
                 kind: SecurityKind::parse(&self.security_type).unwrap_or(SecurityKind::Other),
                 asset_class: AssetClass::parse(&self.asset_class).unwrap_or(AssetClass::Other),
                 currency,
@@ -167,15 +155,11 @@ impl HeldShape<'_> {
                 previous_close: None,
                 priced_at: self.last_price_at.as_deref().map(moment).transpose()?,
             },
-            quantity: fixed(self.quantity)?,
-            cost_basis_minor: maybe_minor(self.cost_basis_total, currency)?,
+            quantity: fixed(&self.quantity)?,
+            cost_basis_minor: maybe_minor(self.cost_basis_total.as_deref(), currency)?,
             institution_value_minor: value.filter(|_| price.is_none()),
         })
     }
-}
-
-fn owned(text: &Option<Text<'_>>) -> Option<String> {
-    text.as_deref().map(str::to_owned)
 }
 
 fn currency(code: &str) -> Result<Currency, String> {

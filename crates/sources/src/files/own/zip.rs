@@ -1,11 +1,10 @@
 //! The files within a zip file, as far as we write such files ourselves.
 
-use std::io::Read as _;
+use std::cell::Cell;
+use std::io::{self, Read};
 
 use flate2::read::DeflateDecoder;
 
-/// More than an export of a lifetime unpacks to; a small file that claims more is an attack.
-const UNPACKED_MAX: u64 = 512 * 1_024 * 1_024;
 const ENTRIES_MAX: usize = 200;
 const END: &[u8] = b"PK\x05\x06";
 /// The end of the list, and the longest comment that may follow it.
@@ -17,6 +16,8 @@ struct Entry<'a> {
     name: &'a str,
     method: u16,
     compressed: usize,
+    /// What it says it unpacks to. Only unpacking it tells.
+    uncompressed: usize,
     starts_at: usize,
 }
 
@@ -44,6 +45,7 @@ impl<'a> Zip<'a> {
                 name: std::str::from_utf8(bytes.get(at + 46..at + 46 + name)?).ok()?,
                 method: short(bytes, at + 10)?,
                 compressed: long(bytes, at + 20)?,
+                uncompressed: long(bytes, at + 24)?,
                 starts_at: long(bytes, at + 42)?,
             });
             at += 46 + name + extra + comment;
@@ -55,8 +57,15 @@ impl<'a> Zip<'a> {
         self.entries.iter().any(|it| it.name == name)
     }
 
-    /// The content of a file; none when it is not there or cannot be unpacked.
-    pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
+    /// What these parts say they unpack to, together.
+    pub(super) fn stated_bytes(&self, names: &[&str]) -> u64 {
+        let wanted = self.entries.iter().filter(|it| names.contains(&it.name));
+        wanted.map(|it| it.uncompressed as u64).sum()
+    }
+
+    /// The content of a part, unpacked as it is read; none when it is not there or cannot be unpacked. What is read
+    /// counts against the budget.
+    pub(super) fn part<'b>(&self, name: &str, budget: &'b Budget) -> Option<Part<'a, 'b>> {
         let entry = self.entries.iter().find(|it| it.name == name)?;
         let at = entry.starts_at;
         if self.bytes.get(at..at.checked_add(4)?)? != b"PK\x03\x04" {
@@ -66,16 +75,61 @@ impl<'a> Zip<'a> {
             usize::from(short(self.bytes, at + 26)?) + usize::from(short(self.bytes, at + 28)?);
         let from = at + 30 + skipped;
         let packed = self.bytes.get(from..from.checked_add(entry.compressed)?)?;
-        match entry.method {
-            0 => Some(packed.to_vec()),
-            8 => {
-                let mut out = Vec::new();
-                let mut unpacked = DeflateDecoder::new(packed).take(UNPACKED_MAX + 1);
-                unpacked.read_to_end(&mut out).ok()?;
-                (out.len() as u64 <= UNPACKED_MAX).then_some(out)
+        let content = match entry.method {
+            0 => Content::Stored(packed),
+            8 => Content::Deflated(Box::new(DeflateDecoder::new(packed))),
+            _ => return None,
+        };
+        Some(Part { content, budget })
+    }
+}
+
+/// How many bytes the parts of a file may still unpack to.
+pub(super) struct Budget {
+    left: Cell<u64>,
+    is_spent: Cell<bool>,
+}
+
+impl Budget {
+    pub(super) fn new(bytes: u64) -> Budget {
+        Budget { left: Cell::new(bytes), is_spent: Cell::new(false) }
+    }
+
+    /// Whether more was unpacked than may be.
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_spent.get()
+    }
+
+    fn spend(&self, bytes: usize) -> io::Result<()> {
+        match self.left.get().checked_sub(bytes as u64) {
+            Some(left) => self.left.set(left),
+            None => {
+                self.is_spent.set(true);
+                return Err(io::Error::other("it unpacks to too much"));
             }
-            _ => None,
         }
+        Ok(())
+    }
+}
+
+pub(super) struct Part<'a, 'b> {
+    content: Content<'a>,
+    budget: &'b Budget,
+}
+
+enum Content<'a> {
+    Stored(&'a [u8]),
+    Deflated(Box<DeflateDecoder<&'a [u8]>>),
+}
+
+impl Read for Part<'_, '_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = match &mut self.content {
+            Content::Stored(bytes) => bytes.read(out)?,
+            Content::Deflated(unpacked) => unpacked.read(out)?,
+        };
+        self.budget.spend(count)?;
+        Ok(count)
     }
 }
 

@@ -12,16 +12,12 @@ use base::draft::{AccountDraft, AccountKind, TransactionDraft};
 use base::{Currency, Date, Money};
 
 use super::decimals::{Comma, amount, quote};
+use super::limits::{ACCOUNTS_MAX, counted};
 use super::ofx::tokens::clean;
 use super::text::decode;
-use super::{
-    DateOrder, Doubt, FileAccount, FileError, Format, Hints, ROWS_MAX, Reading, Rejections,
-};
+use super::{DateOrder, Doubt, FileAccount, FileError, Format, Hints, Reading, Rejections};
 use dates::{Evidence, date};
 use records::{Item, Kind, Record, Records, Section};
-
-/// More accounts than anybody keeps.
-const ACCOUNTS_MAX: usize = 1_000;
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     const OPENING: usize = 1_024;
@@ -152,8 +148,9 @@ impl<'a, 'h> Book<'a, 'h> {
         let Some(current) = self.current else { return };
         self.count += 1;
         let row = match self.row(kind, record) {
-            Ok(_) if self.count > ROWS_MAX => {
-                let reason = format!("the file has more than {ROWS_MAX} rows");
+            Ok(_) if self.count > self.hints.limits.rows => {
+                let most = counted(self.hints.limits.rows);
+                let reason = format!("the file has more than {most} rows");
                 return self.rejected.add(record.line, reason);
             }
             Ok(row) => row,

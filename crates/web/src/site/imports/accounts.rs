@@ -21,13 +21,16 @@ const KINDS: [(AccountKind, &str); 5] = [
     (AccountKind::Other, "Something else"),
 ];
 
+/// Entries of all lists of accounts together, so that a file of many accounts stays a page.
+const OPTIONS_MAX: usize = 10_000;
+
 pub(super) fn card(person: &Person, look: &Look) -> Markup {
     html! {
         @if !look.accounts.is_empty() {
             section.card aria-labelledby="where" {
                 h2 id="where" { "Where it goes" }
                 @for (place, account) in look.accounts.iter().enumerate() {
-                    (one(person, account, (place, look.accounts.len() > 1)))
+                    (one(person, account, (place, look.accounts.len())))
                 }
             }
         }
@@ -44,7 +47,7 @@ pub(super) fn landing_text(landing: Landing) -> String {
     }
 }
 
-fn one(person: &Person, account: &AccountLook, (place, is_one_of_many): (usize, bool)) -> Markup {
+fn one(person: &Person, account: &AccountLook, (place, count): (usize, usize)) -> Markup {
     let chosen = landing_text(account.landing);
     html! {
         div.landing {
@@ -52,8 +55,8 @@ fn one(person: &Person, account: &AccountLook, (place, is_one_of_many): (usize, 
             (facts(person, account))
             div.filters {
                 input type="hidden" name={ "was_" (place) } value=(chosen);
-                (goes(account, place, &chosen))
-                (new_account(account, place, is_one_of_many))
+                (goes(account, place, (&chosen, OPTIONS_MAX / count.max(1))))
+                (new_account(account, place, count > 1))
             }
             @if account.landing == Landing::New && !account.candidates.is_empty() {
                 p.soft {
@@ -111,7 +114,7 @@ fn facts(person: &Person, account: &AccountLook) -> Markup {
     }
 }
 
-fn goes(account: &AccountLook, place: usize, chosen: &str) -> Markup {
+fn goes(account: &AccountLook, place: usize, (chosen, most): (&str, usize)) -> Markup {
     let id = format!("f-goes_{place}");
     let is_unclear = account.landing == Landing::Unclear;
     html! {
@@ -120,9 +123,10 @@ fn goes(account: &AccountLook, place: usize, chosen: &str) -> Markup {
             select id=(id) name={ "goes_" (place) } required[is_unclear] {
                 @if is_unclear { option value="" selected { "Choose an account" } }
                 option value="new" selected[chosen == "new"] { "A new account" }
-                @for (candidate, name) in &account.candidates {
+                @for (at, (candidate, name)) in account.candidates.iter().enumerate() {
                     @let value = Goes::Into(*candidate).text();
-                    option value=(value) selected[chosen == value] { (name) }
+                    // The chosen one is always among them.
+                    @if at < most || value == chosen { option value=(value) selected[chosen == value] { (name) } }
                 }
                 option value="none" selected[chosen == "none"] { "Leave it out" }
             }

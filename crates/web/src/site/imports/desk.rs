@@ -4,7 +4,7 @@ use axum::response::Response;
 use base::FileId;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::{Markup, html};
-use service::imports::files::{self, Held, Look, State};
+use service::imports::files::{self, Held, PreviewOutcome, PreviewSummary, State};
 use service::{Error, Result};
 
 use super::{DESK, address, history, shell, size};
@@ -15,9 +15,6 @@ use crate::site::shell::see_other;
 use crate::site::show::{counted, plural};
 use crate::site::trouble::{Shown, sentence};
 use crate::site::upload::{Sent, Uploads};
-
-/// Files beyond this, together, are not read for the list; each says what it is on its own page.
-const READ_BYTES_MAX: i64 = 8 * 1_024 * 1_024;
 
 pub(super) async fn get(person: Person) -> Shown {
     show(&person, StatusCode::OK, &Wrong::default()).await
@@ -30,7 +27,11 @@ pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -
         Ok(ids) => {
             let (next, said) = match ids.as_slice() {
                 [one] => (address(*one), String::new()),
-                _ => (DESK.to_owned(), format!("{count} files are here to be looked at.")),
+                _ => {
+                    // The list tells what is in them; what cannot be read now says so on its own page.
+                    refresh(&person).await;
+                    (DESK.to_owned(), format!("{count} files are here to be looked at."))
+                }
             };
             let by_script = headers.get(header::ACCEPT).is_some_and(|it| it == "application/json");
             let answer = see_other(&person, &next, &said);
@@ -69,18 +70,10 @@ async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
 }
 
 async fn show(person: &Person, status: StatusCode, wrong: &Wrong) -> Shown {
+    // No file is read to draw a list: whatever was staged, this page can be opened.
     let held = files::held(person.app(), &person.caller).await?;
-    let mut waiting = Vec::new();
-    let mut left = READ_BYTES_MAX;
-    for file in held.into_iter().filter(|it| it.state != State::Done) {
-        left -= file.size;
-        let look = match file.state == State::Open && left >= 0 {
-            true => look_at(person, file.id).await?,
-            false => None,
-        };
-        waiting.push((file, look));
-    }
-    let is_taking = waiting.iter().any(|(file, _)| file.state == State::Committing);
+    let waiting: Vec<Held> = held.into_iter().filter(|it| it.state != State::Done).collect();
+    let is_taking = waiting.iter().any(|it| it.state == State::Committing);
     let main = html! {
         h1 { "Import" }
         (wrong.summary())
@@ -93,12 +86,11 @@ async fn show(person: &Person, status: StatusCode, wrong: &Wrong) -> Shown {
     Ok(shell.page_with(status, person, main))
 }
 
-/// None if it was imported or discarded in between.
-async fn look_at(person: &Person, id: FileId) -> Result<Option<Look>> {
-    match files::look(person.app(), &person.caller, id).await {
-        Ok(look) => Ok(Some(look)),
-        Err(Error::NotFound(_)) => Ok(None),
-        Err(error) => Err(error),
+/// Reads the small files that wait anew, so that the list tells of each as things stand now. The list is shown in any
+/// case.
+pub(super) async fn refresh(person: &Person) {
+    if let Err(error) = files::refresh(person.app(), &person.caller).await {
+        tracing::warn!(%error, user = %person.caller.user, "staged files could not be previewed");
     }
 }
 
@@ -128,13 +120,11 @@ fn zone(person: &Person) -> Markup {
     }
 }
 
-type Waiting = (Held, Option<Look>);
-
-fn list(person: &Person, waiting: &[Waiting], is_taking: bool) -> Markup {
+fn list(person: &Person, waiting: &[Held], is_taking: bool) -> Markup {
+    let is_ready = |it: &PreviewSummary| it.outcome == PreviewOutcome::Ready;
     let ready = waiting
         .iter()
-        .filter(|(_, look)| look.as_ref().is_none_or(|it| it.is_ready() && !is_old(it)))
-        .filter(|(file, _)| file.state == State::Open)
+        .filter(|it| it.state == State::Open && it.preview.as_ref().is_none_or(is_ready))
         .count();
     html! {
         section.card aria-labelledby="waiting" data-taking[is_taking] {
@@ -144,32 +134,26 @@ fn list(person: &Person, waiting: &[Waiting], is_taking: bool) -> Markup {
                     (fields::button("/import/all", &person.form_token, "Import all that are ready", "primary"))
                 }
             }
-            ul.rows { @for (file, look) in waiting { (row(person, file, look.as_ref())) } }
+            ul.rows { @for file in waiting { (row(person, file)) } }
         }
     }
 }
 
-/// Whether all of it is there already.
-pub(super) fn is_old(look: &Look) -> bool {
-    let tally = look.tally();
-    look.is_ready() && tally.new == 0 && tally.changed == 0 && tally.seen > 0
-}
-
-fn row(person: &Person, file: &Held, look: Option<&Look>) -> Markup {
-    let (class, state) = match look {
-        None if file.state == State::Committing => ("", "Being imported"),
+fn row(person: &Person, file: &Held) -> Markup {
+    let (class, state) = match file.preview.as_ref().map(|it| it.outcome) {
+        _ if file.state == State::Committing => ("", "Being imported"),
         None => ("", "Not looked at yet"),
-        Some(look) if look.trouble.is_some() => ("warn", "Cannot be read"),
-        Some(look) if !look.is_ready() => ("warn", "Needs your word"),
-        Some(look) if is_old(look) => ("", "Nothing new"),
-        Some(_) => ("good", "Ready"),
+        Some(PreviewOutcome::Unreadable) => ("warn", "Cannot be read"),
+        Some(PreviewOutcome::NeedsAnswer) => ("warn", "Needs your word"),
+        Some(PreviewOutcome::NothingNew) => ("", "Nothing new"),
+        Some(PreviewOutcome::Ready) => ("good", "Ready"),
     };
     html! {
         li {
             span.what {
                 a href=(address(file.id)) { (file.name) }
                 " " span.badge.(class) { (state) }
-                span.soft { (about(file, look)) }
+                span.soft { (about(file)) }
                 @if file.state == State::Committing { (super::outcome::bar(person, file.id)) }
             }
             @if file.state == State::Open {
@@ -181,15 +165,16 @@ fn row(person: &Person, file: &Held, look: Option<&Look>) -> Markup {
     }
 }
 
-fn about(file: &Held, look: Option<&Look>) -> String {
+fn about(file: &Held) -> String {
     let size = size(file.size);
-    let Some(look) = look else { return size };
-    if let Some(trouble) = &look.trouble {
-        return sentence(trouble);
+    let Some(found) = file.preview.as_ref().filter(|_| file.state == State::Open) else {
+        return size;
+    };
+    if let Some(error) = &found.error {
+        return sentence(error);
     }
-    let format = look.format.map_or("", |it| it.label());
-    let accounts = plural(look.accounts.len() as i64, "account", "accounts");
-    let tally = look.tally();
-    let [new, seen] = [tally.new, tally.seen].map(|it| counted(it as i64));
+    let format = found.format().map_or("", |it| it.label());
+    let accounts = plural(found.accounts as i64, "account", "accounts");
+    let [new, seen] = [found.new, found.seen].map(|it| counted(it as i64));
     format!("{format}, {size}, {accounts}: {new} new, {seen} already there")
 }

@@ -16,6 +16,7 @@ const FIRST: [Field; 6] =
 const SURE: u8 = 80;
 const SAMPLES: usize = 3;
 const SAMPLE_CHARS: usize = 24;
+const TITLE_CHARS: usize = 60;
 
 /// How a column stands in the form: by its title, so that a choice survives when other lines are skipped.
 pub(super) fn column_text(column: &Column) -> String {
@@ -120,7 +121,7 @@ fn options(person: &Person, sheet: &Sheet, chosen: Option<&Column>) -> Markup {
             // What was chosen stands as it is written, so that a form that is sent untouched changes nothing.
             @let column = chosen.filter(|_| place == Some(at)).unwrap_or(&it.column);
             option value=(column_text(column)) selected[place == Some(at)] {
-                (it.title) (samples(person, it))
+                (short(&it.title, TITLE_CHARS)) (samples(person, it))
             }
         }
     }
@@ -139,16 +140,18 @@ fn place_of(column: &Column, sheet: &Sheet) -> Option<usize> {
 
 /// Amounts are among them, so they are hidden with these.
 fn samples(person: &Person, column: &SheetColumn) -> String {
-    let short = |text: &String| -> String {
-        match text.char_indices().nth(SAMPLE_CHARS) {
-            Some((end, _)) => format!("{}\u{2026}", &text[..end]),
-            None => text.clone(),
-        }
-    };
-    let shown: Vec<String> = column.samples.iter().take(SAMPLES).map(short).collect();
+    let samples = column.samples.iter().take(SAMPLES);
+    let shown: Vec<String> = samples.map(|it| short(it, SAMPLE_CHARS)).collect();
     match person.view.hide_amounts || shown.is_empty() {
         true => String::new(),
         false => format!(": {}", shown.join(" \u{b7} ")),
+    }
+}
+
+fn short(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}\u{2026}", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

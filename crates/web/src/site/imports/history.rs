@@ -6,7 +6,7 @@ use base::draft::Source;
 use maud::{Markup, html};
 use service::imports::{self, Imported, Undone};
 
-use super::DESK;
+use super::{DESK, desk};
 use crate::site::fields;
 use crate::site::form::Form;
 use crate::site::person::Person;
@@ -87,6 +87,7 @@ pub(super) fn ending(person: &Person, it: &Imported) -> Markup {
 pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
     let id = ImportId::parse(&id).map_err(|_| Trouble::not_found())?;
     let undone = imports::undo(person.app(), &person.caller, id).await?;
+    desk::refresh(&person).await;
     Ok(see_other(&person, DESK, &told(undone)))
 }
 

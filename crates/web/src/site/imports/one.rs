@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use service::Error;
 use service::imports::files::{self, Held, Landing, Look, Rejections, State};
 
-use super::{DESK, accounts, address, desk, doubts, editor, outcome, parse, said, shell, size};
+use super::{DESK, accounts, address, doubts, editor, outcome, parse, said, shell, size};
 use crate::site::fields::Wrong;
 use crate::site::form::{Form, TOKEN_FIELD};
 use crate::site::person::Person;
@@ -147,7 +147,7 @@ fn answer(look: &Look) -> Markup {
                 p { strong { "The file cannot be read with these columns." } }
                 ul.plain { @for it in &look.complaints { li { (it.text) } } }
             }
-        } @else if desk::is_old(look) {
+        } @else if look.is_nothing_new() {
             div.notice {
                 p { strong { "Nothing new in this file" } }
                 p {
@@ -170,7 +170,7 @@ fn answer(look: &Look) -> Markup {
 
 fn buttons(look: &Look, here: &str) -> Markup {
     let new = look.tally().new as i64;
-    let old = desk::is_old(look);
+    let old = look.is_nothing_new();
     let label = match (old, look.is_ready()) {
         (true, _) => "Import anyway".to_owned(),
         (false, true) if new > 0 => {

@@ -44,7 +44,11 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Sh
         }
     }
     match within_patience(&person, take(&person, id)).await {
-        Some(Ok(_)) => Ok(see_other(&person, &address(id), "")),
+        Some(Ok(_)) => {
+            // Less of the other files may be new now.
+            desk::refresh(&person).await;
+            Ok(see_other(&person, &address(id), ""))
+        }
         Some(Err(error)) => Err(error.into()),
         None => Ok(see_other(&person, &format!("{}?{}", address(id), outcome::WAITED), "")),
     }
@@ -62,16 +66,21 @@ pub(super) async fn all(person: Person, _form: Form) -> Shown {
             let look = match files::look(&app, &caller, id).await {
                 // It was imported or discarded in between.
                 Err(Error::NotFound(_)) => continue,
+                // Its own page can be opened later.
+                Err(Error::Conflict { .. }) => {
+                    left += 1;
+                    continue;
+                }
                 look => look?,
             };
-            if !look.is_ready() || desk::is_old(&look) {
+            if !look.is_ready() || look.is_nothing_new() {
                 left += 1;
                 continue;
             }
             match files::take(&app, &caller, id).await {
                 Ok(_) => taken += 1,
                 // It stays open, and its own page says why.
-                Err(Error::Invalid { .. }) => left += 1,
+                Err(Error::Invalid { .. } | Error::Conflict { .. }) => left += 1,
                 Err(error) => return Err(error),
             }
         }
@@ -80,6 +89,7 @@ pub(super) async fn all(person: Person, _form: Form) -> Shown {
     match within_patience(&person, work).await {
         Some(result) => {
             let (taken, left) = result?;
+            desk::refresh(&person).await;
             Ok(see_other(&person, DESK, &told(taken, left)))
         }
         None => Ok(see_other(&person, DESK, "The files are being imported.")),

@@ -1,6 +1,7 @@
 //! Files on pages: dropped, looked at, mended, taken in and taken back.
 
 mod dropping;
+mod hostile;
 mod mapping;
 mod questions;
 mod taking;

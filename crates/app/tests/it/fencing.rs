@@ -1,0 +1,145 @@
+//! A process that is paused while it commits a file, and goes on after another one has committed it.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Clock, Entropy, FileId};
+use db::Db;
+use service::imports::files::{self, Taken};
+use service::quotes::{Trading, WhenClosed};
+use service::{App, Caller, Setup, installation, limits, users};
+use testkit::Market;
+
+use crate::program::{Installation, pause};
+
+/// So many that reading them takes a moment, in which the process can be paused.
+const ROWS: usize = 40_000;
+/// The lease of a commit is over by then.
+const ELEVEN_MINUTES: Duration = Duration::from_secs(660);
+const ATTEMPTS: usize = 10;
+
+fn statement() -> String {
+    let mut text = "Date,Description,Amount,Balance\n".to_owned();
+    for row in 0..ROWS {
+        let (year, month, day) = (2000 + row / 1_680, row / 140 % 12 + 1, row % 28 + 1);
+        let balance = 1_000_000 - row;
+        writeln!(text, "{year}-{month:02}-{day:02},Lunch {row},-1.00,{balance}.00").unwrap();
+    }
+    text
+}
+
+/// Another process on the same database, whose clock shows the time after the lease.
+async fn later(it: &Installation) -> (App, Caller) {
+    let clock = Clock::frozen_at(&Clock::System.now().to_string());
+    clock.advance(ELEVEN_MINUTES);
+    let entropy = Entropy::System;
+    let app = App::new(Setup {
+        db: it.db().await,
+        installation_key: installation::Key::generate(&entropy),
+        clock: clock.clone(),
+        entropy,
+        rate_limit: limits::Policy::default(),
+        trading: Trading {
+            market: Arc::new(Market::new(clock)),
+            when_closed: WhenClosed::Queue,
+            slippage_basis_points: 0,
+        },
+        approvals_life_seconds: 86_400,
+        door: None,
+        banks: None,
+        disk: None,
+        imports: Default::default(),
+    });
+    let user = users::find_by_email(&app, "robin@example.com").await.unwrap().unwrap();
+    (app, Caller::owner(user.id))
+}
+
+async fn committing(db: &Db) -> Option<FileId> {
+    let text = "select id from import_files where state = 'committing'";
+    db.first(text, &[], |row| row.get(0)).await.unwrap()
+}
+
+async fn count(db: &Db, table: &str) -> i64 {
+    let text = format!("select cast(count(*) as bigint) from {table}");
+    db.first(&text, &[], |row| row.get(0)).await.unwrap().unwrap()
+}
+
+/// Pauses the process after it has leased the file and before it writes a row, lets another one commit the file, and lets
+/// the first go on. None where the pause came too late.
+async fn overtaken(it: &Installation) -> Option<Taken> {
+    let db = it.db().await;
+    let path = it.path("lunch.csv").display().to_string();
+    let args = ["import", &path, "--account", "new", "--charges", "negative"];
+    let mut process = Importing::start(it, &args);
+    let mut leased = None;
+    while process.0.try_wait().unwrap().is_none() && committing(&db).await.is_none() {
+        pause(Duration::from_millis(1));
+    }
+    process.signal("STOP");
+    if let Some(id) = committing(&db).await {
+        let (app, robin) = later(it).await;
+        // A process that was paused within its transaction holds what the other one needs.
+        let taking = tokio::time::timeout(Duration::from_secs(20), files::take(&app, &robin, id));
+        leased = taking.await.ok().and_then(Result::ok);
+    }
+    process.signal("CONT");
+    let ended = process.0.wait().unwrap();
+    let said = fs::read_to_string(it.path("output.txt")).unwrap();
+    if leased.is_some() {
+        assert_eq!(ended.code(), Some(1), "{said}");
+        assert!(said.contains("nothing was changed here"), "{said}");
+    }
+    leased
+}
+
+/// `evenkeel import`, killed when the test ends before it does.
+struct Importing(Child);
+
+impl Importing {
+    fn start(it: &Installation, args: &[&str]) -> Importing {
+        let output = File::create(it.path("output.txt")).unwrap();
+        let mut command = it.command(args);
+        command.stdout(output).stderr(Stdio::null());
+        Importing(command.spawn().unwrap())
+    }
+
+    /// A process that has ended is not there to be told.
+    fn signal(&self, name: &str) {
+        let script = format!("kill -{name} {} 2>/dev/null || true", self.0.id());
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    }
+}
+
+impl Drop for Importing {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_imported_once_when_its_process_is_paused_past_its_lease() {
+    let it = Installation::new().await;
+    it.run(&["user", "create", "robin@example.com"]).succeeded();
+    fs::write(it.path("lunch.csv"), statement()).unwrap();
+    let db = it.db().await;
+    for _ in 0..ATTEMPTS {
+        let mut before = [0; 3];
+        for (count_before, table) in before.iter_mut().zip(["transactions", "accounts", "imports"])
+        {
+            *count_before = count(&db, table).await;
+        }
+        if let Some(taken) = overtaken(&it).await {
+            let new = count(&db, "transactions").await - before[0];
+            assert_eq!(new, taken.summary.new as i64, "the file was imported twice");
+            assert_eq!(count(&db, "accounts").await - before[1], 1);
+            assert_eq!(count(&db, "imports").await - before[2], 1);
+            return;
+        }
+        pause(Duration::from_millis(1));
+    }
+    panic!("the process was never paused in time");
+}

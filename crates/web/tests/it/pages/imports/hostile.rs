@@ -1,0 +1,175 @@
+//! Files that are made to hurt: no page reads them to draw a list, none shows more of them than a person can read.
+
+use std::io::Write as _;
+
+use base::Timestamp;
+use db::params;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use http::StatusCode;
+use service::imports::files::{self, State};
+use testkit::World;
+
+use super::{TABLE, dropped, groceries, import, robin};
+
+/// Nothing of what this person has staged can be read any more, as if it were damaged or made to crash a reader.
+async fn lose_contents(world: &World) {
+    let lose = |tx: &mut db::Tx<'_>| tx.execute("delete from import_file_parts", &[]);
+    assert!(world.app.db.write(lose).await.unwrap() > 0);
+}
+
+#[tokio::test]
+async fn the_list_is_drawn_without_reading_a_file() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let (token, one) = (browser.form_token(), groceries());
+    browser.drop_files(&token, &[("march.ofx", &one), ("odd.bin", "nobody knows")]).await;
+    lose_contents(&world).await;
+    // What the previews found at the upload is still told.
+    let page = browser.get("/import").await.good();
+    for said in ["march.ofx", "1 account: 2 new, 0 already there", "odd.bin", "Cannot be read"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    // A file that cannot be opened can be discarded all the same.
+    let held = files::held(&world.app, &robin_again(&world).await).await.unwrap();
+    for file in held {
+        let at = format!("/import/{}", file.id);
+        let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
+        assert!(page.contains("The file is discarded."), "{page}");
+    }
+}
+
+async fn robin_again(world: &World) -> service::Caller {
+    let found = service::users::find_by_email(&world.app, "robin@example.com").await.unwrap();
+    service::Caller::owner(found.unwrap().id)
+}
+
+#[tokio::test]
+async fn files_staged_before_a_restart_are_listed_without_a_preview() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    files::hold(&world.app, &robin.caller, "old.ofx", groceries()).await.unwrap();
+    let page = browser.get("/import").await.good();
+    assert!(page.contains("old.ofx") && page.contains("Not looked at yet"), "{page}");
+    let held = files::held(&world.app, &robin.caller).await.unwrap();
+    assert_eq!(held[0].preview, None, "the list has read a file");
+}
+
+#[tokio::test]
+async fn what_another_import_brought_is_no_longer_new_on_the_list() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let (token, one) = (browser.form_token(), groceries());
+    browser.drop_files(&token, &[("a.ofx", &one), ("b.ofx", &one)]).await;
+    let page = browser.get("/import").await.good();
+    assert_eq!(page.matches("2 new, 0 already there").count(), 2, "{page}");
+    let at = page.split_once("href=\"/import/file_").unwrap().1.split_once('"').unwrap().0;
+    let at = format!("/import/file_{at}");
+    assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
+    let page = browser.get("/import").await.good();
+    assert!(page.contains("0 new, 2 already there") && page.contains("Nothing new"), "{page}");
+}
+
+#[tokio::test]
+async fn a_cell_of_many_megabytes_makes_a_small_page() {
+    let world = World::new().await;
+    let (_, mut browser) = robin(&world).await;
+    let long = "x".repeat(4 << 20);
+    let table =
+        format!("{TABLE}2026-02-16,-1.00,{long},{long},1806.50\n2026-02-17,{long},K,five,\n");
+    let titled = TABLE.replace("Words", &long);
+    let account =
+        format!("Date,Account Name,Amount\n2026-02-16,{long},-1.00\n2026-02-17,{long},2.00\n");
+    let quoted =
+        format!("Date,Amount,Description\n2026-02-16,-1.00,\"{}\"\n", "\"\"".repeat(2 << 20));
+    let qif = format!("!Type:Bank\nD2/16'26\nT-1.00\nP{long}\nM{long}\n^\n!Type:{long}\n^\n");
+    let mut read = 0;
+    for content in [table, titled, account, quoted, qif] {
+        let at = dropped(&mut browser, "long.csv", &content).await;
+        // A table whose titles are so long is none that can be read.
+        let is_read = browser.get(&at).await.good().contains("data-preview");
+        read += usize::from(is_read);
+        for path in [at.as_str(), "/import"] {
+            let page = browser.get(path).await.good();
+            assert!(page.len() < 300_000, "{path}: {}", page.len());
+        }
+        if is_read {
+            let said = [("charges", "negative"), ("sign", "negative")];
+            let sent = import(&mut browser, &at, &said).await;
+            assert!(sent.text.len() < 300_000, "{}", sent.text.len());
+        }
+        for path in ["/import", "/transactions", "/accounts"] {
+            let page = browser.get(path).await.good();
+            assert!(page.len() < 600_000, "{path}: {}", page.len());
+        }
+    }
+    assert_eq!(read, 4);
+}
+
+/// A small zip file of an export whose list of transactions unpacks to this.
+fn export(transactions: &[u8]) -> Vec<u8> {
+    let (mut out, mut list) = (Vec::new(), Vec::new());
+    let names = ["accounts.json", "balances.json", "transactions.json", "investments.json"];
+    for name in names {
+        let content = if name == "transactions.json" { transactions } else { b"[]" };
+        let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(content).unwrap();
+        let packed = packed.finish().unwrap();
+        let mut head = vec![20, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        head.extend_from_slice(&(packed.len() as u32).to_le_bytes());
+        // It lies about what it unpacks to.
+        head.extend_from_slice(&[1, 0, 0, 0, name.len() as u8, 0, 0, 0]);
+        list.extend_from_slice(b"PK\x01\x02\x14\x00");
+        list.extend_from_slice(&head);
+        list.extend_from_slice(&[0; 10]);
+        list.extend_from_slice(&(out.len() as u32).to_le_bytes());
+        list.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"PK\x03\x04");
+        out.extend_from_slice(&head);
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(&packed);
+    }
+    let starts_at = (out.len() as u32).to_le_bytes();
+    out.extend_from_slice(&list);
+    out.extend_from_slice(b"PK\x05\x06\0\0\0\0\x04\0\x04\0");
+    out.extend_from_slice(&(list.len() as u32).to_le_bytes());
+    out.extend_from_slice(&starts_at);
+    out.extend_from_slice(&[0, 0]);
+    out
+}
+
+#[tokio::test]
+async fn a_file_that_unpacks_to_too_much_says_so_and_can_be_discarded() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let bomb = export(&[b"[".as_slice(), &b" ".repeat(65 << 20), b"]"].concat());
+    assert!(bomb.len() < 1 << 20);
+    let id = files::hold(&world.app, &robin.caller, "export.zip", bomb).await.unwrap();
+    let page = browser.get(&format!("/import/{id}")).await.good();
+    assert!(page.contains("This file unpacks to more than 64 MiB"), "{page}");
+    let page = browser.get("/import").await.good();
+    assert!(page.contains("Cannot be read") && page.contains("fewer years at a time"), "{page}");
+    let page = browser.submit(&format!("/import/{id}/discard"), &[]).await.good();
+    assert!(page.contains("The file is discarded."), "{page}");
+}
+
+#[tokio::test]
+async fn a_file_whose_commit_died_can_be_opened_changed_and_discarded_after_its_lease() {
+    let world = World::new().await;
+    let (robin, mut browser) = robin(&world).await;
+    let at = dropped(&mut browser, "march.ofx", &groceries()).await;
+    let until: Timestamp = "2026-03-10T11:59:00Z".parse().unwrap();
+    let lease = move |tx: &mut db::Tx<'_>| {
+        let text = "update import_files set state = 'committing', leased_until = $1";
+        tx.execute(text, params![until])
+    };
+    world.app.db.write(lease).await.unwrap();
+    assert!(browser.get(&at).await.good().contains("KROGER 339"));
+    assert_eq!(browser.post(&at, &[("name_0", "Holidays")]).await.location(), at);
+    assert!(browser.get(&at).await.good().contains("Holidays"));
+    assert_eq!(files::held(&world.app, &robin.caller).await.unwrap()[0].state, State::Open);
+    world.app.db.write(lease).await.unwrap();
+    let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
+    assert!(page.contains("The file is discarded."), "{page}");
+    assert_eq!(browser.get(&at).await.status, StatusCode::NOT_FOUND);
+}
