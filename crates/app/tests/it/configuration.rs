@@ -11,6 +11,7 @@ async fn flags_win_over_the_environment_over_the_file_over_defaults() {
     let file = "listen = \"127.0.0.1:1\"\n[log]\nlevel = \"warn\"\nformat = \"json\"\n";
     fs::write(it.data_dir().join("evenkeel.toml"), file).unwrap();
     let mut command = it.command(&["config", "--json"]);
+    command.env_remove("EVENKEEL_LISTEN");
     let shown = outcome(command.env("EVENKEEL_LOG__LEVEL", "debug")).json();
     let value = |name: &str| (shown[name]["value"].clone(), shown[name]["from"].clone());
     assert_eq!(value("listen"), ("127.0.0.1:1".into(), "file".into()));

@@ -73,7 +73,7 @@ async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
     assert_eq!(third.get("/v1/transactions?limit=1", Some(third.fact("api_key"))).0, 200);
     third.stop();
 
-    let other = it.run(&["demo", "--seed", "8"]).failed();
+    let other = it.run(&["demo", "--seed", "8", "--listen", "127.0.0.1:0"]).failed();
     assert!(other.contains("holds another demo (--seed 7)"), "{other}");
 }
 

@@ -119,7 +119,9 @@ async fn the_certificate_stays_and_its_authority_has_no_key() {
 #[tokio::test]
 async fn a_secret_that_is_none_is_refused_before_anything_listens() {
     let it = Installation::new().await;
-    let said = outcome(&mut it.command(&["listen", "--secret", "hunter2"])).failed();
+    let said =
+        outcome(&mut it.command(&["listen", "--secret", "hunter2", "--listen", "127.0.0.1:0"]))
+            .failed();
     assert!(said.contains("whsec_"), "{said}");
 }
 
@@ -144,7 +146,7 @@ async fn it_ends_when_told() {
 async fn what_cannot_work_is_said_before_anything_is_heard() {
     let it = Installation::new().await;
     for url in ["localhost:3000", "ftp://localhost/", "not an address"] {
-        let said = it.run(&["listen", "--forward", url]).failed();
+        let said = it.run(&["listen", "--forward", url, "--listen", "127.0.0.1:0"]).failed();
         assert_eq!(said, "--forward must look like http://localhost:3000/hooks");
     }
     let said = it.run(&["listen", "--listen", "4691"]).failed();

@@ -102,9 +102,12 @@ impl Installation {
     }
 }
 
+/// The program in an environment of its own, which takes a free port unless a test says otherwise: on the usual one,
+/// the Evenkeel of whoever runs the tests may be listening.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
-    command.env_clear().env("TMPDIR", folder).current_dir(folder).stdin(Stdio::null());
+    command.env_clear().env("TMPDIR", folder).env("EVENKEEL_LISTEN", "127.0.0.1:0");
+    command.current_dir(folder).stdin(Stdio::null());
     command
 }
 

@@ -90,12 +90,13 @@ fn reads_environment(line: &str) -> bool {
 fn the_clock_is_read_in_one_place() {
     let elsewhere = |path: &str| path != "crates/base/src/time.rs";
     hold("Take the time from `base::Clock`.", &breaches(elsewhere, reads_clock));
-    // How long something took is no date, but only the outermost layers have a reason to ask, and whoever keeps
-    // connections open: they grow old by the runtime's clock, which its tests move.
+    // How long something took is no date, but only the outermost layers have a reason to ask, whoever keeps
+    // connections open (they grow old by the runtime's clock, which its tests move), and what stops slow reads.
     let measuring = [
         "crates/web/",
         "crates/app/",
         "crates/net/",
+        "crates/db/src/",
         "crates/testkit/",
         "e2e/",
         "xtask/",
@@ -106,6 +107,55 @@ fn the_clock_is_read_in_one_place() {
         "Take the time from `base::Clock`, or measure from outside.",
         &breaches(|path| !is_in(path, &measuring), |line| line.contains("Instant::now")),
     );
+}
+
+/// A test that needs a certain port fails where somebody else listens on it: another test, or the Evenkeel of whoever
+/// runs the tests.
+#[test]
+fn no_test_needs_a_certain_port() {
+    let is_test = |path: &str| {
+        path.contains("/tests/") || is_in(path, &["crates/testkit/", "e2e/", "xtask/"])
+    };
+    let mut found = Vec::new();
+    for file in rust_files().iter().filter(|it| is_test(&it.path) && !it.path.contains("/tidy/")) {
+        let lines = lines_with(&file.text, needs_a_port).into_iter();
+        found.extend(lines.map(|(number, line)| format!("{}:{number}: {line}", file.path)));
+    }
+    hold("Listen on port 0 and ask which one it became.", &found);
+}
+
+/// Whether a line listens somewhere, and where is a number.
+fn needs_a_port(line: &str) -> bool {
+    let listens =
+        ["bind(", "\"--listen\"", "\"EVENKEEL_LISTEN\""].iter().any(|it| line.contains(it));
+    let is_port = |text: &str| text.starts_with(|it: char| it.is_ascii_digit() && it != '0');
+    let named = |before: &str| {
+        let parts = line.split(before).skip(1);
+        parts.into_iter().any(|it| is_port(it.trim_start()))
+    };
+    listens && (named("1:") || named("0:") || named("]:") || named("localhost:") || named("\","))
+}
+
+#[test]
+fn a_port_is_told_from_other_numbers() {
+    for line in [
+        "TcpListener::bind(\"127.0.0.1:4680\")",
+        "TcpListener::bind((\"127.0.0.1\", 4680))",
+        "bind(\"0.0.0.0:80\")",
+        "bind(\"[::]:80\")",
+        "it.run(&[\"serve\", \"--listen\", \"localhost:4680\"])",
+    ] {
+        assert!(needs_a_port(line), "{line}");
+    }
+    for line in [
+        "TcpListener::bind(\"127.0.0.1:0\")",
+        "TcpListener::bind((\"127.0.0.1\", 0))",
+        "command.args([\"--listen\", &format!(\"127.0.0.1:{port}\")])",
+        "assert_eq!(url, \"http://127.0.0.1:4680\")",
+        "it.run(&[\"listen\", \"--listen\", \"4691\"])",
+    ] {
+        assert!(!needs_a_port(line), "{line}");
+    }
 }
 
 fn reads_clock(line: &str) -> bool {
