@@ -82,9 +82,12 @@ pub async fn wait_for_thread(
 
 pub async fn pulse(app: &App, caller: &Caller) -> Result<Pulse> {
     caller.require_owner("action")?;
-    let newest = app.db.first(NEWEST, params![caller.user], |row| row.get::<Timestamp>(0)).await?;
-    let pending = read::pending_count(app, caller).await?;
-    Ok(Pulse { pending, stamp: newest.map_or(0, Timestamp::as_microsecond) })
+    let read = |row: &db::Row<'_>| {
+        let newest: Option<Timestamp> = row.get(1)?;
+        Ok(Pulse { pending: row.get(0)?, stamp: newest.map_or(0, Timestamp::as_microsecond) })
+    };
+    let found = app.db.first(PULSE, params![caller.user, app.clock.now()], read).await?;
+    Ok(found.unwrap_or(Pulse { pending: 0, stamp: 0 }))
 }
 
 /// The pulse, as soon as it differs from one that is known or the time is up.
@@ -128,7 +131,10 @@ async fn next(news: &mut watch::Receiver<News>) -> bool {
     news.borrow().is_over
 }
 
-const NEWEST: &str =
-    "select updated_at from actions where user_id = $1 order by updated_at desc limit 1";
+// One statement: with two, a change between them would give a count and a stamp that never belonged together.
+const PULSE: &str = "select
+    (select cast(count(*) as bigint) from actions
+        where user_id = $1 and status = 'pending_approval' and expires_at > $2),
+    (select max(updated_at) from actions where user_id = $1)";
 
-pub(super) const STATEMENTS: &[&str] = &[NEWEST];
+pub(super) const STATEMENTS: &[&str] = &[PULSE];

@@ -39,3 +39,32 @@ async fn a_page_hears_of_what_is_proposed() {
     let again = actions::wait_for_pulse(desk.app(), &desk.session, heard, 0).await.unwrap();
     assert_eq!(again, heard);
 }
+
+/// The count and the stamp of one pulse belong together, however close it is to a change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pulse_is_of_one_moment() {
+    let desk = Desk::new().await;
+    let start = desk.app().clock.now().as_microsecond();
+    let known = actions::pulse(desk.app(), &desk.session).await.unwrap();
+    let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let watching = tokio::spawn({
+        let (app, session, is_over) = (desk.app().clone(), desk.session.clone(), is_over.clone());
+        async move {
+            let mut seen = Vec::new();
+            while !is_over.load(std::sync::atomic::Ordering::SeqCst) {
+                seen.push(actions::pulse(&app, &session).await.unwrap());
+            }
+            seen
+        }
+    });
+    for _ in 0..20 {
+        desk.world.advance_seconds(1);
+        desk.propose(desk.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
+    }
+    is_over.store(true, std::sync::atomic::Ordering::SeqCst);
+    for pulse in watching.await.unwrap() {
+        let proposed_at = start + pulse.pending * 1_000_000;
+        let expected = if pulse.pending == 0 { known.stamp } else { proposed_at };
+        assert_eq!(pulse.stamp, expected, "{pulse:?}");
+    }
+}
