@@ -32,7 +32,7 @@ pub enum ColumnKind {
 
 impl Db {
     /// The tables that hold data, parents before children. The engine's own and the unlogged ones
-    /// are not among them.
+    /// are not among them, nor those that triggers fill again as rows come in.
     pub async fn tables(&self) -> Result<Vec<Table>> {
         let (names, columns) = match self.driver {
             Driver::Sqlite(_) => (SQLITE_TABLES, SQLITE_COLUMNS),
@@ -133,12 +133,14 @@ fn read_column(row: &Row<'_>) -> Result<Column> {
 
 // Both engines number tables as they are made, and a parent is always made before its child.
 const SQLITE_TABLES: &str = "select name from sqlite_schema where type = 'table'
-    and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks') order by rowid";
+    and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks', 'transaction_search',
+    'transaction_search_dirty') order by rowid";
 const SQLITE_COLUMNS: &str = "select name, lower(type) from pragma_table_info($1)";
 const POSTGRES_TABLES: &str = "select cast(c.relname as text) from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = current_schema() and c.relkind = 'r' and c.relpersistence = 'p'
-    and c.relname <> 'schema_migrations' order by c.oid";
+    and c.relname not in ('schema_migrations', 'transaction_search', 'transaction_search_dirty')
+    order by c.oid";
 const POSTGRES_COLUMNS: &str = "select cast(column_name as text), cast(data_type as text)
     from information_schema.columns
     where table_schema = current_schema() and table_name = $1";

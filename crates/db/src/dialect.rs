@@ -25,10 +25,37 @@ const WORDS: [(&str, &str, &str); 5] = [
     ("{unlogged}", "", "unlogged"),
 ];
 
+/// Around statements of a migration that only one engine runs, such as a trigger.
+const ONLY_SQLITE: [&str; 2] = ["{only sqlite}", "{end sqlite}"];
+const ONLY_POSTGRES: [&str; 2] = ["{only postgres}", "{end postgres}"];
+
 pub(crate) fn migration_for_sqlite(sql: &str) -> String {
-    WORDS.iter().fold(sql.to_owned(), |sql, (word, sqlite, _)| sql.replace(word, sqlite))
+    let sql =
+        without_blocks(sql, ONLY_POSTGRES).replace(ONLY_SQLITE[0], "").replace(ONLY_SQLITE[1], "");
+    WORDS.iter().fold(sql, |sql, (word, sqlite, _)| sql.replace(word, sqlite))
 }
 
 pub(crate) fn migration_for_postgres(sql: &str) -> String {
-    WORDS.iter().fold(sql.to_owned(), |sql, (word, _, postgres)| sql.replace(word, postgres))
+    let sql = without_blocks(sql, ONLY_SQLITE)
+        .replace(ONLY_POSTGRES[0], "")
+        .replace(ONLY_POSTGRES[1], "");
+    WORDS.iter().fold(sql, |sql, (word, _, postgres)| sql.replace(word, postgres))
+}
+
+fn without_blocks(sql: &str, [begin, end]: [&str; 2]) -> String {
+    let mut parts = sql.split(begin);
+    let before = parts.next().unwrap_or_default().to_owned();
+    parts.fold(before, |kept, part| kept + part.split_once(end).map_or("", |(_, after)| after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_for_one_engine() {
+        let sql = "a {int};\n{only sqlite}b;{end sqlite} {only postgres}c;{end postgres}\nd;{only sqlite}e;{end sqlite}";
+        assert_eq!(migration_for_sqlite(sql), "a integer;\nb; \nd;e;");
+        assert_eq!(migration_for_postgres(sql), "a bigint;\n c;\nd;");
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio_postgres::error::SqlState;
+
 type Source = Arc<dyn std::error::Error + Send + Sync>;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -9,6 +11,9 @@ pub enum Error {
     /// Trying again later may help: the server is away, the disk is full, the file is locked.
     #[error("the database cannot be used right now")]
     Unavailable(#[source] Source),
+    /// A read took longer than reads may; asking for less may help.
+    #[error("the query took too long")]
+    TimedOut,
     /// Two rows claim what only one may have. Kinds, not names: SQLite does not name its constraints.
     #[error("the value is already taken")]
     Unique,
@@ -28,6 +33,13 @@ impl Error {
         )))
     }
 
+    /// Whether PostgreSQL stopped the statement because its time was up.
+    pub(crate) fn is_canceled_statement(&self) -> bool {
+        let Error::Unavailable(source) = self else { return false };
+        let error = source.downcast_ref::<tokio_postgres::Error>();
+        error.and_then(tokio_postgres::Error::code) == Some(&SqlState::QUERY_CANCELED)
+    }
+
     pub(crate) fn internal(message: impl Into<String>) -> Error {
         Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
     }
@@ -43,6 +55,8 @@ impl From<rusqlite::Error> for Error {
         match (failure.code, failure.extended_code) {
             (_, ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => Error::Unique,
             (_, ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => Error::ForeignKey,
+            // Only the deadline of a read interrupts anything.
+            (Code::OperationInterrupted, _) => Error::TimedOut,
             (
                 Code::DatabaseBusy
                 | Code::DatabaseLocked

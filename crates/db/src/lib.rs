@@ -8,6 +8,7 @@ mod error;
 mod hear;
 mod migrate;
 mod postgres;
+mod slow;
 mod sqlite;
 mod talk;
 mod tls;
@@ -23,6 +24,7 @@ pub use backup::{Column, ColumnKind, Table};
 pub use disk::free_bytes;
 pub use error::Error;
 pub use migrate::{MigrateError, Migration, schema_version};
+pub use slow::ReadLimits;
 pub use tx::Tx;
 pub use value::{FromColumn, Param, Row, Value};
 
@@ -63,6 +65,13 @@ pub enum Engine {
 /// Signs bytes with a key that the database itself does not hold.
 pub type Signer = Arc<dyn Fn(&[u8]) -> [u8; 32] + Send + Sync>;
 
+/// How far a query came that can be taken up again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Done,
+    Stopped,
+}
+
 /// A handle to the database; clones share it.
 #[derive(Clone)]
 pub struct Db {
@@ -78,10 +87,18 @@ enum Driver {
 
 impl Db {
     pub async fn open(target: &Target) -> Result<Db> {
+        let limits = match target {
+            Target::Sqlite(_) => ReadLimits::SQLITE,
+            Target::Postgres(_) => ReadLimits::POSTGRES,
+        };
+        Db::open_with(target, limits).await
+    }
+
+    pub async fn open_with(target: &Target, limits: ReadLimits) -> Result<Db> {
         let driver = match target {
-            Target::Sqlite(path) => Driver::Sqlite(sqlite::Sqlite::open(path).await?),
+            Target::Sqlite(path) => Driver::Sqlite(sqlite::Sqlite::open(path, limits).await?),
             Target::Postgres(address) => {
-                Driver::Postgres(postgres::Postgres::connect(address).await?)
+                Driver::Postgres(postgres::Postgres::connect(address, limits).await?)
             }
         };
         Ok(Db { driver, signer: None })
@@ -104,9 +121,17 @@ impl Db {
         }
     }
 
+    pub fn read_limits(&self) -> ReadLimits {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.limits(),
+            Driver::Postgres(postgres) => postgres.limits(),
+        }
+    }
+
     /// Runs a bounded query and hands each row, borrowed, to `visit`.
     ///
     /// On SQLite this runs on the calling thread: a hop to another costs more than the query (docs/performance.md).
+    /// A read that does not come to its first row soon is begun anew in the pool of slow reads.
     pub async fn each(
         &self,
         sql: &str,
@@ -114,11 +139,56 @@ impl Db {
         mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
     ) -> Result<()> {
         match &self.driver {
-            Driver::Sqlite(sqlite) => sqlite.each(sql, params, &mut visit),
+            Driver::Sqlite(sqlite) => {
+                let mut is_visited = false;
+                let read = sqlite.each_once(sql, params, &mut |row| {
+                    is_visited = true;
+                    visit(row)
+                });
+                match read {
+                    Err(Error::TimedOut) if !is_visited => {
+                        sqlite.each_slow(sql, params, &mut visit).await
+                    }
+                    outcome => outcome,
+                }
+            }
             Driver::Postgres(postgres) => postgres.each(sql, params, &mut visit).await,
         }
     }
 
+    /// The same for a query that is known to be slow at times: it goes to the pool of slow reads at once.
+    pub async fn each_slow(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
+    ) -> Result<()> {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.each_slow(sql, params, &mut visit).await,
+            Driver::Postgres(postgres) => postgres.each_slow(sql, params, &mut visit).await,
+        }
+    }
+
+    /// The same for a query that its caller can take up again behind the last row visited. `Stopped` means that it took
+    /// long, and that the rest belongs in the pool of slow reads.
+    pub async fn each_resumable(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
+    ) -> Result<Progress> {
+        let read = match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, &mut visit),
+            Driver::Postgres(postgres) => postgres.each(sql, params, &mut visit).await,
+        };
+        match (read, self.engine()) {
+            (Ok(()), _) => Ok(Progress::Done),
+            (Err(Error::TimedOut), Engine::Sqlite) => Ok(Progress::Stopped),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Every row. A query that takes long is begun anew in the pool of slow reads, so that `read` may see a row twice.
     pub async fn all<T: Send>(
         &self,
         sql: &str,
@@ -126,11 +196,18 @@ impl Db {
         mut read: impl FnMut(&Row<'_>) -> Result<T> + Send,
     ) -> Result<Vec<T>> {
         let mut rows = Vec::new();
-        self.each(sql, params, |row| {
+        let mut visit = |row: &Row<'_>| {
             rows.push(read(row)?);
             Ok(())
-        })
-        .await?;
+        };
+        if self.each_resumable(sql, params, &mut visit).await? == Progress::Stopped {
+            rows = Vec::new();
+            let visit = |row: &Row<'_>| {
+                rows.push(read(row)?);
+                Ok(())
+            };
+            self.each_slow(sql, params, visit).await?;
+        }
         Ok(rows)
     }
 
@@ -142,13 +219,24 @@ impl Db {
         mut read: impl FnMut(&Row<'_>) -> Result<T> + Send,
     ) -> Result<Option<T>> {
         let mut found = None;
-        self.each(sql, params, |row| {
+        let mut visit = |row: &Row<'_>| {
             if found.is_none() {
                 found = Some(read(row)?);
             }
             Ok(())
-        })
-        .await?;
+        };
+        match self.each_resumable(sql, params, &mut visit).await? {
+            // The first row stands, although it took long to find that it is the last one.
+            Progress::Stopped if found.is_none() => {}
+            _ => return Ok(found),
+        }
+        let visit = |row: &Row<'_>| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        };
+        self.each_slow(sql, params, visit).await?;
         Ok(found)
     }
 

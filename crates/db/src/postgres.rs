@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 
+use crate::slow::{self, ReadLimits};
 use crate::talk::Talk;
 use crate::tls::{self, Tls};
 use crate::tx::Tx;
@@ -30,9 +32,12 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Planning a page anew would cost three times as much as reading it, so one plan serves all values of a statement.
 const SETTINGS: &str = "set plan_cache_mode = 'force_generic_plan'; set jit = off;
-    set statement_timeout = '15s'; set lock_timeout = '10s';
+    set lock_timeout = '10s';
     set idle_in_transaction_session_timeout = '60s';
     set default_transaction_isolation = 'read committed'";
+
+/// How long a statement of a transaction may take.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Where the server is. Never printed: it may hold a password.
 #[derive(Clone)]
@@ -94,18 +99,23 @@ struct Pool {
     next: AtomicUsize,
     idle: Mutex<Vec<Arc<Connection>>>,
     turns: Arc<Semaphore>,
+    limits: ReadLimits,
+    slow_reads: Arc<Semaphore>,
+    slow_idle: Mutex<Vec<Arc<Connection>>>,
 }
 
 pub(crate) struct Connection {
     client: Client,
+    /// How a request to cancel a query is sent.
+    tls: Tls,
     prepared: Mutex<HashMap<String, Statement>>,
     /// The server owes an answer: the line may be dead although it looks open.
     is_silent: AtomicBool,
 }
 
 impl Postgres {
-    pub(crate) async fn connect(address: &Address) -> Result<Postgres> {
-        let first = Arc::new(Connection::open(address).await?);
+    pub(crate) async fn connect(address: &Address, limits: ReadLimits) -> Result<Postgres> {
+        let first = Arc::new(Connection::open(address, STATEMENT_TIMEOUT).await?);
         let shared = (0..SHARED_CONNECTIONS).map(|_| Mutex::new(None)).collect();
         let pool = Pool {
             address: address.clone(),
@@ -113,17 +123,45 @@ impl Postgres {
             next: AtomicUsize::new(0),
             idle: Mutex::new(vec![first]),
             turns: Arc::new(Semaphore::new(TRANSACTIONS_MAX)),
+            limits,
+            slow_reads: Arc::new(Semaphore::new(limits.slow_at_once)),
+            slow_idle: Mutex::new(Vec::new()),
         };
         Ok(Postgres { pool: Arc::new(pool) })
     }
 
+    pub(crate) fn limits(&self) -> ReadLimits {
+        self.pool.limits
+    }
+
+    /// Reads on a connection that others share. A statement that is not done soon is stopped, before any row of it
+    /// was visited, and begun anew where nobody waits behind it.
     pub(crate) async fn each(
         &self,
         sql: &str,
         params: &[Param<'_>],
         visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
     ) -> Result<()> {
-        self.shared_connection().await?.each(sql, params, visit).await
+        match self.shared_connection().await?.each(sql, params, visit).await {
+            Err(error) if error.is_canceled_statement() => self.each_slow(sql, params, visit).await,
+            outcome => outcome,
+        }
+    }
+
+    /// Reads on a connection of its own, of which there are as many as slow reads may run at once.
+    pub(crate) async fn each_slow(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+    ) -> Result<()> {
+        let until = Instant::now() + self.pool.limits.total;
+        let place = slow::place(&self.pool.slow_reads, until).await?;
+        let connection = self.pool.slow_connection().await?;
+        let reading = SlowRead { under_way: Some((connection.clone(), place)) };
+        let outcome = connection.each(sql, params, visit).await;
+        reading.finish(&self.pool);
+        outcome.map_err(|it| if it.is_canceled_statement() { Error::TimedOut } else { it })
     }
 
     pub(crate) async fn check(&self, sql: &str) -> Result<()> {
@@ -163,7 +201,7 @@ impl Postgres {
 
     /// A connection of its own for one long read.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
-        Ok(Arc::new(Connection::open(&self.pool.address).await?))
+        Ok(Arc::new(Connection::open(&self.pool.address, STATEMENT_TIMEOUT).await?))
     }
 
     async fn shared_connection(&self) -> Result<Arc<Connection>> {
@@ -176,7 +214,8 @@ impl Postgres {
         if let Some(connection) = live(slot) {
             return Ok(connection);
         }
-        let fresh = Arc::new(Connection::open(&self.pool.address).await?);
+        let Pool { address, limits, .. } = &*self.pool;
+        let fresh = Arc::new(Connection::open(address, limits.inline).await?);
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(fresh.clone());
         Ok(fresh)
     }
@@ -189,8 +228,19 @@ impl Pool {
             match idle {
                 Some(connection) if connection.is_usable() => return Ok(connection),
                 Some(_) => {}
-                None => return Ok(Arc::new(Connection::open(&self.address).await?)),
+                None => {
+                    let fresh = Connection::open(&self.address, STATEMENT_TIMEOUT).await?;
+                    return Ok(Arc::new(fresh));
+                }
             }
+        }
+    }
+
+    async fn slow_connection(&self) -> Result<Arc<Connection>> {
+        let idle = self.slow_idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match idle.filter(|it| it.is_usable()) {
+            Some(connection) => Ok(connection),
+            None => Ok(Arc::new(Connection::open(&self.address, self.limits.total).await?)),
         }
     }
 
@@ -205,8 +255,42 @@ impl Pool {
     }
 }
 
+/// A slow read under way. If nobody waits for it any more, the server is told to stop: otherwise it would go on, and
+/// its place in the pool would be taken by another one beside it.
+struct SlowRead {
+    under_way: Option<(Arc<Connection>, OwnedSemaphorePermit)>,
+}
+
+impl SlowRead {
+    fn finish(mut self, pool: &Pool) {
+        let Some((connection, place)) = self.under_way.take() else { return };
+        if connection.is_usable() {
+            pool.slow_idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+        drop(place);
+    }
+}
+
+impl Drop for SlowRead {
+    fn drop(&mut self) {
+        let Some((connection, place)) = self.under_way.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let token = connection.client.cancel_token();
+            let stopping = async {
+                match connection.tls.connector()? {
+                    Some(tls) => Ok::<_, Error>(token.cancel_query(tls).await?),
+                    None => Ok(token.cancel_query(NoTls).await?),
+                }
+            };
+            let _ = tokio::time::timeout(CONNECT_TIMEOUT * 2, stopping).await;
+            drop((connection, place));
+        });
+    }
+}
+
 impl Connection {
-    async fn open(address: &Address) -> Result<Connection> {
+    async fn open(address: &Address, statement_timeout: Duration) -> Result<Connection> {
         let opening = async {
             if let Some(tls) = address.tls.connector()? {
                 let (client, connection) = address.config.connect(tls).await?;
@@ -220,8 +304,11 @@ impl Connection {
         };
         let client = tokio::time::timeout(CONNECT_TIMEOUT * 2, opening).await.map_err(late)??;
         let (prepared, is_silent) = (Mutex::new(HashMap::new()), AtomicBool::new(false));
-        let connection = Connection { client, prepared, is_silent };
-        connection.ask(connection.client.batch_execute(SETTINGS)).await?;
+        let connection = Connection { client, tls: address.tls.clone(), prepared, is_silent };
+        // Zero would mean no limit at all.
+        let timeout = statement_timeout.as_millis().max(1);
+        let settings = format!("{SETTINGS}; set statement_timeout = {timeout}");
+        connection.ask(connection.client.batch_execute(&settings)).await?;
         Ok(connection)
     }
 

@@ -6,10 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Instant;
 
 use crate::dialect::for_sqlite;
+use crate::slow::{self, Deadline, ReadLimits};
 use crate::tx::{After, Tx};
 use crate::value::{Param, Row, RowOf};
 use crate::{Error, Result};
@@ -20,6 +24,8 @@ const STATEMENTS_CACHED: usize = 256;
 const BATCH_MAX: usize = 128;
 /// Reads come from the page cache of the operating system; the address space is the only cost.
 const MAPPED_BYTES: i64 = 1 << 40;
+/// Steps of SQLite's machine between two looks at the deadline of a read.
+const STEPS_BETWEEN_LOOKS: i32 = 500;
 
 #[derive(Clone)]
 pub(crate) struct Sqlite {
@@ -28,8 +34,16 @@ pub(crate) struct Sqlite {
 
 struct Shared {
     path: PathBuf,
-    readers: Mutex<Vec<Connection>>,
+    readers: Mutex<Vec<Reader>>,
     jobs: mpsc::Sender<Box<dyn Job>>,
+    limits: ReadLimits,
+    slow_reads: Arc<Semaphore>,
+}
+
+/// A connection that only reads, each time until its deadline.
+struct Reader {
+    connection: Connection,
+    deadline: Arc<Deadline>,
 }
 
 /// A transaction on its way: its work, and what to tell its owner once the commit is known.
@@ -74,7 +88,7 @@ where
 }
 
 impl Sqlite {
-    pub(crate) async fn open(path: &Path) -> Result<Sqlite> {
+    pub(crate) async fn open(path: &Path, limits: ReadLimits) -> Result<Sqlite> {
         // The writer comes first and sets the journal mode: two connections switching at once would collide.
         let writer = in_wal_mode(Connection::open(path)?).await?;
         writer.busy_timeout(Duration::from_secs(10))?;
@@ -90,27 +104,83 @@ impl Sqlite {
             .name("sqlite-writer".to_owned())
             .spawn(move || write_all(&writer, &inbox))
             .map_err(|error| Error::unavailable(format!("starting the writer: {error}")))?;
-        let shared = Shared { path: path.to_owned(), readers: Mutex::new(Vec::new()), jobs };
+        let shared = Shared {
+            path: path.to_owned(),
+            readers: Mutex::new(Vec::new()),
+            jobs,
+            limits,
+            slow_reads: Arc::new(Semaphore::new(limits.slow_at_once)),
+        };
         Ok(Sqlite { shared: Arc::new(shared) })
     }
 
-    pub(crate) fn each(
+    pub(crate) fn limits(&self) -> ReadLimits {
+        self.shared.limits
+    }
+
+    /// Reads on the calling thread, for as long as that may be held up.
+    pub(crate) fn each_inline(
         &self,
         sql: &str,
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let reader = self.reader()?;
-        let outcome = each_on(&reader, sql, params, visit);
-        self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+        self.with_reader(|reader| {
+            reader.deadline.set(self.shared.limits.inline);
+            each_on(&reader.connection, sql, params, visit)
+        })
+    }
+
+    /// The same for a read that cannot be begun anew once a row was visited: from then on it may take its full time.
+    pub(crate) fn each_once(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.with_reader(|reader| {
+            reader.deadline.set(self.shared.limits.inline);
+            let mut is_first = true;
+            each_on(&reader.connection, sql, params, &mut |row| {
+                if std::mem::take(&mut is_first) {
+                    reader.deadline.set(self.shared.limits.total);
+                }
+                visit(row)
+            })
+        })
+    }
+
+    /// Reads in the pool of slow reads, and so waits for a place in it.
+    pub(crate) async fn each_slow(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+    ) -> Result<()> {
+        let until = Instant::now() + self.shared.limits.total;
+        let place = slow::place(&self.shared.slow_reads, until).await?;
+        let outcome = slow::off_the_runtime(|| {
+            self.with_reader(|reader| {
+                reader.deadline.set(until.saturating_duration_since(Instant::now()));
+                each_on(&reader.connection, sql, params, visit)
+            })
+        });
+        drop(place);
         outcome
     }
 
     pub(crate) fn check(&self, sql: &str) -> Result<()> {
+        self.with_reader(|reader| {
+            reader.deadline.set(self.shared.limits.total);
+            Ok(reader.connection.prepare(&for_sqlite(sql)).map(drop)?)
+        })
+    }
+
+    fn with_reader<T>(&self, read: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let reader = self.reader()?;
-        let outcome = reader.prepare(&for_sqlite(sql)).map(drop);
+        let outcome = read(&reader);
         self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
-        Ok(outcome?)
+        outcome
     }
 
     pub(crate) async fn write<T, E>(
@@ -139,14 +209,36 @@ impl Sqlite {
         // Plans do not depend on bound values: otherwise SQLite prepares anew whenever a page's place is bound.
         reader.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         reader.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+        add_strpos(&reader)?;
         Ok(reader)
     }
 
     /// There are never more readers than threads that read at once.
-    fn reader(&self) -> Result<Connection> {
+    fn reader(&self) -> Result<Reader> {
         let idle = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| self.connection(), Ok)
+        if let Some(reader) = idle {
+            return Ok(reader);
+        }
+        let (mut connection, deadline) = (self.connection()?, Arc::new(Deadline::new()));
+        let watched = deadline.clone();
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || watched.is_over()))?;
+        Ok(Reader { connection, deadline })
     }
+}
+
+/// PostgreSQL's `strpos`, which SQLite calls `instr` and does several times slower. It counts bytes, not letters: that
+/// it is more than zero is what both engines agree on.
+fn add_strpos(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("strpos", 2, flags, |context| {
+        let (ValueRef::Text(text), ValueRef::Text(part)) = (context.get_raw(0), context.get_raw(1))
+        else {
+            return Ok(None);
+        };
+        let found = memchr::memmem::find(text, part);
+        Ok(Some(found.map_or(0, |it| it as i64 + 1)))
+    })?;
+    Ok(())
 }
 
 /// Two processes that open a fresh file at once both want to switch it, and SQLite refuses one of them without

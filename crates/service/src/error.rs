@@ -26,6 +26,11 @@ pub enum Error {
     /// Too many of what was counted.
     #[error("too many {what}; try again in {retry_after_seconds} seconds")]
     Limited { retry_after_seconds: i64, what: &'static str },
+    /// A read took longer than reads may.
+    #[error(
+        "this takes too long; ask for less, for example for fewer days or for one account, or try again later"
+    )]
+    TooSlow,
     #[error("the database cannot be used right now")]
     Unavailable(#[source] db::Error),
     #[error("something went wrong inside")]
@@ -46,6 +51,7 @@ impl From<db::Error> for Error {
     fn from(error: db::Error) -> Error {
         match error {
             db::Error::Unavailable(_) => Error::Unavailable(error),
+            db::Error::TimedOut => Error::TooSlow,
             other => Error::Internal(Arc::new(other)),
         }
     }

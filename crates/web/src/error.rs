@@ -58,6 +58,9 @@ impl From<Error> for Refusal {
             Error::Conflict { code, .. } => Refusal::new(code, message),
             Error::Limited { retry_after_seconds, .. } => Refusal::new(Code::RateLimited, message)
                 .with_header("retry-after", retry_after_seconds.max(1).to_string()),
+            Error::TooSlow => {
+                Refusal::new(Code::Unavailable, message).with_header("retry-after", "5")
+            }
             // What lies behind is logged, never told.
             Error::Unavailable(_) => {
                 Refusal::new(Code::Unavailable, "the service cannot reach its data right now")

@@ -107,7 +107,9 @@ impl Failure {
 
     /// Once, where it is answered, with everything behind it; clients get a fixed sentence.
     fn log(&self, request_id: &str, route: Option<&str>) {
-        let Failure::Own(error @ (Error::Internal(_) | Error::Unavailable(_))) = self else {
+        let Failure::Own(error @ (Error::Internal(_) | Error::Unavailable(_) | Error::TooSlow)) =
+            self
+        else {
             return;
         };
         let chain = causes(error);

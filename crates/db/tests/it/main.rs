@@ -4,6 +4,7 @@
 mod disk;
 mod line;
 mod migrations;
+mod slow;
 mod tables;
 mod tls;
 mod transactions;

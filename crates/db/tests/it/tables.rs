@@ -121,3 +121,23 @@ async fn a_reader_that_fails_ends_the_dump() {
     assert!(matches!(stopped, Err(Error::Unavailable(_))));
     assert_eq!(notes.ids().await, [1]);
 }
+
+/// SQLite inserts many in one statement, and what is left over one by one.
+#[tokio::test]
+async fn any_number_of_rows_is_inserted_whole() {
+    for count in [0_i64, 1, 49, 50, 51, 100, 173] {
+        let notes = crate::Notes::new().await;
+        let insert = notes.db.write(move |tx| {
+            let rows = (0..count).map(|it| [db::Param::from(it), db::Param::Text(None)]);
+            tx.insert_many("notes", ["id", "word"], rows)
+        });
+        insert.await.unwrap();
+        assert_eq!(notes.ids().await, (0..count).collect::<Vec<_>>());
+        let again = notes.db.write(move |tx| {
+            let rows = (count..count + 60).chain([count]).map(|it| [db::Param::from(it)]);
+            tx.insert_many("notes", ["id"], rows)
+        });
+        assert!(matches!(again.await, Err(db::Error::Unique)));
+        assert_eq!(notes.ids().await.len() as i64, count, "all or nothing");
+    }
+}

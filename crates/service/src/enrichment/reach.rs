@@ -85,7 +85,7 @@ impl Tally<'_> {
                     });
                     Ok(())
                 };
-                app.db.each(OF_MERCHANT, of_merchant, count).await?;
+                app.db.each_slow(OF_MERCHANT, of_merchant, count).await?;
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ impl Tally<'_> {
             });
             Ok(())
         };
-        Ok(app.db.each(WALK, params![user, WALKED_MAX], count).await?)
+        Ok(app.db.each_slow(WALK, params![user, WALKED_MAX], count).await?)
     }
 
     /// Of each thing that rules say, the first that holds decides; those before it that came too late would.

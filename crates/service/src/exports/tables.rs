@@ -59,7 +59,7 @@ impl Table {
         params.push(ROWS.into());
         let (mut rows, mut last) = (Vec::new(), None);
         app.db
-            .each(self.sql, &params, |row| {
+            .each_slow(self.sql, &params, |row| {
                 rows.push(self.row(row)?);
                 last = Some((0..self.key).map(|it| key(row.value(it)?)).collect::<db::Result<_>>());
                 Ok(())

@@ -41,7 +41,7 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
     let streams = listed(app, caller, everything).await?.streams;
     let mut paid: HashMap<TransactionId, (Date, i64)> = HashMap::new();
     app.db
-        .each(POSTED, params![caller.user, first, last], |row| {
+        .each_slow(POSTED, params![caller.user, first, last], |row| {
             paid.insert(row.get(0)?, (row.get(1)?, row.get(2)?));
             Ok(())
         })

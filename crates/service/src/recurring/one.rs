@@ -34,7 +34,7 @@ pub async fn get(
     let members: HashSet<TransactionId> = stream.transactions.iter().copied().collect();
     let mut payments = Vec::with_capacity(members.len());
     app.db
-        .each(PAYMENTS, params![caller.user, account.id, &stream.merchant_key], |row| {
+        .each_slow(PAYMENTS, params![caller.user, account.id, &stream.merchant_key], |row| {
             let id: TransactionId = row.get(0)?;
             if members.contains(&id) {
                 let amount: i64 = row.get(2)?;

@@ -83,6 +83,7 @@ fn domain_refusal(error: &Error, public_url: &str) -> Option<idempotency::Answer
         | Error::Forbidden(_)
         | Error::KeyRequired
         | Error::Limited { .. }
+        | Error::TooSlow
         | Error::Unavailable(_)
         | Error::Internal(_) => None,
     }

@@ -103,7 +103,7 @@ fn refusal(failure: Failure) -> Response {
             error.to_string(),
             Some((*retry_after_seconds).max(1)),
         ),
-        Error::Unavailable(_) => {
+        Error::Unavailable(_) | Error::TooSlow => {
             tracing::error!(error = %causes(&error), "an app could not be answered");
             let message = "the service cannot reach its data right now".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", message, Some(5))

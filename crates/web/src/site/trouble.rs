@@ -62,6 +62,11 @@ impl From<Error> for Trouble {
                     &format!("Wait {}, then try again.", waiting(retry_after_seconds)),
                 )
             },
+            Error::TooSlow => Trouble::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This takes too long",
+                "Ask for less, for example for fewer days or for one account, or try again later.",
+            ),
             Error::Unavailable(_) => {
                 tracing::error!(error = %causes(&error), "a page failed");
                 Trouble::new(

@@ -148,7 +148,7 @@ impl From<Error> for Refused {
                 let said = format!("Too many attempts. Wait {wait}, then try again.");
                 return Refused(StatusCode::TOO_MANY_REQUESTS, said);
             }
-            Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Unavailable(_) | Error::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
             Error::Internal(_) => {
                 tracing::error!(?error, "a passkey could not be looked at");
                 StatusCode::INTERNAL_SERVER_ERROR

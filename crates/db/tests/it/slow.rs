@@ -1,0 +1,175 @@
+//! Reads that take long: moved aside, bounded in number and in time, and never in the way of others.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use db::{Db, Engine, Error, Progress, ReadLimits};
+use testkit::Database;
+
+const ENDLESS: &str = "with recursive n (i) as (select 1 union all select i + 1 from n)
+    select i from n where i < 0";
+const MANY: &str =
+    "with recursive n (i) as (select 1 union all select i + 1 from n where i < 200000)
+    select cast(i as bigint) from n";
+const FAST: &str = "select cast(7 as bigint)";
+
+/// Every read of some size is moved aside.
+const AT_ONCE: ReadLimits = ReadLimits {
+    inline: Duration::from_millis(1),
+    total: Duration::from_secs(120),
+    slow_at_once: 2,
+};
+
+async fn open(limits: ReadLimits) -> (Db, Database) {
+    let database = Database::empty().await;
+    (Db::open_with(&database.target(), limits).await.unwrap(), database)
+}
+
+#[tokio::test]
+async fn a_read_without_an_end_is_stopped_and_the_database_goes_on() {
+    let total = Duration::from_millis(300);
+    let (db, _database) = open(ReadLimits { total, ..AT_ONCE }).await;
+    for _ in 0..3 {
+        let endless = db.all(ENDLESS, &[], |row| row.get::<i64>(0)).await;
+        assert!(matches!(endless, Err(Error::TimedOut)), "{endless:?}");
+        let endless = db.each_slow(ENDLESS, &[], |_| Ok(())).await;
+        assert!(matches!(endless, Err(Error::TimedOut)), "{endless:?}");
+        assert_eq!(db.first(FAST, &[], |row| row.get::<i64>(0)).await.unwrap(), Some(7));
+    }
+}
+
+#[tokio::test]
+async fn a_read_that_was_moved_aside_gives_each_row_once() {
+    let (db, _database) = open(AT_ONCE).await;
+    let expected: Vec<i64> = (1..=200_000).collect();
+    assert_eq!(db.all(MANY, &[], |row| row.get::<i64>(0)).await.unwrap(), expected);
+    assert_eq!(db.first(MANY, &[], |row| row.get::<i64>(0)).await.unwrap(), Some(1));
+    let mut rows = Vec::new();
+    let each = db.each(MANY, &[], |row| {
+        rows.push(row.get::<i64>(0)?);
+        Ok(())
+    });
+    each.await.unwrap();
+    assert_eq!(rows, expected);
+    rows.clear();
+    let part = db.each_resumable(MANY, &[], |row| {
+        rows.push(row.get::<i64>(0)?);
+        Ok(())
+    });
+    match (part.await.unwrap(), db.engine()) {
+        (Progress::Stopped, Engine::Sqlite) => assert!(rows.len() < 200_000),
+        (Progress::Done, Engine::Postgres) => assert_eq!(rows, expected),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(rows, expected[..rows.len()]);
+}
+
+/// Shut until it is opened; counts who stands before it at once, and at most.
+#[derive(Default)]
+struct Gate {
+    is_open: Mutex<bool>,
+    opened: Condvar,
+    inside: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(inside, Ordering::SeqCst);
+        let is_open = self.is_open.lock().unwrap();
+        drop(self.opened.wait_while(is_open, |it| !*it).unwrap());
+        self.inside.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn open(&self) {
+        *self.is_open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+}
+
+/// Eight slow reads on two threads: two run, six wait, and whoever is quick passes them all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_reads_take_turns_and_do_not_hold_up_quick_ones() {
+    let (db, _database) = open(ReadLimits { inline: Duration::from_secs(60), ..AT_ONCE }).await;
+    if db.engine() == Engine::Postgres {
+        return;
+    }
+    let gate = Arc::new(Gate::default());
+    let slow: Vec<_> = (0..8)
+        .map(|_| {
+            let (db, gate) = (db.clone(), gate.clone());
+            tokio::spawn(async move {
+                let read = db.each_slow(FAST, &[], |_| {
+                    gate.pass();
+                    Ok(())
+                });
+                read.await
+            })
+        })
+        .collect();
+    while gate.inside.load(Ordering::SeqCst) < 2 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        let quick = tokio::spawn({
+            let db = db.clone();
+            async move { db.first(FAST, &[], |row| row.get::<i64>(0)).await }
+        });
+        assert_eq!(quick.await.unwrap().unwrap(), Some(7));
+    }
+    assert!(slow.iter().all(|it| !it.is_finished()));
+    gate.open();
+    for read in slow {
+        read.await.unwrap().unwrap();
+    }
+    assert_eq!(gate.most.load(Ordering::SeqCst), 2);
+}
+
+/// The same on PostgreSQL, where a lock is what slow reads wait for, and where those that nobody waits for any more must
+/// give their places back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_statements_have_connections_of_their_own_and_end_with_who_asked() {
+    let (db, _database) = open(ReadLimits { inline: Duration::from_secs(60), ..AT_ONCE }).await;
+    if db.engine() == Engine::Sqlite {
+        return;
+    }
+    const WAIT: &str = "select cast(1 as bigint) from (select pg_advisory_lock(77)) waited";
+    const WAITING: &str =
+        "select cast(count(*) as bigint) from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())";
+    let waiting = async || {
+        let count = db.first(WAITING, &[], |row| row.get::<i64>(0)).await.unwrap();
+        count.unwrap()
+    };
+    let (open_gate, gate) = std::sync::mpsc::channel::<()>();
+    let (locked, is_locked) = tokio::sync::oneshot::channel();
+    let holder = tokio::spawn({
+        let db = db.clone();
+        async move {
+            db.write(move |tx| {
+                tx.each("select 1 from pg_advisory_xact_lock(77)", &[], |_| Ok(()))?;
+                let _ = locked.send(());
+                let _ = gate.recv();
+                Ok::<_, Error>(())
+            })
+            .await
+        }
+    });
+    is_locked.await.unwrap();
+    let slow: Vec<_> = (0..8)
+        .map(|_| {
+            let db = db.clone();
+            tokio::spawn(async move { db.each_slow(WAIT, &[], |_| Ok(())).await })
+        })
+        .collect();
+    while waiting().await < 2 {}
+    assert_eq!(waiting().await, 2, "no more than two at once");
+    assert!(slow.iter().all(|it| !it.is_finished()));
+    slow.iter().for_each(tokio::task::JoinHandle::abort);
+    while waiting().await > 0 {}
+    drop(open_gate);
+    holder.await.unwrap().unwrap();
+    db.each_slow(FAST, &[], |_| Ok(())).await.unwrap();
+}
