@@ -76,3 +76,68 @@ insert into import_file_parts (user_id, file_id, part, content)
     select user_id, id, 0, content from import_files where content is not null;
 update import_files set content = null where content is not null;
 alter table import_files add column preview text;
+
+-- Search: the texts of transactions once more, packed by days, so that looking for a text reads little.
+
+-- `words` holds the description and the counterparty of every transaction posted on the four days of the bucket
+-- (`posted_on >> 2`), with case folded, each text once and on a line of its own. It may also hold texts that are no
+-- longer there. It is null where there is too much text to pack.
+create table transaction_search (
+    user_id {bytes} not null references users (id) on delete cascade,
+    bucket {int} not null,
+    words text,
+    primary key (user_id, bucket)
+) {table};
+
+-- A bucket is dirty while its `words` may lack a text. On PostgreSQL, `mark` tells apart the transactions that marked
+-- it, so that none waits for another one, and packing for one does not count as packing for the next.
+create table transaction_search_dirty (
+    user_id {bytes} not null references users (id) on delete cascade,
+    bucket {int} not null,
+    mark {int} not null,
+    primary key (user_id, bucket, mark)
+) {clustered};
+
+insert into transaction_search_dirty (user_id, bucket, mark)
+    select distinct user_id, posted_on >> 2, 0 from transactions;
+
+{only sqlite}
+create trigger transactions_search_insert after insert on transactions begin
+    insert into transaction_search_dirty (user_id, bucket, mark)
+        values (new.user_id, new.posted_on >> 2, 0) on conflict do nothing;
+end;
+
+create trigger transactions_search_update after update of posted_on, description, counterparty on transactions
+when new.posted_on <> old.posted_on or new.description <> old.description
+    or new.counterparty is not old.counterparty begin
+    insert into transaction_search_dirty (user_id, bucket, mark)
+        values (new.user_id, new.posted_on >> 2, 0) on conflict do nothing;
+end;
+{end sqlite}
+
+{only postgres}
+-- Text that is searched and never shown need not be compressed.
+alter table transaction_search alter column words set storage external;
+
+create function mark_inserted_transactions() returns trigger language plpgsql as $$
+begin
+    insert into transaction_search_dirty (user_id, bucket, mark)
+        select distinct user_id, posted_on >> 2, txid_current() from inserted on conflict do nothing;
+    return null;
+end $$;
+
+create function mark_updated_transaction() returns trigger language plpgsql as $$
+begin
+    insert into transaction_search_dirty (user_id, bucket, mark)
+        values (new.user_id, new.posted_on >> 2, txid_current()) on conflict do nothing;
+    return null;
+end $$;
+
+create trigger transactions_search_insert after insert on transactions
+    referencing new table as inserted for each statement execute function mark_inserted_transactions();
+
+create trigger transactions_search_update after update of posted_on, description, counterparty on transactions
+    for each row when (new.posted_on <> old.posted_on or new.description <> old.description
+        or new.counterparty is distinct from old.counterparty)
+    execute function mark_updated_transaction();
+{end postgres}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use service::{
     App, actions, connections, devices, idempotency, imports, insights, invitations, keys, limits,
-    oauth, paper, passkeys, sessions, sign_ins, webhooks,
+    oauth, paper, passkeys, sessions, sign_ins, transactions, webhooks,
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -16,6 +16,8 @@ use tokio::time::MissedTickBehavior;
 
 /// People whose figures one step works out; the next step comes a second later.
 const PEOPLE_A_STEP: usize = 50;
+/// Buckets of search text that one step packs; the next step comes a second later.
+const BUCKETS_A_STEP: usize = 2_000;
 /// A step that takes longer is given up; the next one starts afresh.
 const STEP_MAX: Duration = Duration::from_secs(60);
 /// Servers that are asked for accounts may take minutes, because they ask banks first.
@@ -60,6 +62,16 @@ impl Loops {
                 done += 1;
             }
             Ok(done)
+        });
+        self.start("pack texts for search", 1, app, |app| async move {
+            let mut packed = 0;
+            while packed < BUCKETS_A_STEP {
+                match transactions::index_once(&app).await? {
+                    0 => break,
+                    more => packed += more,
+                }
+            }
+            Ok(packed)
         });
         self.start("forget sessions", 3_600, app, |app| async move {
             Ok(sessions::forget_once(&app).await? + devices::forget_once(&app).await?)

@@ -1,7 +1,9 @@
 //! Transactions: the long list, and the hottest read of the product.
 
 mod one;
+mod page;
 mod query;
+mod search;
 mod totals;
 
 use base::category::Category;
@@ -13,8 +15,10 @@ use crate::recurring::Direction;
 use crate::{App, Caller, Error, Result, cursors};
 
 pub use one::{Leg, Transaction, get};
+use page::PageReader;
 pub(crate) use query::statement_variants;
 use query::{Query, Wanted};
+pub use search::index_once;
 pub use totals::{Total, totals, totals_by_day};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,28 +77,13 @@ pub async fn list(
         None => count(app, caller, &wanted, &accounts).await?,
     };
 
-    let query = Query::page(caller, &wanted, place.as_ref(), page.limit);
-    let (mut count, mut read_count) = (0, 0);
-    let mut last = None;
-    let mut more = false;
-    app.db
-        .each(&query.sql, &query.params, |row| {
-            // One row more than asked for tells whether there is another page.
-            if read_count == page.limit {
-                more = true;
-                return Ok(());
-            }
-            read_count += 1;
-            last = Some((row.get(3)?, row.get(0)?));
-            // An account that came between the two reads is left out here, but the page still ends where it ends.
-            let account: AccountId = row.get(1)?;
-            if let Some(account) = accounts.find(account) {
-                visit(&read(row, account)?);
-                count += 1;
-            }
-            Ok(())
-        })
-        .await?;
+    let behind = place.as_ref().map(|it| (it.posted_on_days, it.id));
+    let mut reader = PageReader::new(&accounts, page.limit, &mut visit);
+    match filter.q.as_deref().filter(|it| !it.is_empty()) {
+        Some(q) => reader.search(app, caller, &wanted, behind, q).await?,
+        None => reader.walk(app, caller, &wanted, behind).await?,
+    }
+    let PageReader { count, last, more, .. } = reader;
 
     let next_cursor = match last.filter(|_| more) {
         Some((posted_on_days, id)) => {
@@ -179,7 +168,7 @@ async fn count(
         let counted = accounts.shown.iter().filter(|it| wanted(it.id));
         return Ok(Some(counted.map(|it| it.transaction_count).sum()));
     }
-    // Text search looks at every row; it would count by scanning.
+    // Counting what holds a text takes reading all of it.
     if filter.q.is_some() {
         return Ok(None);
     }
@@ -242,5 +231,5 @@ const ACCOUNTS: &str =
     where user_id = $1";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[ACCOUNTS], one::STATEMENTS].concat()
+    [&[ACCOUNTS], one::STATEMENTS, search::STATEMENTS].concat()
 }

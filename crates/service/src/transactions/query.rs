@@ -4,7 +4,8 @@ use base::category::Category;
 use base::{AccountId, Date, Timestamp, TransactionId};
 use db::Param;
 
-use super::{COUNT_MAX, Filter, Place};
+use super::search::Days;
+use super::{COUNT_MAX, Filter};
 use crate::recurring::Direction;
 use crate::{Caller, Credential};
 
@@ -18,23 +19,42 @@ const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorize
     category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
     from transactions t where user_id = $1";
 
+/// Which rows of the list are read: those behind a place, and within days where those are known.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Stretch {
+    pub(super) behind: Option<(i64, TransactionId)>,
+    pub(super) days: Option<Days>,
+    pub(super) limit: usize,
+}
+
 impl<'a> Query<'a> {
-    pub(super) fn page(
-        caller: &Caller,
-        wanted: &'a Wanted<'_>,
-        place: Option<&Place>,
-        limit: usize,
-    ) -> Query<'a> {
+    /// Rows as the list shows them, in its order.
+    pub(super) fn rows(caller: &Caller, wanted: &'a Wanted<'_>, stretch: Stretch) -> Query<'a> {
         let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
         query.narrow(caller, wanted);
-        if let Some(place) = place {
-            let day = query.bind(place.posted_on_days);
-            let id = query.bind(place.id);
-            query.push(format_args!(" and (posted_on, id) < (${day}, ${id})"));
-        }
-        let limit = query.bind(limit as i64 + 1);
-        query.push(format_args!(" order by posted_on desc, id desc limit ${limit}"));
+        query.stretch(stretch);
         query
+    }
+
+    /// What adding up rows takes, and the texts that a search looks at.
+    pub(super) fn amounts(caller: &Caller, wanted: &'a Wanted<'_>, stretch: Stretch) -> Query<'a> {
+        let mut query = Query { sql: AMOUNTS.to_owned(), params: vec![caller.user.into()] };
+        query.narrow(caller, wanted);
+        query.stretch(stretch);
+        query
+    }
+
+    fn stretch(&mut self, stretch: Stretch) {
+        if let Some(days) = stretch.days {
+            let (first, last) = (self.bind(days.first), self.bind(days.last));
+            self.push(format_args!(" and posted_on between ${first} and ${last}"));
+        }
+        if let Some((day, id)) = stretch.behind {
+            let (day, id) = (self.bind(day), self.bind(id));
+            self.push(format_args!(" and (posted_on, id) < (${day}, ${id})"));
+        }
+        let limit = self.bind(stretch.limit as i64);
+        self.push(format_args!(" order by posted_on desc, id desc limit ${limit}"));
     }
 
     pub(super) fn count(caller: &Caller, wanted: &'a Wanted<'_>) -> Query<'a> {
@@ -84,14 +104,6 @@ impl<'a> Query<'a> {
             Some(false) => " and transfer_kind is null",
             None => "",
         });
-        for (index, pattern) in wanted.q_like.iter().enumerate() {
-            let at = self.bind(pattern.as_str());
-            let (open, last) = (if index == 0 { "and (" } else { "or" }, wanted.q_like.len() - 1);
-            let close = if index == last { ")" } else { "" };
-            self.push(format_args!(
-                " {open} lower(description) like ${at} escape '!' or lower(counterparty) like ${at} escape '!'{close}"
-            ));
-        }
         if wanted.narrowed {
             self.sql.push_str(NOT_HIDDEN);
             if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
@@ -122,11 +134,11 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The filters with their search patterns made, for a query to borrow.
+/// The filters with their pattern made, for a query to borrow. Text is no part of a query: rows are compared as they
+/// are read (see `search`), so that both engines mean the same by upper and lower case.
 pub(super) struct Wanted<'f> {
     pub(super) filter: &'f Filter,
     category_like: Option<String>,
-    q_like: Vec<String>,
     /// Whether rows of accounts that are not to be seen must be left out one by one.
     narrowed: bool,
 }
@@ -137,7 +149,6 @@ impl<'f> Wanted<'f> {
             filter,
             // The underscores are wildcards here, and match themselves; no two primaries differ only there.
             category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
-            q_like: filter.q.as_deref().map(patterns).unwrap_or_default(),
             narrowed: narrowed && filter.account_id.is_none(),
         }
     }
@@ -153,36 +164,9 @@ impl Wanted<'_> {
     }
 }
 
-/// Only some databases know small letters beyond ASCII, so such a text is looked for in small letters, as it was
-/// written, and in capitals, as banks write.
-fn patterns(text: &str) -> Vec<String> {
-    let small = text.to_ascii_lowercase();
-    if text.is_ascii() {
-        return vec![contains_pattern(&small)];
-    }
-    let mut capitals = String::new();
-    for letter in small.chars() {
-        if letter.is_ascii() {
-            capitals.push(letter);
-        } else {
-            capitals.extend(letter.to_uppercase());
-        }
-    }
-    [text.to_lowercase(), small, capitals].iter().map(|it| contains_pattern(it)).collect()
-}
-
-fn contains_pattern(text: &str) -> String {
-    let mut pattern = "%".to_owned();
-    for letter in text.chars() {
-        if matches!(letter, '%' | '_' | '!') {
-            pattern.push('!');
-        }
-        pattern.push(letter);
-    }
-    pattern.push('%');
-    pattern
-}
-
+const AMOUNTS: &str =
+    "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty
+    from transactions t where user_id = $1";
 // What is moved between own accounts is neither earned nor spent. The columns are those of one index, which answers
 // alone where nothing else is asked.
 const SUMS: &str = "cast(count(*) as bigint),
@@ -202,8 +186,8 @@ pub(crate) fn statement_variants() -> Vec<String> {
     let id = base::KeyId::from_bytes([0; 16]);
     let credential = Credential::Key { id, scopes: crate::Scopes::all(), accounts };
     let callers = [Caller::owner(user), Caller { user, credential }];
-    let place =
-        Place { posted_on_days: 0, id: TransactionId::from_bytes([0; 16]), total_count: None };
+    let behind = (0, TransactionId::from_bytes([0; 16]));
+    let days = Days { first: 0, last: 0 };
     let mut variants = Vec::new();
     for bits in 0..2048_u32 {
         let on = |bit: u32| bits & (1 << bit) != 0;
@@ -215,7 +199,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
             pending: on(4).then_some(true),
             hidden: on(5) && on(9),
             category_tier1: on(5).then(|| "TRAVEL".to_owned()),
-            q: on(6).then(|| if on(9) { "é" } else { "e" }.to_owned()),
+            q: on(6).then(|| "e".to_owned()),
             category: on(10).then_some(Category::ALL[0]),
             uncategorised: on(10),
             direction: on(10).then_some(if on(9) { Direction::Inflow } else { Direction::Outflow }),
@@ -225,7 +209,10 @@ pub(crate) fn statement_variants() -> Vec<String> {
         for caller in &callers {
             variants.push(Query::count(caller, &wanted).sql);
             variants.push(Query::totals(caller, &wanted, on(8)).sql);
-            variants.push(Query::page(caller, &wanted, on(8).then_some(&place), 1).sql);
+            let (behind, days) = (on(8).then_some(behind), on(6).then_some(days));
+            let stretch = Stretch { behind, days, limit: 1 };
+            variants.push(Query::rows(caller, &wanted, stretch).sql);
+            variants.push(Query::amounts(caller, &wanted, stretch).sql);
         }
     }
     variants.sort();

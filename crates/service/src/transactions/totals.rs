@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use base::{AccountId, Currency, Date, date_from_days};
+use base::{AccountId, Currency, Date, TransactionId, date_from_days};
 use wire::v1::Scope;
 
-use super::query::{Query, Wanted};
+use super::query::{Query, Stretch, Wanted};
+use super::search::{self, Needle, Spans};
 use super::{Accounts, Filter, check, visible_accounts};
 use crate::{App, Caller, Result};
 
@@ -59,24 +60,73 @@ async fn each(
     let accounts: Accounts = visible_accounts(app, caller, filter).await?;
     // Sums come by account, so those of accounts that are not to be seen are left out here and not row by row.
     let wanted = Wanted::new(filter, false);
+    if let Some(q) = filter.q.as_deref().filter(|it| !it.is_empty()) {
+        let searching = each_found(app, caller, &wanted, &accounts, (q, &mut visit));
+        return search::bounded(app, searching).await;
+    }
     let query = Query::totals(caller, &wanted, by_day);
-    app.db
-        .each(&query.sql, &query.params, |row| {
-            let account: AccountId = row.get(0)?;
-            let day: Option<i64> = row.get(1)?;
-            if let Some(account) = accounts.find(account) {
-                let total = Total {
-                    currency: account.currency,
-                    count: row.get(2)?,
-                    in_minor: row.get(3)?,
-                    out_minor: row.get(4)?,
-                };
-                visit(day.unwrap_or_default(), total);
-            }
-            Ok(())
-        })
-        .await?;
+    let sums = app.db.all(&query.sql, &query.params, |row| {
+        let account: AccountId = row.get(0)?;
+        let day: Option<i64> = row.get(1)?;
+        let total = accounts.find(account).map(|account| {
+            Ok::<_, db::Error>(Total {
+                currency: account.currency,
+                count: row.get(2)?,
+                in_minor: row.get(3)?,
+                out_minor: row.get(4)?,
+            })
+        });
+        Ok((day.unwrap_or_default(), total.transpose()?))
+    });
+    for (day, total) in sums.await? {
+        if let Some(total) = total {
+            visit(day, total);
+        }
+    }
     Ok(())
+}
+
+/// Each row that holds a text, as a total of its own.
+async fn each_found(
+    app: &App,
+    caller: &Caller,
+    wanted: &Wanted<'_>,
+    accounts: &Accounts,
+    (q, visit): (&str, &mut (impl FnMut(i64, Total) + Send)),
+) -> Result<()> {
+    let mut needle = Needle::new(q);
+    let mut spans = Spans::new(app, caller.user, &needle, wanted.filter, None).await?;
+    while let Some(days) = spans.next(app).await? {
+        let mut behind: Option<(i64, TransactionId)> = None;
+        for limit in search::chunks(0) {
+            let stretch = Stretch { behind, days: Some(days), limit };
+            let query = Query::amounts(caller, wanted, stretch);
+            let mut count = 0;
+            let reading = app.db.each_slow(&query.sql, &query.params, |row| {
+                count += 1;
+                let day = row.get(2)?;
+                behind = Some((day, row.get(0)?));
+                let name: Option<&str> = row.get(6)?;
+                if needle.is_in(row.get(5)?) || name.is_some_and(|it| needle.is_in(it)) {
+                    if let Some(account) = accounts.find(row.get(1)?) {
+                        visit(day, of_row(row, account.currency)?);
+                    }
+                }
+                Ok(())
+            });
+            reading.await?;
+            if count < limit {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn of_row(row: &db::Row<'_>, currency: Currency) -> db::Result<Total> {
+    let (amount, transfer): (i64, Option<&str>) = (row.get(3)?, row.get(4)?);
+    let counted = if transfer.is_none() { amount } else { 0 };
+    Ok(Total { currency, count: 1, in_minor: counted.max(0), out_minor: counted.min(0) })
 }
 
 fn add(totals: &mut Vec<Total>, more: Total) {

@@ -19,4 +19,5 @@ mod pages;
 mod paging;
 mod server;
 mod settings;
+mod slow;
 mod webhooks;

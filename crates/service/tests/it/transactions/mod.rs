@@ -6,6 +6,7 @@ mod filters;
 mod one;
 mod paging;
 mod search;
+mod search_index;
 mod totals;
 mod visibility;
 

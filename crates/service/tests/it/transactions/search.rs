@@ -1,6 +1,6 @@
 //! Text in the counterparty's name or the bank's words: exactly that text, whatever signs it holds.
 
-use service::transactions::Filter;
+use service::transactions::{self, Filter};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World};
 
@@ -35,10 +35,13 @@ async fn household(world: &World) -> Person {
 async fn check(cases: &[(&str, &[&str])]) {
     let world = World::new().await;
     let robin = household(&world).await;
-    for (q, expected) in cases {
-        let filter = Filter { q: Some((*q).to_owned()), ..everything() };
-        let rows = listed::all(&world.app, &robin.caller, &filter).await;
-        assert_eq!(descriptions(&rows), *expected, "{q}");
+    for is_packed in [false, true] {
+        for (q, expected) in cases {
+            let filter = Filter { q: Some((*q).to_owned()), ..everything() };
+            let rows = listed::all(&world.app, &robin.caller, &filter).await;
+            assert_eq!(descriptions(&rows), *expected, "{q} {is_packed}");
+        }
+        while transactions::index_once(&world.app).await.unwrap() > 0 {}
     }
 }
 
@@ -71,6 +74,22 @@ async fn letters_of_any_script_are_found_in_either_case() {
         ("köln", &["Straße 7 Köln"]),
         ("東京", &["東京駅 SHOP"]),
         ("駅 shop", &["東京駅 SHOP"]),
+        ("STRASSE", &["Straße 7 Köln"]),
+        ("stra", &["Straße 7 Köln"]),
+        ("kõln", &[]),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn one_letter_or_two_are_enough() {
+    check(&[
+        ("7", &["Straße 7 Köln"]),
+        ("駅", &["東京駅 SHOP"]),
+        ("K\\", &["BACK\\SLASH"]),
+        ("zq", &[]),
+        ("é", &["CAFÉ NOIR"]),
+        ("ö", &["Straße 7 Köln"]),
     ])
     .await;
 }

@@ -1,0 +1,97 @@
+//! Searches that wait for their turn, and everybody else, who does not.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use db::{Db, ReadLimits};
+use http::StatusCode;
+use testkit::draft::{checking, statement, txn};
+use testkit::{World, new_key};
+
+use crate::client::Client;
+
+/// Takes every place in the pool of slow reads, from threads of its own, until the sender is dropped.
+fn take_all_places(db: &Db) -> (mpsc::Sender<()>, Vec<std::thread::JoinHandle<()>>) {
+    let (inside, is_inside) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let released = std::sync::Arc::new(std::sync::Mutex::new(released));
+    let holders: Vec<_> = (0..db.read_limits().slow_at_once)
+        .map(|_| {
+            let (db, inside, released) = (db.clone(), inside.clone(), released.clone());
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let holding = db.each_slow("select cast(1 as bigint)", &[], |_| {
+                    inside.send(()).unwrap();
+                    // Fails when the sender is dropped, which is what it waits for.
+                    let _ = released.lock().unwrap().recv();
+                    Ok(())
+                });
+                runtime.unwrap().block_on(holding).unwrap();
+            })
+        })
+        .collect();
+    for _ in &holders {
+        is_inside.recv().unwrap();
+    }
+    (release, holders)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn eight_slow_searches_hold_up_nobody_else() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let rows = (0..20).map(|it| txn("2026-03-01", -1 - it, &format!("SHOP {it}")));
+    robin.import(statement([checking("A").with_all(rows)])).await;
+    let secret = robin.key(new_key()).await.secret;
+    let limits = ReadLimits { total: Duration::from_secs(300), ..world.app.db.read_limits() };
+    let db = Db::open_with(&world.database.target(), limits).await.unwrap();
+    let app = world.neighbour_on(db);
+    let client = || Client::over(app.clone(), web::api::ENDPOINTS, Some(secret.clone()));
+    let (release, holders) = take_all_places(&app.db);
+
+    let searches: Vec<_> = (0..8)
+        .map(|it| {
+            let client = client();
+            let path = format!("/v1/transactions?q=shop%20{it}");
+            tokio::spawn(async move { client.get(&path).await })
+        })
+        .collect();
+    for _ in 0..5 {
+        assert_eq!(client().get("/healthz").await.status, StatusCode::OK);
+        let small = client().get("/v1/transactions?limit=3").await;
+        assert_eq!(small.json()["data"].as_array().unwrap().len(), 3);
+        assert_eq!(client().get("/v1/accounts").await.status, StatusCode::OK);
+    }
+    assert!(searches.iter().all(|it| !it.is_finished()), "they wait for their turn");
+    drop(release);
+    for search in searches {
+        let answer = search.await.unwrap();
+        assert_eq!(answer.status, StatusCode::OK);
+        assert!(!answer.json()["data"].as_array().unwrap().is_empty());
+    }
+    tokio::task::spawn_blocking(|| holders.into_iter().for_each(|it| it.join().unwrap()))
+        .await
+        .unwrap();
+}
+
+/// A search that does not get its turn in time says what to do.
+#[tokio::test]
+async fn a_search_that_takes_too_long_is_refused_with_advice() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    robin.import(statement([checking("A").with(txn("2026-03-01", -1, "SHOP"))])).await;
+    let secret = robin.key(new_key()).await.secret;
+    let limits = ReadLimits { total: Duration::from_millis(100), ..world.app.db.read_limits() };
+    let db = Db::open_with(&world.database.target(), limits).await.unwrap();
+    let app = world.neighbour_on(db);
+    let (release, holders) = take_all_places(&app.db);
+    let client = Client::over(app.clone(), web::api::ENDPOINTS, Some(secret));
+    let answer = client.get("/v1/transactions?q=shop").await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(answer.headers["retry-after"], "5");
+    let error = &answer.json()["error"];
+    assert_eq!(error["code"], "UNAVAILABLE");
+    assert!(error["message"].as_str().unwrap().contains("fewer days"), "{error}");
+    drop(release);
+    holders.into_iter().for_each(|it| it.join().unwrap());
+}
