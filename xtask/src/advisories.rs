@@ -104,10 +104,12 @@ enum Bound {
     Close(Version),
 }
 
+type Make = fn(Version) -> Bound;
+
 impl Bound {
     fn parse(text: &str) -> Option<Bound> {
         let text = text.trim();
-        let makers: [(&str, fn(Version) -> Bound); 7] = [
+        let makers: [(&str, Make); 7] = [
             (">=", Bound::AtLeast),
             ("<=", Bound::AtMost),
             (">", Bound::Above),

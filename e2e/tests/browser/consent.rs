@@ -156,3 +156,21 @@ fn an_app_that_is_denied_learns_that_and_gets_no_code() {
     assert_eq!(part(&brought, "error"), Some("access_denied"), "{brought}");
     assert_eq!(part(&brought, "code"), None, "{brought}");
 }
+
+#[test]
+fn a_session_left_open_confirms_first_and_then_leads_to_the_app() {
+    let program = Program::demo();
+    let app = App::register(&program);
+    let browser = Browser::start(program.origin());
+    browser.sign_in(&program);
+    browser.go(&app.address());
+    browser.sees("Ledger reader");
+    crate::proof::leave_open(&program);
+    let coming = app.wait();
+    browser.press("Allow");
+    browser.sees("Confirm that it is you");
+    browser.fill("Password", program.fact("password"));
+    browser.press("Confirm");
+    let brought = coming.join().unwrap();
+    assert!(part(&brought, "code").is_some(), "{brought}");
+}

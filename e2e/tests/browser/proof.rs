@@ -3,7 +3,7 @@
 use e2e::{Browser, Program};
 
 /// What ten minutes do to a session: nobody has a clock of the program that could be moved.
-fn leave_open(program: &Program) {
+pub(crate) fn leave_open(program: &Program) {
     let database = rusqlite::Connection::open(program.data_dir().join("evenkeel.db")).unwrap();
     database.busy_timeout(e2e::PATIENCE).unwrap();
     assert!(database.execute("update sessions set proved_at = 0", []).unwrap() > 0);

@@ -109,7 +109,9 @@ impl Kind {
             Kind::Secret => "one line of text".to_owned(),
             Kind::InstallationKey => "64 hexadecimal digits".to_owned(),
             Kind::DatabaseUrl => {
-                "an address such as postgres://user:password@host:5432/database".to_owned()
+                "an address such as postgres://user:password@host:5432/database, with sslmode as \
+                 disable, prefer, require, verify-full, or verify-ca with sslrootcert"
+                    .to_owned()
             }
         }
     }
@@ -161,8 +163,18 @@ mod tests {
         check(Kind::Word(&["auto", "json"]), &["auto", "json"], &["JSON", "", "yaml"]);
         check(
             Kind::DatabaseUrl,
-            &["postgres://a:b@c/d", "postgresql:///x?host=/run"],
-            &["sqlite://x", "host=a", "mysql://a", "postgres://host:port/x"],
+            &[
+                "postgres://a:b@c/d",
+                "postgresql:///x?host=/run",
+                "postgres://c?sslmode=verify-full",
+            ],
+            &[
+                "sqlite://x",
+                "host=a",
+                "mysql://a",
+                "postgres://host:port/x",
+                "postgres://c?sslmode=x",
+            ],
         );
         check(Kind::InstallationKey, &["ab".repeat(32).as_str()], &["ab", &"zz".repeat(32), ""]);
     }

@@ -31,14 +31,17 @@ async fn a_server_killed_while_it_trades_fills_every_trade_once_in_the_end() {
         command.env("EVENKEEL_TRADING__WHEN_CLOSED", "last_price");
         (launch(command, &it.path("")), at_least)
     };
+    let mut killed_at_work = 0;
     for (more, milliseconds) in [(1, 0), (20, 1), (30, 2), (40, 3), (25, 5), (30, 7)] {
-        let (mut server, enough) = serve(count(&app, EXECUTED).await + more);
+        let (mut server, enough) = serve((count(&app, EXECUTED).await + more).min(TRADES));
         traded(&app, &mut server, enough).await;
         pause(Duration::from_millis(milliseconds));
         server.kill();
         is_whole(&app, &robin).await;
+        killed_at_work += i64::from(count(&app, EXECUTED).await < TRADES);
     }
-    assert!(count(&app, EXECUTED).await < TRADES, "nothing was left to be done");
+    // A busy machine looks seldom, and the server may be done before the next blow falls.
+    assert!(killed_at_work > 0, "nothing was ever left to be done");
     let (mut server, all) = serve(TRADES);
     traded(&app, &mut server, all).await;
     server.wait_until_ready();
@@ -60,9 +63,11 @@ async fn beside(it: &Installation) -> (App, Caller) {
     let asked = DemoMarket.quotes(vec!["AAPL".to_owned()], clock.now()).await.unwrap();
     let price = asked[0].price.to_string();
     market.set_at("AAPL", &price, testkit::at("2020-01-02T15:00:00Z"));
+    // What is written here is anchored with the key of the server.
+    let key = std::fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
     let app = App::new(Setup {
         db: it.db().await,
-        installation_key: installation::Key::generate(&entropy),
+        installation_key: installation::Key::parse(&key).unwrap(),
         clock,
         entropy,
         rate_limit: limits::Policy::default(),

@@ -1,7 +1,7 @@
 //! A receiver as people run them: it keeps connections open, and takes HTTP/2 where it offers that.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,13 +15,13 @@ use net::{Door, Guard, Policy};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Barrier, mpsc, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::server::Authority;
 
 /// What is asked beyond this before it was told is refused.
-const AT_ONCE: u32 = 8;
+pub(crate) const AT_ONCE: u32 = 8;
 
 /// A request as it came in.
 pub(crate) struct Seen {
@@ -137,10 +137,16 @@ where
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
+/// Requests for `/together` are answered when as many are there as one connection of HTTP/2 may carry at once.
+static TOGETHER: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(AT_ONCE as usize));
+
 async fn answer(path: &str) -> Response<Full<Bytes>> {
     let says = |it: &'static [u8]| Response::new(Full::new(Bytes::from_static(it)));
     match path {
         "/slow" => tokio::time::sleep(Duration::from_millis(100)).await,
+        "/together" => {
+            TOGETHER.wait().await;
+        }
         "/never" => std::future::pending().await,
         "/long" => return says(&[b'x'; 100_000]),
         "/large" => return says(&[b'x'; 60_000]),

@@ -107,10 +107,9 @@ async fn each_found(
                 let day = row.get(2)?;
                 behind = Some((day, row.get(0)?));
                 let name: Option<&str> = row.get(6)?;
-                if needle.is_in(row.get(5)?) || name.is_some_and(|it| needle.is_in(it)) {
-                    if let Some(account) = accounts.find(row.get(1)?) {
-                        visit(day, of_row(row, account.currency)?);
-                    }
+                let is_found = needle.is_in(row.get(5)?) || name.is_some_and(|it| needle.is_in(it));
+                if let Some(account) = accounts.find(row.get(1)?).filter(|_| is_found) {
+                    visit(day, of_row(row, account.currency)?);
                 }
                 Ok(())
             });

@@ -50,6 +50,11 @@ pub(super) async fn answer(
             let (status, kind, body) = respond(server, &asked);
             (status, Some(("content-type", kind.to_owned())), body)
         }
+        Some(Mishap::Held(release)) => {
+            release.notified().await;
+            let (status, kind, body) = respond(server, &asked);
+            (status, Some(("content-type", kind.to_owned())), body)
+        }
         None => {
             let (status, kind, body) = respond(server, &asked);
             (status, Some(("content-type", kind.to_owned())), body)

@@ -16,6 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use net::{Door, Guard, Policy};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
 use crate::receiver;
@@ -117,6 +118,8 @@ pub enum Mishap {
     Redirect(u16, String),
     /// Answers after so long.
     Slow(Duration),
+    /// The answer is right, but comes only when the test says so.
+    Held(Arc<Notify>),
     /// So many bytes of nothing.
     Huge(usize),
     /// The connection ends without an answer.

@@ -25,7 +25,10 @@ pub(super) async fn load(app: &App, user: UserId, id: FileId, size: i64) -> Resu
     let wanted = usize::try_from(size).unwrap_or(0);
     let mut content = Vec::with_capacity(wanted.min(BYTES_MAX));
     for part in 0_i64.. {
-        let read = |row: &db::Row<'_>| Ok(content.extend_from_slice(row.get::<&[u8]>(0)?));
+        let read = |row: &db::Row<'_>| {
+            content.extend_from_slice(row.get::<&[u8]>(0)?);
+            Ok(())
+        };
         if app.db.first(PART, params![user, id, part], read).await?.is_none() {
             break;
         }

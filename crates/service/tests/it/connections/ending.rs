@@ -1,10 +1,11 @@
 //! The end of a connection, and a new beginning.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use service::connections::{self, State};
 use service::outbox;
 use testkit::simplefin::{Mishap, Transaction};
+use tokio::sync::Notify;
 
 use super::{DAY, Home, noon};
 use crate::{is_conflict, trail};
@@ -44,7 +45,8 @@ async fn who_disconnects_while_the_bank_is_asked_has_the_last_word() {
     let rows = home.told().await;
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
     home.server.transaction("ACT-checking", lunch);
-    home.server.mishap(Mishap::Slow(Duration::from_millis(300)));
+    let release = Arc::new(Notify::new());
+    home.server.mishap(Mishap::Held(release.clone()));
     let asked = home.asked();
     let end = async {
         while home.asked() == asked {
@@ -52,6 +54,7 @@ async fn who_disconnects_while_the_bank_is_asked_has_the_last_word() {
         }
         assert!(is_conflict(home.try_sync(id).await).contains("being synced right now"));
         connections::disconnect(&home.world.app, &home.robin.caller, id).await.unwrap();
+        release.notify_one();
     };
     let (synced, ()) = tokio::join!(home.try_sync(id), end);
     assert!(is_conflict(synced).contains("the answer was dropped"));

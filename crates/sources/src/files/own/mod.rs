@@ -85,7 +85,10 @@ impl Book {
         let most = self.limits.rows;
         each_row(ACCOUNTS, json, most, |place, shape: AccountShape| match shape.draft() {
             Ok(draft) => self.keep(shape.id, FileAccount { bank: None, draft }).map(drop),
-            Err(reason) => Ok(self.reject("account", place, &reason)),
+            Err(reason) => {
+                self.reject("account", place, &reason);
+                Ok(())
+            }
         })
     }
 
@@ -106,7 +109,10 @@ impl Book {
         each_row(TRANSACTIONS, json, most, |place, shape: TransactionShape| {
             let row = match shape.draft() {
                 Ok(row) => row,
-                Err(reason) => return Ok(self.reject("transaction", place, &reason)),
+                Err(reason) => {
+                    self.reject("transaction", place, &reason);
+                    return Ok(());
+                }
             };
             let account = match self.accounts.contains_key(&shape.account_id) {
                 true => self.accounts.get_mut(&shape.account_id),
