@@ -92,7 +92,8 @@ const REMEMBER_REVOKED: &str = "insert into ended_keys (key_id, ended_at)
     on conflict (key_id) do nothing";
 const REVOKE: &str = "update api_keys set revoked_at = $2 where id = $1 and revoked_at is null";
 const CLEAR_SESSIONS: &str = "delete from sessions";
-const CLEAR: [&str; 6] = [
+const CLEAR: [&str; 7] = [
+    "delete from known_devices",
     "delete from second_steps",
     "delete from passkey_challenges",
     "delete from oauth_codes",

@@ -1,9 +1,9 @@
 //! One open connection: what the server waits for on it, and when that has taken too long.
 
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use base::AddressGroup;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -44,7 +44,7 @@ pub(super) enum Spare {
 
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) group: IpAddr,
+    pub(super) group: AddressGroup,
     origin: Instant,
     closing: watch::Sender<Closing>,
     state: Mutex<State>,
@@ -75,7 +75,7 @@ struct Running {
 }
 
 impl Connection {
-    pub(super) fn new(group: IpAddr, origin: Instant) -> Connection {
+    pub(super) fn new(group: AddressGroup, origin: Instant) -> Connection {
         let connection = Connection {
             group,
             origin,

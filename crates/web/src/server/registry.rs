@@ -2,9 +2,10 @@
 //! makes room under pressure.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::AddressGroup;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -26,7 +27,7 @@ pub(super) struct Registry {
 struct Table {
     next_id: u64,
     open: HashMap<u64, Arc<Connection>>,
-    by_group: HashMap<IpAddr, usize>,
+    by_group: HashMap<AddressGroup, usize>,
 }
 
 /// A connection's place in the registry, given back when it ends.
@@ -60,7 +61,7 @@ impl Registry {
 
     /// A place for a new connection, or none while all are busy. Connections that wait for their client make room.
     pub(super) fn admit(self: &Arc<Registry>, peer: IpAddr) -> Option<Admitted> {
-        let group = group_of(peer);
+        let group = AddressGroup::of(peer);
         let mut table = self.table();
         let is_proxy = self.limits.proxies.iter().any(|it| it.contains(peer.to_canonical()));
         let in_group = table.by_group.get(&group).copied().unwrap_or(0);
@@ -130,7 +131,7 @@ impl Table {
 
     /// Closes spare connections, of one address or of all, longest spare first. Returns how many. Their places are free
     /// at once; their sockets close as soon as their tasks run.
-    fn evict(&mut self, group: Option<IpAddr>) -> usize {
+    fn evict(&mut self, group: Option<AddressGroup>) -> usize {
         let in_question =
             self.open.iter().filter(|(_, it)| group.is_none_or(|group| it.group == group));
         let mut total = 0;
@@ -147,16 +148,5 @@ impl Table {
             self.remove(*id);
         }
         spare.len()
-    }
-}
-
-/// Addresses that one client can have at will count as one: an IPv6 /64 network. IPv4 addresses count one by one.
-fn group_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
     }
 }

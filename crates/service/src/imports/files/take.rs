@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::draft::Source;
-use base::{FileId, ImportId};
+use base::{CLOCK_SKEW_MICROSECONDS, FileId, ImportId};
 use db::{Tx, params};
 use sources::files::FileAccount;
 use wire::v1::Code;
@@ -83,7 +83,9 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
     let (user, now) = (caller.user, app.clock.now());
     let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
     let lease = move |tx: &mut Tx<'_>| {
-        if tx.execute(LEASE, params![user, id, now, until])? == 1 {
+        // A lease from before the clock was set back would hold the file up for as long as that.
+        let latest = until + CLOCK_SKEW_MICROSECONDS;
+        if tx.execute(LEASE, params![user, id, now, until, latest])? == 1 {
             return Ok(CommitLease { file: id, until });
         }
         let state = tx.first(STATE, params![user, id], |row| row.get::<String>(0))?;
@@ -218,11 +220,13 @@ fn new_name(app: &App, bank: Option<&str>, number: &str) -> String {
 
 const LEASE: &str = "update import_files set state = 'committing', leased_until = $4
     where user_id = $1 and id = $2
-    and (state = 'open' or (state = 'committing' and leased_until <= $3))";
+    and (state = 'open'
+        or (state = 'committing' and (leased_until <= $3 or leased_until > $5)))";
 const STATE: &str = "select state from import_files where user_id = $1 and id = $2";
 const RELEASE: &str = "update import_files set state = 'open', leased_until = null
     where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
-const SETTLE: &str = "update import_files set state = 'done', leased_until = null, import_id = $4 where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
+const SETTLE: &str = "update import_files set state = 'done', leased_until = null, import_id = $4
+    where user_id = $1 and id = $2 and state = 'committing' and leased_until = $3";
 const REMEMBER: &str = "insert into file_mappings (user_id, columns, mapping, used_at)
     values ($1, $2, $3, $4) on conflict (user_id, columns) do update
     set mapping = excluded.mapping, used_at = excluded.used_at";
