@@ -63,16 +63,7 @@ impl Loops {
             }
             Ok(done)
         });
-        self.start("pack texts for search", 1, app, |app| async move {
-            let mut packed = 0;
-            while packed < BUCKETS_A_STEP {
-                match transactions::index_once(&app).await? {
-                    0 => break,
-                    more => packed += more,
-                }
-            }
-            Ok(packed)
-        });
+        self.start("pack texts for search", 1, app, pack_texts);
         self.start("forget sessions", 3_600, app, |app| async move {
             Ok(sessions::forget_once(&app).await? + devices::forget_once(&app).await?)
         });
@@ -191,6 +182,17 @@ impl Loops {
     pub(crate) async fn join(mut self) {
         while self.tasks.join_next().await.is_some() {}
     }
+}
+
+async fn pack_texts(app: App) -> service::Result<usize> {
+    let mut packed = 0;
+    while packed < BUCKETS_A_STEP {
+        match transactions::index_once(&app).await? {
+            0 => break,
+            more => packed += more,
+        }
+    }
+    Ok(packed)
 }
 
 /// Counts a panic, which the panic hook has logged with its place, and waits before the next step.

@@ -35,20 +35,6 @@ pub(crate) const KEYS: &[Key] = &[
         about: "Addresses of your own proxies: what they say in X-Forwarded-For is believed.",
     },
     Key {
-        name: "server.connections",
-        kind: Kind::Count { from: 16, to: 1_000_000 },
-        default: Some("4096"),
-        secret: false,
-        about: "Connections open at once; at most half of the files that the system lets us open.",
-    },
-    Key {
-        name: "server.connections_per_address",
-        kind: Kind::Count { from: 4, to: 1_000_000 },
-        default: None,
-        secret: false,
-        about: "Of these from one IPv4 address or IPv6 /64, proxies aside; by default a quarter.",
-    },
-    Key {
         name: "data_dir",
         kind: Kind::Path,
         default: Some("./evenkeel-data"),
@@ -61,6 +47,20 @@ pub(crate) const KEYS: &[Key] = &[
         default: None,
         secret: true,
         about: "Seals what leaves the program; without it, the file installation.key in data_dir.",
+    },
+    Key {
+        name: "server.connections",
+        kind: Kind::Count { from: 16, to: 1_000_000 },
+        default: Some("4096"),
+        secret: false,
+        about: "Connections open at once; at most half of the files that the system lets us open.",
+    },
+    Key {
+        name: "server.connections_per_address",
+        kind: Kind::Count { from: 4, to: 1_000_000 },
+        default: None,
+        secret: false,
+        about: "Of these from one IPv4 address or IPv6 /64, proxies aside; by default a quarter.",
     },
     Key {
         name: "database.url",

@@ -80,7 +80,7 @@ async fn a_receiver_of_http_2_gets_all_of_a_scope_on_one_connection_at_once() {
     assert!(!seen.headers.contains_key("host") && !seen.headers.contains_key("connection"));
     assert_eq!(seen.headers["content-length"], "2");
     assert_eq!(seen.headers["accept-encoding"], "identity");
-    assert_eq!(receiver.connections(), [1; 49]);
+    assert_eq!(receiver.connections(), [1; 47]);
 }
 
 #[tokio::test]

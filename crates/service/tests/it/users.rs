@@ -229,7 +229,7 @@ async fn with_a_connection(world: &World, person: &Person) {
 }
 
 /// Tables whose rows name nobody, or that not everybody has rows in.
-const NOBODYS: [&str; 7] = [
+const NOBODYS: [&str; 8] = [
     "corporate_actions",
     "ended_keys",
     "installation",
@@ -237,6 +237,7 @@ const NOBODYS: [&str; 7] = [
     "oauth_clients",
     "quotes",
     "sign_in_failures",
+    "write_probes",
 ];
 
 /// What is worked out and decided.
