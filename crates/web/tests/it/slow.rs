@@ -18,15 +18,16 @@ fn take_all_places(db: &Db) -> (mpsc::Sender<()>, Vec<std::thread::JoinHandle<()
     let holders: Vec<_> = (0..db.read_limits().slow_at_once)
         .map(|_| {
             let (db, inside, released) = (db.clone(), inside.clone(), released.clone());
+            // Connections end with the runtime that opened them, so that all of them share the test's.
+            let runtime = tokio::runtime::Handle::current();
             std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let holding = db.each_slow("select cast(1 as bigint)", &[], |_| {
                     inside.send(()).unwrap();
                     // Fails when the sender is dropped, which is what it waits for.
                     let _ = released.lock().unwrap().recv();
                     Ok(())
                 });
-                runtime.unwrap().block_on(holding).unwrap();
+                runtime.block_on(holding).unwrap();
             })
         })
         .collect();
@@ -75,7 +76,7 @@ async fn eight_slow_searches_hold_up_nobody_else() {
 }
 
 /// A search that does not get its turn in time says what to do.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_takes_too_long_is_refused_with_advice() {
     let world = World::new().await;
     let robin = world.someone().await;
@@ -93,5 +94,7 @@ async fn a_search_that_takes_too_long_is_refused_with_advice() {
     assert_eq!(error["code"], "UNAVAILABLE");
     assert!(error["message"].as_str().unwrap().contains("fewer days"), "{error}");
     drop(release);
-    holders.into_iter().for_each(|it| it.join().unwrap());
+    tokio::task::spawn_blocking(|| holders.into_iter().for_each(|it| it.join().unwrap()))
+        .await
+        .unwrap();
 }
