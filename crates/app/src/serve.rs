@@ -1,13 +1,13 @@
 //! A running server: bound, announced, served until it is told to stop, drained.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use service::{App, actions, keys, sign_ins};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -16,6 +16,8 @@ use crate::config::Config;
 use crate::loops::Loops;
 use crate::{data_dir, descriptors, open};
 
+/// Connections that the system completes before they are accepted. When it is full, clients try again a second later.
+const BACKLOG: u32 = 4_096;
 /// Whoever scrapes metrics needs few connections.
 const METRICS_CONNECTIONS: usize = 64;
 /// After the drain, loops get this long for the step they are in.
@@ -58,9 +60,9 @@ pub(crate) struct Bound {
 
 impl Bound {
     pub(crate) async fn new(config: &Config) -> Result<Bound> {
-        let listener = bind("listen", &config.listen).await?;
+        let listener = bind("listen", &config.listen)?;
         let metrics = match &config.metrics_listen {
-            Some(address) => Some(bind("metrics.listen", address).await?),
+            Some(address) => Some(bind("metrics.listen", address)?),
             None => None,
         };
         if let Some(listener) = &metrics {
@@ -133,14 +135,34 @@ fn server_limits(config: &Config) -> web::ServerLimits {
     limits
 }
 
-async fn bind(name: &str, address: &str) -> Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| {
+/// Binds the first address that a setting leads to.
+fn bind(name: &str, address: &str) -> Result<TcpListener> {
+    bind_any(address).with_context(|| {
         let flag = if name == "listen" { " (--listen)" } else { "" };
         format!(
             "cannot listen on {address}; stop what uses that address, or set {name}{flag} to \
              another, such as 127.0.0.1:4700"
         )
     })
+}
+
+fn bind_any(address: &str) -> io::Result<TcpListener> {
+    let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "the name has no address");
+    for address in address.to_socket_addrs()? {
+        let bound = bind_one(address);
+        match bound {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Where a browser on this machine finds the socket. Nobody can browse to 0.0.0.0.

@@ -11,7 +11,7 @@ use crate::program::{Installation, Running, launch, read_answer, wait_until};
 
 const SOCKETS: usize = 10_000;
 /// Connections that the server of these tests keeps open at most.
-const CONNECTIONS: usize = 2_000;
+const CONNECTIONS: usize = 1_000;
 
 fn start(it: &Installation) -> Running {
     let mut command = it.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -35,19 +35,26 @@ fn sockets() -> usize {
     SOCKETS.min(soft - 300)
 }
 
-/// Opens connections that each send this and nothing more, and asks for `/healthz` in between.
+/// Opens connections that each send this and nothing more, from several threads, and asks for `/healthz` in between.
 fn flood(server: &Running, count: usize, sent: &[u8]) -> Vec<TcpStream> {
-    let mut streams = Vec::new();
-    for number in 0..count {
-        let mut stream = server.connect();
-        // The server may have closed it already, to make room.
-        let _ = stream.write_all(sent);
-        streams.push(stream);
-        if number % 1_000 == 0 {
-            assert_eq!(server.get("/healthz", None).0, 200, "after {number} connections");
+    const THREADS: usize = 8;
+    let open = || {
+        let mut streams = Vec::new();
+        for number in 0..count / THREADS {
+            let mut stream = server.connect();
+            // The server may have closed it already, to make room.
+            let _ = stream.write_all(sent);
+            streams.push(stream);
+            if number % 400 == 0 {
+                assert_eq!(server.get("/healthz", None).0, 200, "after {number} connections");
+            }
         }
-    }
-    streams
+        streams
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(open)).collect();
+        threads.into_iter().flat_map(|it| it.join().unwrap()).collect()
+    })
 }
 
 #[tokio::test]
@@ -66,16 +73,22 @@ async fn ten_thousand_silent_connections_do_not_keep_anyone_out() {
         drop(streams);
     }
     // Requests whose body never comes are in flight; once they have stalled for seconds, they make room too.
-    let mut stalled: Vec<TcpStream> = Vec::new();
-    for _ in 0..CONNECTIONS {
-        let mut stream = server.connect();
-        let _ = stream.write_all(body);
-        stalled.push(stream);
-    }
+    let stalled = stall(&server, body);
     wait_until("it answers while every connection waits for a body", || {
         answers(&server, "/healthz")
     });
+    drop(stalled);
     server.stop();
+}
+
+/// Takes every connection there is with a request that is never finished.
+fn stall(server: &Running, sent: &[u8]) -> Vec<TcpStream> {
+    let open = |_| {
+        let mut stream = server.connect();
+        let _ = stream.write_all(sent);
+        stream
+    };
+    (0..CONNECTIONS).map(open).collect()
 }
 
 /// Whether a request is answered with 200; a server without room refuses the connection.
