@@ -18,7 +18,7 @@ use crate::{data_dir, descriptors, open};
 
 /// Connections that the system completes before they are accepted. When it is full, clients try again a second later.
 const BACKLOG: u32 = 4_096;
-/// Whoever scrapes metrics needs few connections.
+/// Connections to the metrics listener, which only a scraper uses.
 const METRICS_CONNECTIONS: usize = 64;
 /// After the drain, loops get this long for the step they are in.
 const LOOPS_MAX: Duration = Duration::from_secs(20);

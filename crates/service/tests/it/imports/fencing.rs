@@ -120,3 +120,18 @@ async fn a_file_that_was_forgotten_while_its_commit_was_paused_is_not_imported()
     let listed = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
     assert!(listed.is_empty());
 }
+
+#[tokio::test]
+async fn a_lease_from_before_the_clock_was_set_back_holds_nobody_up() {
+    let world = World::new().await;
+    let (robin, id) = staged(&world).await;
+    let late = paused(&world, &world.app, &robin.caller, id).await;
+
+    world.clock.set_back(Duration::from_secs(3_600));
+    let neighbour = world.neighbour().await;
+    let taken = files::take(&neighbour, &robin.caller, id).await.unwrap();
+
+    let refused = late.await.unwrap_err();
+    assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
+    is_imported_once(&world, &robin, &taken).await;
+}
