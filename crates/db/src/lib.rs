@@ -42,7 +42,7 @@ impl Target {
         Target::Sqlite(path.to_owned())
     }
 
-    /// Whether it holds a password.
+    /// True if the address holds a password.
     pub fn has_password(&self) -> bool {
         match self {
             Target::Sqlite(_) => false,

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::{Error, Result};
 
-/// What reads may use before they are moved aside or stopped.
+/// Time and places that reads may use before they are moved to the pool or stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
     /// How long a read may hold a thread that answers requests, or a connection that requests share. One that takes

@@ -29,7 +29,7 @@ pub(crate) enum Tls {
     Authority(PathBuf),
 }
 
-/// What an address says of TLS, taken out of it: the driver does not know all of these words.
+/// The TLS parameters of an address. They are removed from it, because the driver does not know all of them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     mode: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Asked {
 
 /// Parts an address into what the driver reads and what it says of TLS.
 pub(crate) fn take_from(url: &str) -> (String, Asked) {
-    // What stands before the @ may hold any character.
+    // The user name and the password before the @ may hold any character, a question mark too.
     let host = url.find('@').map_or(0, |at| at + 1);
     let Some(query) = url[host..].find('?').map(|at| host + at) else {
         return (url.to_owned(), Asked::default());

@@ -85,7 +85,7 @@ async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<Access> 
     Ok(backup::restore(db, contents, file, now, move |rows| progress.show(rows)).await?)
 }
 
-/// Who gets in after a restore, and what to do about it.
+/// Describes the keys and webhook endpoints that work after a restore, and what to do about them.
 fn access_text(access: &Access, made_at: &str) -> String {
     let mut said = format!(
         "\nEveryone is signed out. Invitations that nobody used, tokens of connected apps and links \

@@ -144,7 +144,7 @@ fn account_json(draft: &AccountDraft) -> Result<AccountJson<'_>> {
     })
 }
 
-/// What the file calls something, cut where it is longer than a line.
+/// Text of a file for one line of output, cut where it is longer.
 fn shown(text: &str) -> &str {
     text.char_indices().nth(SHOWN_CHARS).map_or(text, |(end, _)| &text[..end])
 }

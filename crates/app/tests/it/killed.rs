@@ -63,7 +63,7 @@ async fn beside(it: &Installation) -> (App, Caller) {
     let asked = DemoMarket.quotes(vec!["AAPL".to_owned()], clock.now()).await.unwrap();
     let price = asked[0].price.to_string();
     market.set_at("AAPL", &price, testkit::at("2020-01-02T15:00:00Z"));
-    // What is written here is anchored with the key of the server.
+    // Entries written here are anchored with the key of the server, which verifies them later.
     let key = std::fs::read_to_string(it.data_dir().join("installation.key")).unwrap();
     let app = App::new(Setup {
         db: it.db().await,

@@ -14,7 +14,7 @@ use testkit::Market;
 
 use crate::program::{Installation, Running, connect, launch};
 
-/// What the file unpacks to; it took 4.7 GiB of memory once.
+/// The unpacked size of the export, which once took 4.7 GiB of memory.
 const UNPACKED_MIB: usize = 500;
 /// The bound that the server is given here, so that a debug build reaches it soon.
 const BOUND_MIB: usize = 16;

@@ -124,7 +124,7 @@ fn no_test_needs_a_certain_port() {
     hold("Listen on port 0 and ask which one it became.", &found);
 }
 
-/// Whether a line listens somewhere, and where is a number.
+/// True for a line of code that binds or names a fixed port.
 fn needs_a_port(line: &str) -> bool {
     let listens =
         ["bind(", "\"--listen\"", "\"EVENKEEL_LISTEN\""].iter().any(|it| line.contains(it));
