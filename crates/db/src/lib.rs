@@ -54,6 +54,14 @@ impl Target {
     pub fn postgres(url: &str) -> std::result::Result<Target, String> {
         postgres::Address::parse(url).map(|it| Target::Postgres(Box::new(it)))
     }
+
+    /// The limits on reads that fit the engine.
+    pub fn read_limits(&self) -> ReadLimits {
+        match self {
+            Target::Sqlite(_) => ReadLimits::SQLITE,
+            Target::Postgres(_) => ReadLimits::POSTGRES,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,11 +95,7 @@ enum Driver {
 
 impl Db {
     pub async fn open(target: &Target) -> Result<Db> {
-        let limits = match target {
-            Target::Sqlite(_) => ReadLimits::SQLITE,
-            Target::Postgres(_) => ReadLimits::POSTGRES,
-        };
-        Db::open_with(target, limits).await
+        Db::open_with(target, target.read_limits()).await
     }
 
     pub async fn open_with(target: &Target, limits: ReadLimits) -> Result<Db> {

@@ -2,11 +2,11 @@
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use db::{Db, Error, Migration, Target};
+use db::{Db, Migration, ReadLimits, Target};
 use service::schema::MIGRATIONS;
 use tempfile::TempDir;
-use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 /// The server that tests are to use; without it they run on SQLite.
@@ -50,10 +50,10 @@ impl Database {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("evenkeel_test_{}_{number}", process::id());
         let template = template.map_or_else(String::new, |it| format!(" template {it}"));
-        let admin = connect(&server).await;
+        let admin = Admin::connect(&server).await;
         // Left over by a process that had the same number and was killed.
-        run(&admin, &format!("drop database if exists {name} with (force)")).await.unwrap();
-        run(&admin, &format!("create database {name}{template}")).await.unwrap();
+        admin.run(&format!("drop database if exists {name} with (force)")).await;
+        admin.run(&format!("create database {name}{template}")).await;
         let url = on_same_server(&server, &name);
         Database(Kind::Server { server, name, url, _turn: turn })
     }
@@ -73,9 +73,12 @@ impl Database {
         }
     }
 
-    /// Another handle to it, as another process would have.
+    /// Another handle to it, as another process would have. Reads may take much longer than in the product: a machine
+    /// that is busy with other work must not fail a test. Tests of slow reads open the database themselves.
     pub async fn open(&self) -> Db {
-        Db::open(&self.target()).await.unwrap()
+        let target = self.target();
+        let limits = ReadLimits { total: Duration::from_secs(120), ..target.read_limits() };
+        Db::open_with(&target, limits).await.unwrap()
     }
 }
 
@@ -87,11 +90,7 @@ impl Drop for Database {
         // takes the server its time, and a database left behind harms nobody.
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let dropping = async {
-                let target = Target::postgres(&server).unwrap();
-                run(&Db::open(&target).await?, &sql).await
-            };
-            runtime.map(|it| it.block_on(dropping))
+            runtime.map(|it| it.block_on(async { Admin::connect(&server).await.run(&sql).await }))
         });
     }
 }
@@ -106,14 +105,22 @@ fn server() -> Option<String> {
     std::env::var(SERVER).ok()
 }
 
-async fn connect(url: &str) -> Db {
-    let target = Target::postgres(url).unwrap();
-    Db::open(&target).await.unwrap_or_else(|error| panic!("{SERVER} cannot be reached: {error:?}"))
-}
+/// A connection that creates and drops databases. The product's own connections stop a statement after some seconds,
+/// and a server that is busy takes longer than that to copy a template.
+struct Admin(tokio_postgres::Client);
 
-/// Runs a statement that PostgreSQL refuses inside a transaction.
-async fn run(db: &Db, sql: &str) -> Result<(), Error> {
-    db.each(sql, &[], |_| Ok(())).await
+impl Admin {
+    async fn connect(url: &str) -> Admin {
+        let connecting = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
+        let (client, connection) =
+            connecting.unwrap_or_else(|error| panic!("{SERVER} cannot be reached: {error:?}"));
+        tokio::spawn(connection);
+        Admin(client)
+    }
+
+    async fn run(&self, sql: &str) {
+        self.0.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    }
 }
 
 fn on_same_server(url: &str, database: &str) -> String {
@@ -123,35 +130,27 @@ fn on_same_server(url: &str, database: &str) -> String {
     format!("{server}/{database}{mark}{options}")
 }
 
-/// A database with the schema, made once and cloned for every test. Other processes may want the same one.
+/// A database with the schema, made once and cloned for every test. Other processes may want the same one: the lock is
+/// theirs once this connection ends.
 async fn make_template(server: &str) -> String {
     let name = format!("evenkeel_template_{:x}", digest(MIGRATIONS));
-    let admin = connect(server).await;
-    let (server, template, handle) = (server.to_owned(), name.clone(), Handle::current());
-    let making = admin.write(move |tx| {
-        tx.each("select 1 from pg_advisory_xact_lock(9172035)", &[], |_| Ok(()))?;
-        handle.block_on(build_template(&server, &template))
-    });
-    making.await.unwrap();
-    name
-}
-
-/// Under another name until it is complete, so that the name means a whole one.
-async fn build_template(server: &str, name: &str) -> Result<(), Error> {
-    let admin = connect(server).await;
-    let find = "select cast(datname as text) from pg_database where datname = $1";
-    let found = admin.first(find, db::params![name], |row| row.get::<String>(0)).await?;
-    if found.is_some() {
-        return Ok(());
+    let admin = Admin::connect(server).await;
+    admin.run("select pg_advisory_lock(9172035)").await;
+    let find = "select 1 from pg_database where datname = $1";
+    if admin.0.query_opt(find, &[&name]).await.unwrap().is_some() {
+        return name;
     }
+    // Under another name until it is complete, so that the name means a whole one.
     let unfinished = format!("{name}_unfinished");
-    run(&admin, &format!("drop database if exists {unfinished} with (force)")).await?;
-    run(&admin, &format!("create database {unfinished}")).await?;
-    let db = connect(&on_same_server(server, &unfinished)).await;
+    admin.run(&format!("drop database if exists {unfinished} with (force)")).await;
+    admin.run(&format!("create database {unfinished}")).await;
+    let target = Target::postgres(&on_same_server(server, &unfinished)).unwrap();
+    let db = Db::open(&target).await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
     // The server waits a while for our connection to be gone before it renames.
     drop(db);
-    run(&admin, &format!("alter database {unfinished} rename to {name}")).await
+    admin.run(&format!("alter database {unfinished} rename to {name}")).await;
+    name
 }
 
 fn digest(migrations: &[Migration]) -> u64 {
