@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use base::Entropy;
-use service::installation::Key;
+use service::platform::installation::Key;
 
 use crate::config::Config;
 

@@ -6,10 +6,12 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use service::{
-    App, actions, connections, devices, idempotency, imports, insights, invitations, keys, limits,
-    oauth, paper, passkeys, sessions, sign_ins, transactions, webhooks,
-};
+use service::access::{devices, invitations, keys, oauth, passkeys, sessions, sign_ins};
+use service::ingest::{connections, imports};
+use service::ledger::transactions;
+use service::platform::{idempotency, limits};
+use service::trading::paper;
+use service::{App, actions, insights, webhooks};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -52,13 +54,14 @@ impl Loops {
         self.start("wake for a new day", 60, app, move |app| {
             let is_first = std::mem::take(&mut is_first);
             async move {
-                let for_method = if is_first { insights::wake_for_method(&app).await? } else { 0 };
-                Ok(for_method + insights::wake_once(&app).await?)
+                let for_method =
+                    if is_first { insights::pipeline::wake_for_method(&app).await? } else { 0 };
+                Ok(for_method + insights::pipeline::wake_once(&app).await?)
             }
         });
         self.start("work out insights", 1, app, |app| async move {
             let mut done = 0;
-            while done < PEOPLE_A_STEP && insights::run_once(&app).await? > 0 {
+            while done < PEOPLE_A_STEP && insights::pipeline::run_once(&app).await? > 0 {
                 done += 1;
             }
             Ok(done)

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Clock, Entropy, Network};
 use db::{Db, Target};
-use service::installation::{self, Key};
-use service::quotes::Trading;
-use service::readiness::Disk;
-use service::{App, Setup, anchors, schema};
+use service::platform::anchors;
+use service::platform::installation::{self, Key};
+use service::platform::readiness::Disk;
+use service::trading::quotes::Trading;
+use service::{App, Setup, schema};
 
 use net::{Door, Guard, Policy};
 use sources::market::csv::CsvMarket;

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use service::{App, actions, keys, sign_ins};
+use service::access::{keys, sign_ins};
+use service::{App, actions};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;

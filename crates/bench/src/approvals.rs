@@ -4,10 +4,11 @@
 use anyhow::{Context as _, ensure};
 use base::{Clock, Currency, Fixed9, PaperAccountId};
 use calc::paper::{Side, Size};
+use service::access::sessions::{self, Method, Visit};
+use service::access::users::{self, NewUser};
 use service::actions::{self, Action, Seen, Status, What};
-use service::sessions::{self, Method, Visit};
-use service::users::{self, NewUser};
-use service::{App, Caller, Error, Tx, paper};
+use service::trading::paper;
+use service::{App, Caller, Error, Tx};
 use tokio::task::JoinSet;
 use wire::v1;
 

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use base::Currency;
-use service::cursors::Page;
-use service::keys::{self, NewKey};
-use service::transactions::{self, Filter};
-use service::users::{self, NewUser};
-use service::{Caller, Scopes, imports};
+use service::access::keys::{self, NewKey};
+use service::access::users::{self, NewUser};
+use service::ingest::imports;
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
+use service::{Caller, Scopes};
 
 use crate::open;
 

@@ -5,8 +5,8 @@ use std::fs;
 use anyhow::{Context as _, ensure};
 use base::draft::AccountKind;
 use base::{Clock, Currency, Timestamp};
-use service::imports::files;
-use service::users::{self, NewUser};
+use service::access::users::{self, NewUser};
+use service::ingest::imports::files;
 use service::{App, Caller, insights};
 
 use crate::files::Ofx;
@@ -44,7 +44,7 @@ async fn take(app: &App, caller: &Caller, content: Vec<u8>, rows: usize) -> anyh
     ensure!(taken.summary.new == rows, "{} of {rows} rows were taken in", taken.summary.new);
     before.tell("take")?;
     let before = Spent::now()?;
-    insights::run_all(app).await?;
+    insights::pipeline::run_all(app).await?;
     before.tell("insights")
 }
 

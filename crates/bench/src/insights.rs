@@ -4,8 +4,9 @@ use std::fs;
 
 use base::draft::{Source, Statement};
 use base::{Clock, Currency, Timestamp};
-use service::users::{self, NewUser};
-use service::{App, Caller, imports, insights};
+use service::access::users::{self, NewUser};
+use service::ingest::imports;
+use service::{App, Caller, insights};
 
 use crate::households::{self, World};
 use crate::open_at;
@@ -25,7 +26,7 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
     let late = newest.split_off(newest.len() - ROUNDS * ROWS_LATE);
     imports::commit(&app, &caller, statement(&world, &newest, now)).await?;
     println!("  {} rows, everything: {}", newest.len(), spent(&app).await?);
-    insights::ask_for_everything(&app, caller.user).await?;
+    service::platform::dirty_queue::request_recompute(&app, caller.user).await?;
     println!("  everything again, nothing new: {}", spent(&app).await?);
     for rows in late.chunks(ROWS_LATE) {
         imports::commit(&app, &caller, statement(&world, rows, now)).await?;
@@ -55,7 +56,7 @@ fn statement(world: &World, rows: &[usize], as_of: Timestamp) -> Statement {
 /// Does the work there is, and says what it took of this process.
 async fn spent(app: &App) -> anyhow::Result<String> {
     let before = cpu_micros()?;
-    insights::run_all(app).await?;
+    insights::pipeline::run_all(app).await?;
     Ok(format!("{:>5} ms of CPU", (cpu_micros()? - before) / 1000))
 }
 

@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use anyhow::{bail, ensure};
 use base::{Clock, Entropy};
-use service::limits::Policy;
-use service::quotes::{Trading, WhenClosed};
-use service::{App, Setup, installation, schema};
+use service::platform::installation;
+use service::platform::limits::Policy;
+use service::trading::quotes::{Trading, WhenClosed};
+use service::{App, Setup, schema};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,56 +1,18 @@
 //! What the product does: one module per capability, with its rules beside its SQL.
 
-pub mod accounts;
+pub mod access;
 pub mod actions;
-pub mod anchors;
-pub mod audit;
-pub mod background;
-pub mod backup;
-pub mod balances;
-pub mod benefits;
-pub mod cash_flow;
-mod codes;
-pub mod connections;
-pub mod cursors;
-pub mod devices;
-pub mod enrichment;
-pub mod exports;
-
+pub mod classify;
 mod error;
-pub mod goals;
-pub mod health;
-pub mod idempotency;
-pub mod images;
-pub mod imports;
-pub mod income;
+pub mod exports;
+pub mod ingest;
 pub mod insights;
-pub mod installation;
-pub mod investments;
-pub mod invitations;
-pub mod keys;
-pub mod limits;
-pub mod manual;
-pub mod net_worth;
-pub mod oauth;
+pub mod ledger;
 pub mod outbox;
-pub mod paper;
-pub mod passkeys;
-pub mod profiles;
-pub mod quotes;
-pub mod rates;
-pub mod readiness;
-pub mod recovery;
-pub mod recurring;
+pub mod platform;
 pub mod schema;
-pub mod scores;
-pub mod sessions;
-pub mod sign_ins;
-pub mod spans;
 pub mod summary;
-mod tokens;
-pub mod transactions;
-pub mod transfers;
-pub mod users;
+pub mod trading;
 pub mod webhooks;
 
 use std::ops::Deref;
@@ -72,23 +34,23 @@ pub struct Parts {
     pub clock: Clock,
     pub entropy: Entropy,
     pub ids: IdMaker,
-    pub cursors: cursors::Seal,
-    pub limits: limits::Limiter,
-    pub key_cache: keys::Cache,
-    pub(crate) access_cache: oauth::access::Cache,
-    pub(crate) hashing: users::Hashing,
-    pub trading: quotes::Trading,
-    pub(crate) quote_cache: quotes::Cache,
+    pub cursors: platform::cursors::Seal,
+    pub limits: platform::limits::Limiter,
+    pub key_cache: access::keys::Cache,
+    pub(crate) access_cache: access::oauth::access::Cache,
+    pub(crate) hashing: access::users::Hashing,
+    pub trading: trading::quotes::Trading,
+    pub(crate) quote_cache: trading::quotes::Cache,
     pub(crate) approvals_life_seconds: i64,
     pub(crate) bell: actions::Bell,
-    pub background: background::Background,
-    pub(crate) readiness: readiness::Readiness,
+    pub background: platform::background::Background,
+    pub(crate) readiness: platform::readiness::Readiness,
     pub(crate) post: webhooks::Post,
-    pub(crate) banks: connections::Banks,
-    pub(crate) installation_key: installation::Key,
-    pub(crate) files_under_way: imports::files::UnderWay,
-    pub(crate) import_limits: imports::files::Limits,
-    pub(crate) reading_slots: imports::files::ReadingSlots,
+    pub(crate) banks: ingest::connections::Banks,
+    pub(crate) installation_key: platform::installation::Key,
+    pub(crate) files_under_way: ingest::imports::files::UnderWay,
+    pub(crate) import_limits: ingest::imports::files::Limits,
+    pub(crate) reading_slots: ingest::imports::files::ReadingSlots,
 }
 
 impl Deref for App {
@@ -104,9 +66,9 @@ pub struct Setup {
     pub db: Db,
     pub clock: Clock,
     pub entropy: Entropy,
-    pub installation_key: installation::Key,
-    pub rate_limit: limits::Policy,
-    pub trading: quotes::Trading,
+    pub installation_key: platform::installation::Key,
+    pub rate_limit: platform::limits::Policy,
+    pub trading: trading::quotes::Trading,
     /// How long a proposal lives, unless the person says otherwise.
     pub approvals_life_seconds: i64,
     /// The way out for webhooks; none where nothing can be sent.
@@ -114,9 +76,9 @@ pub struct Setup {
     /// The way out to where accounts are asked for; none where nobody can be asked.
     pub banks: Option<net::Door>,
     /// The disk to watch; none where the database is elsewhere.
-    pub disk: Option<readiness::Disk>,
+    pub disk: Option<platform::readiness::Disk>,
     /// Bounds on files to import.
-    pub imports: imports::files::Limits,
+    pub imports: ingest::imports::files::Limits,
 }
 
 impl App {
@@ -124,24 +86,24 @@ impl App {
         let Setup { db, clock, entropy, installation_key, rate_limit, .. } = setup;
         let ids = IdMaker::new(clock.clone(), entropy.clone());
         App(Arc::new(Parts {
-            cursors: cursors::Seal::new(&installation_key),
-            limits: limits::Limiter::new(rate_limit),
-            key_cache: keys::Cache::default(),
-            access_cache: oauth::access::Cache::default(),
-            hashing: users::Hashing::default(),
+            cursors: platform::cursors::Seal::new(&installation_key),
+            limits: platform::limits::Limiter::new(rate_limit),
+            key_cache: access::keys::Cache::default(),
+            access_cache: access::oauth::access::Cache::default(),
+            hashing: access::users::Hashing::default(),
             trading: setup.trading,
-            quote_cache: quotes::Cache::default(),
+            quote_cache: trading::quotes::Cache::default(),
             approvals_life_seconds: setup.approvals_life_seconds,
             bell: actions::Bell::default(),
-            background: background::Background::default(),
-            readiness: readiness::Readiness::new(setup.disk),
+            background: platform::background::Background::default(),
+            readiness: platform::readiness::Readiness::new(setup.disk),
             post: webhooks::Post::new(setup.door, &installation_key),
-            banks: connections::Banks::new(setup.banks, &installation_key),
-            db: db.with_signer(anchors::signer(&installation_key)),
+            banks: ingest::connections::Banks::new(setup.banks, &installation_key),
+            db: db.with_signer(platform::anchors::signer(&installation_key)),
             installation_key,
             files_under_way: Default::default(),
             import_limits: setup.imports,
-            reading_slots: imports::files::ReadingSlots::new(setup.imports.readers),
+            reading_slots: ingest::imports::files::ReadingSlots::new(setup.imports.readers),
             clock,
             entropy,
             ids,

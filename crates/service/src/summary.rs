@@ -6,12 +6,12 @@ use calc::recurring::Status;
 use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
-use crate::accounts::Account;
-use crate::recurring::{Direction, Filter, Listed};
-use crate::{
-    App, Caller, Result, accounts, cash_flow, goals, investments, net_worth, rates, recurring,
-    scores, users,
-};
+use crate::access::users;
+use crate::insights::recurring::{Direction, Filter, Listed};
+use crate::insights::{recurring, scores};
+use crate::ledger::accounts::Account;
+use crate::ledger::{accounts, cash_flow, goals, investments, net_worth, rates};
+use crate::{App, Caller, Result};
 
 /// What the flow looks back on.
 const WINDOW_DAYS: i64 = 30;

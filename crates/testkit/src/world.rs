@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use base::draft::Statement;
 use base::{AccountId, Clock, Currency, Entropy, KeyId};
 use db::{Db, Value};
-use service::accounts::{self, Status};
-use service::imports::{self, Summary};
-use service::keys::{self, NewKey};
-use service::limits::Policy;
-use service::quotes::{Trading, WhenClosed};
-use service::sessions::{self, Method, Visit};
-use service::users::{self, NewUser, User};
-use service::{App, Caller, Scopes, Setup, installation};
+use service::access::keys::{self, NewKey};
+use service::access::sessions::{self, Method, Visit};
+use service::access::users::{self, NewUser, User};
+use service::ingest::imports::{self, Summary};
+use service::ledger::accounts::{self, Status};
+use service::platform::installation;
+use service::platform::limits::Policy;
+use service::trading::quotes::{Trading, WhenClosed};
+use service::{App, Caller, Scopes, Setup};
 
 use crate::{Database, Market, receiver};
 
@@ -98,7 +99,7 @@ impl World {
     }
 
     /// The same process with other bounds on files to import.
-    pub fn with_imports(&self, imports: service::imports::files::Limits) -> App {
+    pub fn with_imports(&self, imports: service::ingest::imports::files::Limits) -> App {
         App::new(Setup { imports, ..self.setup() })
     }
 

@@ -10,8 +10,9 @@ use axum::response::Response;
 use base::AddressGroup;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use service::limits::{self, Standing};
-use service::{Caller, Error, keys, oauth};
+use service::access::{keys, oauth};
+use service::platform::limits::{self, Standing};
+use service::{Caller, Error};
 use wire::v1::Code;
 
 use crate::answer::Answer;

@@ -15,7 +15,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use service::App;
-use service::background::LoopReport;
+use service::platform::background::LoopReport;
 
 use crate::Door;
 

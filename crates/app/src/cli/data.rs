@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use service::imports::files::{Charges, DateOrder};
+use service::ingest::imports::files::{Charges, DateOrder};
 
 use super::{Output, Whose};
 

@@ -2,8 +2,9 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use service::audit::{self, Entry, Verdict};
-use service::{App, Caller, paper};
+use service::platform::audit::{self, Entry, Verdict};
+use service::trading::paper;
+use service::{App, Caller};
 
 use super::{named_or_only, print, print_json};
 use crate::cli;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use base::Clock;
-use service::backup::{self, Access, Contents, LiveEndpoint, LiveKey};
-use service::installation::{self, Key};
+use service::platform::backup::{self, Access, Contents, LiveEndpoint, LiveKey};
+use service::platform::installation::{self, Key};
 use service::schema;
 
 use super::print;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use base::{AccountId, BenefitId, Currency, Date, Money};
-use service::benefits::{self, Said};
+use service::insights::benefits::{self, Said};
 use service::{App, Caller, insights};
 use wire::v1::{Benefit, BenefitSummary};
 
@@ -80,7 +80,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
         }
         outcome => outcome?,
     }
-    insights::run_once(app).await?;
+    insights::pipeline::run_once(app).await?;
     print("Noted.\n")
 }
 
@@ -98,7 +98,7 @@ async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
         Err(service::Error::NotFound(_)) => bail!("{} has no such account", user.email),
         outcome => outcome?,
     }
-    insights::run_once(app).await?;
+    insights::pipeline::run_once(app).await?;
     print("Noted.\n")
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use base::draft::AccountKind;
 use base::{AccountId, ConnectionId};
 use serde_json::json;
-use service::connections::{
+use service::ingest::connections::{
     self, Answer, Choice, Connection, Offered, Owed, REQUESTS_A_DAY, Take, Wish,
 };
 use service::{App, Caller};

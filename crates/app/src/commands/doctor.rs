@@ -7,7 +7,8 @@ use anyhow::{Result, bail};
 use base::Clock;
 use db::Db;
 use serde::Serialize;
-use service::{health, installation, schema};
+use service::platform::{health, installation};
+use service::schema;
 
 use super::{print, print_json};
 use crate::config::{self, Config, Flags, Search};

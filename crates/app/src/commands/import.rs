@@ -8,9 +8,13 @@ use base::draft::AccountDraft;
 use base::{AccountId, Clock, Currency, FileId, Money};
 use serde_json::json;
 use serde_json::value::RawValue;
-use service::imports::files::{self, AccountChoice, AccountLook, BYTES_MAX, Charges, Choices};
-use service::imports::files::{DateOrder, Doubt, FileError, Goes, Hints, Landing, Look, Reading};
-use service::imports::files::{Rejections, Taken};
+use service::ingest::imports::files::{
+    self, AccountChoice, AccountLook, BYTES_MAX, Charges, Choices,
+};
+use service::ingest::imports::files::{
+    DateOrder, Doubt, FileError, Goes, Hints, Landing, Look, Reading,
+};
+use service::ingest::imports::files::{Rejections, Taken};
 use service::{App, Caller};
 
 use super::{named_or_only, print};
@@ -286,7 +290,7 @@ impl Place {
 }
 
 fn summary(file: &str, taken: &Taken, places: &[Place], as_json: bool) -> String {
-    let service::imports::Summary { new, changed, seen, removed } = taken.summary;
+    let service::ingest::imports::Summary { new, changed, seen, removed } = taken.summary;
     if as_json {
         let line = json!({
             "file": file,

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 use base::{AccountId, Date, KeyId, Timestamp};
 use serde_json::json;
-use service::keys::{self, ApiKey, NewKey};
+use service::access::keys::{self, ApiKey, NewKey};
 use service::{App, Caller, Scopes};
 
 use super::{named_or_only, print, print_json};

@@ -15,7 +15,8 @@ use std::io::{self, BufRead as _, Write as _};
 
 use anyhow::{Context as _, Result, bail};
 use base::Entropy;
-use service::{App, users};
+use service::App;
+use service::access::users;
 
 /// Prints to standard output. A reader that has had enough, such as `head`, is no failure.
 /// Words of banks and apps may be among it, so nothing in it is an order to the terminal.

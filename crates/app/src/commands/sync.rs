@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use base::ConnectionId;
 use base::draft::Source;
 use serde_json::json;
-use service::connections::{self, State};
-use service::imports::Summary;
+use service::ingest::connections::{self, State};
+use service::ingest::imports::Summary;
 use service::{App, Caller};
 
 use super::connect::parse;

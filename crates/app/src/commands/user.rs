@@ -5,8 +5,9 @@ use std::io::IsTerminal as _;
 use anyhow::{Result, bail};
 use base::Currency;
 use serde_json::json;
-use service::users::{self, NewUser};
-use service::{App, Caller, Error, profiles};
+use service::access::profiles;
+use service::access::users::{self, NewUser};
+use service::{App, Caller, Error};
 
 use super::{make_password, person, print, print_json, read_line};
 use crate::cli;

@@ -12,10 +12,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use service::imports::files;
-use service::installation;
-use service::limits::Policy;
-use service::quotes::WhenClosed;
+use service::ingest::imports::files;
+use service::platform::installation;
+use service::platform::limits::Policy;
+use service::trading::quotes::WhenClosed;
 
 use layers::Settings;
 

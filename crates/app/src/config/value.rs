@@ -86,7 +86,7 @@ impl Kind {
             Kind::Path => !text.is_empty(),
             Kind::Word(words) => words.contains(&text),
             Kind::Switch => ["true", "false"].contains(&text),
-            Kind::InstallationKey => service::installation::Key::parse(text).is_some(),
+            Kind::InstallationKey => service::platform::installation::Key::parse(text).is_some(),
             Kind::DatabaseUrl => is_postgres(text),
             Kind::Secret => !text.is_empty() && !text.contains(char::is_control),
             Kind::Origins | Kind::Networks | Kind::Count { .. } => false,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use base::{Timestamp, UserId};
-use service::{App, Caller, imports};
+use service::ingest::imports;
+use service::{App, Caller};
 use sources::demo::Household;
 use tokio::sync::Mutex;
 

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use base::{AccountId, Money, UserId};
-use service::goals::{self, NewGoal};
-use service::{App, Caller, accounts, imports, insights};
+use service::ingest::imports;
+use service::ledger::accounts;
+use service::ledger::goals::{self, NewGoal};
+use service::{App, Caller, insights};
 use sources::demo::{GoalSeed, Household};
 
 use super::state::State;
@@ -52,7 +54,7 @@ async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {
         }
     }
     // Without waiting for the background, so that the first question finds every answer.
-    insights::run_all(app).await?;
+    insights::pipeline::run_all(app).await?;
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result, ensure};
 use base::Timestamp;
 use base::draft::{AccountDraft, Statement};
-use service::{App, Caller, imports};
+use service::ingest::imports;
+use service::{App, Caller};
 use tokio::task::JoinSet;
 
 use super::state::{Size, State};

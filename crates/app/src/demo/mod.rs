@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 
 use anyhow::{Result, bail};
 use base::UserId;
-use service::keys::{self, NewKey};
-use service::quotes::WhenClosed;
-use service::users::{self, NewUser};
+use service::access::keys::{self, NewKey};
+use service::access::users::{self, NewUser};
+use service::trading::quotes::WhenClosed;
 use service::{App, Caller, Scopes};
 use sources::demo::Household;
 

@@ -4,13 +4,16 @@ use anyhow::{Context as _, Result};
 use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, Fixed9, Money, PaperAccountId, TransactionId, UserId};
+use service::access::keys::{self, NewKey};
+use service::access::sessions::{self, Method, Visit};
+use service::access::users;
 use service::actions::{self, Action, NewAction, Seen, Side, Size, What};
-use service::cursors::Page;
-use service::enrichment::Word;
-use service::keys::{self, NewKey};
-use service::sessions::{self, Method, Visit};
-use service::transactions::{self, Filter};
-use service::{App, Caller, Credential, Scopes, accounts, paper, users};
+use service::classify::enrichment::Word;
+use service::ledger::accounts;
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
+use service::trading::paper;
+use service::{App, Caller, Credential, Scopes};
 
 const ASSISTANT: &str = "Example assistant";
 /// What nobody pays for a meal.

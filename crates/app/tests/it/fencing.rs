@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use base::{Clock, Entropy, FileId};
 use db::Db;
-use service::imports::files::{self, Taken};
-use service::quotes::{Trading, WhenClosed};
-use service::{App, Caller, Setup, installation, limits, users};
+use service::access::users;
+use service::ingest::imports::files::{self, Taken};
+use service::platform::{installation, limits};
+use service::trading::quotes::{Trading, WhenClosed};
+use service::{App, Caller, Setup};
 use testkit::Market;
 
 use crate::program::{Installation, pause};

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use base::{Clock, Entropy, Fixed9, PaperAccountId};
 use calc::paper::{Side, Size};
+use service::access::sessions::{self, Method, Visit};
+use service::access::users;
 use service::actions::{self, Action, Seen, Status, What};
-use service::quotes::{Trading, WhenClosed};
-use service::sessions::{self, Method, Visit};
-use service::{App, Caller, Setup, audit, installation, limits, paper, users};
+use service::platform::{audit, installation, limits};
+use service::trading::paper;
+use service::trading::quotes::{Trading, WhenClosed};
+use service::{App, Caller, Setup};
 use sources::market::QuoteProvider as _;
 use sources::market::demo::DemoMarket;
 use testkit::Market;

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use base::{Clock, Entropy, UserId};
 use db::params;
-use service::keys::{self, NewKey};
-use service::quotes::{Trading, WhenClosed};
+use service::access::keys::{self, NewKey};
+use service::access::users;
+use service::platform::{installation, limits};
+use service::trading::quotes::{Trading, WhenClosed};
 use service::webhooks::{self, NewEndpoint};
-use service::{App, Caller, Scopes, Setup, installation, limits, outbox, users};
+use service::{App, Caller, Scopes, Setup, outbox};
 use testkit::Market;
 use testkit::receiver::{self, Receiver};
 use wire::v1::Event;

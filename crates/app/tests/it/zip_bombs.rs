@@ -6,10 +6,12 @@ use std::net::TcpStream;
 
 use base::{Clock, Entropy};
 use flate2::{Compress, Compression, FlushCompress};
-use service::imports::files;
-use service::quotes::{Trading, WhenClosed};
-use service::sessions::{self, Method, Visit};
-use service::{App, Caller, Setup, installation, limits, users};
+use service::access::sessions::{self, Method, Visit};
+use service::access::users;
+use service::ingest::imports::files;
+use service::platform::{installation, limits};
+use service::trading::quotes::{Trading, WhenClosed};
+use service::{App, Caller, Setup};
 use testkit::Market;
 
 use crate::program::{Installation, Running, connect, launch};

@@ -11,8 +11,11 @@ use calc::income::Window;
 use calc::recurring::Frequency;
 use calc::transfers::Kind;
 use db::params;
-use service::users::{self, NewUser};
-use service::{Caller, imports, income, insights, recurring, transfers};
+use service::access::users::{self, NewUser};
+use service::classify::transfers;
+use service::ingest::imports;
+use service::insights::{income, recurring};
+use service::{Caller, insights};
 
 use super::case::Case;
 
@@ -64,7 +67,7 @@ pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
     for statement in case.statements.clone() {
         imports::commit(&app, &caller, statement).await?;
     }
-    insights::run_all(&app).await?;
+    insights::pipeline::run_all(&app).await?;
 
     let places: BTreeMap<&(String, String), usize> =
         case.rows.iter().map(|it| &it.name).zip(0..).collect();

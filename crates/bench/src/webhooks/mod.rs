@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use base::{Clock, Currency, UserId};
-use service::keys::{self, NewKey};
-use service::users::{self, NewUser};
+use service::access::keys::{self, NewKey};
+use service::access::users::{self, NewUser};
 use service::webhooks::{self, NewEndpoint};
 use service::{App, Caller, Error, Scopes, Tx, outbox};
 use tokio::sync::watch;

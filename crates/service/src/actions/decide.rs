@@ -7,9 +7,10 @@ use sha2::{Digest as _, Sha256};
 use wire::v1::{Code, Event};
 
 use super::{Action, Kind, Status, execute, fixes, read};
-use crate::audit::{self, Actor, Note};
-use crate::passkeys::{self, Party, Purpose, Question};
-use crate::{App, Caller, Credential, Error, Result, Tx, outbox, quotes};
+use crate::access::passkeys::{self, Party, Purpose, Question};
+use crate::platform::audit::{self, Actor, Note};
+use crate::trading::quotes;
+use crate::{App, Caller, Credential, Error, Result, Tx, outbox};
 
 /// How long a correction can be taken back.
 pub(super) const UNDO_DAYS: i64 = 30;

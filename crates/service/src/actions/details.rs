@@ -11,11 +11,12 @@ use wire::v1::{ActionDetails, Change, TradeAccount, TradeDetails};
 
 use super::What;
 use super::propose::{too_many_accounts, unknown_symbol};
-use crate::enrichment::{NewRule, Word, merchant_name};
-use crate::paper::orders::{Estimate, Order};
-use crate::paper::{ACCOUNTS_MAX, usd};
-use crate::quotes::{Priced, WhenClosed};
-use crate::{App, Caller, Error, Result, Tx, quotes};
+use crate::classify::enrichment::{NewRule, Word, merchant_name};
+use crate::trading::paper::orders::{Estimate, Order};
+use crate::trading::paper::{ACCOUNTS_MAX, usd};
+use crate::trading::quotes;
+use crate::trading::quotes::{Priced, WhenClosed};
+use crate::{App, Caller, Error, Result, Tx};
 
 /// One of the two, by the kind of action.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -10,11 +10,12 @@ use wire::v1::{Code, Event};
 
 use super::propose::too_many_accounts;
 use super::{Action, Kind, Status, What, decide, fixes, read};
-use crate::audit::{self, Actor, Note};
-use crate::paper::orders::{self, Order};
-use crate::paper::{self, usd};
-use crate::quotes::{self, Priced, WhenClosed};
-use crate::{App, Caller, Error, Result, Tx, outbox, users};
+use crate::access::users;
+use crate::platform::audit::{self, Actor, Note};
+use crate::trading::paper::orders::{self, Order};
+use crate::trading::paper::{self, usd};
+use crate::trading::quotes::{self, Priced, WhenClosed};
+use crate::{App, Caller, Error, Result, Tx, outbox};
 
 /// What one background step takes on; the next one comes a second later.
 const STEP_MAX: i64 = 200;

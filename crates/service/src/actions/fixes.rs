@@ -6,9 +6,10 @@ use db::params;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::audit::Actor;
-use crate::enrichment::{self, NewRule, Word};
-use crate::{App, Error, Result, Tx, insights};
+use crate::classify::enrichment::{self, NewRule, Word};
+use crate::platform::audit::Actor;
+use crate::platform::dirty_queue;
+use crate::{App, Error, Result, Tx};
 
 /// What was done, in a shape that the proposer, the person and the way back need.
 pub(super) struct Applied {
@@ -96,8 +97,8 @@ pub(super) fn apply(
             }
         }
     }
-    insights::settle_around(tx, app, user, transactions)?;
-    insights::touch_everything(tx, user, now)?;
+    enrichment::reclassify(tx, app, user, transactions)?;
+    dirty_queue::mark_all_dirty(tx, user, now)?;
     let count = transactions.len();
     let many = if count == 1 { "transaction" } else { "transactions" };
     let rules: Vec<&str> = inverse.rules.iter().map(|it| it.id.as_str()).collect();
@@ -116,7 +117,7 @@ pub(super) fn make_rule(
 ) -> Result<Applied> {
     let mut inverse = Inverse::default();
     let id = save_rule(app, tx, user, rule, &mut inverse)?;
-    insights::touch_everything(tx, user, app.clock.now())?;
+    dirty_queue::mark_all_dirty(tx, user, app.clock.now())?;
     Ok(Applied {
         result: json!({ "rule_id": id.to_string() }),
         said: format!("Made a rule: {}", rule.word.text()),
@@ -168,8 +169,8 @@ pub(super) fn take_back(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str)
         }
     }
     let now: Timestamp = app.clock.now();
-    insights::settle_around(tx, app, user, &touched)?;
-    insights::touch_everything(tx, user, now)
+    enrichment::reclassify(tx, app, user, &touched)?;
+    dirty_queue::mark_all_dirty(tx, user, now)
 }
 
 fn restore_rule(tx: &mut Tx<'_>, user: UserId, rule: &RuleBefore) -> Result<()> {

@@ -5,8 +5,9 @@ use base::UserId;
 use db::params;
 
 use super::{Action, Kind};
-use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, Tx, sessions};
+use crate::access::sessions;
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Error, Result, Tx};
 
 pub const LIFE_SECONDS_MIN: i64 = 300;
 pub const LIFE_SECONDS_MAX: i64 = 7 * 86_400;
@@ -94,7 +95,7 @@ pub async fn set_policy(app: &App, caller: &Caller, wish: Wish) -> Result<()> {
         let values = params![caller.user, life_seconds, passkey_from_minor, proposals_a_day, now];
         tx.execute(SET, values)?;
         let passkey = match passkey_from_minor {
-            Some(minor) => format!("a passkey from {}", crate::paper::usd(minor).pretty()),
+            Some(minor) => format!("a passkey from {}", crate::trading::paper::usd(minor).pretty()),
             None => "no passkey".to_owned(),
         };
         let details = format!(

@@ -7,9 +7,11 @@ use wire::v1::{Code, Event, Scope};
 
 use super::details::{self, Shown};
 use super::{Action, Proposer, Status, What, policy, read};
-use crate::audit::{self, Note};
-use crate::quotes::{self, Priced};
-use crate::{App, Caller, Credential, Error, Result, Tx, enrichment, outbox, paper};
+use crate::classify::enrichment;
+use crate::platform::audit::{self, Note};
+use crate::trading::paper;
+use crate::trading::quotes::{self, Priced};
+use crate::{App, Caller, Credential, Error, Result, Tx, outbox};
 
 const DESCRIPTION_LENGTH_MAX: usize = 200;
 const TITLE_LENGTH_MAX: usize = 120;
@@ -85,7 +87,7 @@ impl Prepared {
         let policy = policy::of_in(app, tx, user)?;
         let life = life(policy.life_seconds, new.expires_in_seconds)?;
         // The lock that the audit trail takes, taken early: two proposals at once are counted one after the other.
-        crate::users::lock(tx, user)?;
+        crate::access::users::lock(tx, user)?;
         let (proposer, proposer_label) = proposer(tx, &caller)?;
         within_a_day(tx, &caller, proposer, (policy.proposals_a_day, now))?;
         let words = details::Words { reason: new.reason.as_deref(), proposer: &proposer_label };

@@ -6,7 +6,7 @@ use wire::v1::Scope;
 
 use super::policy::{self, Policy};
 use super::{Action, ActionType, Kind, Proposer, Status};
-use crate::cursors::{self, Page};
+use crate::platform::cursors::{self, Page};
 use crate::{App, Caller, Credential, Error, Result, Tx};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use base::{AccountId, Currency, Date, Fixed9, Money, PaperAccountId, Transaction
 use calc::paper::{Side, Size};
 use serde_json::{Value, json};
 
-use crate::enrichment::{NewRule, Word};
-use crate::paper::orders::Order;
-use crate::recurring::Direction;
+use crate::classify::enrichment::{NewRule, Word};
+use crate::insights::recurring::Direction;
+use crate::trading::paper::orders::Order;
 
 base::words!(
     /// What exactly is proposed.

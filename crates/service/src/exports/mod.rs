@@ -8,8 +8,10 @@ mod zip;
 
 use std::io;
 
-use crate::audit::{self, Note};
-use crate::{App, Caller, Error, Result, accounts, images, sessions};
+use crate::access::{images, sessions};
+use crate::ledger::accounts;
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Error, Result};
 
 use parts::{Content, PARTS, Part, Place, Source};
 use sheet::{Format, Sheet};

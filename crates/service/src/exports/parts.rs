@@ -7,10 +7,12 @@ use wire::json::Moment;
 use wire::v1;
 
 use super::tables::{self, Key, Table};
-use crate::accounts::Account;
-use crate::cursors::Page;
+use crate::access::users;
+use crate::insights::{benefits, income, recurring};
+use crate::ledger::accounts::Account;
+use crate::ledger::{goals, investments, transactions};
+use crate::platform::cursors::Page;
 use crate::{App, Caller, Error, Result};
-use crate::{benefits, goals, income, investments, recurring, transactions, users};
 
 /// One resource: two files, and a sentence about them.
 pub(super) struct Part {

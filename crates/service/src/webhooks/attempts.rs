@@ -7,7 +7,7 @@ use wire::v1;
 
 use super::settle::ATTEMPTS_MAX;
 use super::whose;
-use crate::cursors::{self, Page};
+use crate::platform::cursors::{self, Page};
 use crate::{App, Caller, Error, Result, Tx};
 
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use db::params;
 use wire::v1::Event;
 
 use super::Reason;
-use crate::audit::{self, Actor, Note};
+use crate::platform::audit::{self, Actor, Note};
 use crate::{App, Error, Result, Tx, outbox};
 
 /// Endpoints of keys that ended, in one go.

@@ -5,7 +5,7 @@ use db::params;
 
 use super::claim::{EVENT, envelope};
 use super::{attempts, whose};
-use crate::cursors::{self, Page};
+use crate::platform::cursors::{self, Page};
 use crate::{App, Caller, Error, Result};
 
 /// One event for one endpoint.

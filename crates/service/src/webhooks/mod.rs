@@ -22,8 +22,9 @@ use db::params;
 use wire::json::Moment;
 use wire::v1::{self, Code, EventType, Scope};
 
-use crate::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Scopes, Tx, sessions, users};
+use crate::access::{sessions, users};
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Credential, Error, Result, Scopes, Tx};
 
 pub use attempts::{Attempt, Filter, Listed, list as deliveries};
 pub(crate) use ending::end_of_key;
@@ -60,7 +61,7 @@ pub(crate) struct Post {
 }
 
 impl Post {
-    pub(crate) fn new(door: Option<net::Door>, key: &crate::installation::Key) -> Post {
+    pub(crate) fn new(door: Option<net::Door>, key: &crate::platform::installation::Key) -> Post {
         Post { door, vault: Vault::new(key), seats: seats::Seats::default() }
     }
 }

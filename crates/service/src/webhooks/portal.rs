@@ -5,8 +5,9 @@ use db::params;
 use wire::v1::{Code, Scope};
 
 use super::whose;
-use crate::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Scopes, Tx, tokens};
+use crate::access::tokens;
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Credential, Error, Result, Scopes, Tx};
 
 /// In an address, and good for one redemption.
 const LINK_PREFIX: &str = "ekl_";

@@ -18,7 +18,7 @@ use super::engine::attempt;
 use super::settle::{Outcome, settle_manual};
 use super::trial::ADDRESS;
 use super::{Status, whose};
-use crate::audit::{self, Note};
+use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
 
 /// The name of the loop that replays, among the background loops of this process.
@@ -107,7 +107,7 @@ pub fn start(
     }
     let oldest = Timestamp::from_microsecond(oldest).unwrap_or(Timestamp::MIN);
     let since = since.max(oldest);
-    crate::users::lock(tx, caller.user)?;
+    crate::access::users::lock(tx, caller.user)?;
     let last = tx.first(GET, params![caller.user, endpoint], read)?;
     if last.is_some_and(|it| it.progress == Progress::Running) {
         return Err(conflict(

@@ -5,7 +5,7 @@ use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
 use super::signatures::Secret;
-use crate::installation::Key;
+use crate::platform::installation::Key;
 use crate::{Error, Result};
 
 const NONCE: usize = 24;

@@ -2,10 +2,12 @@
 
 use base::AccountId;
 use base::draft::AccountKind;
-use service::accounts::{self, Account, Filter, Status};
-use service::balances::{self, Range};
-use service::keys::NewKey;
-use service::{Error, Scopes, audit, transactions};
+use service::access::keys::NewKey;
+use service::ledger::accounts::{self, Account, Filter, Status};
+use service::ledger::balances::{self, Range};
+use service::ledger::transactions;
+use service::platform::audit;
+use service::{Error, Scopes};
 use testkit::draft::{account, brokerage, card, checking, statement, txn};
 use testkit::{Person, World, day, new_key};
 use wire::v1::{self, Scope};
@@ -154,7 +156,7 @@ async fn a_persons_own_name_stays_whatever_the_bank_calls_it() {
     assert_eq!((found.name.as_str(), found.bank_name.as_str()), ("Everyday", "CHECKING PLUS"));
     assert_eq!(v1::Account::from(&found).name, "Everyday");
     let mut names = Vec::new();
-    let page = service::cursors::Page { cursor: None, limit: 10 };
+    let page = service::platform::cursors::Page { cursor: None, limit: 10 };
     transactions::list(&world.app, &robin.caller, &Default::default(), page, |it| {
         let mut json = Vec::new();
         it.write(&mut json);

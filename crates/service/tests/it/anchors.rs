@@ -3,9 +3,12 @@
 use base::Fixed9;
 use calc::paper::{Side, Size};
 use db::params;
-use service::anchors::Misfit;
-use service::audit::{self, Verdict};
-use service::{Caller, Error, anchors, paper, users};
+use service::access::users;
+use service::platform::anchors;
+use service::platform::anchors::Misfit;
+use service::platform::audit::{self, Verdict};
+use service::trading::paper;
+use service::{Caller, Error};
 use testkit::World;
 
 use crate::actions::Desk;
@@ -143,7 +146,7 @@ async fn entries_from_many_hands_at_once_leave_a_trail_that_is_whole() {
         let caller = robin.clone();
         async move {
             for _ in 0..10 {
-                service::keys::create(&app, &caller, testkit::new_key()).await.unwrap();
+                service::access::keys::create(&app, &caller, testkit::new_key()).await.unwrap();
             }
         }
     };

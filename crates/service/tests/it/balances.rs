@@ -2,9 +2,10 @@
 
 use base::Date;
 use calc::balances::Source;
-use service::balances::{self, Range, Series};
-use service::keys::NewKey;
-use service::{Error, Result, Scopes, accounts};
+use service::access::keys::NewKey;
+use service::ledger::accounts;
+use service::ledger::balances::{self, Range, Series};
+use service::{Error, Result, Scopes};
 use testkit::draft::{brokerage, card, checking, statement, txn};
 use testkit::{Person, World, day, new_key};
 use wire::v1::{self, Scope};

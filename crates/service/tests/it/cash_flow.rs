@@ -1,7 +1,7 @@
 //! What came in and what was spent, month by month.
 
-use service::accounts;
-use service::cash_flow::{self, Flow, Months};
+use service::ledger::accounts;
+use service::ledger::cash_flow::{self, Flow, Months};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day};
 

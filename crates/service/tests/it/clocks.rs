@@ -1,8 +1,9 @@
 //! A clock that was set back: what was stored before it must keep nobody waiting until the clock has caught up.
 
 use db::params;
-use service::idempotency::{self, Answer, Request};
-use service::{Error, connections, insights, webhooks};
+use service::ingest::connections;
+use service::platform::idempotency::{self, Answer, Request};
+use service::{Error, insights, webhooks};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
@@ -85,12 +86,12 @@ async fn figures_of_the_future_are_worked_out_anew() {
     let new = txn("2026-03-09", -100, "KROGER #339").id("a");
     robin.import(statement([checking("A").with(new)])).await;
     set(&world, "update insight_work set wanted_at = $1", later(&world, YEAR)).await;
-    assert_eq!(insights::run_once(&world.app).await.unwrap(), 0);
-    insights::wake_once(&world.app).await.unwrap();
-    assert_eq!(insights::run_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 0);
+    insights::pipeline::wake_once(&world.app).await.unwrap();
+    assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0);
     set(&world, "update insights set computed_on = $1", 90_000).await;
-    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::run_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0);
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use service::sessions::{self, Method, Visit};
-use service::sign_ins::{self, Outcome};
-use service::users::{self, User};
-use service::{App, Caller, Error, devices, profiles, recovery};
+use service::access::sessions::{self, Method, Visit};
+use service::access::sign_ins::{self, Outcome};
+use service::access::users::{self, User};
+use service::access::{devices, profiles, recovery};
+use service::{App, Caller, Error};
 use testkit::{Kind, World, hex};
 
 use crate::{PASSWORD, enrol, is_refused, party, signed_in, with_password};

@@ -5,9 +5,12 @@ use std::io::Read as _;
 
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
-use service::enrichment::{self, NewRule, Word};
-use service::imports::files;
-use service::{App, Caller, accounts, audit, exports, images, insights};
+use service::access::images;
+use service::classify::enrichment::{self, NewRule, Word};
+use service::ingest::imports::files;
+use service::ledger::accounts;
+use service::platform::audit;
+use service::{App, Caller, exports, insights};
 use sources::demo::Household;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, new_key};
@@ -72,7 +75,7 @@ async fn household(world: &World) -> Person {
         account = account.with(txn(&on, -1_000 - day, "=HYPERLINK(\"http://evil\")"));
     }
     robin.import(statement([account, checking("Hidden")])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     robin
 }
 
@@ -250,13 +253,13 @@ async fn what_is_exported_can_be_imported_again_with_the_same_result() {
     for statement in Household::new(1, world.app.clock.now()).statements() {
         robin.import(statement).await;
     }
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let bytes = exported(&world.app, &robin.caller).await;
     let kim = world.person("kim@example.com").await;
     let file = files::hold(&world.app, &kim.caller, "all.zip", bytes.clone()).await.unwrap();
     let taken = files::take(&world.app, &kim.caller, file).await.unwrap();
     assert_eq!(taken.rejected, 0);
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let (one, other) = (unzip(&bytes), export(&world.app, &kim.caller).await);
     for (name, members) in [
         ("accounts", ACCOUNTS),

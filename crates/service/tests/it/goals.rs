@@ -2,8 +2,8 @@
 
 use base::draft::AccountKind;
 use base::{Currency, Money};
-use service::goals::{self, Goal, Kind, NewGoal, Status};
-use service::keys::NewKey;
+use service::access::keys::NewKey;
+use service::ledger::goals::{self, Goal, Kind, NewGoal, Status};
 use service::{Error, Scopes, outbox};
 use testkit::draft::{account, card, checking, statement};
 use testkit::{Person, World, day, new_key};

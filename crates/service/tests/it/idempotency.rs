@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Waker};
 
 use base::{Currency, Money};
-use service::goals::{self, Kind, NewGoal, Status};
-use service::idempotency::{self, Answer, Outcome, Request, parse_key};
+use service::ledger::goals::{self, Kind, NewGoal, Status};
+use service::platform::idempotency::{self, Answer, Outcome, Request, parse_key};
 use service::{App, Caller, Error, Result};
 use testkit::{World, new_key};
 use wire::v1::Code;

@@ -1,7 +1,7 @@
 //! Profile images: small pictures, at an address that nobody can guess.
 
-use service::images::{self, Image, MediaType};
-use service::users;
+use service::access::images::{self, Image, MediaType};
+use service::access::users;
 use testkit::{World, new_key};
 
 use crate::{is_not_found, param};

@@ -1,7 +1,7 @@
 //! One database belongs to one installation.
 
 use base::Entropy;
-use service::installation::{Key, claim};
+use service::platform::installation::{Key, claim};
 use testkit::World;
 
 use crate::param;

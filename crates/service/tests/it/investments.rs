@@ -3,9 +3,10 @@
 use base::AccountId;
 use base::draft::{AssetClass, Statement};
 use calc::investments::{SortBy, View};
-use service::investments::{self, Investments, parse_sort};
-use service::keys::NewKey;
-use service::{Error, Scopes, accounts};
+use service::access::keys::NewKey;
+use service::ledger::accounts;
+use service::ledger::investments::{self, Investments, parse_sort};
+use service::{Error, Scopes};
 use testkit::draft::{brokerage, checking, position, rate, statement};
 use testkit::{Person, World, new_key};
 use wire::v1::{self, Scope};

@@ -1,10 +1,10 @@
 //! Invitations: a keeper lets one more person in, by a link that works once.
 
 use base::InvitationId;
-use service::invitations;
-use service::sessions::{self, Visit};
-use service::sign_ins::{self, Arrival};
-use service::users::Role;
+use service::access::invitations;
+use service::access::sessions::{self, Visit};
+use service::access::sign_ins::{self, Arrival};
+use service::access::users::Role;
 use testkit::World;
 
 use crate::{is_not_found, param, signed_in, trail, with_password};
@@ -25,7 +25,7 @@ async fn an_invitation_lets_one_person_in_once() {
     let Arrival::SignedIn { session } = entered else { panic!("{entered:?}") };
     let (session, kim) = sessions::find(app, &session, None).await.unwrap().unwrap();
     assert_eq!(session.method.as_str(), "invitation");
-    let user = service::users::get(app, &kim).await.unwrap();
+    let user = service::access::users::get(app, &kim).await.unwrap();
     assert_eq!((user.email.as_str(), user.role), ("kim@example.com", Role::Member));
     assert!(invitations::find(app, &token).await.unwrap().is_none());
     is_not_found(enter(&token, "alex@example.com").await);
@@ -45,7 +45,7 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
     let app = &world.app;
     for (email, people) in [("kim@example.com", 2), ("robin@example.com", 2)] {
         let (_, token) = invitations::create(app, &keeper, None).await.unwrap();
-        let new = service::users::NewUser {
+        let new = service::access::users::NewUser {
             password: Some("another password".to_owned()),
             ..with_password(email)
         };
@@ -53,9 +53,9 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
         assert_eq!(arrived.unwrap(), Arrival::SignInNext, "{email}");
         // It is used up either way, so that one link asks about one address.
         assert!(invitations::find(app, &token).await.unwrap().is_none(), "{email}");
-        assert_eq!(service::users::list(app, 10).await.unwrap().len(), people, "{email}");
+        assert_eq!(service::access::users::list(app, 10).await.unwrap().len(), people, "{email}");
     }
-    let fits = service::users::check_password(app, &robin.email, "another password").await;
+    let fits = service::access::users::check_password(app, &robin.email, "another password").await;
     assert!(fits.unwrap().is_none(), "the password was replaced");
     assert_eq!(trail(&world, &keeper).await[0], "sign_up.repeat");
 }
@@ -73,7 +73,7 @@ async fn two_who_bring_one_link_at_once_are_one_too_many() {
     let (one, two) =
         tokio::join!(enter(&world.app, "kim@example.com"), enter(&neighbour, "alex@example.com"));
     assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
-    assert_eq!(service::users::list(&world.app, 10).await.unwrap().len(), 2);
+    assert_eq!(service::access::users::list(&world.app, 10).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn an_invitation_for_one_address_is_for_that_address_only() {
         sign_ins::accept_invitation(app, &token, with_password(email), from).await
     };
     assert_eq!(param(enter("alex@example.com").await), "email");
-    assert_eq!(service::users::list(app, 10).await.unwrap().len(), 1);
+    assert_eq!(service::access::users::list(app, 10).await.unwrap().len(), 1);
     enter("kim@example.com").await.unwrap();
 }
 

@@ -1,7 +1,8 @@
 //! API keys: shown once, kept as a hash, ended at once.
 
-use service::keys::{self, NewKey};
-use service::{Credential, Error, Scopes, audit};
+use service::access::keys::{self, NewKey};
+use service::platform::audit;
+use service::{Credential, Error, Scopes};
 use sha2::{Digest as _, Sha256};
 use testkit::draft::{checking, statement};
 use testkit::{World, at, hex, new_key};
@@ -110,7 +111,7 @@ async fn a_key_of_a_deleted_person_is_no_key() {
     let world = World::new().await;
     let robin = world.someone().await;
     let key = robin.key(new_key()).await;
-    service::users::delete(&world.app, robin.user.id).await.unwrap();
+    service::access::users::delete(&world.app, robin.user.id).await.unwrap();
     refusal(keys::authenticate(&world.app, &key.secret, None).await);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::{AddressGroup, Clock};
 use db::Engine;
 use proptest::prelude::*;
-use service::limits::{self, Policy, Standing};
+use service::platform::limits::{self, Policy, Standing};
 use service::{App, Error};
 use testkit::World;
 

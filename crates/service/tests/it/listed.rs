@@ -2,8 +2,8 @@
 
 use base::category::Category;
 use base::{Date, Timestamp, TransactionId, date_from_days};
-use service::cursors::{LIMIT_MAX, Page};
-use service::transactions::{self, Filter, PageEnd};
+use service::ledger::transactions::{self, Filter, PageEnd};
+use service::platform::cursors::{LIMIT_MAX, Page};
 use service::{App, Caller, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

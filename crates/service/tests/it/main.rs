@@ -36,9 +36,9 @@ mod webhooks;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
-use service::passkeys::Party;
-use service::sessions::{self, Method, Visit};
-use service::users::{NewUser, User};
+use service::access::passkeys::Party;
+use service::access::sessions::{self, Method, Visit};
+use service::access::users::{NewUser, User};
 use service::{Caller, Error};
 use testkit::{Authenticator, Kind, World, new_user};
 
@@ -81,7 +81,7 @@ fn with_password(email: &str) -> NewUser {
 
 /// Somebody with a password, signed in by it just now.
 async fn signed_in(world: &World, email: &str) -> (User, Caller) {
-    let user = service::users::create(&world.app, with_password(email)).await.unwrap();
+    let user = service::access::users::create(&world.app, with_password(email)).await.unwrap();
     let caller = session_of(world, &user).await;
     (user, caller)
 }
@@ -97,17 +97,18 @@ async fn session_of(world: &World, user: &User) -> Caller {
 async fn enrol(world: &World, caller: &Caller, kind: Kind, id: &str) -> Authenticator {
     let mut key = Authenticator::new(kind, ORIGIN, id.as_bytes());
     let party = party();
-    let asked = service::passkeys::start_registration(&world.app, caller, &party);
+    let asked = service::access::passkeys::start_registration(&world.app, caller, &party);
     let asked = asked.await.unwrap();
     let answer = key.create(&asked).to_string();
-    let made = service::passkeys::finish_registration(&world.app, caller, &party, &answer, id);
+    let made =
+        service::access::passkeys::finish_registration(&world.app, caller, &party, &answer, id);
     made.await.unwrap();
     key
 }
 
 /// The actions of a person's trail, the newest first.
 async fn trail(world: &World, caller: &Caller) -> Vec<String> {
-    let entries = service::audit::list(&world.app, caller, None, 100).await.unwrap();
+    let entries = service::platform::audit::list(&world.app, caller, None, 100).await.unwrap();
     entries.into_iter().map(|it| it.action).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use base::Currency;
 use base::draft::{AccountKind, Source, Statement};
-use service::accounts;
-use service::manual::{self, Entry, NewAccount};
+use service::ingest::manual::{self, Entry, NewAccount};
+use service::ledger::accounts;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day};
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use base::draft::AccountKind;
 use base::{Date, date_from_days, days_from_date};
 use proptest::prelude::*;
-use service::accounts::{self, Filter, Status};
-use service::balances::{self, Point, Range};
-use service::keys::NewKey;
-use service::net_worth::{self, Series};
-use service::spans::Span;
+use service::access::keys::NewKey;
+use service::ledger::accounts::{self, Filter, Status};
+use service::ledger::balances::{self, Point, Range};
+use service::ledger::net_worth::{self, Series};
+use service::ledger::spans::Span;
 use testkit::draft::{Account, account, brokerage, card, checking, rate, statement, txn};
 use testkit::{Person, World, day, new_key};
 

@@ -2,9 +2,10 @@
 
 use base::PasskeyId;
 use serde_json::{Value, json};
-use service::passkeys::{self, Party, Purpose, Question};
-use service::users;
-use service::{Caller, profiles};
+use service::Caller;
+use service::access::passkeys::{self, Party, Purpose, Question};
+use service::access::profiles;
+use service::access::users;
 use testkit::{Authenticator, Kind, World};
 
 use crate::{

@@ -1,9 +1,9 @@
 //! What people change about themselves, and what they are asked for before.
 
 use base::Currency;
-use service::profiles::{self, Profile};
-use service::sessions::{self, Method, Visit};
-use service::users;
+use service::access::profiles::{self, Profile};
+use service::access::sessions::{self, Method, Visit};
+use service::access::users;
 use service::{Error, insights};
 use testkit::{Kind, World};
 
@@ -86,8 +86,8 @@ async fn a_clock_that_moves_back_makes_no_proof_last_longer() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     let earlier = world.neighbour_at(base::Clock::frozen_at("2026-03-10T11:00:00Z")).await;
-    assert_eq!(param(service::recovery::create(&earlier, &caller).await), "proof");
-    service::recovery::create(&world.app, &caller).await.unwrap();
+    assert_eq!(param(service::access::recovery::create(&earlier, &caller).await), "proof");
+    service::access::recovery::create(&world.app, &caller).await.unwrap();
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn the_second_step_needs_a_passkey_and_a_fresh_proof() {
     world.advance_seconds(600);
     assert_eq!(param(profiles::set_second_step(app, &caller, false).await), "proof");
     assert!(is_on().await);
-    service::sign_ins::prove_by_password(app, &caller, PASSWORD).await.unwrap();
+    service::access::sign_ins::prove_by_password(app, &caller, PASSWORD).await.unwrap();
     profiles::set_second_step(app, &caller, false).await.unwrap();
     assert!(!is_on().await);
 }
@@ -131,7 +131,7 @@ async fn another_base_currency_asks_for_everything_to_be_worked_out_again() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
-    insights::run_all(app).await.unwrap();
+    insights::pipeline::run_all(app).await.unwrap();
     let update = async |name: &str, currency: Currency| {
         let profile = Profile { preferred_name: Some(name.to_owned()), base_currency: currency };
         profiles::update(app, &caller, profile).await

@@ -1,12 +1,12 @@
 //! Recovery codes: shown once, used once, replaced all at a time.
 
-use service::recovery;
-use service::sessions::Visit;
-use service::sign_ins::{self, Outcome};
+use service::access::recovery;
+use service::access::sessions::Visit;
+use service::access::sign_ins::{self, Outcome};
 use testkit::{Kind, World, hex};
 
 use crate::{PASSWORD, enrol, is_refused, param, signed_in};
-use service::profiles;
+use service::access::profiles;
 
 async fn second_step(world: &World, email: &str) -> String {
     let outcome = sign_ins::by_password(&world.app, email, PASSWORD, Visit::default()).await;

@@ -1,11 +1,13 @@
 //! A restore brings data back, and no access that ended since the backup was made.
 
 use base::Entropy;
-use service::audit::{self, Verdict};
-use service::backup::{self, Access};
-use service::installation::Key;
-use service::sessions::{self, Method, Visit};
-use service::{App, Caller, anchors, invitations, keys, sign_ins, users, webhooks};
+use service::access::sessions::{self, Method, Visit};
+use service::access::{invitations, keys, sign_ins, users};
+use service::platform::anchors;
+use service::platform::audit::{self, Verdict};
+use service::platform::backup::{self, Access};
+use service::platform::installation::Key;
+use service::{App, Caller, webhooks};
 use testkit::{Database, Issued, World, new_key};
 
 use crate::{PASSWORD, with_password};

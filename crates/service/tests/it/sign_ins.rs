@@ -1,9 +1,11 @@
 //! Signing in: the right people get in, guessing is slow, and the first person is one.
 
-use service::sessions::{self, Visit};
-use service::sign_ins::{self, Outcome};
-use service::users::{self, Role};
-use service::{App, Error, audit, passkeys, profiles};
+use service::access::sessions::{self, Visit};
+use service::access::sign_ins::{self, Outcome};
+use service::access::users::{self, Role};
+use service::access::{passkeys, profiles};
+use service::platform::audit;
+use service::{App, Error};
 use testkit::{Kind, World, new_user};
 
 use crate::{
@@ -328,7 +330,7 @@ async fn signing_up_lets_anyone_in_as_a_member() {
     let kim = users::find_by_email(app, "kim@example.com").await.unwrap().unwrap();
     assert_eq!(kim.role, Role::Member);
     enter("robin@example.com").await.unwrap();
-    let short = service::users::NewUser {
+    let short = service::access::users::NewUser {
         password: Some("short".to_owned()),
         ..new_user("alex@example.com")
     };
@@ -351,7 +353,7 @@ async fn signing_up_does_the_same_work_whether_or_not_the_address_has_an_account
     };
     for email in ["kim@example.com", "Robin@Example.com", "kim@example.com"] {
         let (audit, _) = entries().await;
-        let new = service::users::NewUser {
+        let new = service::access::users::NewUser {
             password: Some("another password".to_owned()),
             ..with_password(email)
         };

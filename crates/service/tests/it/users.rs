@@ -2,19 +2,22 @@
 
 use base::draft::AccountKind;
 use base::{BenefitId, Currency, UserId};
+use service::access::keys::NewKey;
+use service::access::sessions::{self, Visit};
+use service::access::users::{self, NewUser, Role};
+use service::access::{devices, images, invitations, passkeys, profiles, recovery, sign_ins};
 use service::actions::{self, Side, Size, What, Wish};
-use service::benefits::Said;
-use service::enrichment::{NewRule, Word};
-use service::goals::{self, NewGoal, Status};
-use service::idempotency::{self, Answer, Request};
-use service::imports::files::{self, AccountChoice, Choices, Goes};
-use service::keys::NewKey;
-use service::sessions::{self, Visit};
-use service::users::{self, NewUser, Role};
-use service::{
-    Caller, Error, Result, Scopes, benefits, connections, devices, enrichment, images, insights,
-    invitations, limits, paper, passkeys, profiles, recovery, sign_ins, transfers, webhooks,
-};
+use service::classify::enrichment::{NewRule, Word};
+use service::classify::{enrichment, transfers};
+use service::ingest::connections;
+use service::ingest::imports::files::{self, AccountChoice, Choices, Goes};
+use service::insights::benefits;
+use service::insights::benefits::Said;
+use service::ledger::goals::{self, NewGoal, Status};
+use service::platform::idempotency::{self, Answer, Request};
+use service::platform::limits;
+use service::trading::paper;
+use service::{Caller, Error, Result, Scopes, insights, webhooks};
 use testkit::draft::{account, brokerage, card, checking, position, rate, statement, txn};
 use testkit::simplefin::{self, SimpleFin};
 use testkit::{Kind, Person, World, hex, new_key, new_user};
@@ -82,7 +85,7 @@ async fn a_new_password_replaces_the_old_one() {
     let robin = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
     let caller = session_of(&world, &robin).await;
     users::set_password(&world.app, robin.id, "another one entirely").await.unwrap();
-    assert!(service::sessions::list(&world.app, &caller).await.unwrap().is_empty());
+    assert!(service::access::sessions::list(&world.app, &caller).await.unwrap().is_empty());
     assert_eq!(trail(&world, &caller).await[0], "password.reset");
     let check = async |password: &str| {
         users::check_password(&world.app, "robin@example.com", password).await.unwrap().is_some()
@@ -254,7 +257,7 @@ async fn with_insights(world: &World, person: &Person) {
     let accounts = || statement([checking("A"), savings.clone(), gold.clone()]);
     person.import(statement([checking("A").with_all(rent).with(out)])).await;
     person.import(accounts()).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let (app, caller) = (&world.app, &person.caller);
     let found = transfers::list(app, caller).await.unwrap().remove(0);
     transfers::confirm(app, caller, found.outflow, found.inflow).await.unwrap();
@@ -267,7 +270,7 @@ async fn with_insights(world: &World, person: &Person) {
     let summary = benefits::summary(app, caller).await.unwrap();
     let benefit = BenefitId::parse(&summary.cards[0].benefits[0].id).unwrap();
     benefits::mark(app, caller, benefit, Said::Used(None)).await.unwrap();
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
 }
 
 /// A file that is taken in by a mapping of the person's, and one that waits.

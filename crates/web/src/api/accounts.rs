@@ -1,7 +1,7 @@
 use base::AccountId;
 use service::Result;
-use service::accounts::{self, Filter, Status};
-use service::balances::{self, Range};
+use service::ledger::accounts::{self, Filter, Status};
+use service::ledger::balances::{self, Range};
 use wire::v1::{Account, Accounts, Balances, Scope};
 
 use super::parameters::{ACCOUNT_PATH, date, one_of};

@@ -1,6 +1,6 @@
 use base::{ActionId, ThreadId};
 use service::actions::{self, ActionType, Filter, Kind, NewAction, Status, WAIT_SECONDS_MAX};
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use service::{Error, Result};
 use wire::v1::{Action, Approval, Pagination, Scope};
 

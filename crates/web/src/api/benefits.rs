@@ -1,4 +1,5 @@
-use service::{Result, benefits};
+use service::Result;
+use service::insights::benefits;
 use wire::v1::{BenefitSummary, ExpiringBenefits, Scope};
 
 use super::{Answer, Call, Endpoint, Parameter, Shape, Takes, Verb};

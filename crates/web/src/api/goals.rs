@@ -1,5 +1,5 @@
 use service::Result;
-use service::goals::{self, Status};
+use service::ledger::goals::{self, Status};
 use wire::v1::{Goal, Goals, Scope};
 
 use super::parameters::one_of;

@@ -1,7 +1,7 @@
 //! Changes that have one effect however often they are sent.
 
 use http::HeaderName;
-use service::idempotency::{self, Outcome, Request};
+use service::platform::idempotency::{self, Outcome, Request};
 use service::{Error, Result};
 use sha2::{Digest as _, Sha256};
 

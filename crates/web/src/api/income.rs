@@ -1,4 +1,5 @@
-use service::{Result, income};
+use service::Result;
+use service::insights::income;
 use wire::v1::{Income, Scope};
 
 use super::{Answer, Call, Endpoint, Shape, Verb};

@@ -1,6 +1,6 @@
 use base::draft::AssetClass;
 use service::Result;
-use service::investments::{self, SortBy, View};
+use service::ledger::investments::{self, SortBy, View};
 use wire::v1::{Investments, Scope};
 
 use super::parameters::{ACCOUNT_ID, one_of};

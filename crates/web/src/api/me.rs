@@ -1,4 +1,5 @@
-use service::{Result, summary, users};
+use service::access::users;
+use service::{Result, summary};
 use wire::v1::{Profile, Scope, Summary};
 
 use super::{Answer, Call, Endpoint, Shape, Verb};

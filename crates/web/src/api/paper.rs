@@ -1,7 +1,7 @@
 use base::PaperAccountId;
 use service::Result;
-use service::cursors::Page;
-use service::paper;
+use service::platform::cursors::Page;
+use service::trading::paper;
 use wire::v1::{
     Action, PaperAccount, PaperAccounts, PaperHolding, PaperHoldings, PaperTrade, Scope,
 };

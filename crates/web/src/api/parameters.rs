@@ -1,7 +1,7 @@
 //! Parameters that several endpoints share.
 
 use crate::query::{Parameter, Takes};
-use service::cursors::{LIMIT_DEFAULT, LIMIT_MAX};
+use service::platform::cursors::{LIMIT_DEFAULT, LIMIT_MAX};
 
 pub(super) const CURSOR: Parameter = Parameter {
     name: "cursor",

@@ -2,10 +2,11 @@
 
 use base::category::Category;
 use base::{Currency, PaperAccountId};
+use service::access::users;
 use service::actions::{ActionType, Side, Size, What};
-use service::enrichment::{NewRule, Word};
-use service::recurring::Direction;
-use service::{Error, Result, users};
+use service::classify::enrichment::{NewRule, Word};
+use service::insights::recurring::Direction;
+use service::{Error, Result};
 
 use super::bodies::{Holds, Member, Variant};
 use super::{Call, Members};

@@ -1,5 +1,5 @@
 use service::Result;
-use service::recurring::{self, Direction, Filter, Status};
+use service::insights::recurring::{self, Direction, Filter, Status};
 use wire::v1::{Recurring, Scope};
 
 use super::parameters::{ACCOUNT_ID, one_of};

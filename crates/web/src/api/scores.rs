@@ -1,4 +1,5 @@
-use service::{Result, scores};
+use service::Result;
+use service::insights::scores;
 use wire::v1::{Scope, Scores};
 
 use super::{Answer, Call, Endpoint, Shape, Verb};

@@ -1,6 +1,6 @@
 use base::category::Category;
-use service::cursors::Page;
-use service::transactions::{self, Filter};
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
 use service::{Error, Result};
 use wire::v1::{Pagination, Scope, Transaction};
 

@@ -4,10 +4,10 @@ use axum::extract::{FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse as _, Redirect as To, Response};
 use http::{HeaderValue, StatusCode, header};
 use maud::html;
-use service::oauth::clients::Client;
-use service::oauth::redirects::Redirect;
-use service::oauth::requests::{self, Asked, Problem};
-use service::oauth::{Fault, Refusal, codes, grants};
+use service::access::oauth::clients::Client;
+use service::access::oauth::redirects::Redirect;
+use service::access::oauth::requests::{self, Asked, Problem};
+use service::access::oauth::{Fault, Refusal, codes, grants};
 use service::{Error, Scopes};
 
 use super::fields::FIELDS_MAX;

@@ -3,8 +3,8 @@
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
-use service::oauth::redirects::Redirect;
-use service::oauth::requests::Request;
+use service::access::oauth::redirects::Redirect;
+use service::access::oauth::requests::Request;
 
 use crate::site::fields::{self, Wrong};
 use crate::site::person::Person;

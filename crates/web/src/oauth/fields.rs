@@ -12,9 +12,10 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, Limited};
-use service::oauth::clients::{self, Claim, Client};
-use service::oauth::{Failure, Fault, Outcome, Refusal};
-use service::{App, limits};
+use service::App;
+use service::access::oauth::clients::{self, Claim, Client};
+use service::access::oauth::{Failure, Fault, Outcome, Refusal};
+use service::platform::limits;
 
 use crate::site::address;
 

@@ -4,8 +4,8 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use http::{StatusCode, header};
 use serde_json::{Value, json};
-use service::oauth::clients::AuthMethod;
-use service::oauth::offered;
+use service::access::oauth::clients::AuthMethod;
+use service::access::oauth::offered;
 use wire::v1::Scope;
 
 use super::{answer, error_body};

@@ -15,7 +15,7 @@ use axum::routing::{MethodRouter, get, post};
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::{Value, json};
 use service::Error;
-use service::oauth::{Failure, Fault, Outcome, Refusal};
+use service::access::oauth::{Failure, Fault, Outcome, Refusal};
 
 use crate::Door;
 use crate::frame::put_cors;

@@ -4,10 +4,10 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
-use service::limits;
-use service::oauth::clients::{self, AuthMethod, NewClient};
-use service::oauth::redirects::Redirect;
-use service::oauth::{Fault, Outcome, Refusal};
+use service::access::oauth::clients::{self, AuthMethod, NewClient};
+use service::access::oauth::redirects::Redirect;
+use service::access::oauth::{Fault, Outcome, Refusal};
+use service::platform::limits;
 
 use super::fields::{body_of, group_of};
 use super::{answer, close};

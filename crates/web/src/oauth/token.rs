@@ -4,9 +4,9 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::json;
-use service::oauth::codes::{self, Redemption};
-use service::oauth::pairs::{self, ACCESS_SECONDS, Issued, Renewal};
-use service::oauth::{Fault, Outcome, Refusal, facts};
+use service::access::oauth::codes::{self, Redemption};
+use service::access::oauth::pairs::{self, ACCESS_SECONDS, Issued, Renewal};
+use service::access::oauth::{Fault, Outcome, Refusal, facts};
 
 use super::fields::Fields;
 use super::{answer, close};

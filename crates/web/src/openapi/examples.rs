@@ -144,7 +144,7 @@ pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
         "has_more": false,
         "next_cursor": null,
         "total_count": 1,
-        "limit": service::cursors::LIMIT_DEFAULT,
+        "limit": service::platform::cursors::LIMIT_DEFAULT,
     });
     json!({ "data": [data], "pagination": pagination, "meta": meta })
 }

@@ -4,7 +4,7 @@ use axum::extract::Path;
 use base::{BenefitId, Currency, Money};
 use maud::{Markup, html};
 use service::Error;
-use service::benefits::{self, EXPIRING_DAYS, Said};
+use service::insights::benefits::{self, EXPIRING_DAYS, Said};
 use wire::v1::{Benefit, BenefitTotals, CardBenefits, ExpiringBenefits};
 
 use super::fields;
@@ -164,7 +164,7 @@ pub(super) async fn mark(person: Person, Path(id): Path<String>, form: Form) -> 
     };
     benefits::mark(person.app(), &person.caller, id, said).await?;
     // Worked out at once, so that the page shows what was just said.
-    service::insights::run_for(person.app(), person.caller.user).await?;
+    service::insights::pipeline::run_for(person.app(), person.caller.user).await?;
     Ok(shell::see_other(&person, "/benefits", done))
 }
 

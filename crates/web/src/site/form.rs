@@ -6,7 +6,7 @@ use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
-use service::sessions;
+use service::access::sessions;
 
 use super::trouble::Trouble;
 use super::{address, cookies};

@@ -11,7 +11,7 @@ pub(super) async fn alive() -> &'static str {
 
 /// The reason goes to the log and, in one sentence without details of the database, to whoever asks.
 pub(super) async fn ready(State(door): State<Door>) -> (StatusCode, String) {
-    match service::readiness::check(&door.app).await {
+    match service::platform::readiness::check(&door.app).await {
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
         Err(reason) => {
             let cause = std::error::Error::source(&reason).map(tracing::field::display);

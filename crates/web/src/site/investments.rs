@@ -4,7 +4,7 @@ use axum::extract::RawQuery;
 use base::draft::AssetClass;
 use base::{Currency, Money, Percent};
 use maud::{Markup, html};
-use service::investments::{self, Holding, Investments, View as Order, parse_sort};
+use service::ledger::investments::{self, Holding, Investments, View as Order, parse_sort};
 
 use super::address;
 use super::person::Person;

@@ -4,8 +4,8 @@ use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::request::Parts;
 use http::{HeaderMap, Method};
-use service::sessions::{self, Session};
-use service::users::{self, User};
+use service::access::sessions::{self, Session};
+use service::access::users::{self, User};
 use service::{App, Caller, actions};
 
 use super::cookies;

@@ -4,7 +4,7 @@ use base::date_from_days;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
-use service::scores::{self, Observation, Reason};
+use service::insights::scores::{self, Observation, Reason};
 
 use super::chart::{Marks, Point};
 use super::person::Person;

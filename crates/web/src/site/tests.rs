@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{Request, StatusCode, header};
 use http_body_util::BodyExt as _;
-use service::limits::Policy;
+use service::platform::limits::Policy;
 use testkit::World;
 use tower::ServiceExt as _;
 use wire::v1::{Code, Scope};

@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use memchr::memmem;
-use service::imports::files;
+use service::ingest::imports::files;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::cookies;

@@ -7,7 +7,7 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::response::Response;
 use http::header;
 use http::request::Parts;
-use service::sessions::{self, Visit};
+use service::access::sessions::{self, Visit};
 
 use super::cookies;
 use super::show::View;

@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use http::{Method, Request, StatusCode};
-use service::{Scopes, keys};
+use service::Scopes;
+use service::access::keys;
 use testkit::draft::{checking, statement, txn};
 use testkit::{World, new_key};
 use tower::ServiceExt as _;

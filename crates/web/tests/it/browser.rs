@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
-use service::sessions::{self, Visit};
+use service::access::sessions::{self, Visit};
 use testkit::{Person, World};
 use tower::ServiceExt as _;
 

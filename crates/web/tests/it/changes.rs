@@ -3,7 +3,7 @@
 use base::{Currency, Money};
 use http::{Method, StatusCode};
 use service::Error;
-use service::goals::{self, Kind, NewGoal, Status};
+use service::ledger::goals::{self, Kind, NewGoal, Status};
 use testkit::World;
 use web::api::{Answer, Call, Endpoint, Holds, Member, Shape, Verb, change};
 use wire::v1::{Code, Goals, Scope};

@@ -3,8 +3,8 @@
 use base::draft::{AssetClass, SecurityKind};
 use base::{Currency, Fixed9, Money};
 use serde_json::{Value, json};
-use service::accounts;
-use service::goals::{self, Kind, NewGoal, Status};
+use service::ledger::accounts;
+use service::ledger::goals::{self, Kind, NewGoal, Status};
 use testkit::draft::{Position, brokerage, card, checking, position, rate, statement, txn};
 use testkit::{Person, World, day};
 

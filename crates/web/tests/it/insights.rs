@@ -17,7 +17,7 @@ pub(crate) async fn household() -> (World, Person, Client) {
     let mut gold = card("American Express Gold Card").balance("2026-03-10T08:00:00Z", 12_000);
     gold.institution_name = Some("American Express".to_owned());
     person.import(statement([everyday(), gold])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     (world, person, client)
 }
 
@@ -128,7 +128,7 @@ async fn scores_are_whole_numbers_or_say_what_is_missing() {
     let kim = world.person("kim@example.com").await;
     let client = Client::of(&world, &kim).await;
     kim.import(statement([checking("Everyday").with(txn("2026-03-01", -900, "KROGER"))])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let refused = client.get("/v1/scores").await;
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
     let error = refused.json()["error"].clone();

@@ -1,7 +1,7 @@
 //! The request limit as a client meets it.
 
 use http::StatusCode;
-use service::limits::Policy;
+use service::platform::limits::Policy;
 use testkit::{World, new_key};
 
 use crate::client::Client;

@@ -160,7 +160,7 @@ async fn real_answers_are_what_the_document_says() {
     ];
     let everyday = checking("Everyday").balance("2026-03-10T08:00:00Z", 1).with_all(rows);
     person.import(statement([everyday, card("Card"), broker])).await;
-    service::insights::run_all(&world.app).await.unwrap();
+    service::insights::pipeline::run_all(&world.app).await.unwrap();
     let client = Client::of(&world, &person).await;
     let document = document();
     let everyday = person.account("Everyday").await.to_string();

@@ -80,7 +80,7 @@ async fn a_key_that_was_narrowed_since_gets_no_more_from_an_old_cursor() {
     let (world, person, client) = household().await;
     let cursor = next(&client.get("/v1/transactions?limit=5").await.json());
     let accounts = Some(Vec::new());
-    let key = person.key(service::keys::NewKey { accounts, ..testkit::new_key() }).await;
+    let key = person.key(service::access::keys::NewKey { accounts, ..testkit::new_key() }).await;
     let narrowed = Client::with_token(&world, &key.secret);
     let page = narrowed.get(&format!("/v1/transactions?limit=5&cursor={cursor}")).await;
     assert_eq!(page.data(), serde_json::json!([]), "a cursor carries no authority");

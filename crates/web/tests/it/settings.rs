@@ -1,7 +1,9 @@
 //! The settings pages: keys made and ended, pictures, everything to take along, the trail.
 
 use http::{Method, StatusCode};
-use service::{audit, images, insights, keys, users};
+use service::access::{images, keys, users};
+use service::insights;
+use service::platform::audit;
 use testkit::draft::{checking, statement};
 use testkit::{Person, World, new_key};
 
@@ -196,9 +198,9 @@ async fn the_profile_is_changed_and_another_currency_asks_for_new_figures() {
         (user.preferred_name.as_deref(), user.base_currency.code()),
         (Some("Robin <b>"), "EUR")
     );
-    assert_eq!(insights::run_all(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 1);
     browser.post("/settings", &form).await.location();
-    assert_eq!(insights::run_all(&world.app).await.unwrap(), 0, "nothing is new");
+    assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 0, "nothing is new");
     let page = browser.get("/settings").await.text;
     assert!(page.contains("Robin &lt;b&gt;") && page.contains("value=\"EUR\" selected"));
     for bad in

@@ -101,7 +101,7 @@ fn the_clock_is_read_in_one_place() {
         "e2e/",
         "xtask/",
         // How long ago a background loop of this process made its last step.
-        "crates/service/src/background.rs",
+        "crates/service/src/platform/background.rs",
     ];
     hold(
         "Take the time from `base::Clock`, or measure from outside.",

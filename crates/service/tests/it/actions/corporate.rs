@@ -1,7 +1,7 @@
 //! Splits and dividends: for what was held before the ex-day's opening, once, whoever settles and however often.
 
 use calc::paper::Side;
-use service::paper::settle_once;
+use service::trading::paper::settle_once;
 use sources::market::{CorporateAction, Happening};
 use testkit::{at, day};
 
@@ -35,7 +35,8 @@ async fn settle(desk: &Desk) {
 }
 
 async fn basis(desk: &Desk) -> i64 {
-    let held = service::paper::holdings(desk.app(), &desk.session, desk.account).await.unwrap();
+    let held =
+        service::trading::paper::holdings(desk.app(), &desk.session, desk.account).await.unwrap();
     held.iter().map(|it| it.basis_minor).sum()
 }
 
@@ -162,7 +163,7 @@ async fn a_silent_market_is_asked_again_and_each_account_gets_its_own() {
     desk.world.market.be_silent(false);
     settle(&desk).await;
     assert_eq!(desk.entries("dividend").await, 2);
-    let second = service::paper::account(desk.app(), &desk.session, id).await.unwrap();
+    let second = service::trading::paper::account(desk.app(), &desk.session, id).await.unwrap();
     assert_eq!(second.cash_minor, 100_000 - 15_000 + 300);
     assert_eq!(desk.cash().await.0, 1_000_000 - 50_000 + 1_000);
 }

@@ -1,9 +1,10 @@
 //! Who decides: the person who is signed in, about what is theirs, and nobody and nothing else.
 
 use calc::paper::Side;
+use service::access::keys::NewKey;
+use service::access::oauth;
 use service::actions::{self, Status, What};
-use service::keys::NewKey;
-use service::{Caller, Credential, Error, Scopes, oauth};
+use service::{Caller, Credential, Error, Scopes};
 use testkit::new_key;
 use wire::v1::Scope;
 
@@ -51,9 +52,12 @@ async fn no_key_app_or_operator_decides_whatever_it_may_do_otherwise() {
     let what = What::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
     let custom = desk.propose(what.into()).await.unwrap();
     approve(app, &desk.session, &custom, None).await.unwrap();
-    let rule = service::enrichment::NewRule {
+    let rule = service::classify::enrichment::NewRule {
         words: Some("COFFEE".to_owned()),
-        word: service::enrichment::Word { counterparty: Some("Café".to_owned()), category: None },
+        word: service::classify::enrichment::Word {
+            counterparty: Some("Café".to_owned()),
+            category: None,
+        },
         ..Default::default()
     };
     let rule = desk.propose(What::Rule(rule).into()).await.unwrap();

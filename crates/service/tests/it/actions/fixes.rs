@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::TransactionId;
 use base::category::Category;
 use service::actions::{self, Action, Status, What};
-use service::enrichment::{self, NewRule, Word};
+use service::classify::enrichment::{self, NewRule, Word};
 use service::insights;
 use testkit::draft::{checking, statement, txn};
 
@@ -36,7 +36,7 @@ async fn household() -> (Desk, Vec<listed::Listed>) {
         ..NewRule::default()
     };
     enrichment::create_rule(desk.app(), owner, rule).await.unwrap();
-    insights::run_all(desk.app()).await.unwrap();
+    insights::pipeline::run_all(desk.app()).await.unwrap();
     desk.world.advance_seconds(60);
     let rows = listed::all(desk.app(), owner, &Default::default()).await;
     (desk, rows)
@@ -60,7 +60,7 @@ fn fix(transactions: Vec<TransactionId>, word: Word, always: bool) -> What {
 
 /// Everything that follows from the data, without the moments at which it was worked out.
 async fn derived(desk: &Desk) -> BTreeMap<String, Vec<String>> {
-    insights::run_all(desk.app()).await.unwrap();
+    insights::pipeline::run_all(desk.app()).await.unwrap();
     let mut stored = desk.world.stored().await;
     for told in ["anchors", "audit", "actions", "events", "sessions", "api_keys", "users"] {
         stored.remove(told);
@@ -165,7 +165,7 @@ async fn the_persons_later_word_survives_when_an_older_one_is_taken_back() {
         NewRule { like: Some("KROGER".to_owned()), word: named("My rule"), ..NewRule::default() };
     let mine = enrichment::create_rule(desk.app(), owner, rule).await.unwrap();
     actions::undo(desk.app(), &desk.session, action.id).await.unwrap();
-    insights::run_all(desk.app()).await.unwrap();
+    insights::pipeline::run_all(desk.app()).await.unwrap();
     let rows = listed::all(desk.app(), owner, &Default::default()).await;
     let name = |id| rows.iter().find(|it| it.id == id).unwrap().counterparty.clone().unwrap();
     assert_eq!((name(one).as_str(), name(two).as_str()), ("Mine", "My rule"));

@@ -6,8 +6,8 @@ use base::{Fixed9, Timestamp, date_from_days, days_from_date};
 use calc::paper::{Side, Size, moved_too_far};
 use db::params;
 use service::actions::{self, Action, NewAction, Status};
-use service::cursors::Page;
-use service::paper;
+use service::platform::cursors::Page;
+use service::trading::paper;
 use sources::market::calendar::{self, Hours};
 use sources::market::{CorporateAction, Happening};
 

@@ -80,15 +80,16 @@ impl Desk {
 
     /// Cash in cents, and shares of a symbol.
     pub(crate) async fn holds(&self, symbol: &str) -> (i64, String) {
-        let account =
-            service::paper::account(self.app(), &self.session, self.account).await.unwrap();
+        let account = service::trading::paper::account(self.app(), &self.session, self.account)
+            .await
+            .unwrap();
         let holding = account.holdings.iter().find(|it| it.symbol == symbol);
         let quantity = holding.map(|it| it.quantity).unwrap_or_default();
         (account.total_cash().minor(), quantity.to_string())
     }
 
     pub(crate) async fn price(&self, symbol: &str) -> Fixed9 {
-        service::quotes::one(self.app(), symbol).await.unwrap().unwrap().quote.price
+        service::trading::quotes::one(self.app(), symbol).await.unwrap().unwrap().quote.price
     }
 
     pub(crate) async fn get(&self, id: ActionId) -> Action {
@@ -97,7 +98,7 @@ impl Desk {
 
     /// Free cash and what is put aside, in cents.
     pub(crate) async fn cash(&self) -> (i64, i64) {
-        let account = service::paper::account(self.app(), &self.session, self.account);
+        let account = service::trading::paper::account(self.app(), &self.session, self.account);
         let account = account.await.unwrap();
         (account.cash_minor, account.reserved_minor)
     }
@@ -143,10 +144,10 @@ impl Desk {
     }
 
     pub(crate) async fn is_sound(&self) {
-        let found = service::paper::verify(self.app(), &self.session).await.unwrap();
+        let found = service::trading::paper::verify(self.app(), &self.session).await.unwrap();
         assert_eq!(found.faults, [""; 0]);
-        let trail = service::audit::verify(self.app(), &self.session).await.unwrap();
-        assert!(matches!(trail, service::audit::Verdict::Sound { .. }), "{trail:?}");
+        let trail = service::platform::audit::verify(self.app(), &self.session).await.unwrap();
+        assert!(matches!(trail, service::platform::audit::Verdict::Sound { .. }), "{trail:?}");
     }
 }
 

@@ -53,7 +53,7 @@ async fn from_the_amount_of_the_policy_on_a_click_is_not_enough() {
     let given = signed(&desk, &key, &desk.session, large.id, shown).await;
     let done = answer(&desk, &desk.session, &large, shown, &given).await.unwrap();
     assert_eq!((done.status, done.decision_method.as_deref()), (Status::Executed, Some("passkey")));
-    let trail = service::audit::list(desk.app(), &desk.session, None, 100).await.unwrap();
+    let trail = service::platform::audit::list(desk.app(), &desk.session, None, 100).await.unwrap();
     let entry = trail.iter().find(|it| it.action == "action.approve").unwrap();
     assert_eq!(entry.method.as_deref(), Some("passkey"));
     desk.is_sound().await;

@@ -3,7 +3,7 @@
 
 use calc::paper::{Side, Size};
 use service::actions::{self, Status};
-use service::quotes;
+use service::trading::quotes;
 use testkit::at;
 
 use super::{Desk, approve, ended, shares};

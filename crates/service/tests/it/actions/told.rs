@@ -2,14 +2,15 @@
 
 use calc::paper::Side;
 use service::actions;
-use service::audit::ActorKind;
+use service::platform::audit::ActorKind;
 
 use super::once::cancel;
 use super::{Desk, approve, seen, shares};
 
 /// The entries of the trail about one action, the oldest first: who did what.
 async fn trail(desk: &Desk, action: &actions::Action) -> Vec<(ActorKind, String)> {
-    let mut entries = service::audit::list(desk.app(), &desk.session, None, 1_000).await.unwrap();
+    let mut entries =
+        service::platform::audit::list(desk.app(), &desk.session, None, 1_000).await.unwrap();
     entries.reverse();
     let about = entries.into_iter().filter(|it| it.subject == Some(action.id.to_string()));
     about

@@ -3,7 +3,7 @@
 use base::draft::AccountKind;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use service::connections::{self, Answer, Choice, Owed, State, Take, Wish};
+use service::ingest::connections::{self, Answer, Choice, Owed, State, Take, Wish};
 use testkit::new_key;
 use testkit::simplefin::{Account, Mishap};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use service::connections::{self, State};
+use service::ingest::connections::{self, State};
 use service::outbox;
 use testkit::simplefin::{Mishap, Transaction};
 use tokio::sync::Notify;

@@ -9,9 +9,9 @@ mod syncing;
 mod trouble;
 
 use base::ConnectionId;
-use service::accounts::{self, Account, Status};
-use service::connections::{self, Choice, Connection, Offered, Synced, Take, Wish};
-use service::transactions::Filter;
+use service::ingest::connections::{self, Choice, Connection, Offered, Synced, Take, Wish};
+use service::ledger::accounts::{self, Account, Status};
+use service::ledger::transactions::Filter;
 use testkit::simplefin::{self, SimpleFin, Transaction};
 use testkit::{Person, World, at};
 

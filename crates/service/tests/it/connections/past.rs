@@ -1,6 +1,6 @@
 //! The past, bit by bit.
 
-use service::connections::{self, History};
+use service::ingest::connections::{self, History};
 use testkit::day;
 use testkit::simplefin::Transaction;
 

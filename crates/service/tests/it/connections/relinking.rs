@@ -1,7 +1,7 @@
 //! Accounts that come under another name, or were here before.
 
 use base::draft::AccountKind;
-use service::connections::{Answer, Choice, Owed, Take, Wish};
+use service::ingest::connections::{Answer, Choice, Owed, Take, Wish};
 use testkit::draft::{checking, statement, txn};
 
 use super::{Home, taken};

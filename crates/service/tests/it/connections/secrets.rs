@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use service::connections;
+use service::ingest::connections;
 use testkit::hex;
 use testkit::simplefin::Mishap;
 use tracing::field::{Field, Visit};
@@ -68,7 +68,7 @@ async fn access_is_in_no_table_no_answer_and_no_log() {
         home.connection(id).await,
         home.offered(id).await,
         home.accounts().await,
-        service::audit::list(app, robin, None, 100).await.unwrap(),
+        service::platform::audit::list(app, robin, None, 100).await.unwrap(),
     );
     let stored = format!("{:?}", home.world.stored().await);
     drop(heard);

@@ -1,9 +1,9 @@
 //! What a sync brings, how often, and by whom.
 
 use base::draft::AccountKind;
-use service::connections::{self, History, REQUESTS_A_DAY};
-use service::health::miscounted_accounts;
-use service::imports::{self, Summary};
+use service::ingest::connections::{self, History, REQUESTS_A_DAY};
+use service::ingest::imports::{self, Summary};
+use service::platform::health::miscounted_accounts;
 use testkit::day;
 use testkit::simplefin::{Account, Transaction};
 

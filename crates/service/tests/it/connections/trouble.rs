@@ -1,6 +1,6 @@
 //! What goes wrong, what the person is told, and what goes on all the same.
 
-use service::connections::{self, State};
+use service::ingest::connections::{self, State};
 use testkit::simplefin::{Mishap, Transaction};
 
 use super::{DAY, HOUR, Home, noon};

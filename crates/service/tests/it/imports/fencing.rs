@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use base::FileId;
 use db::params;
-use service::imports;
-use service::imports::files::{self, State, Taken};
+use service::ingest::imports;
+use service::ingest::imports::files::{self, State, Taken};
 use service::{App, Caller, Error};
 use testkit::{Person, World};
 

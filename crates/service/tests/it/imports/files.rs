@@ -2,8 +2,10 @@
 
 use base::FileId;
 use base::draft::AccountKind;
-use service::imports::files::{self, AccountChoice, Charges, Choices, Goes, Landing, News, State};
-use service::imports::{self, Summary};
+use service::ingest::imports::files::{
+    self, AccountChoice, Charges, Choices, Goes, Landing, News, State,
+};
+use service::ingest::imports::{self, Summary};
 use testkit::{Person, World};
 
 use super::summary;

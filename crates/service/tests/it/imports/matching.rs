@@ -1,6 +1,6 @@
 //! New, changed, seen, removed; and pending ones that post.
 
-use service::transactions::Filter;
+use service::ledger::transactions::Filter;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day};
 

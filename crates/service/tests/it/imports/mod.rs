@@ -12,7 +12,7 @@ mod staging;
 mod together;
 mod undo;
 
-use service::imports::Summary;
+use service::ingest::imports::Summary;
 
 fn summary(new: usize, changed: usize, seen: usize, removed: usize) -> Summary {
     Summary { new, changed, seen, removed }

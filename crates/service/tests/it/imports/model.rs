@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::{TransactionId, date_from_days, days_from_date};
 use proptest::prelude::*;
-use service::health::miscounted_accounts;
-use service::transactions::{self, Filter};
+use service::ledger::transactions::{self, Filter};
+use service::platform::health::miscounted_accounts;
 use testkit::draft::{Txn, checking, statement, txn};
 use testkit::{World, day};
 
@@ -156,7 +156,7 @@ async fn check_bank(world: &World, happenings: &[Happening]) {
     for happening in happenings.iter().chain([&Happening::Sends { every: 1 }]) {
         bank.let_happen(happening);
         let Happening::Sends { every } = happening else { continue };
-        let mut expected = service::imports::Summary::default();
+        let mut expected = service::ingest::imports::Summary::default();
         let mut account = checking("Everyday");
         for it in bank.has.iter_mut().step_by(*every) {
             account = account.with(it.draft());

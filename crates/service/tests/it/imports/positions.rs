@@ -2,7 +2,7 @@
 
 use base::Clock;
 use calc::investments::{Holding, View};
-use service::investments;
+use service::ledger::investments;
 use testkit::draft::{brokerage, position, statement};
 use testkit::{Person, World};
 
@@ -72,7 +72,7 @@ async fn the_clock_may_go_back_between_imports() {
     let behind = Clock::frozen_at("2026-03-10T12:00:00Z");
     let app = world.neighbour_at(behind).await;
     let sold = statement([brokerage("Brokerage").holding([position("BND", "1")])]);
-    service::imports::commit(&app, &robin.caller, sold).await.unwrap();
+    service::ingest::imports::commit(&app, &robin.caller, sold).await.unwrap();
     assert_eq!(symbols(&holdings(&world, &robin).await), ["BND"]);
 }
 

@@ -2,8 +2,9 @@
 
 use base::UserId;
 use base::draft::{Source, Statement};
-use service::accounts::{self, Filter, Status};
-use service::{Caller, Error, imports};
+use service::ingest::imports;
+use service::ledger::accounts::{self, Filter, Status};
+use service::{Caller, Error};
 use testkit::draft::{checking, rate, statement, txn};
 use testkit::{World, new_key};
 
@@ -72,7 +73,7 @@ async fn the_first_import_is_when_the_person_connected() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let connected_at = async || {
-        let found = service::users::get(&world.app, &robin.caller).await.unwrap();
+        let found = service::access::users::get(&world.app, &robin.caller).await.unwrap();
         found.connected_at
     };
     assert_eq!(connected_at().await, None);

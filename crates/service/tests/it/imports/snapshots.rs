@@ -2,8 +2,8 @@
 
 use base::draft::AccountKind;
 use base::{Date, Fixed9};
-use service::accounts::{self, Account, Filter, Status};
-use service::balances::{self, Range};
+use service::ledger::accounts::{self, Account, Filter, Status};
+use service::ledger::balances::{self, Range};
 use testkit::draft::{account, card, checking, statement};
 use testkit::{Person, World, at, day};
 

@@ -1,6 +1,6 @@
 //! What waits to be imported is bounded, for each person and for all, and long text is kept short.
 
-use service::imports::files::{self, Limits, PreviewOutcome, ReadingLimits};
+use service::ingest::imports::files::{self, Limits, PreviewOutcome, ReadingLimits};
 use service::{App, Caller, Error, Result};
 use testkit::{Person, World};
 

@@ -1,7 +1,7 @@
 //! Imports at the same time.
 
-use service::health::miscounted_accounts;
-use service::imports;
+use service::ingest::imports;
+use service::platform::health::miscounted_accounts;
 use testkit::World;
 use testkit::draft::{brokerage, checking, position, statement, txn};
 

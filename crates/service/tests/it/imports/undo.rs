@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use base::draft::Statement;
 use base::{Entropy, ImportId};
-use service::health::miscounted_accounts;
-use service::imports::{self, Undone};
+use service::ingest::imports::{self, Undone};
 use service::insights;
+use service::platform::health::miscounted_accounts;
 use testkit::draft::{brokerage, checking, position, statement, txn};
 use testkit::{Person, World};
 
@@ -122,14 +122,14 @@ async fn imports_can_be_taken_back_in_any_order() {
         for round in 0..12 {
             world.advance_seconds(60);
             robin.import(drawn(&entropy, round)).await;
-            insights::run_all(&world.app).await.unwrap();
+            insights::pipeline::run_all(&world.app).await.unwrap();
         }
         let mut all = imports::history(&world.app, &robin.caller, None, 500).await.unwrap();
         all.sort_by_key(|it| (it.id.as_bytes()[15] as u64).wrapping_mul(seed * 37 + 11) % 97);
         for it in &all {
             imports::undo(&world.app, &robin.caller, it.id).await.unwrap();
             assert_eq!(miscounted_accounts(&world.app.db).await.unwrap(), 0);
-            insights::run_all(&world.app).await.unwrap();
+            insights::pipeline::run_all(&world.app).await.unwrap();
         }
         let left = household(&world).await;
         assert_eq!(differences(&left, &empty), [""; 0], "seed {seed}");

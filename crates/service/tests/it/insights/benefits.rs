@@ -1,8 +1,10 @@
 //! Card benefits: recognised, used up, marked, and announced before they are lost.
 
 use base::BenefitId;
-use service::benefits::{self, Said};
-use service::{accounts, audit, insights};
+use service::insights;
+use service::insights::benefits::{self, Said};
+use service::ledger::accounts;
+use service::platform::audit;
 use testkit::draft::{Account, card, checking, statement, txn};
 use testkit::{Person, World, new_key};
 use wire::v1::{Benefit, BenefitSummary};
@@ -88,7 +90,7 @@ async fn a_benefit_about_to_be_lost_is_told_once_a_cycle() {
     assert_eq!(first, soon.count);
     let next_day = async || {
         world.advance_seconds(86_400);
-        insights::wake_once(&world.app).await.unwrap();
+        insights::pipeline::wake_once(&world.app).await.unwrap();
         settle(&world).await;
         told(&world, &robin, "benefit.expiring").await
     };

@@ -1,8 +1,8 @@
 //! What a transaction is, by the word that counts most.
 
 use base::category::Category;
-use service::audit;
-use service::enrichment::{self, NewRule, Word};
+use service::classify::enrichment::{self, NewRule, Word};
+use service::platform::audit;
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
 

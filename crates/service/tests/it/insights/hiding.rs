@@ -1,10 +1,13 @@
 //! Rules that hide: nothing shows what is hidden but the balances, and showing it again brings all of it back.
 
 use base::AccountId;
-use service::enrichment::{self, NewRule, RuleEdit, Word};
-use service::spans::Span;
-use service::transactions::{self, Filter};
-use service::{accounts, balances, cash_flow, health, imports, net_worth, recurring};
+use service::classify::enrichment::{self, NewRule, RuleEdit, Word};
+use service::ingest::imports;
+use service::insights::recurring;
+use service::ledger::spans::Span;
+use service::ledger::transactions::{self, Filter};
+use service::ledger::{accounts, balances, cash_flow, net_worth};
+use service::platform::health;
 use testkit::draft::{Account, account, checking, statement, txn};
 use testkit::{Person, World};
 
@@ -188,7 +191,7 @@ async fn an_edited_rule_says_what_it_now_says_and_nothing_of_what_it_said() {
     crate::is_not_found(enrichment::delete_rule(app, caller, hiding).await);
     let kept = enrichment::rules(app, caller).await.unwrap().remove(1);
     assert_eq!((kept.id, kept.hides, kept.merchant.as_deref()), (rule, false, Some("Netflix")));
-    let trail = service::audit::list(app, caller, None, 10).await.unwrap();
+    let trail = service::platform::audit::list(app, caller, None, 10).await.unwrap();
     let changed = trail.iter().find(|it| it.action == "rule.update").unwrap();
     assert_eq!(changed.details, "Changed a rule: Netflix is Films");
     // It must say something, about accounts that are the person's.

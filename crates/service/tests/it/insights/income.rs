@@ -1,8 +1,9 @@
 //! Income: adds up to the cent, and a key that sees some accounts learns of these only.
 
 use serde_json::Value;
-use service::keys::NewKey;
-use service::{App, Caller, income};
+use service::access::keys::NewKey;
+use service::insights::income;
+use service::{App, Caller};
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{World, new_key};
 
@@ -54,7 +55,7 @@ async fn the_moment_of_the_analysis_moves_only_when_the_analysis_does() {
     settle(&world).await;
     let before = get(&world.app, &robin.caller).await;
     world.advance_seconds(60);
-    service::insights::ask_for_everything(&world.app, robin.user.id).await.unwrap();
+    service::platform::dirty_queue::request_recompute(&world.app, robin.user.id).await.unwrap();
     settle(&world).await;
     assert_eq!(get(&world.app, &robin.caller).await, before);
     // Spent in a month that is looked at.

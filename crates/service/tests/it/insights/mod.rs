@@ -19,7 +19,7 @@ use testkit::{Person, World};
 
 /// Does all the work there is.
 async fn settle(world: &World) {
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
 }
 
 /// How often an event of that type was told.

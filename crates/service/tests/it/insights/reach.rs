@@ -2,7 +2,7 @@
 
 use base::RuleId;
 use base::category::Category;
-use service::enrichment::{self, NewRule, Reach, Word};
+use service::classify::enrichment::{self, NewRule, Reach, Word};
 use testkit::draft::{card, checking, statement, txn};
 use testkit::{Person, World};
 

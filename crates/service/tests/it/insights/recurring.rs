@@ -1,9 +1,10 @@
 //! Streams over the life of a household: found, kept, changed, missed, ended.
 
 use calc::recurring::Confidence;
-use service::keys::NewKey;
-use service::recurring::{self, Direction, Filter, State, Status, Stream};
-use service::{App, Caller, accounts};
+use service::access::keys::NewKey;
+use service::insights::recurring::{self, Direction, Filter, State, Status, Stream};
+use service::ledger::accounts;
+use service::{App, Caller};
 use testkit::draft::{checking, statement, txn};
 use testkit::{World, new_key};
 
@@ -50,7 +51,7 @@ async fn a_stream_that_stops_is_overdue_then_ended_without_any_import() {
     settle(&world).await;
     let after_days = async |days: u64| {
         world.advance_seconds(days * 86_400);
-        service::insights::wake_once(&world.app).await.unwrap();
+        service::insights::pipeline::wake_once(&world.app).await.unwrap();
         settle(&world).await;
         streams(&world.app, &robin.caller, ALL).await.remove(0)
     };

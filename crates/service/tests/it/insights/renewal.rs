@@ -116,14 +116,16 @@ fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
                 Step::Change(..) | Step::Remove(_) => continue,
                 Step::NextDay => {
                     world.advance_seconds(86_400);
-                    insights::wake_once(&world.app).await.unwrap();
+                    insights::pipeline::wake_once(&world.app).await.unwrap();
                 }
             }
             person.import(statement(accounts)).await;
             settle(world).await;
         }
         let by_steps = derived(world, person.user.id.as_bytes()).await;
-        insights::ask_for_everything(&world.app, person.user.id).await.unwrap();
+        service::platform::dirty_queue::request_recompute(&world.app, person.user.id)
+            .await
+            .unwrap();
         settle(world).await;
         let at_once = derived(world, person.user.id.as_bytes()).await;
         for (table, rows) in &at_once {
@@ -140,11 +142,11 @@ async fn a_new_day_is_work_for_everyone_who_has_data_and_for_nobody_twice() {
     let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
     robin.import(statement([checking("Everyday").with_all(netflix)])).await;
     settle(&world).await;
-    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0);
     world.advance_seconds(86_400);
-    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::wake_once(&world.app).await.unwrap(), 0, "it waits already");
-    assert_eq!(insights::run_all(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0, "it waits already");
+    assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 1);
     assert_eq!(told(&world, &robin, "recurring.updated").await, 1, "a day alone is no news");
 }
 
@@ -158,12 +160,14 @@ async fn two_processes_that_take_the_same_work_do_it_once() {
     let robin = world.person("robin@example.com").await;
     let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
     robin.import(statement([checking("Everyday").with_all(netflix)])).await;
-    let (mine, theirs) =
-        tokio::join!(insights::run_once(&world.app), insights::run_once(&neighbour));
+    let (mine, theirs) = tokio::join!(
+        insights::pipeline::run_once(&world.app),
+        insights::pipeline::run_once(&neighbour)
+    );
     mine.unwrap();
     theirs.unwrap();
     assert_eq!(told(&world, &robin, "recurring.updated").await, 1);
-    assert_eq!(insights::run_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -208,8 +212,8 @@ async fn data_of_the_first_version_is_brought_up_to_this_one() {
     assert_eq!(steps, service::schema::MIGRATIONS.len() - 1);
     let world = World::new().await;
     let app = world.neighbour_on(db);
-    assert_eq!(insights::wake_once(&app).await.unwrap(), 1);
-    assert_eq!(insights::run_all(&app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::wake_once(&app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::run_all(&app).await.unwrap(), 1);
     let caller = service::Caller::owner(base::UserId::from_bytes([1; 16]));
     let rows = crate::listed::all(&app, &caller, &Default::default()).await;
     assert_eq!(rows.len(), 6);

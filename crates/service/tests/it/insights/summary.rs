@@ -1,8 +1,9 @@
 //! The household at a glance.
 
 use base::draft::AccountKind;
-use service::keys::NewKey;
-use service::{Error, Scopes, accounts, goals, summary};
+use service::access::keys::NewKey;
+use service::ledger::{accounts, goals};
+use service::{Error, Scopes, summary};
 use testkit::draft::{account, card, checking, rate, statement, txn};
 use testkit::{World, new_key};
 use wire::v1::Scope;

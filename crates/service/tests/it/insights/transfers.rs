@@ -2,7 +2,7 @@
 
 use base::TransactionId;
 use base::draft::AccountKind;
-use service::{enrichment, transfers};
+use service::classify::{enrichment, transfers};
 use testkit::draft::{Account, account, checking, statement, txn};
 use testkit::{Person, World, new_key};
 
@@ -112,7 +112,7 @@ async fn a_pair_moves_with_its_legs_and_goes_with_them() {
     let into = txn("2026-02-21", 50_000, "TRANSFER FROM CHECKING").id("in");
     robin.import(statement([checking("Everyday").with(out), savings().with(into)])).await;
     settle(&world).await;
-    service::insights::ask_for_everything(&world.app, robin.user.id).await.unwrap();
+    service::platform::dirty_queue::request_recompute(&world.app, robin.user.id).await.unwrap();
     settle(&world).await;
     assert_eq!(flagged(&world, &robin).await.iter().filter(|it| it.1).count(), 2);
     let gone = [checking("Everyday").without("out"), savings().without("in")];

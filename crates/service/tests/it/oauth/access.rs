@@ -1,4 +1,4 @@
-use service::oauth::{self, grants, requests};
+use service::access::oauth::{self, grants, requests};
 use service::{Error, Result};
 use wire::v1::Scope;
 
@@ -98,7 +98,7 @@ async fn webhooks_take_a_key_whatever_an_app_was_granted() {
 async fn nothing_of_an_app_outlives_the_person() {
     let scene = Scene::new().await;
     let pair = scene.pair().await;
-    service::users::delete(&scene.world.app, scene.person.user.id).await.unwrap();
+    service::access::users::delete(&scene.world.app, scene.person.user.id).await.unwrap();
     why(scene.enter(&pair.access).await);
     let stored = scene.world.stored().await;
     for table in ["oauth_codes", "oauth_grants", "oauth_tokens"] {

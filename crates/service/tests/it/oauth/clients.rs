@@ -1,6 +1,6 @@
 use base::AddressGroup;
-use service::oauth::Failure;
-use service::oauth::clients::{self, AuthMethod, Claim, Client, NewClient};
+use service::access::oauth::Failure;
+use service::access::oauth::clients::{self, AuthMethod, Claim, Client, NewClient};
 use service::{App, Error};
 use sha2::{Digest as _, Sha256};
 use testkit::{World, hex};
@@ -97,15 +97,15 @@ async fn a_client_that_nobody_lets_in_is_forgotten_and_one_that_is_let_in_stays(
     let (idle, _) = clients::register(app, new_client("Idle")).await.unwrap();
     let mut pair = scene.pair().await;
     scene.world.advance_seconds(86_399);
-    service::oauth::forget_once(app).await.unwrap();
+    service::access::oauth::forget_once(app).await.unwrap();
     assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_some());
     scene.world.advance_seconds(1);
-    service::oauth::forget_once(app).await.unwrap();
+    service::access::oauth::forget_once(app).await.unwrap();
     assert!(clients::find(app, &idle.id.to_string()).await.unwrap().is_none(), "after a day");
     for _ in 0..4 {
         scene.world.advance_seconds(25 * 86_400);
         pair = scene.refresh(&pair.refresh).await.unwrap();
-        service::oauth::forget_once(app).await.unwrap();
+        service::access::oauth::forget_once(app).await.unwrap();
     }
     assert!(clients::find(app, &scene.client.id.to_string()).await.unwrap().is_some());
     scene.enter(&pair.access).await.unwrap();
@@ -144,7 +144,9 @@ async fn an_address_group_has_only_so_many_clients_that_nobody_authorized() {
     assert_eq!(again.id, first.id);
     // After ten minutes the oldest gives way, and one that a person authorized is not counted.
     let kept = super::request(app, &again).await;
-    service::oauth::codes::allow(app, &scene.person.caller, &kept, kept.scopes).await.unwrap();
+    service::access::oauth::codes::allow(app, &scene.person.caller, &kept, kept.scopes)
+        .await
+        .unwrap();
     register_from(app, &network(50), 50).await.unwrap();
     is_limited(register_from(app, &network(51), 51).await);
     scene.world.advance_seconds(600);

@@ -1,5 +1,5 @@
-use service::oauth::codes::{self, Redemption};
-use service::oauth::{self, grants};
+use service::access::oauth::codes::{self, Redemption};
+use service::access::oauth::{self, grants};
 use service::{Caller, Credential};
 use sha2::{Digest as _, Sha256};
 use testkit::hex;

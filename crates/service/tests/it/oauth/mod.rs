@@ -8,11 +8,11 @@ mod requests;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use service::oauth::clients::{AuthMethod, Client, NewClient};
-use service::oauth::codes::Redemption;
-use service::oauth::pairs::{Issued, Renewal};
-use service::oauth::requests::{Asked, Request};
-use service::oauth::{self, Failure, Outcome, pairs};
+use service::access::oauth::clients::{AuthMethod, Client, NewClient};
+use service::access::oauth::codes::Redemption;
+use service::access::oauth::pairs::{Issued, Renewal};
+use service::access::oauth::requests::{Asked, Request};
+use service::access::oauth::{self, Failure, Outcome, pairs};
 use service::{App, Caller, Scopes};
 use sha2::{Digest as _, Sha256};
 use testkit::{Person, World};
@@ -101,9 +101,11 @@ impl Scene {
 
     /// What the person's trail says, the newest first.
     async fn trail(&self) -> Vec<String> {
-        let entries = service::audit::list(&self.world.app, &self.person.caller, None, 50).await;
-        let sound = service::audit::verify(&self.world.app, &self.person.caller).await.unwrap();
-        assert!(matches!(sound, service::audit::Verdict::Sound { .. }));
+        let entries =
+            service::platform::audit::list(&self.world.app, &self.person.caller, None, 50).await;
+        let sound =
+            service::platform::audit::verify(&self.world.app, &self.person.caller).await.unwrap();
+        assert!(matches!(sound, service::platform::audit::Verdict::Sound { .. }));
         entries.unwrap().into_iter().map(|it| format!("{} {}", it.action, it.details)).collect()
     }
 }

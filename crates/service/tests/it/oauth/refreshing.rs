@@ -1,6 +1,6 @@
-use service::oauth::clients::{self, NewClient};
-use service::oauth::pairs::{self, Renewal};
-use service::oauth::{facts, grants};
+use service::access::oauth::clients::{self, NewClient};
+use service::access::oauth::pairs::{self, Renewal};
+use service::access::oauth::{facts, grants};
 
 use super::{ISSUER, Scene, new_client, refusal, register, renewal, scopes};
 
@@ -102,7 +102,7 @@ async fn of_ten_refreshes_at_once_one_pair_lives() {
         let listed = grants::list(&scene.world.app, &scene.person.caller).await.unwrap();
         assert!(listed.is_empty(), "{round}");
         scene.world.advance_seconds(2 * 86_400);
-        service::oauth::forget_once(&scene.world.app).await.unwrap();
+        service::access::oauth::forget_once(&scene.world.app).await.unwrap();
         assert_eq!(live_pairs(&scene).await, 0);
     }
 }
@@ -116,12 +116,13 @@ async fn a_first_use_and_a_retry_at_once_never_both_win() {
         let second = scene.refresh(&first.refresh).await.unwrap();
         let (retried, entered) = tokio::join!(
             scene.refresh(&first.refresh),
-            service::oauth::authenticate(&neighbour, ISSUER, &second.access, None),
+            service::access::oauth::authenticate(&neighbour, ISSUER, &second.access, None),
         );
         // Either the use came first, and the retry ends the grant; or the retry did, and the pair was replaced.
         assert!(retried.is_err() || entered.is_err(), "{round}");
         scene.world.advance_seconds(1);
-        let still_in = service::oauth::authenticate(&neighbour, ISSUER, &second.access, None).await;
+        let still_in =
+            service::access::oauth::authenticate(&neighbour, ISSUER, &second.access, None).await;
         assert!(still_in.is_err(), "{round}");
         if let Ok(third) = retried {
             scene.enter(&third.access).await.unwrap();

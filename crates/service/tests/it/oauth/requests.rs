@@ -1,6 +1,6 @@
 use service::Scopes;
-use service::oauth::clients::{self, NewClient};
-use service::oauth::requests::{self, Asked, Problem};
+use service::access::oauth::clients::{self, NewClient};
+use service::access::oauth::requests::{self, Asked, Problem};
 use testkit::World;
 use wire::v1::Scope;
 
@@ -103,7 +103,7 @@ async fn what_is_asked_is_what_is_shown_and_without_a_word_it_is_reading() {
 #[tokio::test]
 async fn everything_but_webhooks_is_offered() {
     let _ = World::new().await;
-    let all = service::oauth::offered();
+    let all = service::access::oauth::offered();
     for scope in Scope::ALL {
         assert_eq!(all.has(scope), scope != Scope::WebhooksManage, "{scope}");
     }

@@ -1,8 +1,8 @@
 //! How many there are in all, where that is cheap to know.
 
-use service::accounts;
-use service::cursors::Page;
-use service::transactions::Filter;
+use service::ledger::accounts;
+use service::ledger::transactions::Filter;
+use service::platform::cursors::Page;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day, new_key};
 
@@ -62,7 +62,7 @@ async fn a_key_counts_only_what_it_sees() {
     });
     robin.import(statement(both)).await;
     let accounts = Some(vec![robin.account("A").await]);
-    let key = robin.key(service::keys::NewKey { accounts, ..new_key() }).await;
+    let key = robin.key(service::access::keys::NewKey { accounts, ..new_key() }).await;
     for (filter, expected) in
         [(everything(), 2), (Filter { start_on: Some(day("2026-03-02")), ..everything() }, 1)]
     {

@@ -1,7 +1,7 @@
 //! A cursor is good for its own list, its own person and a day.
 
-use service::cursors::{Page, Scope};
-use service::transactions::Filter;
+use service::ledger::transactions::Filter;
+use service::platform::cursors::{Page, Scope};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day, new_key};
 
@@ -90,9 +90,9 @@ async fn a_cursor_of_another_list_or_another_installation_is_refused() {
     let now = world.clock.now();
     let foreign = world.app.cursors.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
     refused(&world, &robin, &everything(), &foreign).await;
-    let key = service::installation::Key::generate(&base::Entropy::seeded(99));
+    let key = service::platform::installation::Key::generate(&base::Entropy::seeded(99));
     let scope = Scope { list: "transactions", ..scope };
-    let other = service::cursors::Seal::new(&key);
+    let other = service::platform::cursors::Seal::new(&key);
     let forged = other.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
     refused(&world, &robin, &everything(), &forged).await;
 }

@@ -10,7 +10,7 @@ mod search_index;
 mod totals;
 mod visibility;
 
-use service::transactions::Filter;
+use service::ledger::transactions::Filter;
 
 fn everything() -> Filter {
     Filter::default()

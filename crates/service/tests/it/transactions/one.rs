@@ -1,9 +1,11 @@
 //! One transaction: everything that is known of it, and only to the person it belongs to.
 
 use base::draft::AccountKind;
-use service::enrichment::Stage;
-use service::transfers::Kind;
-use service::{insights, transactions, transfers};
+use service::classify::enrichment::Stage;
+use service::classify::transfers;
+use service::classify::transfers::Kind;
+use service::insights;
+use service::ledger::transactions;
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{World, new_key};
 
@@ -21,7 +23,7 @@ async fn a_transfer_shows_its_other_leg_and_once_refused_offers_it_again() {
         "TRANSFER FROM CHECKING",
     ));
     robin.import(statement([checking("Everyday").with(out), savings])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
     let (inflow, outflow) = (rows[0].id, rows[1].id);
     let seen = transactions::get(&world.app, &robin.caller, outflow).await.unwrap();
@@ -49,7 +51,7 @@ async fn it_tells_the_banks_words_by_whose_word_it_is_what_it_is_and_what_it_bel
     let months = ["2025-12-05", "2026-01-05", "2026-02-05", "2026-03-05"];
     let paid = months.map(|on| txn(on, -1_549, "NETFLIX.COM 866-579-7172").authorized_on(on));
     robin.import(statement([checking("Everyday").with_all(paid)])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
     let seen = transactions::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
     assert_eq!(seen.description, "NETFLIX.COM 866-579-7172");

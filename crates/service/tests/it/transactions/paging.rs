@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{date_from_days, days_from_date};
 use proptest::prelude::*;
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use testkit::draft::{Account, checking, statement, txn};
 use testkit::{Person, World, day};
 

@@ -1,6 +1,6 @@
 //! Text in the counterparty's name or the bank's words: exactly that text, whatever signs it holds.
 
-use service::transactions::{self, Filter};
+use service::ledger::transactions::{self, Filter};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World};
 

@@ -4,12 +4,14 @@ use base::draft::AccountKind;
 use base::{Currency, TransactionId, date_from_days, days_from_date};
 use db::{Engine, params};
 use proptest::prelude::*;
-use service::cursors::Page;
-use service::enrichment::{self, Word};
-use service::manual::{self, Entry, NewAccount};
+use service::access::users;
+use service::classify::enrichment::{self, Word};
+use service::ingest::imports;
+use service::ingest::manual::{self, Entry, NewAccount};
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
 use service::schema::MIGRATIONS;
-use service::transactions::{self, Filter};
-use service::{Caller, imports, insights, users};
+use service::{Caller, insights};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Database, Person, World, day};
 
@@ -131,7 +133,7 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
             }
         }
         Step::Work => {
-            insights::run_all(app).await.unwrap();
+            insights::pipeline::run_all(app).await.unwrap();
         }
         Step::Pack => pack_all(world).await,
     }

@@ -1,9 +1,10 @@
 //! What the filtered rows come to: by currency, without own moves, and of what the caller may see.
 
 use base::Currency;
-use service::keys::NewKey;
-use service::transactions::{self, Filter, Total};
-use service::{accounts, insights};
+use service::access::keys::NewKey;
+use service::insights;
+use service::ledger::accounts;
+use service::ledger::transactions::{self, Filter, Total};
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{Person, World, new_key};
 
@@ -33,7 +34,7 @@ async fn household(world: &World) -> Person {
     ));
     let euros = checking("Girokonto").in_currency("EUR").with(txn("2026-03-03", -700, "BÄCKEREI"));
     robin.import(statement([everyday, savings, euros])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     robin
 }
 

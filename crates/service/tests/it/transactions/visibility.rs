@@ -1,8 +1,9 @@
 //! Whose transactions a caller sees.
 
-use service::keys::NewKey;
-use service::transactions::Filter;
-use service::{Error, Scopes, accounts};
+use service::access::keys::NewKey;
+use service::ledger::accounts;
+use service::ledger::transactions::Filter;
+use service::{Error, Scopes};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, new_key};
 use wire::v1::Scope;
@@ -48,7 +49,7 @@ async fn a_page_is_full_and_the_count_right_whatever_lies_between() {
     let key = robin.key(only_a).await;
     let filter = Filter { end_on: Some(testkit::day("2026-03-03")), ..everything() };
     for (caller, total) in [(&robin.caller, 6), (&key.caller, 3)] {
-        let page = service::cursors::Page { cursor: None, limit: 3 };
+        let page = service::platform::cursors::Page { cursor: None, limit: 3 };
         let (rows, end) = listed::page(&world.app, caller, &filter, page).await.unwrap();
         assert_eq!((rows.len(), end.total_count), (3, Some(total)));
         assert_eq!(end.next_cursor.is_some(), total > 3);
@@ -100,9 +101,9 @@ async fn a_key_without_the_scope_is_refused_by_its_name() {
     let refused = listed::first_page(&world.app, &key.caller, &everything()).await;
     assert!(matches!(refused, Err(Error::Forbidden(Scope::TransactionsRead))), "{refused:?}");
     // The scope comes before everything else, also before a bad cursor.
-    let page = service::cursors::Page { cursor: Some("x"), limit: 1 };
+    let page = service::platform::cursors::Page { cursor: Some("x"), limit: 1 };
     let refused = listed::page(&world.app, &key.caller, &everything(), page).await;
     assert!(matches!(refused, Err(Error::Forbidden(_))));
-    let page = service::cursors::Page { cursor: Some("x"), limit: 1 };
+    let page = service::platform::cursors::Page { cursor: Some("x"), limit: 1 };
     assert_eq!(param(listed::page(&world.app, &robin.caller, &everything(), page).await), "cursor");
 }

@@ -1,7 +1,7 @@
 //! Endpoints: who may make them, how many, and what they ask to hear.
 
 use futures_util::future::join_all;
-use service::keys::NewKey;
+use service::access::keys::NewKey;
 use service::webhooks::{self, Change, Status};
 use service::{Caller, Credential, Error, Scopes};
 use testkit::draft::{checking, statement, txn};
@@ -79,12 +79,14 @@ async fn a_key_that_sees_some_accounts_hears_of_those_alone_and_a_revoked_one_of
     line.happens("only in A").await;
     let to_all = line.deliver().await;
     assert_eq!(line.receiver.heard().len(), before + to_all);
-    let (filter, page) =
-        (webhooks::Filter::default(), service::cursors::Page { cursor: None, limit: 100 });
+    let (filter, page) = (
+        webhooks::Filter::default(),
+        service::platform::cursors::Page { cursor: None, limit: 100 },
+    );
     let seen = webhooks::deliveries(app, &limited.caller, &filter, page).await.unwrap();
     assert!(seen.attempts.is_empty());
 
-    service::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
+    service::access::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
     line.happens("after the end").await;
     assert_eq!(line.deliver().await, 0);
 }
@@ -204,7 +206,7 @@ async fn a_key_that_has_ended_hears_of_nothing_more() {
     line.happens("two").await;
     line.deliver().await;
     assert_eq!(heard(&line), 3);
-    service::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
+    service::access::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
     line.happens("three").await;
     line.deliver().await;
     assert_eq!(heard(&line), 3);

@@ -107,7 +107,7 @@ async fn when_their_key_ends_they_are_not_sent() {
     let (line, engine) = queue(Says::Holds).await;
     let key: KeyId = line.endpoint.key;
     let owner = service::Caller::owner(line.person.user.id);
-    service::keys::revoke(&line.world.app, &owner, key).await.unwrap();
+    service::access::keys::revoke(&line.world.app, &owner, key).await.unwrap();
     line.receiver.lets_go();
     engine.end().await;
     assert_eq!(heard(&line), 17);

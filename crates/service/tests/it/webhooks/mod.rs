@@ -56,7 +56,7 @@ impl Line {
     }
 
     pub(crate) async fn attempts(&self) -> Vec<Attempt> {
-        let page = service::cursors::Page { cursor: None, limit: 100 };
+        let page = service::platform::cursors::Page { cursor: None, limit: 100 };
         let found =
             webhooks::deliveries(&self.world.app, &self.key.caller, &Filter::default(), page).await;
         found.unwrap().attempts

@@ -1,9 +1,10 @@
 //! The portal's links and passes: once, for a while, for one key.
 
 use base::Timestamp;
-use service::keys::{self, NewKey};
+use service::access::keys::{self, NewKey};
+use service::ledger::{accounts, transactions};
 use service::webhooks::{self, portal};
-use service::{Caller, Error, Scopes, accounts, transactions};
+use service::{Caller, Error, Scopes};
 use testkit::new_key;
 use wire::v1::Scope;
 
@@ -85,7 +86,7 @@ async fn a_pass_sees_the_webhooks_of_its_key_and_nothing_else() {
     let filter = accounts::Filter { status: accounts::Status::All, include_hidden: true };
     let seen = accounts::list(app, &guest, filter).await;
     assert!(matches!(seen, Err(Error::Forbidden(_))), "{seen:?}");
-    let page = service::cursors::Page { cursor: None, limit: 10 };
+    let page = service::platform::cursors::Page { cursor: None, limit: 10 };
     let filter = transactions::Filter::default();
     let seen = transactions::list(app, &guest, &filter, page, |_| {}).await;
     assert!(matches!(seen, Err(Error::Forbidden(_))));

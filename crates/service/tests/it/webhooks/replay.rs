@@ -1,7 +1,7 @@
 //! Sending again by hand: one delivery, or all that failed since a day.
 
 use base::{EventId, Timestamp};
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use service::webhooks::replay::{self, Progress, Replay};
 use service::webhooks::{self, Change, Letter, Status};
 use service::{Caller, Error};

@@ -1,6 +1,6 @@
 //! Endpoints and keys that change, break and end while events happen.
 
-use service::keys::NewKey;
+use service::access::keys::NewKey;
 use service::webhooks::{self, Endpoint, Status};
 use service::{Error, Scopes};
 use testkit::new_key;
@@ -125,7 +125,7 @@ async fn an_endpoint_ends_with_its_key_and_what_waits_becomes_dead_letters() {
     let brief = line.person.key(NewKey { expires_at, ..new_key() }).await;
     let (of_brief, _) = create(app, &brief.caller, &line.receiver.url, &[]).await.unwrap();
     line.happens("one").await;
-    service::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
+    service::access::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
     line.world.advance_seconds(60);
     assert!(webhooks::end_once(app).await.unwrap() > 0);
     assert_eq!(waiting(app).await, 0);

@@ -1,7 +1,7 @@
 //! What is sent to webhook endpoints: the types of events, a try, and every attempt that was made.
 
 use service::Result;
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use service::webhooks::{self, Filter};
 use wire::json::Moment;
 use wire::v1::{

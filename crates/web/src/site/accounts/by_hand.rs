@@ -5,8 +5,8 @@ use base::draft::AccountKind;
 use base::{Currency, Money};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::{self, Account};
-use service::manual::{self, NewAccount};
+use service::ingest::manual::{self, NewAccount};
+use service::ledger::accounts::{self, Account};
 use service::{Error, Result};
 
 use super::changes::answer;

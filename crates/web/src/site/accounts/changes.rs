@@ -2,7 +2,9 @@
 
 use axum::extract::Path;
 use base::AccountId;
-use service::{Error, accounts, benefits, insights};
+use service::insights::benefits;
+use service::ledger::accounts;
+use service::{Error, insights};
 
 use super::{one, parse};
 use crate::site::fields::{self, Wrong};
@@ -53,7 +55,7 @@ pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) 
     };
     if done.is_ok() {
         // Worked out at once, so that the benefits page shows what was just said.
-        insights::run_for(app, caller.user).await?;
+        insights::pipeline::run_for(app, caller.user).await?;
     }
     answer(&person, id, &form, done, "The card is saved.").await
 }

@@ -1,7 +1,7 @@
 //! Why the figures of an account cannot be relied on, in words, and what to do about it.
 
 use base::{Date, Timestamp, date_from_days};
-use service::accounts::Account;
+use service::ledger::accounts::Account;
 
 /// Figures older than this may no longer be true.
 const STALE_SECONDS: i64 = 3 * 86_400;

@@ -4,8 +4,8 @@ use axum::extract::RawQuery;
 use base::Money;
 use base::draft::AccountKind;
 use maud::{Markup, html};
-use service::accounts::{self, Account, Filter, Status};
-use service::net_worth::{self, NetWorth};
+use service::ledger::accounts::{self, Account, Filter, Status};
+use service::ledger::net_worth::{self, NetWorth};
 
 use super::{Doubt, day_of, kind_name, place, worth};
 use crate::site::address;

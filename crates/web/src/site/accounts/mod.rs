@@ -10,7 +10,7 @@ mod saying;
 use axum::extract::Path;
 use base::draft::AccountKind;
 use base::{AccountId, Money};
-use service::accounts::Account;
+use service::ledger::accounts::Account;
 
 pub(super) use by_hand::{create, new, set_balance, write_down};
 pub(super) use changes::{card, close, hide, rename, reopen};

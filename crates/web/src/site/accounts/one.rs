@@ -5,12 +5,12 @@ use base::draft::AccountKind;
 use base::{AccountId, Money, date_from_days};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::{self, Account};
-use service::balances::{self, Chart};
-use service::benefits;
-use service::cursors::Page;
-use service::spans::Span;
-use service::transactions::{self, Filter};
+use service::insights::benefits;
+use service::ledger::accounts::{self, Account};
+use service::ledger::balances::{self, Chart};
+use service::ledger::spans::Span;
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
 
 use super::saying::{Saying, forms};
 use super::{Doubt, by_hand, day_of, kind_name, list, parse, place};

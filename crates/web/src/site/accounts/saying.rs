@@ -2,8 +2,8 @@
 
 use base::Date;
 use maud::{Markup, html};
-use service::accounts::Account;
-use service::benefits::{self, Product};
+use service::insights::benefits::{self, Product};
+use service::ledger::accounts::Account;
 
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::form::Form;

@@ -12,7 +12,7 @@ use http::header;
 use maud::{Markup, html};
 use serde_json::json;
 use service::actions::{self, Action, Filter, Kind, Pulse, Status};
-use service::cursors::Page;
+use service::platform::cursors::Page;
 
 use super::address;
 use super::person::Person;

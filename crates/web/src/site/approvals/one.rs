@@ -4,9 +4,9 @@ use axum::extract::Path;
 use base::{Fixed9, ThreadId};
 use http::StatusCode;
 use maud::{Markup, html};
+use service::access::passkeys::Party;
 use service::actions::{self, Action, Kind, Shown as Details, Status};
-use service::passkeys::Party;
-use service::quotes::{self, Priced};
+use service::trading::quotes::{self, Priced};
 use wire::v1::{ActionDetails, TradeDetails};
 
 use super::{left, status_name};

@@ -14,8 +14,8 @@ pub(crate) struct Point {
     pub(crate) reported: bool,
 }
 
-impl From<&service::balances::Point> for Point {
-    fn from(it: &service::balances::Point) -> Point {
+impl From<&service::ledger::balances::Point> for Point {
+    fn from(it: &service::ledger::balances::Point) -> Point {
         Point { on: it.on, minor: it.minor, reported: it.reported }
     }
 }

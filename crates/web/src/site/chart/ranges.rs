@@ -1,7 +1,7 @@
 //! How far back a chart looks, as links that keep it in the address.
 
 use maud::{Markup, html};
-use service::spans::Span;
+use service::ledger::spans::Span;
 
 use crate::site::address;
 

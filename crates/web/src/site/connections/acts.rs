@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use base::ConnectionId;
 use http::StatusCode;
-use service::connections::{self, Synced};
+use service::ingest::connections::{self, Synced};
 
 use super::{HOME, address, one, parse};
 use crate::site::fields::Wrong;

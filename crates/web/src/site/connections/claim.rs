@@ -1,7 +1,7 @@
 //! A new connection, from the token that the person copied.
 
 use http::StatusCode;
-use service::connections;
+use service::ingest::connections;
 
 use super::{address, list};
 use crate::site::fields::Wrong;

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use maud::{Markup, html};
-use service::connections::{self, Connection};
+use service::ingest::connections::{self, Connection};
 
 use super::{HOME, address, badge, is_asked, shell, source_name};
 use crate::site::fields::{self, Field, Wrong};

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use base::ConnectionId;
 use base::draft::Source;
 use maud::{Markup, html};
-use service::connections::{Connection, State};
+use service::ingest::connections::{Connection, State};
 
 use super::shell::{Place, Shell};
 use super::trouble::Trouble;

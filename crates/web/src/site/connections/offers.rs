@@ -5,8 +5,8 @@ use base::ConnectionId;
 use base::draft::AccountKind;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::Account;
-use service::connections::{self, Answer, Choice, Offered, Owed, Take, Wish};
+use service::ingest::connections::{self, Answer, Choice, Offered, Owed, Take, Wish};
+use service::ledger::accounts::Account;
 
 use super::{address, one, parse};
 use crate::site::fields::{self, Wrong};

@@ -3,9 +3,9 @@
 use axum::extract::Path;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::{self, Filter, Status};
-use service::connections::{self, Connection, Offered, State};
-use service::imports;
+use service::ingest::connections::{self, Connection, Offered, State};
+use service::ingest::imports;
+use service::ledger::accounts::{self, Filter, Status};
 
 use super::{address, badge, is_asked, offers, parse, shell, source_name};
 use crate::site::fields::{self, Field, Wrong};

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::routing::get;
 use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
-use service::limits::Policy;
+use service::platform::limits::Policy;
 
 use super::super::assets::Asset;
 use super::super::layout::{self, Page, Place};

@@ -4,9 +4,10 @@ use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
 use base::Currency;
 use maud::{Markup, html};
-use service::sign_ins::Arrival;
-use service::users::{NewUser, PASSWORD_LENGTH_MIN};
-use service::{Error, invitations, sign_ins};
+use service::Error;
+use service::access::sign_ins::Arrival;
+use service::access::users::{NewUser, PASSWORD_LENGTH_MIN};
+use service::access::{invitations, sign_ins};
 
 use super::{let_in, sign_in};
 use crate::site::fields::{self, Field, Wrong};

@@ -10,8 +10,8 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use http::header;
 use maud::{Markup, html};
-use service::devices;
-use service::passkeys::Party;
+use service::access::devices;
+use service::access::passkeys::Party;
 
 use super::visitor::Visitor;
 use super::{address, cookies};

@@ -3,8 +3,9 @@
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
-use service::passkeys::{self, Party};
-use service::{Error, sign_ins};
+use service::Error;
+use service::access::passkeys::{self, Party};
+use service::access::sign_ins;
 
 use super::{second, with_session};
 use crate::Door;

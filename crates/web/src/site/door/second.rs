@@ -4,8 +4,8 @@ use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use maud::{Markup, html};
-use service::passkeys::Party;
-use service::sign_ins;
+use service::access::passkeys::Party;
+use service::access::sign_ins;
 
 use super::{let_in, next_of, passkey_button, sign_in};
 use crate::Door;

@@ -4,9 +4,10 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::{StatusCode, header};
 use maud::{Markup, html};
-use service::passkeys::Party;
-use service::sign_ins::{self, Outcome};
-use service::{Error, sessions};
+use service::Error;
+use service::access::passkeys::Party;
+use service::access::sessions;
+use service::access::sign_ins::{self, Outcome};
 
 use super::{let_in, next_of, passkey_button};
 use crate::Door;

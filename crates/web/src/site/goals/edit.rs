@@ -4,8 +4,8 @@ use axum::extract::Path;
 use base::{AccountId, Currency, Date, Money};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::{self, Account, Filter};
-use service::goals::{self, Details, Kind, NewGoal, Status};
+use service::ledger::accounts::{self, Account, Filter};
+use service::ledger::goals::{self, Details, Kind, NewGoal, Status};
 use service::{Error, Result};
 
 use super::{kind_name, parse, status_name};

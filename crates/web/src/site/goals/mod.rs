@@ -4,7 +4,7 @@ mod edit;
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
-use service::goals::{self, Goal, Kind, Status};
+use service::ledger::goals::{self, Goal, Kind, Status};
 
 use super::fields;
 use super::form::Form;

@@ -2,7 +2,7 @@
 
 use base::draft::AccountKind;
 use maud::{Markup, html};
-use service::imports::files::{AccountLook, Goes, Landing, Look, News, RowLook};
+use service::ingest::imports::files::{AccountLook, Goes, Landing, Look, News, RowLook};
 
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::person::Person;

@@ -4,7 +4,7 @@ use axum::response::Response;
 use base::FileId;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::{Markup, html};
-use service::imports::files::{self, Held, PreviewOutcome, PreviewSummary, State};
+use service::ingest::imports::files::{self, Held, PreviewOutcome, PreviewSummary, State};
 use service::{Error, Result};
 
 use super::{DESK, address, history, shell, size};

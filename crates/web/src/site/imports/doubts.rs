@@ -2,7 +2,7 @@
 
 use base::{Date, Money};
 use maud::{Markup, html};
-use service::imports::files::{Charges, DateOrder, Doubt, Look, RowLook};
+use service::ingest::imports::files::{Charges, DateOrder, Doubt, Look, RowLook};
 
 use crate::site::person::Person;
 

@@ -1,10 +1,10 @@
 //! Which column of a table means what, for the person to agree with or to mend.
 
 use maud::{Markup, html};
-use service::imports::files::csv::{
+use service::ingest::imports::files::csv::{
     Column, DecimalMark, Delimiter, Detection, Field, Sheet, SheetColumn,
 };
-use service::imports::files::{Charges, DateOrder, Look, csv};
+use service::ingest::imports::files::{Charges, DateOrder, Look, csv};
 
 use crate::site::fields;
 use crate::site::person::Person;

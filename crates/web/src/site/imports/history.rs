@@ -4,7 +4,7 @@ use axum::extract::Path;
 use base::ImportId;
 use base::draft::Source;
 use maud::{Markup, html};
-use service::imports::{self, Imported, Undone};
+use service::ingest::imports::{self, Imported, Undone};
 
 use super::{DESK, desk};
 use crate::site::fields;

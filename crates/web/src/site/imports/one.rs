@@ -5,7 +5,7 @@ use base::FileId;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
-use service::imports::files::{self, Held, Landing, Look, Rejections, State};
+use service::ingest::imports::files::{self, Held, Landing, Look, Rejections, State};
 
 use super::{DESK, accounts, address, doubts, editor, outcome, parse, said, shell, size};
 use crate::site::fields::Wrong;

@@ -3,9 +3,9 @@
 use axum::response::Response;
 use base::FileId;
 use maud::{Markup, html};
-use service::accounts::{self, Account, Filter, Status};
-use service::imports::files::{self, Held};
-use service::imports::{self, Imported};
+use service::ingest::imports::files::{self, Held};
+use service::ingest::imports::{self, Imported};
+use service::ledger::accounts::{self, Account, Filter, Status};
 
 use super::{DESK, address, history, shell};
 use crate::site::fields;

@@ -2,8 +2,8 @@
 
 use base::draft::AccountKind;
 use service::Result;
-use service::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
-use service::imports::files::{self, Charges, Choices, DateOrder, Goes, Look};
+use service::ingest::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
+use service::ingest::imports::files::{self, Charges, Choices, DateOrder, Goes, Look};
 
 use super::editor;
 use crate::site::form::Form;

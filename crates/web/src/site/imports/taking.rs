@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::Path;
 use base::FileId;
 use http::StatusCode;
-use service::imports::files::{self, State, Taken};
+use service::ingest::imports::files::{self, State, Taken};
 use service::{Error, Result};
 
 use super::{DESK, address, desk, one, outcome, parse, said};

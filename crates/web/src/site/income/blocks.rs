@@ -1,7 +1,7 @@
 //! The four blocks that income goes to, and what is left of it.
 
 use maud::{Markup, html};
-use service::income::{Block, Share};
+use service::insights::income::{Block, Share};
 
 use super::Sheet;
 use crate::site::show::in_words;

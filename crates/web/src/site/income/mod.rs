@@ -4,7 +4,7 @@ mod blocks;
 
 use base::{Currency, Money};
 use maud::{Markup, html};
-use service::income::{self, Income, Label};
+use service::insights::income::{self, Income, Label};
 
 use super::chart::{Bars, Group};
 use super::person::Person;

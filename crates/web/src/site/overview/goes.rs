@@ -2,9 +2,9 @@
 
 use base::Money;
 use maud::{Markup, html};
-use service::cash_flow::Month;
-use service::goals::Goal;
-use service::scores::Observation;
+use service::insights::scores::Observation;
+use service::ledger::cash_flow::Month;
+use service::ledger::goals::Goal;
 
 use super::Glance;
 use crate::site::address;

@@ -7,15 +7,16 @@ mod worth;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
-use service::accounts::{self, Account, Filter, Status};
-use service::cash_flow::{self, Months};
-use service::goals::{self, Goal};
-use service::net_worth::{self, NetWorth, Series};
-use service::recurring::{self, Listed};
-use service::scores::{self, Observation};
-use service::spans::Span;
+use service::insights::benefits;
+use service::insights::recurring::{self, Listed};
+use service::insights::scores::{self, Observation};
+use service::ledger::accounts::{self, Account, Filter, Status};
+use service::ledger::cash_flow::{self, Months};
+use service::ledger::goals::{self, Goal};
+use service::ledger::net_worth::{self, NetWorth, Series};
+use service::ledger::spans::Span;
 use service::webhooks::{self, Endpoint};
-use service::{Error, benefits, summary};
+use service::{Error, summary};
 use wire::v1::ExpiringBenefits;
 
 use super::chart::ranges;

@@ -2,8 +2,8 @@
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
-use service::accounts::Account;
-use service::recurring::{Direction, Status, Stream};
+use service::insights::recurring::{Direction, Status, Stream};
+use service::ledger::accounts::Account;
 
 use super::Glance;
 use crate::site::accounts::{Doubt, day_of};

@@ -3,7 +3,7 @@
 use base::Money;
 use base::draft::AccountKind;
 use maud::{Markup, html};
-use service::net_worth::{Change, Part};
+use service::ledger::net_worth::{Change, Part};
 
 use super::Glance;
 use crate::site::accounts::kind_name;

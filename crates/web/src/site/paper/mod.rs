@@ -7,8 +7,8 @@ use axum::extract::{Path, RawQuery};
 use axum::routing::{get, post};
 use base::{Money, PaperAccountId, Percent};
 use maud::{Markup, html};
-use service::cursors::Page;
-use service::paper::{self, Account, Holding, Trade};
+use service::platform::cursors::Page;
+use service::trading::paper::{self, Account, Holding, Trade};
 
 use super::address;
 use super::fields::Wrong;

@@ -5,7 +5,7 @@ use axum::response::Response;
 use base::{Currency, Fixed9, Money};
 use maud::{Markup, html};
 use service::actions::{self, NewAction, Side, Size, What};
-use service::paper::Account;
+use service::trading::paper::Account;
 use service::{Error, Result};
 
 use super::{list_with, one_with, parse};

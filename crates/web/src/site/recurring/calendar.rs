@@ -6,7 +6,7 @@ use base::{Currency, Date, Money};
 use http::StatusCode;
 use jiff::{Span, civil::Weekday};
 use maud::{Markup, html};
-use service::recurring::{self, Due, State};
+use service::insights::recurring::{self, Due, State};
 
 use super::{signed, tabs};
 use crate::site::person::Person;

@@ -6,7 +6,7 @@ pub(super) mod one;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
-use service::recurring::{Direction, Frequency, Kind, Stream};
+use service::insights::recurring::{Direction, Frequency, Kind, Stream};
 
 use super::address;
 use super::person::Person;

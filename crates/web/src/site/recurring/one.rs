@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use base::{Money, StreamId};
 use maud::{Markup, html};
-use service::recurring::{self, Payment, Status, Stream};
+use service::insights::recurring::{self, Payment, Status, Stream};
 
 use super::{how_often, is_varying, kind, signed};
 use crate::site::address;

@@ -10,7 +10,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
-use service::{Error, sign_ins, users};
+use service::Error;
+use service::access::{sign_ins, users};
 
 use super::fields::Wrong;
 use super::form::{self, Form};

@@ -4,8 +4,8 @@
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::passkeys::{self, Party};
-use service::users;
+use service::access::passkeys::{self, Party};
+use service::access::users;
 
 use super::{PASSWORD_FIELD, Sensitive};
 use crate::site::door::proof_button;

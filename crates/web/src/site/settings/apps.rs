@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::routing::{get, post};
 use base::{GrantId, Timestamp};
 use maud::{Markup, html};
-use service::oauth::grants::{self, Grant};
+use service::access::oauth::grants::{self, Grant};
 
 use super::{Settings, Tab};
 use crate::Door;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
-use service::audit::{self, ActorKind, Entry, Verdict};
+use service::platform::audit::{self, ActorKind, Entry, Verdict};
 
 use super::{Settings, Tab};
 use crate::site::address;

@@ -4,8 +4,8 @@ use axum::extract::Path;
 use base::{AccountId, KeyId, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::{self, Account, Status};
-use service::keys::{self, ApiKey, NewKey};
+use service::access::keys::{self, ApiKey, NewKey};
+use service::ledger::accounts::{self, Account, Status};
 use service::{Error, Scopes};
 use wire::v1::Scope;
 

@@ -16,7 +16,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::users::Role;
+use service::access::users::Role;
 
 pub(super) use security::CONFIRM;
 

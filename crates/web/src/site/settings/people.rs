@@ -6,7 +6,7 @@ use axum::routing::{get, post};
 use base::InvitationId;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::invitations::{self, Invitation};
+use service::access::invitations::{self, Invitation};
 
 use super::{Settings, Tab};
 use crate::Door;

@@ -5,8 +5,9 @@ use axum::response::{IntoResponse as _, Response};
 use base::Currency;
 use http::{StatusCode, Uri, header};
 use maud::{Markup, html};
-use service::profiles::{self, Profile};
-use service::{Error, images};
+use service::Error;
+use service::access::images;
+use service::access::profiles::{self, Profile};
 
 use super::{Settings, Tab};
 use crate::Door;

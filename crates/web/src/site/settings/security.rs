@@ -7,8 +7,9 @@ use axum::routing::{get, post};
 use base::{PasskeyId, SessionId};
 use http::{StatusCode, header};
 use maud::{Markup, html};
-use service::passkeys::{self, Party};
-use service::{Error, profiles, recovery, sessions, sign_ins, users};
+use service::Error;
+use service::access::passkeys::{self, Party};
+use service::access::{profiles, recovery, sessions, sign_ins, users};
 
 use super::ways::Ways;
 use super::{Settings, Tab};

@@ -1,9 +1,9 @@
 //! The security page as it looks: the ways in, the places one is signed in, the way out.
 
 use maud::{Markup, html};
-use service::passkeys::{Party, Passkey};
-use service::sessions::{Method, Session};
-use service::users::PASSWORD_LENGTH_MIN;
+use service::access::passkeys::{Party, Passkey};
+use service::access::sessions::{Method, Session};
+use service::access::users::PASSWORD_LENGTH_MIN;
 
 use crate::site::door::passkey_button;
 use crate::site::fields::{self, Field, Wrong};

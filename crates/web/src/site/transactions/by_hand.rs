@@ -4,8 +4,8 @@ use axum::extract::Path;
 use base::TransactionId;
 use http::StatusCode;
 use maud::html;
-use service::manual;
-use service::transactions::{self, Transaction};
+use service::ingest::manual;
+use service::ledger::transactions::{self, Transaction};
 
 use super::entry::Draft;
 use super::one;

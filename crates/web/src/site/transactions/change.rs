@@ -3,9 +3,10 @@
 use axum::extract::Path;
 use base::TransactionId;
 use base::category::Category;
-use service::enrichment::{self, NewRule, Word};
-use service::transactions::{self, Transaction};
-use service::{Error, insights, transfers};
+use service::classify::enrichment::{self, NewRule, Word};
+use service::classify::transfers;
+use service::ledger::transactions::{self, Transaction};
+use service::{Error, insights};
 
 use super::one;
 use crate::site::address;
@@ -88,7 +89,7 @@ pub(in crate::site) async fn hide(person: Person, Path(id): Path<String>, form: 
     match enrichment::create_rule(app, caller, rule).await.map_err(Wrong::from_error) {
         Ok(_) => {
             // Worked out at once, so that the list it came from no longer shows them.
-            insights::run_for(app, caller.user).await?;
+            insights::pipeline::run_for(app, caller.user).await?;
             let said = "Such transactions are hidden now. Balances still count them.";
             Ok(see_other(&person, &one::address_of(id, form.text("back")), said))
         }

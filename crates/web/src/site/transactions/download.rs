@@ -8,8 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::{StatusCode, header};
-use service::cursors::Page;
-use service::transactions::{self, Filter};
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
 
 use super::search::Search;
 use super::{Row, all_accounts, rows};

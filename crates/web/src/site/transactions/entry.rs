@@ -3,8 +3,8 @@
 use base::category::Category;
 use base::{Currency, Date};
 use maud::{Markup, html};
-use service::manual::Entry;
-use service::transactions::Transaction;
+use service::ingest::manual::Entry;
+use service::ledger::transactions::Transaction;
 use service::{Error, Result};
 
 use super::category;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::{Date, Money};
 use maud::{Markup, html};
-use service::accounts::Account;
-use service::transactions::Total;
+use service::ledger::accounts::Account;
+use service::ledger::transactions::Total;
 
 use super::search::Search;
 use super::{Row, category};

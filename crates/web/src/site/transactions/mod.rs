@@ -13,9 +13,9 @@ use axum::extract::RawQuery;
 use base::category::Category;
 use base::{Date, Money, TransactionId, date_from_days};
 use http::StatusCode;
-use service::accounts::{self, Account, Status};
-use service::cursors::Page;
-use service::transactions::{self, Filter, PageEnd};
+use service::ledger::accounts::{self, Account, Status};
+use service::ledger::transactions::{self, Filter, PageEnd};
+use service::platform::cursors::Page;
 
 use super::person::Person;
 use super::shell::{Place, Shell};

@@ -5,9 +5,9 @@ use axum::response::Response;
 use base::{Money, TransactionId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::enrichment::Stage;
-use service::transactions::{self, Leg, Transaction};
-use service::transfers::Kind;
+use service::classify::enrichment::Stage;
+use service::classify::transfers::Kind;
+use service::ledger::transactions::{self, Leg, Transaction};
 
 use super::category;
 use crate::site::address;

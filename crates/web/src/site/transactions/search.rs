@@ -2,9 +2,9 @@
 
 use base::category::Category;
 use base::{AccountId, Date};
-use service::accounts::Account;
-use service::recurring::Direction;
-use service::transactions::Filter;
+use service::insights::recurring::Direction;
+use service::ledger::accounts::Account;
+use service::ledger::transactions::Filter;
 
 use super::category;
 use crate::site::address;

@@ -4,7 +4,7 @@ use axum::extract::RawQuery;
 use base::EndpointId;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use service::webhooks::{self, Attempt, Endpoint, Filter};
 
 use super::exactly;

@@ -4,7 +4,7 @@ use axum::extract::RawQuery;
 use base::{EndpointId, EventId, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use service::webhooks::replay::{self, Progress, Replay};
 use service::webhooks::{self, Endpoint, Letter, Status};
 use service::{Error, Result};

@@ -8,9 +8,11 @@ use base::{KeyId, Timestamp};
 use http::StatusCode;
 use http::request::Parts;
 use maud::{Markup, html};
+use service::access::{keys, sessions};
+use service::platform::limits;
 use service::webhooks::portal::{self, Pass};
 use service::webhooks::{Endpoint, Status};
-use service::{App, Caller, Error, keys, limits, sessions};
+use service::{App, Caller, Error};
 
 use crate::Door;
 use crate::site::assets::Asset;

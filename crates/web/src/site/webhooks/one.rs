@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::cursors::Page;
+use service::platform::cursors::Page;
 use service::webhooks::{self, Endpoint, Filter, Status, Trial};
 use wire::v1::EventType;
 

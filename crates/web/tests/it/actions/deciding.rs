@@ -2,8 +2,9 @@
 
 use http::{Method, StatusCode};
 use serde_json::Value;
-use service::keys::NewKey;
-use service::{Scopes, oauth};
+use service::Scopes;
+use service::access::keys::NewKey;
+use service::access::oauth;
 use testkit::new_key;
 use wire::v1::Scope;
 

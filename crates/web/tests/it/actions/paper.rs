@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use service::keys::NewKey;
+use service::access::keys::NewKey;
 use testkit::new_key;
 
 use super::{Desk, members, sorted, text};

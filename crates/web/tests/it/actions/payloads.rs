@@ -78,7 +78,7 @@ async fn a_rule_is_made_when_approved() {
     );
     let done = desk.approve(&made).await;
     assert_eq!(members(&done["result"]), ["rule_id"]);
-    let rules = service::enrichment::rules(&desk.world.app, &desk.session).await.unwrap();
+    let rules = service::classify::enrichment::rules(&desk.world.app, &desk.session).await.unwrap();
     assert_eq!(rules[0].words.as_deref(), Some("CORNER CAFE"));
 }
 
@@ -333,7 +333,7 @@ async fn what_is_not_there_and_rules_that_say_nothing_are_refused_in_words() {
 
 #[tokio::test]
 async fn what_a_payload_tells_of_the_data_needs_the_right_to_read_it() {
-    use service::keys::NewKey;
+    use service::access::keys::NewKey;
     use wire::v1::Scope;
     let desk = Desk::new().await;
     let transaction = desk.get("/transactions").await.data()[0]["id"].clone();

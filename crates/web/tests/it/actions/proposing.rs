@@ -2,8 +2,8 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
+use service::access::keys::NewKey;
 use service::actions::{Wish, set_policy};
-use service::keys::NewKey;
 use testkit::new_key;
 use wire::v1::Scope;
 

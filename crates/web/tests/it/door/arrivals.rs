@@ -1,6 +1,6 @@
 //! The first person, the invited, and whoever signs up where that is open.
 
-use service::sign_ins;
+use service::access::sign_ins;
 use testkit::World;
 
 use super::{Guest, PASSWORD, SITE, enter, robin};
@@ -143,5 +143,5 @@ async fn an_open_installation_still_asks_its_first_person_for_the_code() {
     guest.get("/setup").await.good();
     let sent = guest.post("/sign-up", &newcomer("kim@example.com", &[])).await;
     assert_eq!(sent.goes_to(), "/setup");
-    assert!(service::users::list(&world.app, 1).await.unwrap().is_empty());
+    assert!(service::access::users::list(&world.app, 1).await.unwrap().is_empty());
 }

@@ -1,6 +1,6 @@
 //! What somebody who is not wanted tries at the door.
 
-use service::sessions::{self, Method, Visit};
+use service::access::sessions::{self, Method, Visit};
 use testkit::World;
 
 use super::{Guest, PASSWORD, SITE, enter, is_good, robin};

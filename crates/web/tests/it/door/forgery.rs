@@ -1,6 +1,6 @@
 //! Forms that others send in one's name: none of them does anything.
 
-use service::sessions::{self, Method, Visit};
+use service::access::sessions::{self, Method, Visit};
 use testkit::World;
 
 use super::{Guest, SITE, enter, robin};

@@ -9,8 +9,8 @@ mod passkeys;
 mod security;
 mod sensitive;
 
-use service::sessions;
-use service::users::{self, NewUser, User};
+use service::access::sessions;
+use service::access::users::{self, NewUser, User};
 use testkit::{World, new_user};
 
 pub(crate) use guest::Guest;

@@ -1,7 +1,7 @@
 //! The security page: password, email, sessions, passkeys, leaving.
 
-use service::sessions::{self, Method, Visit};
-use service::users;
+use service::access::sessions::{self, Method, Visit};
+use service::access::users;
 use testkit::{Authenticator, Kind, World};
 
 use super::{Guest, PASSWORD, SITE, enter, is_good, robin};

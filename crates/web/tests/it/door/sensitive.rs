@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::body::Body;
 use http::{Method, Request, StatusCode, header};
 use serde_json::json;
-use service::sessions;
-use service::users::{self, User};
+use service::access::keys;
+use service::access::sessions;
+use service::access::users::{self, User};
 use service::webhooks::{self, NewEndpoint};
-use service::{Caller, actions, keys};
+use service::{Caller, actions};
 use testkit::{Authenticator, Kind, World, new_key, new_user};
 use tower::ServiceExt as _;
 use web::{NO_PROOF, Proof, SENSITIVE, Sensitive};
@@ -99,7 +100,8 @@ impl Scene {
         let question = guest.json("/passkeys/register/start", &json!({})).await.json();
         let body = json!({ "credential": device.create(&question), "name": "Phone" });
         guest.json("/passkeys/register/finish", &body).await.good();
-        let passkey = service::passkeys::list(&app, &caller).await.unwrap()[0].id.to_string();
+        let passkey =
+            service::access::passkeys::list(&app, &caller).await.unwrap()[0].id.to_string();
         let asked = asked(&world).await;
         Scene {
             key: key.id.to_string(),

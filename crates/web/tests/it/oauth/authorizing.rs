@@ -1,7 +1,7 @@
 use http::{Method, StatusCode};
 use serde_json::json;
-use service::oauth::grants;
-use service::sessions::Visit;
+use service::access::oauth::grants;
+use service::access::sessions::Visit;
 
 use super::{BACK, Scene, carried, encoded, issuer, page, post, value};
 use crate::client::{Answer, PUBLIC_URL};
@@ -184,9 +184,10 @@ async fn a_mistake_is_told_to_an_app_that_the_person_has_let_in() {
     let client = scene.client().await;
     scene.tokens(&client).await;
     let kim = scene.world.person("kim@example.com").await;
-    let method = service::sessions::Method::Password;
+    let method = service::access::sessions::Method::Password;
     let session =
-        service::sessions::create(&scene.world.app, &kim.user, method, Visit::default()).await;
+        service::access::sessions::create(&scene.world.app, &kim.user, method, Visit::default())
+            .await;
     let kim = scene.anyone().header("cookie", &format!("evenkeel_session={}", session.unwrap()));
     for (name, bad, error) in MISTAKES {
         let query = scene.asked(&client, &[(name, bad)]);
@@ -286,7 +287,7 @@ async fn a_yes_that_another_site_sends_is_refused() {
     let pairs = [("asked", query.as_str()), ("decision", "allow"), ("scope", "accounts:read")];
     let forged = post(&scene.browser(), "/oauth/authorize", &pairs).await;
     assert_eq!(forged.status, StatusCode::FORBIDDEN);
-    let token = service::sessions::form_token(&scene.world.app, &scene.session);
+    let token = service::access::sessions::form_token(&scene.world.app, &scene.session);
     let pairs = [&pairs[..], &[("form_token", token.as_str())]].concat();
     let cross = scene.browser().header("sec-fetch-site", "cross-site");
     assert_eq!(post(&cross, "/oauth/authorize", &pairs).await.status, StatusCode::FORBIDDEN);
@@ -329,7 +330,7 @@ async fn connected_apps_are_listed_and_shown_out() {
     let path = format!("/settings/apps/{id}/revoke");
     let unproven = scene.browser().send(Method::POST, &path, "").await;
     assert_eq!(unproven.status, StatusCode::FORBIDDEN);
-    let token = service::sessions::form_token(&scene.world.app, &scene.session);
+    let token = service::access::sessions::form_token(&scene.world.app, &scene.session);
     let ended = post(&scene.browser(), &path, &[("form_token", &token)]).await;
     assert_eq!((ended.status, ended.header("location")), (StatusCode::SEE_OTHER, "/settings/apps"));
     let refusal = scene.ask(&access, "/v1/accounts").await.refusal();

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use service::sessions::{self, Visit};
+use service::access::sessions::{self, Visit};
 use sha2::{Digest as _, Sha256};
 use testkit::{Person, World};
 

@@ -12,7 +12,7 @@ use oauth2::{
     TokenResponse, TokenUrl,
 };
 use serde_json::{Value, json};
-use service::sessions::{self, Visit};
+use service::access::sessions::{self, Visit};
 use testkit::World;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

@@ -2,7 +2,7 @@ use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{Method, StatusCode};
-use service::limits::Policy;
+use service::platform::limits::Policy;
 use wire::v1::Scope;
 
 use super::{BACK, Scene, VERIFIER, pair, post, refused};

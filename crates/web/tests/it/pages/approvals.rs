@@ -27,7 +27,7 @@ impl Desk {
         let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 1_000_000 };
         let action = actions::propose(&world.app, &key.caller, what.into()).await.unwrap();
         decide(&mut browser, &action, "approve").await;
-        let held = service::paper::accounts(&world.app, &person.caller).await.unwrap();
+        let held = service::trading::paper::accounts(&world.app, &person.caller).await.unwrap();
         let account = held[0].id;
         Desk { world, person, key, browser, account }
     }

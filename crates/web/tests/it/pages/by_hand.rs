@@ -3,7 +3,8 @@
 use base::draft::Source;
 use base::draft::Statement;
 use http::StatusCode;
-use service::{accounts, manual};
+use service::ingest::manual;
+use service::ledger::accounts;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World};
 

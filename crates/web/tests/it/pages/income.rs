@@ -22,7 +22,7 @@ async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
         .with_all(monthly(250_000, "ACME CORP PAYROLL PPD ID: 9111111101"))
         .with_all(monthly(-100_000, "OAK STREET APARTMENTS RENT"));
     robin.import(statement([everyday])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let page = browser.get("/income").await.good();
     for part in [
         "$2,500.00",

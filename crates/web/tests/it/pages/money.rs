@@ -2,9 +2,9 @@
 
 use base::AccountId;
 use http::StatusCode;
-use service::accounts;
-use service::goals::{self, Kind, NewGoal, Status};
 use service::insights;
+use service::ledger::accounts;
+use service::ledger::goals::{self, Kind, NewGoal, Status};
 use testkit::draft::{Account, brokerage, card, checking, statement, txn};
 use testkit::{Person, World};
 
@@ -36,7 +36,7 @@ fn household() -> Vec<Account> {
 async fn robin(world: &World) -> (Person, Browser) {
     let robin = world.person("robin@example.com").await;
     robin.import(statement(household())).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let browser = Browser::of(world, &robin).await;
     (robin, browser)
 }
@@ -109,7 +109,7 @@ async fn little_is_known_at_first_and_each_part_says_what_it_waits_for() {
     let world = World::new().await;
     let kim = world.person("kim@example.com").await;
     kim.import(statement([checking("New").balance("2026-03-10T08:00:00Z", 5_000)])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let mut browser = Browser::of(&world, &kim).await;
     let page = browser.get("/").await.good();
     assert!(page.contains("The line begins tomorrow"), "{page}");

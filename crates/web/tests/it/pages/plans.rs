@@ -1,7 +1,7 @@
 //! Goals, investments, scores and benefits on pages.
 
 use http::StatusCode;
-use service::goals::{self, Kind, NewGoal, Status};
+use service::ledger::goals::{self, Kind, NewGoal, Status};
 use testkit::{Person, World};
 
 use crate::browser::Browser;

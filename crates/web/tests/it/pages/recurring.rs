@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use service::insights;
-use service::recurring::{self, Filter};
+use service::insights::recurring::{self, Filter};
 use testkit::draft::{Txn, checking, statement, txn};
 use testkit::{Person, World};
 
@@ -20,7 +20,7 @@ async fn household(world: &World) -> Person {
         .with_all(monthly(-1_549, "NETFLIX.COM 866-579-7172"))
         .with_all(monthly(250_000, "ACME CORP PAYROLL PPD ID: 9111111101"));
     robin.import(statement([everyday])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     robin
 }
 
@@ -34,8 +34,8 @@ async fn the_list_has_the_next_days_and_what_it_comes_to() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     world.advance_seconds(90 * 86_400);
-    insights::wake_once(&world.app).await.unwrap();
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::wake_once(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     // Sessions end by then, too.
     let mut browser = Browser::of(&world, &robin).await;
     let page = browser.get("/recurring").await.good();
@@ -92,7 +92,7 @@ async fn names_of_streams_are_text_and_an_empty_page_says_what_will_be_there() {
     let months = monthly(-1_549, "NETFLIX.COM 866-579-7172");
     let hostile = months.into_iter().map(|it| it.from(HOSTILE));
     robin.import(statement([checking(HOSTILE).with_all(hostile)])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     for path in ["/recurring", "/recurring?view=calendar", "/income"] {
         is_harmless(&browser.get(path).await.good());
     }

@@ -2,9 +2,12 @@
 
 use base::TransactionId;
 use http::{Method, StatusCode};
-use service::cursors::Page;
-use service::transactions::Filter;
-use service::{audit, enrichment, insights, transactions};
+use service::classify::enrichment;
+use service::insights;
+use service::ledger::transactions;
+use service::ledger::transactions::Filter;
+use service::platform::audit;
+use service::platform::cursors::Page;
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{Person, World};
 
@@ -24,7 +27,7 @@ async fn household(world: &World) -> Person {
         "TRANSFER FROM CHECKING",
     ));
     robin.import(statement([everyday, savings])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     robin
 }
 
@@ -179,7 +182,7 @@ async fn text_of_banks_is_text_wherever_it_stands() {
     let robin = world.someone().await;
     let hostile = txn("2026-03-02", -500, HOSTILE).from(HOSTILE);
     robin.import(statement([checking(HOSTILE).with(hostile)])).await;
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let mut browser = Browser::of(&world, &robin).await;
     let id = id_of(&world, &robin, "alert").await;
     let escaped = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;'&gt;";
@@ -256,7 +259,7 @@ async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_muc
     let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
     let page = browser.submit(&format!("/transactions/{id}"), &said).await.good();
     assert!(page.contains("earlier ones stay as they are"), "{page}");
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     let vets = "/transactions?category=MEDICAL_VETERINARY_SERVICES";
     assert_eq!(browser.get(vets).await.good().matches("name=\"id\"").count(), 1);
     let page = browser.get("/settings/rules").await.good();
@@ -332,7 +335,7 @@ async fn what_a_rule_hides_is_found_by_its_filter_and_its_page_leads_to_the_rule
     let refused = other.post(&format!("/transactions/{id}/hide"), &[]).await;
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
     browser.submit(&format!("/settings/rules/{rule}/delete"), &[]).await.good();
-    insights::run_all(&world.app).await.unwrap();
+    insights::pipeline::run_all(&world.app).await.unwrap();
     assert!(browser.get("/transactions").await.good().contains("KROGER"));
 }
 

@@ -332,7 +332,7 @@ async fn the_portal_keeps_the_endpoints_of_its_key_and_opens_no_other_page() {
 async fn the_portal_closes_with_its_key_and_a_session_does_not_open_it() {
     let mut desk = Desk::new().await;
     let mut browser = enter(&desk).await;
-    service::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
+    service::access::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
     assert_eq!(browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
     assert_eq!(desk.browser.get("/portal/webhooks").await.status, StatusCode::FORBIDDEN);
 }
@@ -341,7 +341,7 @@ async fn the_portal_closes_with_its_key_and_a_session_does_not_open_it() {
 async fn an_endpoint_whose_key_has_ended_says_so_and_cannot_be_woken() {
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&[]).await;
-    service::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
+    service::access::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
     let page = desk.get(&at(&endpoint, "")).await;
     assert!(page.contains("Its API key has ended") && !page.contains("Enable</button>"), "{page}");
     let refused = desk.browser.post(&at(&endpoint, "/enable"), &[]).await;

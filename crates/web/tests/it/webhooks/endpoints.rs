@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use service::keys::NewKey;
+use service::access::keys::NewKey;
 use testkit::new_key;
 use testkit::receiver::Says;
 

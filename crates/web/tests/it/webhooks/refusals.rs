@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::json;
 use service::Scopes;
-use service::keys::NewKey;
+use service::access::keys::NewKey;
 use testkit::new_key;
 use wire::v1::Scope;
 

@@ -5,9 +5,9 @@ use base::category::Category;
 use base::{AccountId, RuleId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::accounts::{self, Account, Filter, Status};
-use service::enrichment::{self, KeptRule, RuleEdit, Word};
-use service::recurring::Direction;
+use service::classify::enrichment::{self, KeptRule, RuleEdit, Word};
+use service::insights::recurring::Direction;
+use service::ledger::accounts::{self, Account, Filter, Status};
 use service::{Error, Result};
 
 use super::parse;

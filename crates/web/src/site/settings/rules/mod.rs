@@ -5,9 +5,9 @@ pub(in crate::site) mod edit;
 use axum::extract::Path;
 use base::RuleId;
 use maud::{Markup, html};
-use service::enrichment::{self, KeptRule, Reach};
+use service::classify::enrichment::{self, KeptRule, Reach};
 use service::insights;
-use service::recurring::Direction;
+use service::insights::recurring::Direction;
 
 use crate::site::fields;
 use crate::site::form::Form;
@@ -122,7 +122,7 @@ pub(in crate::site) async fn apply(person: Person, Path(id): Path<String>, _form
     let reach = enrichment::reaches(app, caller).await?.get(&id).copied().unwrap_or_default();
     enrichment::apply_rule_to_past(app, caller, id).await?;
     // Worked out at once, as the person asked for it and looks at what came of it.
-    insights::run_for(app, caller.user).await?;
+    insights::pipeline::run_for(app, caller.user).await?;
     let many = plural(reach.would_change, "transaction was", "transactions were");
     let said = format!("The rule holds for the past too: {many} changed.");
     Ok(see_other(&person, "/settings/rules", &said))

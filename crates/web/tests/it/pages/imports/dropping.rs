@@ -1,7 +1,7 @@
 //! Files arrive: several at once, with hostile names, too large, from elsewhere.
 
 use http::{Method, StatusCode};
-use service::imports::files;
+use service::ingest::imports::files;
 use testkit::World;
 
 use super::{TABLE, dropped, groceries, ofx, robin};

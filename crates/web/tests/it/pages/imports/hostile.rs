@@ -7,7 +7,7 @@ use db::params;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use http::StatusCode;
-use service::imports::files::{self, State};
+use service::ingest::imports::files::{self, State};
 use testkit::World;
 
 use super::{TABLE, dropped, groceries, import, robin};
@@ -40,7 +40,8 @@ async fn the_list_is_drawn_without_reading_a_file() {
 }
 
 async fn robin_again(world: &World) -> service::Caller {
-    let found = service::users::find_by_email(&world.app, "robin@example.com").await.unwrap();
+    let found =
+        service::access::users::find_by_email(&world.app, "robin@example.com").await.unwrap();
     service::Caller::owner(found.unwrap().id)
 }
 

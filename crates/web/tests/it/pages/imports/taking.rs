@@ -2,7 +2,7 @@
 
 use db::params;
 use http::StatusCode;
-use service::accounts::{self, Filter, Status};
+use service::ledger::accounts::{self, Filter, Status};
 use testkit::{Person, World};
 
 use super::{TABLE, dropped, groceries, import, ofx, robin};

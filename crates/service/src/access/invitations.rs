@@ -1,0 +1,164 @@
+//! Invitations: a keeper of the installation lets one more person in, by a link that works once.
+
+use base::{InvitationId, Timestamp, UserId};
+use db::params;
+
+use crate::access::users::{self, Role};
+use crate::access::{sessions, tokens};
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Error, Result, Tx};
+
+const PREFIX: &str = "eki_";
+const LIFE_DAYS: i64 = 7;
+const DAY: i64 = 86_400_000_000;
+/// Invitations that are open at a time.
+const OPEN_MAX: i64 = 100;
+/// How long one that was used or ran out is still listed.
+const LISTED_DAYS: i64 = 30;
+
+#[derive(Debug, Clone)]
+pub struct Invitation {
+    pub id: InvitationId,
+    /// The only address that may use it, where one was named.
+    pub email: Option<String>,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub used_at: Option<Timestamp>,
+}
+
+/// Makes an invitation and returns the secret of its link, never to be seen again.
+pub async fn create(
+    app: &App,
+    caller: &Caller,
+    email: Option<&str>,
+) -> Result<(Invitation, String)> {
+    require_keeper(app, caller).await?;
+    sessions::require_proof(app, caller).await?;
+    let email = email.filter(|it| !it.trim().is_empty()).map(users::normal_email).transpose()?;
+    if let Some(email) = &email
+        && users::find_by_email(app, email).await?.is_some()
+    {
+        return Err(Error::invalid("email", format!("{email} already has an account here")));
+    }
+    let (now, token) = (app.clock.now(), tokens::make(PREFIX, &app.entropy));
+    let ends_at = Timestamp::from_microsecond(now.as_microsecond() + LIFE_DAYS * DAY);
+    let ends_at = ends_at.map_err(|error| Error::internal(error.to_string()))?;
+    let id = app.ids.make();
+    let made = Invitation { id, email, created_at: now, expires_at: ends_at, used_at: None };
+    let (row, caller, hash) = (made.clone(), caller.clone(), tokens::hash(&token));
+    app.db
+        .write(move |tx| {
+            let open = tx.first(OPEN, params![caller.user, now], |row| row.get::<i64>(0))?;
+            if open.unwrap_or(0) >= OPEN_MAX {
+                let message = "too many invitations are open; withdraw one first";
+                return Err(Error::invalid("email", message));
+            }
+            tx.execute(
+                INSERT,
+                params![caller.user, row.id, &hash[..], &row.email, now, row.expires_at],
+            )?;
+            let details = match &row.email {
+                Some(email) => format!("Invited {email}"),
+                None => "Made an invitation for anyone with the link".to_owned(),
+            };
+            let note = Note::new(&caller, "invitation.create", details).about(row.id);
+            audit::note(tx, caller.user, now, note)
+        })
+        .await?;
+    Ok((made, token))
+}
+
+/// The caller's invitations, the newest first.
+pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Invitation>> {
+    require_keeper(app, caller).await?;
+    let since = app.clock.now().as_microsecond() - LISTED_DAYS * DAY;
+    Ok(app.db.all(LIST, params![caller.user, since], read).await?)
+}
+
+/// Ends an invitation that nobody used yet.
+pub async fn withdraw(app: &App, caller: &Caller, id: InvitationId) -> Result<()> {
+    require_keeper(app, caller).await?;
+    let (caller, now) = (caller.clone(), app.clock.now());
+    app.db
+        .write(move |tx| {
+            if tx.execute(WITHDRAW, params![caller.user, id])? == 0 {
+                return Err(Error::NotFound("invitation"));
+            }
+            let note =
+                Note::new(&caller, "invitation.withdraw", "Withdrew an invitation").about(id);
+            audit::note(tx, caller.user, now, note)
+        })
+        .await
+}
+
+/// The open invitation behind a link, if there is one.
+pub async fn find(app: &App, token: &str) -> Result<Option<Invitation>> {
+    if !tokens::is_well_formed(PREFIX, token) {
+        return Ok(None);
+    }
+    let (hash, now) = (tokens::hash(token), app.clock.now());
+    Ok(app.db.first(BY_TOKEN, params![&hash[..], now], read).await?)
+}
+
+/// Takes an invitation for somebody who is about to be let in, and tells the inviter's trail of it.
+pub(crate) fn accept(tx: &mut Tx<'_>, app: &App, token: &str, email: &str) -> Result<()> {
+    let gone = Error::NotFound("invitation");
+    if !tokens::is_well_formed(PREFIX, token) {
+        return Err(gone);
+    }
+    let (hash, now) = (tokens::hash(token), app.clock.now());
+    let taken = |row: &db::Row<'_>| {
+        Ok((row.get::<UserId>(0)?, row.get::<InvitationId>(1)?, row.get::<Option<String>>(2)?))
+    };
+    let Some((inviter, id, named)) = tx.first(ACCEPT, params![&hash[..], now], taken)? else {
+        return Err(gone);
+    };
+    if named.is_some_and(|it| it != email) {
+        let message = "this invitation is for another email address; use that one";
+        return Err(Error::invalid("email", message));
+    }
+    let details = format!("{email} accepted an invitation");
+    let actor = audit::Actor::visitor(None);
+    audit::note(tx, inviter, now, Note::new(actor, "invitation.accept", details).about(id))
+}
+
+/// To anyone else it is as if there were no invitations.
+async fn require_keeper(app: &App, caller: &Caller) -> Result<()> {
+    caller.require_owner("invitation")?;
+    match users::by_id(app, caller.user).await?.role {
+        Role::Keeper => Ok(()),
+        Role::Member => Err(Error::NotFound("invitation")),
+    }
+}
+
+/// Forgets what has been over for long; a background step.
+pub async fn forget_once(app: &App) -> Result<usize> {
+    let before = app.clock.now().as_microsecond() - LISTED_DAYS * DAY;
+    let forget = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before])?);
+    Ok(app.db.write(forget).await? as usize)
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Invitation> {
+    Ok(Invitation {
+        id: row.get(0)?,
+        email: row.get(1)?,
+        created_at: row.get(2)?,
+        expires_at: row.get(3)?,
+        used_at: row.get(4)?,
+    })
+}
+
+const INSERT: &str = "insert into invitations
+    (user_id, id, token_hash, email, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)";
+const OPEN: &str = "select count(*) from invitations
+    where user_id = $1 and used_at is null and expires_at > $2";
+const LIST: &str = "select id, email, created_at, expires_at, used_at from invitations
+    where user_id = $1 and expires_at > $2 order by id desc limit 200";
+const WITHDRAW: &str = "delete from invitations where user_id = $1 and id = $2 and used_at is null";
+const BY_TOKEN: &str = "select id, email, created_at, expires_at, used_at from invitations
+    where token_hash = $1 and used_at is null and expires_at > $2";
+const ACCEPT: &str = "update invitations set used_at = $2
+    where token_hash = $1 and used_at is null and expires_at > $2 returning user_id, id, email";
+const FORGET: &str = "delete from invitations where expires_at <= $1";
+
+pub(crate) const STATEMENTS: &[&str] = &[INSERT, OPEN, LIST, WITHDRAW, BY_TOKEN, ACCEPT, FORGET];

@@ -1,0 +1,15 @@
+//! Who may do what: people, sign-in, sessions, passkeys, API keys and OAuth apps.
+
+pub(crate) mod codes;
+pub mod devices;
+pub mod images;
+pub mod invitations;
+pub mod keys;
+pub mod oauth;
+pub mod passkeys;
+pub mod profiles;
+pub mod recovery;
+pub mod sessions;
+pub mod sign_ins;
+pub(crate) mod tokens;
+pub mod users;

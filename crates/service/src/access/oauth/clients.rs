@@ -1,0 +1,242 @@
+//! Clients: the apps that may ask a person to be let in. Registering gives no right to anything.
+
+use base::{AddressGroup, ClientId, Timestamp};
+use db::params;
+use sha2::{Digest as _, Sha256};
+
+use super::redirects::Redirect;
+use super::{Failure, Fault, Outcome, Refusal, SECOND};
+use crate::access::tokens;
+use crate::{App, Error, Result, Tx};
+
+const SECRET_PREFIX: &str = "ekc_";
+const REDIRECTS_MAX: usize = 10;
+const NAME_MAX: usize = 80;
+/// Registered clients that no person has authorized: as many as one address group may have, and all groups together.
+const UNAUTHORIZED_GROUP_MAX: i64 = 50;
+const UNAUTHORIZED_MAX: i64 = 1_000;
+/// How long a new client is safe from giving way to newer ones: time enough for a person to sign in and allow it.
+const PROTECTED_SECONDS: i64 = 600;
+
+base::words!(
+    /// How a client shows who it is.
+    AuthMethod {
+        /// It cannot keep a secret; the code challenge and the redirect stand for it.
+        None => "none",
+        Basic => "client_secret_basic",
+        Post => "client_secret_post",
+    }
+);
+
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub id: ClientId,
+    pub name: String,
+    pub redirects: Vec<Redirect>,
+    pub auth_method: AuthMethod,
+    pub registered_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct NewClient {
+    pub name: Option<String>,
+    pub redirect_uris: Vec<String>,
+    pub auth_method: Option<AuthMethod>,
+    pub registered_from: AddressGroup,
+}
+
+/// Who a client says it is, and what it shows for it.
+#[derive(Debug, Clone, Default)]
+pub struct Claim {
+    pub id: Option<String>,
+    pub secret: Option<String>,
+}
+
+/// Registers a client, and returns its secret if it has one. Public clients that say the same of themselves are the
+/// same, so that a program that registers at every start leaves one row.
+pub async fn register(app: &App, new: NewClient) -> Outcome<(Client, Option<String>)> {
+    let redirects = redirects(&new.redirect_uris)?;
+    let name = clean(new.name.as_deref().unwrap_or_default());
+    let name = if name.is_empty() { redirects[0].host().to_owned() } else { name };
+    // What RFC 7591 takes for granted where nothing is said.
+    let auth_method = new.auth_method.unwrap_or(AuthMethod::Basic);
+    let (id, now) = (app.ids.make(), app.clock.now());
+    let client = Client { id, name, redirects, auth_method, registered_at: now };
+    let secret = match auth_method {
+        AuthMethod::None => None,
+        AuthMethod::Basic | AuthMethod::Post => Some(tokens::make(SECRET_PREFIX, &app.entropy)),
+    };
+    let secret_hash = secret.as_deref().map(tokens::hash);
+    let (fingerprint, from) = (fingerprint(&client), new.registered_from.to_string());
+    let stored = app
+        .db
+        .write(move |tx| {
+            // Registrations wait for one another, so that no two take the last free place.
+            tx.execute(LOCK, &[])?;
+            if let Some(known) = tx.first(BY_FINGERPRINT, params![&fingerprint[..]], read)? {
+                tx.execute(SEEN, params![known.id, now])?;
+                return Ok::<_, Error>(known);
+            }
+            make_room(tx, &from, now)?;
+            tx.execute(
+                INSERT,
+                params![
+                    client.id,
+                    secret_hash.as_ref().map(|it| &it[..]),
+                    &client.name,
+                    &joined(&client.redirects),
+                    auth_method.as_str(),
+                    &fingerprint[..],
+                    now,
+                    &from
+                ],
+            )?;
+            Ok(client)
+        })
+        .await?;
+    Ok((stored, secret))
+}
+
+/// Deletes the oldest clients that nobody authorized where there are too many of them, and refuses the new one where
+/// none is old enough to give way.
+fn make_room(tx: &mut Tx<'_>, from: &str, now: Timestamp) -> Result<()> {
+    for (group, most) in [(Some(from), UNAUTHORIZED_GROUP_MAX), (None, UNAUTHORIZED_MAX)] {
+        let read = |row: &db::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Option<Timestamp>>(1)?));
+        let (count, oldest) = tx.first(UNAUTHORIZED, params![group], read)?.unwrap_or_default();
+        let excess = count + 1 - most;
+        if excess <= 0 {
+            continue;
+        }
+        let before = now.as_microsecond() - PROTECTED_SECONDS * SECOND;
+        if tx.execute(GIVE_WAY, params![group, before, excess])? as i64 >= excess {
+            continue;
+        }
+        let age = now.as_second() - oldest.unwrap_or(now).as_second();
+        let retry_after_seconds = (PROTECTED_SECONDS - age).clamp(1, PROTECTED_SECONDS);
+        return Err(Error::Limited { retry_after_seconds, what: "registrations" });
+    }
+    Ok(())
+}
+
+/// The client of that id. One that cannot exist is as unknown as one that does not.
+pub async fn find(app: &App, id: &str) -> Result<Option<Client>> {
+    let Ok(id) = ClientId::parse(id) else { return Ok(None) };
+    Ok(app.db.first(BY_ID, params![id], read).await?)
+}
+
+/// The client that a claim is true of. It is not told which part of a claim was wrong.
+pub async fn authenticate(app: &App, claim: &Claim) -> Outcome<Client> {
+    let refused = |message: &str| Failure::from(Refusal::new(Fault::InvalidClient, message));
+    let Some(id) = claim.id.as_deref() else {
+        return Err(refused("client_id is missing"));
+    };
+    let unknown = || refused("the client is unknown, or its secret is wrong");
+    let id = ClientId::parse(id).map_err(|_| unknown())?;
+    let with_secret = |row: &db::Row<'_>| Ok((read(row)?, row.get::<Option<Vec<u8>>>(5)?));
+    let found = app.db.first(BY_ID, params![id], with_secret).await?;
+    let (client, hash) = found.ok_or_else(unknown)?;
+    match (hash, claim.secret.as_deref()) {
+        (None, None) => Ok(client),
+        (Some(hash), Some(secret)) if tokens::same(&hash, &tokens::hash(secret)) => Ok(client),
+        _ => Err(unknown()),
+    }
+}
+
+fn redirects(texts: &[String]) -> Result<Vec<Redirect>, Refusal> {
+    let refused = |message: String| Refusal::new(Fault::InvalidRedirectUri, message);
+    if texts.is_empty() || texts.len() > REDIRECTS_MAX {
+        return Err(refused(format!("redirect_uris must name 1 to {REDIRECTS_MAX} addresses")));
+    }
+    let parse = |text: &String| {
+        Redirect::parse(text).map_err(|why| refused(format!("each of redirect_uris {why}")))
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// A name on one line, without characters that hide or turn around what stands beside them: the person reads it when
+/// they decide.
+fn clean(name: &str) -> String {
+    let hidden = |it: &char| {
+        let unseen = matches!(*it as u32, 0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x17B4 | 0x17B5
+            | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0x3164
+            | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0xE0000..=0xE0FFF);
+        unseen || (it.is_control() && !it.is_whitespace())
+    };
+    let seen: String = name.chars().filter(|it| !hidden(it)).collect();
+    let words: Vec<&str> = seen.split_whitespace().collect();
+    let cut: String = words.join(" ").chars().take(NAME_MAX).collect();
+    cut.trim_end().to_owned()
+}
+
+fn fingerprint(client: &Client) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    if client.auth_method != AuthMethod::None {
+        // Each has a secret of its own, and so is one of its own.
+        hash.update(client.id.as_bytes());
+    }
+    hash.update(client.name.as_bytes());
+    for redirect in &client.redirects {
+        hash.update(b"\n");
+        hash.update(redirect.as_str().as_bytes());
+    }
+    hash.finalize().into()
+}
+
+fn joined(redirects: &[Redirect]) -> String {
+    redirects.iter().map(Redirect::as_str).collect::<Vec<_>>().join("\n")
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Client> {
+    let wrong = |column, reason: &str| db::Error::Decode { column, reason: reason.to_owned() };
+    let uris: &str = row.get(2)?;
+    let redirects: Result<_, _> = uris.split('\n').map(Redirect::parse).collect();
+    let auth_method = AuthMethod::parse(row.get(3)?);
+    Ok(Client {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        redirects: redirects.map_err(|why| wrong(2, why))?,
+        auth_method: auth_method.ok_or_else(|| wrong(3, "an unknown method"))?,
+        registered_at: row.get(4)?,
+    })
+}
+
+const INSERT: &str = "insert into oauth_clients
+    (id, secret_hash, name, redirect_uris, auth_method, fingerprint, registered_at, seen_at,
+    registered_from) values ($1, $2, $3, $4, $5, $6, $7, $7, $8)";
+const SEEN: &str = "update oauth_clients set seen_at = $2 where id = $1";
+const LOCK: &str = "insert into installation (name, value) values ('registrations', 'locked')
+    on conflict (name) do update set value = excluded.value";
+const UNAUTHORIZED: &str = "select count(*), min(seen_at) from oauth_clients
+    where authorized_at is null and registered_from = coalesce($1, registered_from)";
+// Asked for again outside: a person may authorize the client at this moment.
+const GIVE_WAY: &str = "delete from oauth_clients where authorized_at is null and id in
+    (select id from oauth_clients where authorized_at is null
+        and registered_from = coalesce($1, registered_from) and seen_at <= $2
+        order by seen_at, id limit $3)";
+const BY_FINGERPRINT: &str = "select id, name, redirect_uris, auth_method, registered_at
+    from oauth_clients where fingerprint = $1";
+const BY_ID: &str = "select id, name, redirect_uris, auth_method, registered_at, secret_hash
+    from oauth_clients where id = $1";
+
+pub(super) const STATEMENTS: &[&str] =
+    &[INSERT, SEEN, LOCK, UNAUTHORIZED, GIVE_WAY, BY_FINGERPRINT, BY_ID];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_shown_as_it_is_read() {
+        for (name, expected) in [
+            (" My  app\n", "My app"),
+            ("pay\u{202e}lap", "paylap"),
+            ("a\0b\u{7}c", "abc"),
+            ("\u{200b}\u{feff}", ""),
+            ("Café 家計", "Café 家計"),
+        ] {
+            assert_eq!(clean(name), expected);
+        }
+        assert_eq!(clean(&"é".repeat(200)), "é".repeat(80));
+        assert_eq!(clean(&format!("{} b", "a".repeat(79))), "a".repeat(79));
+    }
+}

@@ -1,0 +1,60 @@
+//! Recovery codes: ten on a sheet of paper, each of which stands in for the passkey at the second step, once.
+
+use base::UserId;
+use db::params;
+use sha2::{Digest as _, Sha256};
+
+use crate::access::{codes, sessions};
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Result, Tx};
+
+const CODES: usize = 10;
+
+/// Makes new codes, which are never to be seen again. Those made before are worth nothing from here on.
+pub async fn create(app: &App, caller: &Caller) -> Result<Vec<String>> {
+    caller.require_owner("recovery code")?;
+    sessions::require_proof(app, caller).await?;
+    let made: Vec<String> = (0..CODES).map(|_| codes::write(app.entropy.bytes())).collect();
+    let (caller, now, kept) = (caller.clone(), app.clock.now(), made.clone());
+    app.db
+        .write(move |tx| {
+            tx.execute(DELETE, params![caller.user])?;
+            for code in &kept {
+                tx.execute(INSERT, params![caller.user, &hash(caller.user, code)[..], now])?;
+            }
+            let note = Note::new(&caller, "recovery_codes.create", "Made new recovery codes");
+            audit::note(tx, caller.user, now, note)
+        })
+        .await?;
+    Ok(made)
+}
+
+/// How many still work.
+pub async fn remaining(app: &App, caller: &Caller) -> Result<i64> {
+    caller.require_owner("recovery code")?;
+    let left = app.db.first(LEFT, params![caller.user], |row| row.get(0)).await?;
+    Ok(left.unwrap_or(0))
+}
+
+/// Whether it is one of the person's codes; if so, it is used up.
+pub(crate) fn spend(tx: &mut Tx<'_>, app: &App, user: UserId, typed: &str) -> Result<bool> {
+    let hash = hash(user, typed);
+    Ok(tx.execute(SPEND, params![user, &hash[..], app.clock.now()])? == 1)
+}
+
+/// The person goes into the hash, so that one guess is a guess at one person's codes only.
+fn hash(user: UserId, code: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(user.as_bytes());
+    hash.update(codes::read(code).unwrap_or_default());
+    hash.finalize().into()
+}
+
+const INSERT: &str =
+    "insert into recovery_codes (user_id, code_hash, created_at) values ($1, $2, $3)";
+const DELETE: &str = "delete from recovery_codes where user_id = $1";
+const LEFT: &str = "select count(*) from recovery_codes where user_id = $1 and used_at is null";
+const SPEND: &str = "update recovery_codes set used_at = $3
+    where user_id = $1 and code_hash = $2 and used_at is null";
+
+pub(crate) const STATEMENTS: &[&str] = &[INSERT, DELETE, LEFT, SPEND];

@@ -1,0 +1,113 @@
+//! The context of one person's recompute, which classification and every later step of the pipeline share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{AccountId, Currency, Date, Timestamp, TransactionId, UserId};
+use calc::rates::Rates;
+use db::{Tx, params};
+use wire::v1::Event;
+
+use crate::ledger::accounts::{self, Account};
+use crate::ledger::rates;
+use crate::platform::dirty_queue::DirtyTransaction;
+use crate::{App, Error, Result, outbox};
+
+/// The rows that a recompute looks at.
+#[derive(Debug, Clone)]
+pub(crate) enum RecomputeScope {
+    Everything,
+    Around(BTreeSet<DirtyTransaction>),
+}
+
+pub(crate) struct Recompute {
+    pub(crate) app: App,
+    pub(crate) user: UserId,
+    pub(crate) now: Timestamp,
+    pub(crate) today: Date,
+    pub(crate) currency: Currency,
+    pub(crate) rates: Rates,
+    /// All accounts of the person, hidden and closed ones too: money moved to a hidden account is not spent.
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) scope: RecomputeScope,
+    /// Transactions that the person just corrected: they are classified again even if nothing else changed.
+    pub(crate) corrected: BTreeSet<TransactionId>,
+    pub(crate) events: Vec<Event>,
+    /// Transactions whose classification changed.
+    pub(crate) updated: BTreeMap<AccountId, Vec<TransactionId>>,
+    /// Transactions that a rule now hides.
+    pub(crate) hidden: BTreeMap<AccountId, Vec<TransactionId>>,
+}
+
+/// The person and the accounts that an analysis covers.
+pub(crate) struct Household<'a> {
+    pub(crate) user: UserId,
+    pub(crate) today: Date,
+    pub(crate) currency: Currency,
+    pub(crate) rates: &'a Rates,
+    pub(crate) accounts: Vec<&'a Account>,
+}
+
+impl Recompute {
+    pub(crate) fn new(
+        tx: &mut Tx<'_>,
+        app: &App,
+        user: UserId,
+        scope: RecomputeScope,
+    ) -> Result<Recompute> {
+        let currency = tx.first(CURRENCY, params![user], |row| row.get(0))?;
+        let currency: Currency = currency.ok_or(Error::NotFound("user"))?;
+        Ok(Recompute {
+            app: app.clone(),
+            user,
+            now: app.clock.now(),
+            today: app.clock.today(),
+            currency,
+            rates: rates::latest_in(tx, user, currency)?,
+            accounts: accounts::all_in(tx, user)?,
+            scope,
+            corrected: BTreeSet::new(),
+            events: Vec::new(),
+            updated: BTreeMap::new(),
+            hidden: BTreeMap::new(),
+        })
+    }
+
+    /// Hidden accounts are left out, and so are those outside `only`.
+    pub(crate) fn household(&self, only: Option<&[AccountId]>) -> Household<'_> {
+        let shown =
+            |it: &&Account| it.hidden_at.is_none() && only.is_none_or(|only| only.contains(&it.id));
+        Household {
+            user: self.user,
+            today: self.today,
+            currency: self.currency,
+            rates: &self.rates,
+            accounts: self.accounts.iter().filter(shown).collect(),
+        }
+    }
+
+    pub(crate) fn account(&self, id: AccountId) -> Option<&Account> {
+        self.accounts.iter().find(|it| it.id == id)
+    }
+
+    /// Appends an event for every change to the outbox.
+    pub(crate) fn publish_events(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let updated = std::mem::take(&mut self.updated);
+        for (all, removed) in [(updated, false), (std::mem::take(&mut self.hidden), true)] {
+            for (account, ids) in all {
+                for chunk in ids.chunks(Event::IDS_MAX) {
+                    self.events.push(Event::TransactionsUpdated {
+                        account_id: account.to_string(),
+                        transaction_ids: chunk.iter().map(ToString::to_string).collect(),
+                        count: chunk.len(),
+                        removed,
+                    });
+                }
+            }
+        }
+        outbox::append(&self.app, tx, self.user, &self.events)
+    }
+}
+
+const CURRENCY: &str = "select base_currency from users where id = $1";
+
+pub(crate) const STATEMENTS: &[&str] = &[CURRENCY];

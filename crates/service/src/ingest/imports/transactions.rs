@@ -1,0 +1,416 @@
+//! Transactions of an import: new ones inserted, known ones changed or left alone, settled ones keep their id.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use base::category::Category;
+use base::draft::TransactionDraft;
+use base::{AccountId, Currency, ImportId, Money, TransactionId, UserId};
+use base::{date_from_days, days_from_date, kinds};
+use calc::enrich::{Enriched, clean, merchant_key};
+use calc::matching::{FILES, Known, Verdict, match_drafts, merged};
+use db::{Param, Tx, params};
+use wire::v1::Event;
+
+use super::accounts::Saved;
+use super::journal::Place;
+use super::{Batch, Incoming};
+use crate::classify::enrichment::{self, Told};
+use crate::ledger::accounts;
+use crate::platform::dirty_queue::DirtyTransaction;
+use crate::{App, Error, Result};
+
+/// How far from the drafts' own dates a known transaction may lie and still be one of them.
+const WINDOW_DAYS: i64 = 30;
+
+pub(super) fn save(
+    tx: &mut Tx<'_>,
+    batch: &mut Batch,
+    account: &Saved,
+    incoming: &Incoming,
+) -> Result<()> {
+    let draft = &incoming.draft;
+    let foreign = draft.transactions.iter().find(|it| it.amount.currency() != account.currency);
+    if let Some(foreign) = foreign {
+        let message = format!(
+            "a transaction in {} cannot stand on an account in {}",
+            foreign.amount.currency(),
+            account.currency
+        );
+        return Err(Error::invalid("currency", message));
+    }
+    batch.touched_everything |= account.is_new;
+    let (known, knows_hidden) = match account.is_new {
+        true => (Vec::new(), false),
+        false => known(tx, batch, account, incoming)?,
+    };
+    let verdicts = match_drafts(&known, &draft.transactions, &incoming.giver);
+    let (mut fresh, mut changed, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+    for (draft, verdict) in draft.transactions.iter().zip(&verdicts) {
+        match verdict {
+            Verdict::New => fresh.push(draft),
+            Verdict::Changed(at) => {
+                let known = &known[*at];
+                batch.journal.keep(tx, batch.user, Place::Transaction(known.id))?;
+                let seen = change(tx, batch, account, known, &merged(&known.content, draft))?;
+                if seen { &mut changed } else { &mut hidden }.push(known.id);
+            }
+            Verdict::Seen(_) | Verdict::Repeated(_) => batch.summary.seen += 1,
+        }
+    }
+    let new = fresh.len();
+    let created = insert(tx, batch, account, fresh)?;
+    let (mut removed, lost_hidden) = remove(tx, batch, account, &draft.removed)?;
+    batch.summary.new += new;
+    batch.summary.changed += changed.len() + hidden.len();
+    batch.summary.removed += removed.len();
+    if new + changed.len() + hidden.len() + removed.len() > 0 {
+        batch.changed.insert(account.id);
+    }
+    let net = created.len() as i64 - removed.len() as i64;
+    if knows_hidden || lost_hidden || batch.desk.hides() {
+        accounts::recount(tx, batch.user, account.id)?;
+    } else if net != 0 {
+        tx.execute(COUNT, params![batch.user, account.id, net])?;
+    }
+    removed.append(&mut hidden);
+    tell(batch, account, &created, &changed, &removed);
+    Ok(())
+}
+
+fn tell(
+    batch: &mut Batch,
+    account: &Saved,
+    created: &[TransactionId],
+    changed: &[TransactionId],
+    removed: &[TransactionId],
+) {
+    batch.tell(account.id, created, |account_id, transaction_ids, count| {
+        Event::TransactionsCreated { account_id, transaction_ids, count }
+    });
+    for (ids, removed) in [(changed, false), (removed, true)] {
+        batch.tell(account.id, ids, |account_id, transaction_ids, count| {
+            Event::TransactionsUpdated { account_id, transaction_ids, count, removed }
+        });
+    }
+}
+
+/// The stored transactions that a draft could mean: around its dates, still pending, or under its external id; and
+/// whether some of them are hidden.
+fn known(
+    tx: &mut Tx<'_>,
+    batch: &Batch,
+    account: &Saved,
+    incoming: &Incoming,
+) -> Result<(Vec<Known>, bool)> {
+    let drafts = &incoming.draft.transactions;
+    let Some((first, last)) = window(drafts) else { return Ok((Vec::new(), false)) };
+    let mut rows = tx.all(AROUND, params![batch.user, account.id, first, last], read)?;
+    // A file gives an id again some day; what lies far off is not the same.
+    if !incoming.giver.starts_with(FILES) {
+        let found: HashSet<&str> =
+            rows.iter().filter_map(|it| it.content.external_id.as_deref()).collect();
+        let named = drafts.iter().flat_map(|it| [&it.external_id, &it.settles]);
+        let missing: Vec<&str> =
+            named.filter_map(|it| it.as_deref()).filter(|it| !found.contains(it)).collect();
+        let mut elsewhere = Vec::new();
+        for external_id in missing {
+            let key = params![batch.user, account.id, external_id];
+            elsewhere.extend(tx.first(BY_EXTERNAL_ID, key, read)?);
+        }
+        rows.extend(elsewhere);
+    }
+    let givers = tx.all(GIVERS, params![batch.user, account.id], read_giver)?;
+    let knows_hidden = rows.iter().any(|it| it.hidden);
+    Ok((named(rows, givers), knows_hidden))
+}
+
+/// The same, looked at from outside of a batch and only for a file.
+pub(super) async fn look(
+    app: &App,
+    user: UserId,
+    account: AccountId,
+    drafts: &[TransactionDraft],
+) -> Result<Vec<Known>> {
+    let Some((first, last)) = window(drafts) else { return Ok(Vec::new()) };
+    let rows = app.db.all(AROUND, params![user, account, first, last], read).await?;
+    let givers = app.db.all(GIVERS, params![user, account], read_giver).await?;
+    Ok(named(rows, givers))
+}
+
+fn window(drafts: &[TransactionDraft]) -> Option<(i64, i64)> {
+    let days = drafts.iter().map(|it| days_from_date(it.posted_on));
+    Some((days.clone().min()? - WINDOW_DAYS, days.max()? + WINDOW_DAYS))
+}
+
+/// Each once, in the order of their ids, with the name of who brought it.
+fn named(mut rows: Vec<Stored>, givers: Vec<(ImportId, Arc<str>)>) -> Vec<Known> {
+    rows.sort_by_key(|it| it.id);
+    rows.dedup_by_key(|it| it.id);
+    let givers: HashMap<ImportId, Arc<str>> = givers.into_iter().collect();
+    let nobody: Arc<str> = "".into();
+    let name = |it: Stored| Known {
+        giver: Arc::clone(givers.get(&it.import).unwrap_or(&nobody)),
+        id: it.id,
+        content: it.content,
+    };
+    rows.into_iter().map(name).collect()
+}
+
+/// What a draft is taken to be until moves between accounts are looked for.
+fn judged(
+    batch: &mut Batch,
+    account: &Saved,
+    id: Option<TransactionId>,
+    draft: &TransactionDraft,
+) -> Enriched {
+    let told = Told {
+        id,
+        account: account.id,
+        amount_minor: draft.amount.minor(),
+        counterparty: draft.counterparty.as_deref(),
+        category: draft.category,
+    };
+    let place = (account.kind, account.subtype.as_deref());
+    let judged = batch.desk.judge_on(place, &told, &clean(&draft.description), None);
+    touch(batch, account, draft, &judged.key);
+    judged
+}
+
+/// Only what is posted bears on anything else, and where everything is looked at again there is no need for a list.
+fn touch(batch: &mut Batch, account: &Saved, content: &TransactionDraft, merchant_key: &str) {
+    if !content.pending && !batch.touched_everything {
+        batch.touched.insert(DirtyTransaction {
+            account: account.id,
+            merchant_key: merchant_key.to_owned(),
+            posted_on_days: days_from_date(content.posted_on),
+            amount_minor: content.amount.minor(),
+        });
+    }
+}
+
+/// In the order of their days, so that ids, which rise, agree with it. Hands back those that are seen.
+fn insert(
+    tx: &mut Tx<'_>,
+    batch: &mut Batch,
+    account: &Saved,
+    mut drafts: Vec<&TransactionDraft>,
+) -> Result<Vec<TransactionId>> {
+    drafts.sort_by_key(|it| it.posted_on);
+    let ids: Vec<TransactionId> =
+        drafts.iter().map(|_| batch.app.ids.make::<kinds::Transaction>()).collect();
+    let judged: Vec<Enriched> =
+        drafts.iter().map(|draft| judged(batch, account, None, draft)).collect();
+    let batch = &*batch;
+    let done = &batch.progress.done;
+    let rows = ids.iter().zip(drafts.iter().zip(&judged)).map(|(id, (draft, judged))| {
+        let [
+            posted_on,
+            state,
+            amount,
+            authorized_on,
+            description,
+            counterparty,
+            logo,
+            category,
+            external_id,
+        ] = content(draft, judged);
+        done.fetch_add(1, Ordering::Relaxed);
+        [
+            batch.user.into(),
+            posted_on,
+            (*id).into(),
+            account.id.into(),
+            state,
+            amount,
+            account.currency_param(),
+            authorized_on,
+            description,
+            counterparty,
+            logo,
+            category,
+            batch.now.into(),
+            external_id,
+            batch.now.into(),
+            batch.id.into(),
+            (&judged.counterparty).into(),
+            judged.category.map(Category::detailed).into(),
+            judged.stage.as_str().into(),
+            (&judged.key).into(),
+        ]
+    });
+    let columns = [
+        "user_id",
+        "posted_on",
+        "id",
+        "account_id",
+        "state",
+        "amount_minor",
+        "currency",
+        "authorized_on",
+        "description",
+        "told_counterparty",
+        "counterparty_logo_url",
+        "told_category",
+        "updated_at",
+        "external_id",
+        "created_at",
+        "import_id",
+        "counterparty",
+        "category",
+        "category_stage",
+        "merchant_key",
+    ];
+    tx.insert_many("transactions", columns, rows)?;
+    let seen = ids.iter().zip(drafts.iter().zip(&judged));
+    Ok(seen.filter(|(_, (draft, it))| draft.pending || !it.hidden).map(|(id, _)| *id).collect())
+}
+
+fn content<'a>(draft: &'a TransactionDraft, judged: &Enriched) -> [Param<'a>; 9] {
+    [
+        draft.posted_on.into(),
+        enrichment::state(!draft.pending, judged.hidden).into(),
+        draft.amount.minor().into(),
+        draft.authorized_on.into(),
+        (&draft.description).into(),
+        (&draft.counterparty).into(),
+        (&draft.counterparty_logo_url).into(),
+        draft.category.map(Category::detailed).into(),
+        (&draft.external_id).into(),
+    ]
+}
+
+/// Says whether it is seen.
+fn change(
+    tx: &mut Tx<'_>,
+    batch: &mut Batch,
+    account: &Saved,
+    known: &Known,
+    content_now: &TransactionDraft,
+) -> Result<bool> {
+    touch(batch, account, &known.content, &merchant_key(&known.content.description));
+    let judged = judged(batch, account, Some(known.id), content_now);
+    batch.touched_everything |= batch.desk.teaches(known.id);
+    let [
+        posted_on,
+        state,
+        amount,
+        authorized_on,
+        description,
+        counterparty,
+        logo,
+        category,
+        external_id,
+    ] = content(content_now, &judged);
+    tx.execute(
+        CHANGE,
+        &[
+            batch.user.into(),
+            known.id.into(),
+            posted_on,
+            state,
+            amount,
+            authorized_on,
+            description,
+            counterparty,
+            logo,
+            category,
+            external_id,
+            batch.now.into(),
+            (&judged.counterparty).into(),
+            judged.category.map(Category::detailed).into(),
+            judged.stage.as_str().into(),
+            (&judged.key).into(),
+        ],
+    )?;
+    Ok(content_now.pending || !judged.hidden)
+}
+
+/// Says which went, and whether some of them were hidden.
+fn remove(
+    tx: &mut Tx<'_>,
+    batch: &mut Batch,
+    account: &Saved,
+    external_ids: &[String],
+) -> Result<(Vec<TransactionId>, bool)> {
+    let (mut removed, mut lost_hidden) = (Vec::new(), false);
+    for external_id in external_ids {
+        let gone = tx.first(BY_EXTERNAL_ID, params![batch.user, account.id, external_id], read)?;
+        let Some(gone) = gone else { continue };
+        if gone.import != batch.id {
+            batch.journal.keep(tx, batch.user, Place::Transaction(gone.id))?;
+        }
+        tx.execute(REMOVE, params![batch.user, gone.id, batch.now])?;
+        touch(batch, account, &gone.content, &merchant_key(&gone.content.description));
+        removed.push(gone.id);
+        lost_hidden |= gone.hidden;
+    }
+    Ok((removed, lost_hidden))
+}
+
+/// A row as it is stored.
+struct Stored {
+    id: TransactionId,
+    content: TransactionDraft,
+    import: ImportId,
+    hidden: bool,
+}
+
+fn read_giver(row: &db::Row<'_>) -> db::Result<(ImportId, Arc<str>)> {
+    Ok((row.get(0)?, row.get::<&str>(1)?.into()))
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Stored> {
+    let currency: Currency = row.get(3)?;
+    let (state, category): (&str, Option<&str>) = (row.get(1)?, row.get(8)?);
+    Ok(Stored {
+        id: row.get(0)?,
+        import: row.get(11)?,
+        hidden: state == "hidden",
+        content: TransactionDraft {
+            external_id: row.get(9)?,
+            pending: state == "pending",
+            settles: None,
+            posted_on: date_from_days(row.get(10)?),
+            authorized_on: row.get(4)?,
+            amount: Money::new(row.get(2)?, currency),
+            description: row.get(5)?,
+            counterparty: row.get(6)?,
+            counterparty_logo_url: row.get(7)?,
+            category: category.and_then(Category::parse),
+        },
+    })
+}
+
+impl Saved {
+    fn currency_param(&self) -> Param<'_> {
+        self.currency.code().into()
+    }
+}
+
+const AROUND: &str =
+    "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
+    counterparty_logo_url, told_category, external_id, posted_on, import_id from transactions
+    where user_id = $1 and account_id = $2 and state <> 'removed' and posted_on between $3 and $4";
+// Found by its index first: SQLite would otherwise walk through all that the person has.
+const BY_EXTERNAL_ID: &str =
+    "select t.id, t.state, t.amount_minor, t.currency, t.authorized_on, t.description,
+    t.told_counterparty, t.counterparty_logo_url, t.told_category, t.external_id, t.posted_on, t.import_id
+    from transactions m join transactions t
+    on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
+    where m.user_id = $1 and m.account_id = $2 and m.external_id = $3 and t.state <> 'removed'";
+const GIVERS: &str = "select i.id, i.giver from import_accounts a
+    join imports i on i.user_id = a.user_id and i.id = a.import_id
+    where a.user_id = $1 and a.account_id = $2 and i.giver <> ''";
+// Whether it is still half of a transfer is looked at anew.
+const CHANGE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
+    description = $7, told_counterparty = $8, counterparty_logo_url = $9, told_category = $10, external_id = $11,
+    updated_at = $12, counterparty = $13, category = $14, category_stage = $15, merchant_key = $16,
+    transfer_id = null, transfer_kind = null where user_id = $1 and id = $2";
+const REMOVE: &str = "update transactions set state = 'removed', updated_at = $3
+    where user_id = $1 and id = $2";
+const COUNT: &str = "update accounts set transaction_count = transaction_count + $3
+    where user_id = $1 and id = $2";
+
+pub(super) const STATEMENTS: &[&str] = &[AROUND, BY_EXTERNAL_ID, GIVERS, CHANGE, REMOVE, COUNT];

@@ -1,0 +1,226 @@
+//! Working out how much of each benefit was used, and telling of what is about to be lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::category::Category;
+use base::draft::AccountKind;
+use base::{AccountId, BenefitId, Date, date_from_days, days_from_date};
+use calc::benefits::{
+    Account as Facts, BenefitState, Card, Entry, Mark, Marked, Match, Status, find_card,
+    match_card, summary, usage,
+};
+use db::{Tx, params};
+use wire::json::Day;
+use wire::v1::Event;
+
+use super::{EXPIRING_DAYS, Present, read};
+use crate::Result;
+use crate::classify::recompute::{Recompute, RecomputeScope};
+use crate::ledger::accounts::Account;
+
+/// The longest cycle is four years, and its credit may come late.
+const WINDOW_DAYS: i64 = 4 * 366 + 90;
+
+/// Renews the benefits of every card, or of the cards on which something was touched.
+pub(crate) fn save(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
+    let touched: Option<BTreeSet<AccountId>> = match &run.scope {
+        RecomputeScope::Everything => None,
+        RecomputeScope::Around(touched) => Some(touched.iter().map(|it| it.account).collect()),
+    };
+    let is_due = |it: &&Account| {
+        it.kind == AccountKind::Credit && touched.as_ref().is_none_or(|all| all.contains(&it.id))
+    };
+    let due: Vec<Account> = run.accounts.iter().filter(is_due).cloned().collect();
+    for account in due {
+        match product(tx, run, &account)? {
+            Some((card, opened_on)) => renew(tx, run, &account, card, opened_on)?,
+            None => forget(tx, run, account.id)?,
+        }
+    }
+    Ok(())
+}
+
+/// What the person said the card is, or what its name says.
+fn product(
+    tx: &mut Tx<'_>,
+    run: &Recompute,
+    account: &Account,
+) -> Result<Option<(&'static Card, Option<Date>)>> {
+    if account.closed_on.is_some() {
+        return Ok(None);
+    }
+    type Decision = (Option<String>, Option<Date>);
+    let said: Option<Decision> =
+        tx.first(DECISION, params![run.user, account.id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if let Some((product, opened_on)) = said {
+        return Ok(product.as_deref().and_then(find_card).map(|it| (it, opened_on)));
+    }
+    let institution = account.institution_name.as_deref().unwrap_or_default();
+    let subtype = account.subtype.as_deref().unwrap_or_default();
+    match match_card(&account.bank_name, subtype, institution) {
+        Match::One(card) => Ok(Some((card, None))),
+        // Which of several it is, only the person can say.
+        Match::Unsure(_) | Match::None => Ok(None),
+    }
+}
+
+fn renew(
+    tx: &mut Tx<'_>,
+    run: &mut Recompute,
+    account: &Account,
+    card: &'static Card,
+    opened_on: Option<Date>,
+) -> Result<()> {
+    let from = date_from_days(days_from_date(run.today) - WINDOW_DAYS);
+    let entries = tx.all(ENTRIES, params![run.user, account.id, from], read_entry)?;
+    let marks = tx.all(MARKS, params![run.user, account.id], read_mark)?;
+    let facts = Facts { opened_on, closing_day: None, closed_on: account.closed_on };
+    let usage = usage(card, &facts, &entries, &marks, run.today);
+    let figures = summary(&usage);
+    tx.execute(
+        SAVE_PRODUCT,
+        params![run.user, account.id, &card.id, figures.annual_fee_minor, figures.captured_minor],
+    )?;
+    let stored = tx.all(OF_ACCOUNT, params![run.user, account.id], read)?;
+    let mut known: BTreeMap<String, Present> =
+        stored.into_iter().map(|it| (it.benefit.clone(), it)).collect();
+    for state in &usage.current {
+        let before = known.remove(&state.benefit.id);
+        save_one(tx, run, account, state, before)?;
+    }
+    for gone in known.values() {
+        tx.execute(FORGET, params![run.user, gone.id])?;
+    }
+    Ok(())
+}
+
+fn save_one(
+    tx: &mut Tx<'_>,
+    run: &mut Recompute,
+    account: &Account,
+    state: &BenefitState<'_>,
+    before: Option<Present>,
+) -> Result<()> {
+    let id: BenefitId = before.as_ref().map_or_else(|| run.app.ids.make(), |it| it.id);
+    let mut now = Present {
+        id,
+        account_id: account.id,
+        benefit: state.benefit.id.clone(),
+        cycle_start_on: state.cycle.start,
+        cycle_end_on: state.cycle.end,
+        expires_on: state.expires_on,
+        total_minor: state.total_minor,
+        used_minor: state.used_minor,
+        status: state.status,
+        activated: state.activated,
+        told_cycle_on: before.as_ref().and_then(|it| it.told_cycle_on),
+        updated_at: before.as_ref().map_or(run.now, |it| it.updated_at),
+    };
+    // Once a cycle, so that nobody is told the same thing every day; and not of a card that is hidden.
+    if account.hidden_at.is_none()
+        && now.expires_within(EXPIRING_DAYS, run.today)
+        && now.told_cycle_on != Some(now.cycle_start_on)
+    {
+        now.told_cycle_on = Some(now.cycle_start_on);
+        run.events.push(Event::BenefitExpiring {
+            benefit_id: id.to_string(),
+            account_id: account.id.to_string(),
+            expires_on: Day(now.expires_on),
+        });
+    }
+    if before.as_ref() == Some(&now) {
+        return Ok(());
+    }
+    if before.is_some() {
+        now.updated_at = run.now;
+        tx.execute(FORGET, params![run.user, id])?;
+    }
+    let activated = if now.activated { "yes" } else { "no" };
+    tx.execute(
+        INSERT,
+        params![
+            run.user,
+            id,
+            account.id,
+            &now.benefit,
+            now.cycle_start_on,
+            now.cycle_end_on,
+            now.expires_on,
+            now.total_minor,
+            now.used_minor,
+            Status::as_str(now.status),
+            activated,
+            now.told_cycle_on,
+            now.updated_at
+        ],
+    )?;
+    Ok(())
+}
+
+fn forget(tx: &mut Tx<'_>, run: &Recompute, account: AccountId) -> Result<()> {
+    tx.execute(FORGET_PRODUCT, params![run.user, account])?;
+    tx.execute(FORGET_OF_ACCOUNT, params![run.user, account])?;
+    Ok(())
+}
+
+fn read_entry(row: &db::Row<'_>) -> db::Result<Entry> {
+    let category: Option<&str> = row.get(6)?;
+    Ok(Entry {
+        id: row.get(0)?,
+        on: row.get(1)?,
+        authorized_on: row.get(2)?,
+        amount_minor: row.get(3)?,
+        description: row.get(4)?,
+        key: row.get::<Option<String>>(5)?.unwrap_or_default(),
+        category: category.and_then(Category::parse),
+    })
+}
+
+fn read_mark(row: &db::Row<'_>) -> db::Result<Mark> {
+    let what: &str = row.get(1)?;
+    let used_minor = row.get(3)?;
+    Ok(Mark {
+        benefit: row.get(0)?,
+        on: row.get(2)?,
+        what: if what == "activated" { Marked::Activated } else { Marked::Used(used_minor) },
+    })
+}
+
+const DECISION: &str =
+    "select product, opened_on from cards where user_id = $1 and account_id = $2";
+// Joined to itself, so that SQLite walks over the account's rows and not over all of the person's.
+const ENTRIES: &str =
+    "select t.id, t.posted_on, t.authorized_on, t.amount_minor, t.description, t.merchant_key,
+    t.category from transactions m
+    join transactions t on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
+    where m.user_id = $1 and m.account_id = $2 and m.posted_on >= $3 and t.state = 'posted'";
+const MARKS: &str = "select benefit, what, cycle_start_on, used_minor from benefit_marks
+    where user_id = $1 and account_id = $2";
+const SAVE_PRODUCT: &str =
+    "insert into card_products (user_id, account_id, product, annual_fee_minor, captured_minor)
+    values ($1, $2, $3, $4, $5) on conflict (user_id, account_id) do update set
+    product = excluded.product, annual_fee_minor = excluded.annual_fee_minor,
+    captured_minor = excluded.captured_minor";
+const OF_ACCOUNT: &str =
+    "select id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on, total_minor,
+    used_minor, status, activated, told_cycle_on, updated_at from benefits
+    where user_id = $1 and account_id = $2";
+const FORGET: &str = "delete from benefits where user_id = $1 and id = $2";
+const FORGET_PRODUCT: &str = "delete from card_products where user_id = $1 and account_id = $2";
+const FORGET_OF_ACCOUNT: &str = "delete from benefits where user_id = $1 and account_id = $2";
+const INSERT: &str =
+    "insert into benefits (user_id, id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on,
+    total_minor, used_minor, status, activated, told_cycle_on, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+
+pub(super) const STATEMENTS: &[&str] = &[
+    DECISION,
+    ENTRIES,
+    MARKS,
+    SAVE_PRODUCT,
+    OF_ACCOUNT,
+    FORGET,
+    FORGET_PRODUCT,
+    FORGET_OF_ACCOUNT,
+    INSERT,
+];

@@ -1,0 +1,79 @@
+//! The recompute of one person: which rows are dirty, and the order of the steps.
+
+use base::UserId;
+use db::{Tx, params};
+
+use super::ledger::ledger_of_pages;
+use super::{METHOD, pages};
+use crate::classify::enrichment;
+use crate::classify::recompute::{Recompute, RecomputeScope};
+use crate::insights::{benefits, income, recurring, scores};
+use crate::platform::dirty_queue::DirtyTransaction;
+use crate::platform::person_lock;
+use crate::{App, Result};
+
+pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> {
+    if !person_lock::lock(tx, user)? {
+        return Ok(());
+    }
+    let Some((scope, asked)) = wanted(tx, app, user)? else { return Ok(()) };
+    let mut run = Recompute::new(tx, app, user, scope)?;
+    enrichment::settle(tx, &mut run)?;
+    recurring::find(tx, &mut run)?;
+    pages::renew(tx, &run)?;
+    let ledger = ledger_of_pages(tx, &run.household(None))?;
+    let income = income::save(tx, &mut run, &ledger)?;
+    let missing = scores::save(tx, &mut run, &ledger, &income)?;
+    benefits::save(tx, &mut run)?;
+    finish(tx, run, asked, missing.as_deref())
+}
+
+/// What there is to do, and how often it was asked for; nothing when another process has just done it.
+fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(RecomputeScope, i64)>> {
+    let work =
+        tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;
+    let Some((everything_at, asked)) = work else { return Ok(None) };
+    let done = tx.first(DONE, params![user, *METHOD], |row| row.get::<i64>(0))?;
+    let today = base::days_from_date(app.clock.today());
+    if everything_at.is_some() || done != Some(today) {
+        return Ok(Some((RecomputeScope::Everything, asked)));
+    }
+    let touched = tx.all(CHANGES, params![user], |row| {
+        Ok(DirtyTransaction {
+            account: row.get(0)?,
+            merchant_key: row.get(1)?,
+            posted_on_days: row.get(2)?,
+            amount_minor: row.get(3)?,
+        })
+    })?;
+    Ok(Some((RecomputeScope::Around(touched.into_iter().collect()), asked)))
+}
+
+/// Publishes the events, empties the person's part of the dirty queue and records the recompute.
+fn finish(
+    tx: &mut Tx<'_>,
+    mut run: Recompute,
+    asked: i64,
+    scores_missing: Option<&str>,
+) -> Result<()> {
+    run.publish_events(tx)?;
+    tx.execute(CLEAR_CHANGES, params![run.user])?;
+    tx.execute(CLEAR_WORK, params![run.user, asked])?;
+    tx.execute(SAVE_DONE, params![run.user, *METHOD, run.today, run.now, scores_missing])?;
+    Ok(())
+}
+
+const WORK: &str = "select everything_at, asked from insight_work where user_id = $1";
+const DONE: &str = "select computed_on from insights where user_id = $1 and method = $2";
+const CHANGES: &str =
+    "select account_id, merchant_key, posted_on, amount_minor from insight_changes
+    where user_id = $1";
+const CLEAR_CHANGES: &str = "delete from insight_changes where user_id = $1";
+const CLEAR_WORK: &str = "delete from insight_work where user_id = $1 and asked = $2";
+const SAVE_DONE: &str =
+    "insert into insights (user_id, method, computed_on, computed_at, scores_missing)
+    values ($1, $2, $3, $4, $5) on conflict (user_id) do update set method = excluded.method,
+    computed_on = excluded.computed_on, computed_at = excluded.computed_at,
+    scores_missing = excluded.scores_missing";
+
+pub(super) const STATEMENTS: &[&str] = &[WORK, DONE, CHANGES, CLEAR_CHANGES, CLEAR_WORK, SAVE_DONE];

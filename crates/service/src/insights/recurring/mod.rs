@@ -1,0 +1,276 @@
+//! Recurring streams: what comes and goes again and again, as it was last worked out.
+
+mod calendar;
+mod find;
+mod one;
+
+use base::category::Category;
+use base::{AccountId, Currency, Date, Money, StreamId, Timestamp, TransactionId, date_from_days};
+pub use calc::recurring::Status;
+use calc::recurring::{AmountClass, Confidence};
+pub use calc::recurring::{Frequency, PriceChange};
+use db::params;
+use wire::json::{Day, Moment, Number};
+use wire::v1::{self, Scope};
+
+use crate::access::users;
+use crate::ledger::{accounts, rates};
+use crate::{App, Caller, Error, Result};
+
+pub use calendar::{Due, State, month};
+pub(crate) use find::{find, inflows};
+pub use one::{Payment, get};
+
+base::words!(Direction { Inflow => "inflow", Outflow => "outflow" });
+base::words!(Kind {
+    Income => "income",
+    Subscription => "subscription",
+    Bill => "bill",
+    Transfer => "transfer",
+    Other => "other",
+});
+
+/// How many transactions of a stream an answer names.
+const SHOWN_TRANSACTIONS: usize = 24;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stream {
+    pub id: StreamId,
+    pub account_id: AccountId,
+    pub direction: Direction,
+    pub merchant_key: String,
+    pub currency: Currency,
+    pub name: String,
+    pub counterparty: Option<String>,
+    pub counterparty_logo_url: Option<String>,
+    pub category: Option<Category>,
+    pub kind: Kind,
+    pub frequency: Frequency,
+    pub status: Status,
+    pub confidence: Confidence,
+    pub amount_class: AmountClass,
+    pub average_minor: i64,
+    pub last_minor: i64,
+    pub min_minor: i64,
+    pub max_minor: i64,
+    pub monthly_minor: i64,
+    pub first_on: Date,
+    pub last_on: Date,
+    pub next_expected_on: Option<Date>,
+    /// Newest first.
+    pub transactions: Vec<TransactionId>,
+    pub price_changes: Vec<PriceChange>,
+    pub missed_on: Vec<Date>,
+    pub updated_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filter {
+    /// All of them when absent.
+    pub status: Option<Status>,
+    pub account_id: Option<AccountId>,
+    pub direction: Option<Direction>,
+}
+
+/// Streams with the names of their accounts, and what the active ones among them come to in a month.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub as_of: Timestamp,
+    pub currency: Currency,
+    pub monthly_inflow_minor: i64,
+    pub monthly_outflow_minor: i64,
+    pub streams: Vec<(Stream, String)>,
+}
+
+/// Active ones first, then by the next expected date. Streams of hidden accounts are left out unless asked for by id.
+pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Listed> {
+    caller.require(Scope::RecurringRead)?;
+    listed(app, caller, filter).await
+}
+
+/// The same for parts of the product that ask for another right.
+pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result<Listed> {
+    let accounts = accounts::all(app, caller).await?;
+    if let Some(wanted) = filter.account_id
+        && !accounts.iter().any(|it| it.id == wanted)
+    {
+        return Err(Error::NotFound("account"));
+    }
+    let as_of = app.db.first(COMPUTED_AT, params![caller.user], |row| row.get(0)).await?;
+    let mut streams = Vec::new();
+    for stream in app.db.all(LIST, params![caller.user], read).await? {
+        let account = accounts.iter().find(|it| it.id == stream.account_id);
+        let Some(account) = account else { continue };
+        let shown = match filter.account_id {
+            Some(wanted) => wanted == account.id,
+            None => account.hidden_at.is_none(),
+        };
+        let wanted = filter.status.is_none_or(|it| it == stream.status)
+            && filter.direction.is_none_or(|it| it == stream.direction);
+        if shown && wanted {
+            streams.push((stream, account.name.clone()));
+        }
+    }
+    streams.sort_by_key(|(it, _)| {
+        (it.status == Status::Ended, it.next_expected_on.is_none(), it.next_expected_on, it.id)
+    });
+    let currency = users::base_currency(app, caller).await?;
+    let rates = rates::latest(app, caller, currency).await?;
+    let monthly = |direction| -> i64 {
+        let active = streams.iter().map(|(it, _)| it).filter(|it| it.status == Status::Active);
+        let of_kind = active.filter(|it| it.direction == direction);
+        // Without a rate its worth is unknown, and it is left out rather than guessed.
+        let worth = of_kind.filter_map(|it| rates.to_base(it.monthly_minor, it.currency));
+        worth.fold(0, i64::saturating_add)
+    };
+    Ok(Listed {
+        as_of: as_of.unwrap_or_else(|| app.clock.now()),
+        currency,
+        monthly_inflow_minor: monthly(Direction::Inflow),
+        monthly_outflow_minor: monthly(Direction::Outflow),
+        streams,
+    })
+}
+
+/// The stream that a transaction of that account and merchant is part of.
+pub(crate) async fn of_transaction(
+    app: &App,
+    caller: &Caller,
+    (account, merchant_key): (AccountId, &str),
+    transaction: TransactionId,
+) -> Result<Option<Stream>> {
+    let of_merchant = params![caller.user, account, merchant_key];
+    let streams = app.db.all(OF_MERCHANT, of_merchant, read).await?;
+    Ok(streams.into_iter().find(|it| it.transactions.contains(&transaction)))
+}
+
+impl From<&Listed> for v1::Recurring {
+    fn from(listed: &Listed) -> v1::Recurring {
+        let Listed { currency, monthly_inflow_minor, monthly_outflow_minor, .. } = *listed;
+        let money = |minor| Number::from(Money::new(minor, currency));
+        v1::Recurring {
+            as_of: Moment(listed.as_of),
+            totals: v1::StreamTotals {
+                monthly_inflow: money(monthly_inflow_minor),
+                monthly_outflow: money(monthly_outflow_minor),
+                monthly_net: money(monthly_inflow_minor.saturating_sub(monthly_outflow_minor)),
+            },
+            streams: listed.streams.iter().map(|(it, account)| shown(it, account)).collect(),
+        }
+    }
+}
+
+fn shown(stream: &Stream, account_name: &str) -> v1::Stream {
+    let money = |minor| Number::from(Money::new(minor, stream.currency));
+    let change = |it: &PriceChange| v1::PriceChange {
+        date: Day(it.on),
+        from_amount: money(it.from_minor),
+        to_amount: money(it.to_minor),
+    };
+    v1::Stream {
+        id: stream.id.to_string(),
+        name: stream.name.clone(),
+        counterparty_name: stream.counterparty.clone(),
+        counterparty_logo_url: stream.counterparty_logo_url.clone(),
+        account_id: stream.account_id.to_string(),
+        account_name: account_name.to_owned(),
+        currency: stream.currency.to_string(),
+        cash_flow_direction: stream.direction.as_str(),
+        stream_type: stream.kind.as_str(),
+        category_label: stream.category.map(Category::label),
+        category_tier1: stream.category.map(Category::primary),
+        category_tier2: stream.category.map(Category::detailed),
+        frequency: stream.frequency.as_str(),
+        status: stream.status.as_str(),
+        confidence: stream.confidence.as_str(),
+        average_amount: money(stream.average_minor),
+        last_amount: money(stream.last_minor),
+        min_amount: money(stream.min_minor),
+        max_amount: money(stream.max_minor),
+        amount_is_variable: stream.amount_class.is_variable(),
+        monthly_amount: money(stream.monthly_minor),
+        first_date: Day(stream.first_on),
+        last_date: Day(stream.last_on),
+        next_expected_date: stream.next_expected_on.map(Day),
+        occurrence_count: stream.transactions.len() as i64,
+        transaction_ids: stream
+            .transactions
+            .iter()
+            .take(SHOWN_TRANSACTIONS)
+            .map(ToString::to_string)
+            .collect(),
+        price_changes: stream.price_changes.iter().map(change).collect(),
+        missed_dates: stream.missed_on.iter().copied().map(Day).collect(),
+        updated_at: Moment(stream.updated_at),
+    }
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Stream> {
+    fn word<T>(
+        row: &db::Row<'_>,
+        column: usize,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> db::Result<T> {
+        let text: &str = row.get(column)?;
+        let unknown = || db::Error::Decode { column, reason: format!("unknown word {text}") };
+        parse(text).ok_or_else(unknown)
+    }
+    let category: Option<&str> = row.get(8)?;
+    let ids: &[u8] = row.get(22)?;
+    let id = |bytes: &[u8]| {
+        let mut id = [0; 16];
+        id.copy_from_slice(bytes);
+        TransactionId::from_bytes(id)
+    };
+    let numbers = |column: usize| -> db::Result<Vec<i64>> {
+        serde_json::from_str(row.get(column)?)
+            .map_err(|error| db::Error::Decode { column, reason: error.to_string() })
+    };
+    let price_change =
+        |it: &[i64]| PriceChange { on: date_from_days(it[0]), from_minor: it[1], to_minor: it[2] };
+    Ok(Stream {
+        id: row.get(0)?,
+        account_id: row.get(1)?,
+        direction: word(row, 2, Direction::parse)?,
+        merchant_key: row.get(3)?,
+        currency: row.get(4)?,
+        name: row.get(5)?,
+        counterparty: row.get(6)?,
+        counterparty_logo_url: row.get(7)?,
+        category: category.and_then(Category::parse),
+        kind: word(row, 9, Kind::parse)?,
+        frequency: word(row, 10, Frequency::parse)?,
+        status: word(row, 11, Status::parse)?,
+        confidence: word(row, 12, Confidence::parse)?,
+        amount_class: word(row, 13, AmountClass::parse)?,
+        average_minor: row.get(14)?,
+        last_minor: row.get(15)?,
+        min_minor: row.get(16)?,
+        max_minor: row.get(17)?,
+        monthly_minor: row.get(18)?,
+        first_on: row.get(19)?,
+        last_on: row.get(20)?,
+        next_expected_on: row.get(21)?,
+        transactions: ids.chunks_exact(16).map(id).collect(),
+        price_changes: numbers(23)?.chunks_exact(3).map(price_change).collect(),
+        missed_on: numbers(24)?.into_iter().map(date_from_days).collect(),
+        updated_at: row.get(25)?,
+    })
+}
+
+const LIST: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
+    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
+    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
+    price_changes, missed_on, updated_at from streams where user_id = $1";
+const OF_MERCHANT: &str =
+    "select id, account_id, direction, merchant_key, currency, name, counterparty,
+    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
+    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
+    price_changes, missed_on, updated_at from streams
+    where user_id = $1 and account_id = $2 and merchant_key = $3";
+const COMPUTED_AT: &str = "select computed_at from insights where user_id = $1";
+
+pub(crate) fn statements() -> Vec<&'static str> {
+    [&[LIST, OF_MERCHANT, COMPUTED_AT], calendar::STATEMENTS, find::STATEMENTS, one::STATEMENTS]
+        .concat()
+}

@@ -1,0 +1,226 @@
+//! Scores: one observation a day, with the reasons for it, or what is still missing.
+
+use base::{Date, Money};
+use calc::income::Income;
+use calc::ledger::Ledger;
+use calc::scores::{Coverage, Missing, Scores, Step, StepKind, coverage, inputs, score};
+use db::{Tx, params};
+use serde::{Deserialize, Serialize};
+use wire::json::Day;
+use wire::v1::{self, Code, Event, Scope};
+
+use crate::classify::recompute::Recompute;
+use crate::insights::income;
+use crate::{App, Caller, Error, Result};
+
+/// Whole numbers from 0 to 100, as of one day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    pub observed_on: Date,
+    pub evenkeel: i64,
+    pub recovery: i64,
+    pub capacity: i64,
+    pub baseline: i64,
+    pub explanation: Explanation,
+}
+
+/// Why the numbers are what they are, in words made together with them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Of the method.
+    pub version: u32,
+    /// steady, mixed or fragile.
+    pub band: String,
+    pub reasons: Vec<Reason>,
+    /// The component that costs the most points.
+    pub largest_drag: Option<String>,
+    /// What would help most, the most helpful first.
+    pub next_steps: Vec<String>,
+    /// What the numbers are drawn from.
+    pub coverage: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    pub component: String,
+    pub part: String,
+    /// The quantity as a person says it.
+    pub said: String,
+    pub points_hundredths: i64,
+    /// Points that the blend lacks because of it.
+    pub lost_hundredths: i64,
+}
+
+impl From<&Observation> for v1::Scores {
+    fn from(it: &Observation) -> v1::Scores {
+        v1::Scores {
+            observation_date: Day(it.observed_on),
+            recovery: it.recovery,
+            capacity: it.capacity,
+            baseline: it.baseline,
+            evenkeel: it.evenkeel,
+        }
+    }
+}
+
+pub async fn get(app: &App, caller: &Caller) -> Result<Observation> {
+    caller.require(Scope::ScoresRead)?;
+    let not_ready = |message| Error::Conflict { code: Code::ScoresNotReady, message };
+    latest(app, caller).await?.map_err(not_ready)
+}
+
+/// The latest observation, or what is missing for one.
+pub(crate) async fn latest(app: &App, caller: &Caller) -> Result<Result<Observation, String>> {
+    if income::limited(caller) {
+        let (ledger, income, currency) = income::ledger_of(app, caller).await?;
+        let observed = observe(&ledger, &income, app.clock.today(), currency);
+        return Ok(observed.map_err(|missing| sentence(&missing)));
+    }
+    let missing = app.db.first(MISSING, params![caller.user], |row| row.get(0)).await?;
+    match missing {
+        None => Ok(Err(NOT_LOOKED_AT.to_owned())),
+        Some(Some(missing)) => Ok(Err(missing)),
+        Some(None) => {
+            let found = app.db.first(LATEST, params![caller.user], read).await?;
+            Ok(found.ok_or_else(|| NOT_LOOKED_AT.to_owned()))
+        }
+    }
+}
+
+/// The observations of some days, oldest first, for a chart.
+pub async fn history(app: &App, caller: &Caller, from: Date, to: Date) -> Result<Vec<Observation>> {
+    caller.require(Scope::ScoresRead)?;
+    if income::limited(caller) {
+        return Err(Error::NotFound("scores"));
+    }
+    Ok(app.db.all(BETWEEN, params![caller.user, from, to], read).await?)
+}
+
+/// Observes today and tells if a number changed. Answers what is missing, if anything.
+pub(crate) fn save(
+    tx: &mut Tx<'_>,
+    run: &mut Recompute,
+    ledger: &Ledger,
+    income: &Income,
+) -> Result<Option<String>> {
+    let observed = match observe(ledger, income, run.today, run.currency) {
+        Ok(observed) => observed,
+        Err(missing) => return Ok(Some(sentence(&missing))),
+    };
+    let before = tx.first(LATEST, params![run.user], read)?;
+    if before.as_ref() == Some(&observed) {
+        return Ok(None);
+    }
+    let text = serde_json::to_string(&observed.explanation);
+    let text = text.map_err(|error| Error::internal(format!("writing reasons: {error}")))?;
+    let Observation { observed_on, evenkeel, recovery, capacity, baseline, .. } = observed;
+    tx.execute(
+        SAVE,
+        params![run.user, observed_on, evenkeel, recovery, capacity, baseline, &text],
+    )?;
+    let numbers = |it: &Observation| [it.evenkeel, it.recovery, it.capacity, it.baseline];
+    if before.as_ref().map(numbers) != Some(numbers(&observed)) {
+        run.events.push(Event::ScoreUpdated { observation_date: Day(observed_on) });
+    }
+    Ok(None)
+}
+
+fn observe(
+    ledger: &Ledger,
+    income: &Income,
+    today: Date,
+    currency: base::Currency,
+) -> Result<Observation, Vec<Missing>> {
+    let scores = score(&inputs(ledger, income)?);
+    Ok(Observation {
+        observed_on: today,
+        evenkeel: scores.evenkeel.whole(),
+        recovery: scores.recovery.whole(),
+        capacity: scores.capacity.whole(),
+        baseline: scores.baseline.whole(),
+        explanation: explained(&scores, &coverage(ledger, income), currency),
+    })
+}
+
+fn explained(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Explanation {
+    let reasons = scores.components.iter().map(|it| Reason {
+        component: it.component.as_str().to_owned(),
+        part: it.component.part().as_str().to_owned(),
+        said: it.said(),
+        points_hundredths: it.points.hundredths(),
+        lost_hundredths: it.lost.hundredths(),
+    });
+    let money = |minor: i64| Money::new(minor, currency).to_string();
+    let mut covers = format!(
+        "Drawn from {} linked accounts over {} months; {}.{} % of the money that came in is explained.",
+        coverage.accounts,
+        coverage.months,
+        coverage.explained_percent_tenths / 10,
+        coverage.explained_percent_tenths % 10
+    );
+    if coverage.unseen_card_payments_minor > 0 {
+        covers += &format!(
+            " {} went to cards that are not linked.",
+            money(coverage.unseen_card_payments_minor)
+        );
+    }
+    Explanation {
+        version: scores.version,
+        band: scores.evenkeel.band().as_str().to_owned(),
+        reasons: reasons.collect(),
+        largest_drag: scores.largest_drag.map(|it| it.as_str().to_owned()),
+        next_steps: scores.steps.iter().map(|it| step(it, &money)).collect(),
+        coverage: covers,
+    }
+}
+
+fn step(step: &Step, money: &dyn Fn(i64) -> String) -> String {
+    let tenths = |hundredths: i64| format!("{}.{}", hundredths / 100, hundredths % 100 / 10);
+    let amount = money(step.amount_minor.unwrap_or(0));
+    let what = match step.kind {
+        StepKind::MoreAtHand => format!("{amount} more at hand"),
+        StepKind::FewerObligations => format!("{amount} less rent and debt a month"),
+        StepKind::FewerBadMonths => "One month fewer with an overdraft or a late fee".to_owned(),
+    };
+    format!(
+        "{what}: {} +{}, overall +{}",
+        step.part.as_str(),
+        tenths(step.part_gain.hundredths()),
+        tenths(step.evenkeel_gain.hundredths())
+    )
+}
+
+fn sentence(missing: &[Missing]) -> String {
+    let parts: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    format!("scores need {}", parts.join(", and "))
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Observation> {
+    let text: &str = row.get(5)?;
+    let bad = |error: serde_json::Error| db::Error::Decode { column: 5, reason: error.to_string() };
+    Ok(Observation {
+        observed_on: row.get(0)?,
+        evenkeel: row.get(1)?,
+        recovery: row.get(2)?,
+        capacity: row.get(3)?,
+        baseline: row.get(4)?,
+        explanation: serde_json::from_str(text).map_err(bad)?,
+    })
+}
+
+const NOT_LOOKED_AT: &str =
+    "scores need data that has been looked at; bring some in, or ask again in a moment";
+const MISSING: &str = "select scores_missing from insights where user_id = $1";
+const LATEST: &str =
+    "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores
+    where user_id = $1 order by observed_on desc limit 1";
+const BETWEEN: &str =
+    "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores
+    where user_id = $1 and observed_on between $2 and $3 order by observed_on";
+const SAVE: &str =
+    "insert into scores (user_id, observed_on, evenkeel, recovery, capacity, baseline, explanation)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict (user_id, observed_on) do update set
+    evenkeel = excluded.evenkeel, recovery = excluded.recovery, capacity = excluded.capacity,
+    baseline = excluded.baseline, explanation = excluded.explanation";
+
+pub(crate) const STATEMENTS: &[&str] = &[MISSING, LATEST, BETWEEN, SAVE];

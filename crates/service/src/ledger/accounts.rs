@@ -1,0 +1,291 @@
+//! Linked accounts: what they are, and what the person chose to hide.
+
+use base::draft::AccountKind;
+use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp, UserId};
+use db::params;
+use wire::json::{Day, Moment, Number};
+use wire::v1::{self, Code, Scope};
+
+use crate::platform::audit::{self, Note};
+use crate::platform::dirty_queue;
+use crate::{App, Caller, Error, Result};
+
+#[derive(Debug, Clone)]
+pub struct Account {
+    pub id: AccountId,
+    /// The person's own for it, or else the bank's.
+    pub name: String,
+    /// What the bank calls it, and so what its texts say.
+    pub bank_name: String,
+    pub mask: Option<String>,
+    pub kind: AccountKind,
+    pub subtype: Option<String>,
+    pub currency: Currency,
+    pub institution_name: Option<String>,
+    pub institution_logo: Option<String>,
+    pub balance_current_minor: Option<i64>,
+    pub balance_available_minor: Option<i64>,
+    pub balance_limit_minor: Option<i64>,
+    pub balance_as_of: Option<Timestamp>,
+    pub interest_rate: Option<Fixed9>,
+    pub apy_display: Option<String>,
+    pub next_payment_due_on: Option<Date>,
+    /// Since the bank, or the person, says that it is no more.
+    pub closed_on: Option<Date>,
+    /// Whether only the person says so, and can take it back.
+    pub closed_by_person: bool,
+    pub hidden_at: Option<Timestamp>,
+    pub updated_at: Timestamp,
+    pub source: String,
+    pub connection_status: String,
+    /// What is wrong with how it is kept up to date, and what to do; plain text, partly in a stranger's words.
+    pub attention: Option<String>,
+}
+
+impl From<&Account> for v1::Account {
+    fn from(account: &Account) -> v1::Account {
+        let money = |minor: Option<i64>| {
+            minor.map(|minor| Number::from(Money::new(minor, account.currency)))
+        };
+        v1::Account {
+            id: account.id.to_string(),
+            name: account.name.clone(),
+            mask: account.mask.clone(),
+            r#type: account.kind.as_str(),
+            subtype: account.subtype.clone(),
+            status: if account.closed_on.is_some() { "closed" } else { "open" },
+            connection_status: account.connection_status.clone(),
+            hidden: account.hidden_at.is_some(),
+            currency: account.currency.to_string(),
+            balance_available: money(account.balance_available_minor),
+            balance_current: money(account.balance_current_minor),
+            balance_limit: money(account.balance_limit_minor),
+            interest_rate_percentage: account.interest_rate.map(Number::from),
+            apy_percent_display: account.apy_display.clone(),
+            next_payment_due_date: account.next_payment_due_on.map(Day),
+            institution_name: account.institution_name.clone(),
+            institution_logo: account.institution_logo.clone(),
+            external_source: account.source.clone(),
+            as_of: account.balance_as_of.map(Moment),
+            updated_at: Moment(account.updated_at),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Open,
+    Closed,
+    All,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Filter {
+    pub status: Status,
+    pub include_hidden: bool,
+}
+
+/// The accounts a caller may see, by type and then by name.
+pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Vec<Account>> {
+    caller.require(Scope::AccountsRead)?;
+    let mut accounts = all(app, caller).await?;
+    accounts.retain(|account| {
+        let status = match filter.status {
+            Status::Open => account.closed_on.is_none(),
+            Status::Closed => account.closed_on.is_some(),
+            Status::All => true,
+        };
+        status && (filter.include_hidden || account.hidden_at.is_none())
+    });
+    Ok(accounts)
+}
+
+/// Every account of the caller's, whatever its state.
+pub(crate) async fn all(app: &App, caller: &Caller) -> Result<Vec<Account>> {
+    let mut accounts = app.db.all(ALL, params![caller.user], read).await?;
+    accounts.retain(|it| caller.may_see(it.id));
+    accounts.sort_by(|a, b| (a.kind, &a.name, a.id).cmp(&(b.kind, &b.name, b.id)));
+    Ok(accounts)
+}
+
+/// The same for the person themselves, inside a transaction.
+pub(crate) fn all_in(tx: &mut db::Tx<'_>, user: UserId) -> Result<Vec<Account>> {
+    let mut accounts = tx.all(ALL, params![user], read)?;
+    accounts.sort_by_key(|it| it.id);
+    Ok(accounts)
+}
+
+/// Counts anew what is seen of an account, where more than came and went has changed.
+pub(crate) fn recount(tx: &mut db::Tx<'_>, user: UserId, id: AccountId) -> Result<()> {
+    tx.execute(RECOUNT, params![user, id])?;
+    Ok(())
+}
+
+/// One account, whatever its state.
+pub async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
+    caller.require(Scope::AccountsRead)?;
+    known(app, caller, id).await
+}
+
+/// The same for parts of the product that ask for another right.
+pub(crate) async fn known(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
+    let found = app.db.first(GET, params![caller.user, id], read).await?;
+    found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))
+}
+
+/// Hides an account from lists and totals, or shows it again. Nothing is lost by it.
+pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool) -> Result<()> {
+    let (action, said) = match hidden {
+        true => ("account.hide", "Hid"),
+        false => ("account.show", "Shows again"),
+    };
+    change(app, caller, id, move |tx, change| {
+        let at = hidden.then_some(change.now);
+        tx.execute(SET_HIDDEN, params![change.user, id, at, change.now])?;
+        Ok((action, format!("{said} the account {}", change.account.name)))
+    })
+    .await
+}
+
+/// Gives an account the person's own name, or the bank's again.
+pub async fn rename(app: &App, caller: &Caller, id: AccountId, name: Option<&str>) -> Result<()> {
+    let name = name.map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
+    if name.as_deref().is_some_and(|it| it.chars().count() > 80 || it.contains(char::is_control)) {
+        return Err(Error::invalid("name", "name must have at most 80 characters on one line"));
+    }
+    change(app, caller, id, move |tx, change| {
+        tx.execute(RENAME, params![change.user, id, &name, change.now])?;
+        let Account { name: before, bank_name, .. } = &change.account;
+        let now = name.as_ref().unwrap_or(bank_name);
+        Ok(("account.rename", format!("Renamed the account {before} to {now}")))
+    })
+    .await
+}
+
+/// The person has the account no more. It keeps its history, and holds nothing from that day on.
+pub async fn close(app: &App, caller: &Caller, id: AccountId, on: Date) -> Result<()> {
+    if on > app.clock.today() {
+        return Err(Error::invalid("closed_on", "closed_on must not be after today"));
+    }
+    change(app, caller, id, move |tx, change| {
+        if change.account.closed_on.is_some() {
+            return Err(conflict("this account is closed already"));
+        }
+        tx.execute(SET_CLOSED, params![change.user, id, Some(on), change.now])?;
+        Ok(("account.close", format!("Closed the account {} as of {on}", change.account.name)))
+    })
+    .await
+}
+
+/// Takes back what `close` said. What the bank closed stays closed.
+pub async fn reopen(app: &App, caller: &Caller, id: AccountId) -> Result<()> {
+    change(app, caller, id, move |tx, change| {
+        match (change.account.closed_on, change.account.closed_by_person) {
+            (None, _) => return Err(conflict("this account is open")),
+            (Some(_), false) => {
+                let message = "the bank says that this account is closed; only it can reopen it";
+                return Err(conflict(message));
+            }
+            (Some(_), true) => {}
+        }
+        tx.execute(SET_CLOSED, params![change.user, id, None::<Date>, change.now])?;
+        Ok(("account.reopen", format!("Reopened the account {}", change.account.name)))
+    })
+    .await
+}
+
+fn conflict(message: &str) -> Error {
+    Error::Conflict { code: Code::Conflict, message: message.to_owned() }
+}
+
+/// An account about to be changed, as it is before.
+struct Change {
+    user: UserId,
+    now: Timestamp,
+    account: Account,
+}
+
+/// What every change of an account by its person has in common: it is theirs, it is written down, and every figure
+/// over all accounts may follow.
+async fn change(
+    app: &App,
+    caller: &Caller,
+    id: AccountId,
+    make: impl FnOnce(&mut db::Tx<'_>, &Change) -> Result<(&'static str, String)> + Send + 'static,
+) -> Result<()> {
+    caller.require_owner("account")?;
+    let (caller, now) = (caller.clone(), app.clock.now());
+    let work = move |tx: &mut db::Tx<'_>| {
+        let user = caller.user;
+        let found = tx.first(GET, params![user, id], read)?;
+        let account = found.ok_or(Error::NotFound("account"))?;
+        let (action, details) = make(tx, &Change { user, now, account })?;
+        audit::note(tx, user, now, Note::new(&caller, action, details).about(id))?;
+        dirty_queue::mark_all_dirty(tx, user, now)
+    };
+    app.db.write(work).await
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Account> {
+    let kind: &str = row.get(3)?;
+    let rate: Option<&str> = row.get(12)?;
+    let closed_on: Option<Date> = row.get(15)?;
+    let bad = |column, reason: String| db::Error::Decode { column, reason };
+    Ok(Account {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        mask: row.get(2)?,
+        kind: AccountKind::parse(kind).ok_or_else(|| bad(3, format!("unknown kind {kind}")))?,
+        subtype: row.get(4)?,
+        currency: row.get(5)?,
+        institution_name: row.get(6)?,
+        institution_logo: row.get(7)?,
+        balance_current_minor: row.get(8)?,
+        balance_available_minor: row.get(9)?,
+        balance_limit_minor: row.get(10)?,
+        balance_as_of: row.get(11)?,
+        interest_rate: match rate {
+            Some(text) => Some(Fixed9::parse(text).map_err(|it| bad(12, it.to_string()))?),
+            None => None,
+        },
+        apy_display: row.get(13)?,
+        next_payment_due_on: row.get(14)?,
+        closed_on,
+        closed_by_person: closed_on.is_some() && row.get::<Option<Date>>(21)?.is_none(),
+        hidden_at: row.get(16)?,
+        updated_at: row.get(17)?,
+        source: row.get(18)?,
+        connection_status: row.get(19)?,
+        bank_name: row.get(20)?,
+        attention: row.get(22)?,
+    })
+}
+
+const ALL: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
+    a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
+    a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
+    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
+    case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
+    a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
+    from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
+    where a.user_id = $1";
+const GET: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
+    a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
+    a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
+    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
+    case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
+    a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
+    from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
+    where a.user_id = $1 and a.id = $2";
+const SET_HIDDEN: &str =
+    "update accounts set hidden_at = $3, updated_at = $4 where user_id = $1 and id = $2";
+const RENAME: &str =
+    "update accounts set own_name = $3, updated_at = $4 where user_id = $1 and id = $2";
+const SET_CLOSED: &str =
+    "update accounts set own_closed_on = $3, updated_at = $4 where user_id = $1 and id = $2";
+
+const RECOUNT: &str = "update accounts set transaction_count = (select cast(count(*) as bigint)
+    from transactions t where t.user_id = $1 and t.account_id = $2 and t.state not in ('removed', 'hidden'))
+    where user_id = $1 and id = $2";
+
+pub(crate) const STATEMENTS: &[&str] = &[ALL, GET, SET_HIDDEN, RENAME, SET_CLOSED, RECOUNT];

@@ -1,0 +1,214 @@
+//! The daily balances of an account: what its institution reported, and what follows from the transactions between.
+
+use std::collections::BTreeSet;
+
+use base::{AccountId, Currency, Date, Money, UserId, days_from_date};
+use calc::balances::{Day as DayOf, Gap, History, Snapshot, Source, daily, opening};
+use db::params;
+use wire::json::{Day, Number};
+use wire::v1::{self, Scope};
+
+use crate::ledger::accounts::{self, Account};
+use crate::ledger::spans::{Span, sampled};
+use crate::{App, Caller, Error, Result};
+
+pub const DAYS_DEFAULT: i64 = 30;
+pub const DAYS_MAX: i64 = 1_830;
+
+#[derive(Debug, Clone)]
+pub struct Series {
+    pub account_id: AccountId,
+    pub currency: Currency,
+    pub start_on: Date,
+    pub end_on: Date,
+    pub days: Vec<DayOf>,
+}
+
+impl From<&Series> for v1::Balances {
+    fn from(series: &Series) -> v1::Balances {
+        let money = |minor| Number::from(Money::new(minor, series.currency));
+        let day = |day: &DayOf| v1::DailyBalance {
+            date: Day(day.on),
+            balance_current: money(day.current_minor),
+            balance_available: day.available_minor.map(money),
+            balance_limit: day.limit_minor.map(money),
+            source: match day.source {
+                Source::Reported => "reported",
+                Source::Inferred => "inferred",
+                Source::Carried => "carried",
+            },
+            // Drift within rounding is no news to anyone.
+            unexplained_change: match day.gap {
+                Some(Gap::Unexplained(minor)) => Some(money(minor)),
+                Some(Gap::Drift(_)) | None => None,
+            },
+        };
+        v1::Balances {
+            account_id: series.account_id.to_string(),
+            currency: series.currency.to_string(),
+            start_date: Day(series.start_on),
+            end_date: Day(series.end_on),
+            balances: series.days.iter().map(day).collect(),
+        }
+    }
+}
+
+/// Which days are wanted; the last thirty unless said otherwise.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Range {
+    pub start_on: Option<Date>,
+    pub end_on: Option<Date>,
+}
+
+/// One row a day, oldest first. There are none for days before the account's first known one, nor after today.
+pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Result<Series> {
+    caller.require(Scope::AccountsRead)?;
+    let (start_on, end_on) = bounds(range, app.clock.today())?;
+    let account = accounts::known(app, caller, id).await?;
+    let history = known_history(app, caller, &account, None).await?;
+    let days = daily(&history, start_on, end_on.min(app.clock.today()));
+    Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
+}
+
+/// What something was worth at the end of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    pub on: Date,
+    pub minor: i64,
+    /// Whether it is as it was last reported, and nothing was worked out from transactions.
+    pub reported: bool,
+}
+
+/// A balance over time, thinned out to what a picture can show, and every change in it that nothing explains.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// Oldest first.
+    pub points: Vec<Point>,
+    /// Newest first, in the sign of the balance.
+    pub unexplained: Vec<(Date, i64)>,
+}
+
+pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) -> Result<Chart> {
+    caller.require(Scope::AccountsRead)?;
+    let today = app.clock.today();
+    let history = known_history(app, caller, account, span.start(today)).await?;
+    let Some(opening) = opening(&history) else {
+        return Ok(Chart { points: Vec::new(), unexplained: Vec::new() });
+    };
+    let start = span.start(today).map_or(opening, |it| it.max(opening));
+    let days = daily(&history, start, today);
+    let unexplained = days.iter().rev().filter_map(|it| match it.gap {
+        Some(Gap::Unexplained(minor)) => Some((it.on, minor)),
+        Some(Gap::Drift(_)) | None => None,
+    });
+    let wanted: BTreeSet<Date> = sampled(start, today).into_iter().collect();
+    let shown = days.iter().filter(|it| wanted.contains(&it.on));
+    let point = |it: &DayOf| Point {
+        on: it.on,
+        minor: it.current_minor,
+        reported: it.source != Source::Inferred,
+    };
+    Ok(Chart { points: shown.map(point).collect(), unexplained: unexplained.collect() })
+}
+
+/// All that bears on an account's balances from a day on, or ever.
+pub(crate) async fn known_history(
+    app: &App,
+    caller: &Caller,
+    account: &Account,
+    since: Option<Date>,
+) -> Result<History> {
+    let (user, id) = (caller.user, account.id);
+    let from = match since {
+        Some(on) => {
+            let known = app.db.first(KNOWN_FROM, params![user, id, on], read_known_from).await?;
+            days_from_date(known.flatten().unwrap_or(on))
+        }
+        None => i64::MIN,
+    };
+    let key = params![user, id, from];
+    let (snapshots, nets) = tokio::try_join!(
+        app.db.all(SNAPSHOTS_SINCE, key, read_snapshot),
+        app.db.all(NETS_SINCE, key, read_net),
+    )?;
+    Ok(history(account, snapshots, nets))
+}
+
+/// The end-of-day balances of one account, inside a transaction; only what bears on these days is read. Whoever has
+/// read the account's posted amounts since some day, all of them, hands them in.
+pub(crate) fn daily_in(
+    tx: &mut db::Tx<'_>,
+    user: UserId,
+    account: &Account,
+    (start_on, end_on): (Date, Date),
+    (posted_from, mut posted): (Date, Vec<(Date, i64)>),
+) -> Result<Vec<DayOf>> {
+    let known = tx.first(KNOWN_FROM, params![user, account.id, start_on], read_known_from)?;
+    let from = known.flatten().unwrap_or(start_on);
+    let snapshots = tx.all(SNAPSHOTS_SINCE, params![user, account.id, from], read_snapshot)?;
+    if from < posted_from {
+        posted = tx.all(NETS_SINCE, params![user, account.id, from], read_net)?;
+    } else {
+        posted.retain(|(on, _)| *on >= from);
+    }
+    Ok(daily(&history(account, snapshots, posted), start_on, end_on))
+}
+
+fn history(account: &Account, snapshots: Vec<Snapshot>, net_by_day: Vec<(Date, i64)>) -> History {
+    History {
+        kind: account.kind,
+        currency: account.currency,
+        snapshots,
+        net_by_day,
+        closed_on: account.closed_on,
+    }
+}
+
+fn read_snapshot(row: &db::Row<'_>) -> db::Result<Snapshot> {
+    Ok(Snapshot {
+        on: row.get(0)?,
+        current_minor: row.get(1)?,
+        available_minor: row.get(2)?,
+        limit_minor: row.get(3)?,
+    })
+}
+
+fn read_known_from(row: &db::Row<'_>) -> db::Result<Option<Date>> {
+    let (reported, posted): (Option<Date>, Option<Date>) = (row.get(0)?, row.get(1)?);
+    Ok(reported.or(posted))
+}
+
+fn read_net(row: &db::Row<'_>) -> db::Result<(Date, i64)> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
+    let end_on = range.end_on.unwrap_or(today);
+    let start_on = range
+        .start_on
+        .unwrap_or_else(|| base::date_from_days(days_from_date(end_on) - DAYS_DEFAULT + 1));
+    let days = days_from_date(end_on) - days_from_date(start_on) + 1;
+    if days < 1 {
+        return Err(Error::invalid("start_date", "start_date must not be after end_date"));
+    }
+    if days > DAYS_MAX {
+        let message = format!("start_date must be at most {DAYS_MAX} days before end_date");
+        return Err(Error::invalid("start_date", message));
+    }
+    Ok((start_on, end_on))
+}
+
+// The last report at or before a day, before which nothing bears on it; without one the last transaction, which shows
+// that the account was there.
+const KNOWN_FROM: &str = "select
+    (select max(reported_on) from balances where user_id = $1 and account_id = $2 and reported_on <= $3),
+    (select posted_on from transactions where user_id = $1 and account_id = $2 and posted_on <= $3
+        and state in ('posted', 'hidden') order by posted_on desc limit 1)";
+const SNAPSHOTS_SINCE: &str =
+    "select reported_on, current_minor, available_minor, limit_minor from balances
+    where user_id = $1 and account_id = $2 and reported_on >= $3 order by reported_on";
+const NETS_SINCE: &str = "select posted_on, cast(sum(amount_minor) as bigint) from transactions
+    where user_id = $1 and account_id = $2 and posted_on >= $3 and state in ('posted', 'hidden')
+    group by posted_on";
+
+pub(crate) const STATEMENTS: &[&str] = &[KNOWN_FROM, SNAPSHOTS_SINCE, NETS_SINCE];

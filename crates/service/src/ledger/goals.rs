@@ -1,0 +1,350 @@
+//! Goals: what the person saves for or pays off, and how far along they are.
+
+use std::collections::{BTreeSet, HashMap};
+
+use base::draft::AccountKind;
+use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
+use calc::goals::{Wish, share};
+use db::params;
+use wire::json::{Day, Number};
+use wire::v1::{self, Event, Scope};
+
+use crate::platform::audit::{self, Note};
+use crate::{App, Caller, Error, Result, Tx, outbox};
+
+words!(
+    /// In the order in which lists show them.
+    Status { Active => "active", Paused => "paused", Completed => "completed", Cancelled => "cancelled" }
+);
+words!(Kind {
+    Savings => "savings",
+    EmergencyFund => "emergency_fund",
+    DebtPayoff => "debt_payoff",
+    Purchase => "purchase",
+    Retirement => "retirement",
+    NetWorth => "net_worth",
+    Custom => "custom",
+});
+
+#[derive(Debug, Clone)]
+pub struct Goal {
+    pub id: GoalId,
+    pub name: String,
+    pub kind: Kind,
+    pub status: Status,
+    pub currency: Currency,
+    pub target_minor: i64,
+    pub current_minor: i64,
+    pub target_on: Option<Date>,
+}
+
+impl From<&Goal> for v1::Goal {
+    fn from(goal: &Goal) -> v1::Goal {
+        let money = |minor| Number::from(Money::new(minor, goal.currency));
+        v1::Goal {
+            id: goal.id.to_string(),
+            name: goal.name.clone(),
+            goal_type: goal.kind.as_str(),
+            status: goal.status.as_str(),
+            currency: goal.currency.to_string(),
+            target_amount: money(goal.target_minor),
+            current_value: money(goal.current_minor),
+            target_date: goal.target_on.map(Day),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct NewGoal {
+    pub name: String,
+    pub kind: Kind,
+    pub status: Status,
+    pub target: Money,
+    /// What counts towards it besides linked accounts.
+    pub saved_minor: i64,
+    pub target_on: Option<Date>,
+    pub accounts: Vec<AccountId>,
+}
+
+/// By status, then by target date with undated ones last.
+pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<Vec<Goal>> {
+    listed(app, caller, status, true).await
+}
+
+/// The same with what hidden accounts hold counted, or left out as totals do.
+pub(crate) async fn listed(
+    app: &App,
+    caller: &Caller,
+    status: Option<Status>,
+    with_hidden: bool,
+) -> Result<Vec<Goal>> {
+    caller.require(Scope::GoalsRead)?;
+    let mut rows = app.db.all(LIST, params![caller.user], read).await?;
+    let mut links = linked_balances(app, caller).await?;
+    // A key that may not see an account must not learn its balance from a goal, nor from what the goal leaves to others.
+    rows.retain(|row| links.of(row.goal.id).iter().all(|link| caller.may_see(link.account_id)));
+    if !with_hidden {
+        links.0.values_mut().for_each(|of_goal| of_goal.retain(|it| !it.is_hidden));
+    }
+    let mut goals = with_progress(rows, &links);
+    goals.retain(|goal| status.is_none_or(|only| goal.status == only));
+    goals.sort_by_key(|it| (it.status, it.target_on.is_none(), it.target_on, it.id));
+    Ok(goals)
+}
+
+pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> {
+    caller.require_owner("goal")?;
+    let (app, caller) = (app.clone(), caller.clone());
+    let db = app.db.clone();
+    db.write(move |tx| create_in(&app, tx, &caller, &new)).await
+}
+
+/// The same inside a transaction that does more.
+pub fn create_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, new: &NewGoal) -> Result<GoalId> {
+    let name = checked_name(new)?;
+    let (id, now): (GoalId, Timestamp) = (app.ids.make(), app.clock.now());
+    tx.execute(
+        INSERT,
+        params![
+            caller.user,
+            id,
+            name,
+            new.kind.as_str(),
+            new.status.as_str(),
+            new.target.currency().code(),
+            new.target.minor(),
+            new.saved_minor,
+            new.target_on,
+            now
+        ],
+    )?;
+    for account in new.accounts.iter().collect::<BTreeSet<_>>() {
+        link(tx, caller, id, *account)?;
+    }
+    told(app, tx, caller, id, new.status)?;
+    let note = Note::new(caller, "goal.create", format!("Made the goal {name}")).about(id);
+    audit::note(tx, caller.user, now, note)?;
+    Ok(id)
+}
+
+/// A goal with all that a person may change of it.
+#[derive(Debug, Clone)]
+pub struct Details {
+    pub goal: Goal,
+    pub saved_minor: i64,
+    pub accounts: Vec<AccountId>,
+}
+
+pub async fn get(app: &App, caller: &Caller, id: GoalId) -> Result<Details> {
+    let goals = list(app, caller, None).await?;
+    let goal = goals.into_iter().find(|it| it.id == id).ok_or(Error::NotFound("goal"))?;
+    let rows = app.db.all(LIST, params![caller.user], read).await?;
+    let saved_minor = rows.iter().find(|it| it.goal.id == id).map_or(0, |it| it.saved_minor);
+    let links = linked_balances(app, caller).await?;
+    let accounts = links.of(id).iter().map(|it| it.account_id).collect();
+    Ok(Details { goal, saved_minor, accounts })
+}
+
+/// Replaces what a goal is; its currency stays, because what was saved is in it.
+pub async fn update(app: &App, caller: &Caller, id: GoalId, new: NewGoal) -> Result<()> {
+    caller.require_owner("goal")?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    app.db.write(move |tx| update_in(&mine, tx, &caller, id, &new)).await
+}
+
+fn update_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, new: &NewGoal) -> Result<()> {
+    let name = checked_name(new)?;
+    let (now, currency) = (app.clock.now(), new.target.currency());
+    let values = params![
+        caller.user,
+        id,
+        name,
+        new.kind.as_str(),
+        new.status.as_str(),
+        new.target.minor(),
+        new.saved_minor,
+        new.target_on,
+        now,
+        currency.code()
+    ];
+    if tx.execute(UPDATE, values)? == 0 {
+        return Err(Error::NotFound("goal"));
+    }
+    let wanted: BTreeSet<AccountId> = new.accounts.iter().copied().collect();
+    let linked = tx.all(LINKED, params![caller.user, id], |row| row.get(0))?;
+    let linked: BTreeSet<AccountId> = linked.into_iter().collect();
+    for account in linked.difference(&wanted) {
+        tx.execute(UNLINK, params![caller.user, id, *account])?;
+    }
+    // One that stays linked keeps what was owed when it began.
+    for account in wanted.difference(&linked) {
+        link(tx, caller, id, *account)?;
+    }
+    told(app, tx, caller, id, new.status)?;
+    let note = Note::new(caller, "goal.update", format!("Changed the goal {name}")).about(id);
+    audit::note(tx, caller.user, now, note)
+}
+
+/// Pauses a goal, goes on with it, or ends it.
+pub async fn set_status(app: &App, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
+    caller.require_owner("goal")?;
+    let (mine, caller) = (app.clone(), caller.clone());
+    let save = move |tx: &mut Tx<'_>| {
+        let now = mine.clock.now();
+        if tx.execute(SET_STATUS, params![caller.user, id, status.as_str(), now])? == 0 {
+            return Err(Error::NotFound("goal"));
+        }
+        told(&mine, tx, &caller, id, status)?;
+        let said = format!("Set a goal to {}", status.as_str());
+        audit::note(tx, caller.user, now, Note::new(&caller, "goal.update", said).about(id))
+    };
+    app.db.write(save).await
+}
+
+fn told(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
+    let event = Event::GoalUpdated { goal_id: id.to_string(), status: status.as_str() };
+    outbox::append(app, tx, caller.user, &[event])
+}
+
+fn checked_name(new: &NewGoal) -> Result<&str> {
+    let name = new.name.trim();
+    if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
+        return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
+    }
+    if new.target.minor() <= 0 {
+        return Err(Error::invalid("target_amount", "target_amount must be more than zero"));
+    }
+    if new.saved_minor < 0 {
+        return Err(Error::invalid("saved_amount", "saved_amount must not be negative"));
+    }
+    Ok(name)
+}
+
+/// What is owed now is where paying off begins.
+fn link(tx: &mut Tx<'_>, caller: &Caller, id: GoalId, account: AccountId) -> Result<()> {
+    if tx.execute(LINK, params![caller.user, id, account])? == 0 {
+        return Err(Error::invalid("accounts", "accounts names an unknown account"));
+    }
+    Ok(())
+}
+
+struct Row {
+    goal: Goal,
+    saved_minor: i64,
+}
+
+struct Link {
+    account_id: AccountId,
+    kind: AccountKind,
+    currency: Currency,
+    current_minor: i64,
+    start_minor: Option<i64>,
+    is_hidden: bool,
+}
+
+/// What is there towards each goal: its share of the linked accounts, or for a debt what has been paid off since the
+/// start. The soonest goal is served first, and one that was cancelled last. An account in another currency does not
+/// count: a goal is kept in one.
+fn with_progress(mut rows: Vec<Row>, links: &Links) -> Vec<Goal> {
+    rows.sort_by_key(|Row { goal, .. }| {
+        (goal.status == Status::Cancelled, goal.target_on.is_none(), goal.target_on, goal.id)
+    });
+    let counted = |row: &Row| -> Vec<(AccountId, i64)> {
+        let of_goal = links.of(row.goal.id).iter();
+        let of_currency = of_goal.filter(|link| link.currency == row.goal.currency);
+        let worth =
+            |it: &Link| if it.kind.is_debt() { -it.current_minor } else { it.current_minor };
+        of_currency.map(|it| (it.account_id, worth(it))).collect()
+    };
+    let is_debt = |row: &Row| row.goal.kind == Kind::DebtPayoff;
+    let saving: Vec<usize> = (0..rows.len()).filter(|it| !is_debt(&rows[*it])).collect();
+    let wish = |row: &Row| Wish {
+        target_minor: row.goal.target_minor,
+        saved_minor: row.saved_minor,
+        accounts: counted(row),
+    };
+    let shares = share(&saving.iter().map(|it| wish(&rows[*it])).collect::<Vec<_>>());
+    for (place, minor) in saving.into_iter().zip(shares) {
+        rows[place].goal.current_minor = minor;
+    }
+    for row in rows.iter_mut().filter(|it| it.goal.kind == Kind::DebtPayoff) {
+        let of_goal = links.of(row.goal.id).iter();
+        let counted = of_goal.filter(|link| link.currency == row.goal.currency);
+        let paid: i64 =
+            counted.map(|it| (it.start_minor.unwrap_or(0) - it.current_minor).max(0)).sum();
+        row.goal.current_minor = (row.saved_minor + paid).min(row.goal.target_minor);
+    }
+    rows.into_iter().map(|it| it.goal).collect()
+}
+
+#[derive(Default)]
+struct Links(HashMap<GoalId, Vec<Link>>);
+
+impl Links {
+    fn of(&self, goal: GoalId) -> &[Link] {
+        self.0.get(&goal).map_or(&[], Vec::as_slice)
+    }
+}
+
+async fn linked_balances(app: &App, caller: &Caller) -> Result<Links> {
+    let mut links = Links::default();
+    app.db
+        .each(LINKS, params![caller.user], |row| {
+            let kind: &str = row.get(1)?;
+            let unknown =
+                || db::Error::Decode { column: 1, reason: format!("unknown kind {kind}") };
+            let link = Link {
+                kind: AccountKind::parse(kind).ok_or_else(unknown)?,
+                currency: row.get(2)?,
+                current_minor: row.get::<Option<i64>>(3)?.unwrap_or(0),
+                start_minor: row.get(4)?,
+                account_id: row.get(5)?,
+                is_hidden: row.get::<Option<i64>>(6)?.is_some(),
+            };
+            links.0.entry(row.get(0)?).or_default().push(link);
+            Ok(())
+        })
+        .await?;
+    Ok(links)
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Row> {
+    let (kind, status): (&str, &str) = (row.get(2)?, row.get(3)?);
+    let unknown = |column, word| db::Error::Decode { column, reason: format!("unknown {word}") };
+    let goal = Goal {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        kind: Kind::parse(kind).ok_or_else(|| unknown(2, kind))?,
+        status: Status::parse(status).ok_or_else(|| unknown(3, status))?,
+        currency: row.get(4)?,
+        target_minor: row.get(5)?,
+        current_minor: 0,
+        target_on: row.get(7)?,
+    };
+    Ok(Row { goal, saved_minor: row.get(6)? })
+}
+
+const LIST: &str =
+    "select id, name, goal_type, status, currency, target_minor, saved_minor, target_on
+    from goals where user_id = $1";
+const INSERT: &str =
+    "insert into goals (user_id, id, name, goal_type, status, currency, target_minor,
+    saved_minor, target_on, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+const UPDATE: &str = "update goals set name = $3, goal_type = $4, status = $5, target_minor = $6,
+    saved_minor = $7, target_on = $8, updated_at = $9
+    where user_id = $1 and id = $2 and currency = $10";
+const SET_STATUS: &str =
+    "update goals set status = $3, updated_at = $4 where user_id = $1 and id = $2";
+const LINKED: &str = "select account_id from goal_accounts where user_id = $1 and goal_id = $2";
+const UNLINK: &str =
+    "delete from goal_accounts where user_id = $1 and goal_id = $2 and account_id = $3";
+const LINK: &str = "insert into goal_accounts (user_id, goal_id, account_id, start_minor)
+    select user_id, $2, id, balance_current_minor from accounts where user_id = $1 and id = $3";
+const LINKS: &str =
+    "select g.goal_id, a.kind, a.currency, a.balance_current_minor, g.start_minor, a.id, a.hidden_at
+    from goal_accounts g join accounts a on a.user_id = g.user_id and a.id = g.account_id
+    where g.user_id = $1";
+
+pub(crate) const STATEMENTS: &[&str] =
+    &[LIST, INSERT, UPDATE, SET_STATUS, LINKED, UNLINK, LINK, LINKS];

@@ -1,0 +1,170 @@
+//! Investments: the holdings of all accounts, by asset class, with their gains.
+
+use base::draft::{AccountKind, AssetClass, SecurityKind};
+use base::{AccountId, Currency, Fixed9, Money};
+use calc::investments::{AccountBalance, Portfolio, Position, Scope as Sums};
+pub use calc::investments::{Holding, SortBy, View};
+use db::params;
+use wire::json::{Moment, Number};
+use wire::v1::{self, Scope};
+
+use crate::access::users;
+use crate::ledger::{accounts, rates};
+use crate::{App, Caller, Error, Result};
+
+/// The portfolio as the caller asked to see it, and the currency of its total.
+pub struct Investments {
+    pub portfolio: Portfolio,
+    pub base_currency: Currency,
+}
+
+impl From<&Investments> for v1::Investments {
+    fn from(investments: &Investments) -> v1::Investments {
+        let total = &investments.portfolio.account_total;
+        let money =
+            |minor: Option<i64>| minor.map(|it| Money::new(it, investments.base_currency).into());
+        v1::Investments {
+            groups: investments
+                .portfolio
+                .groups
+                .iter()
+                .map(|group| v1::HoldingGroup {
+                    asset_class: group.asset_class.as_str(),
+                    holdings: group.holdings.iter().map(holding).collect(),
+                })
+                .collect(),
+            account_total: v1::AccountTotal {
+                currency: investments.base_currency.to_string(),
+                current_value: money(total.current_value_minor),
+                day_change: money(total.day_change_minor),
+                day_change_percent: total.day_change_percent.map(Number::from),
+                total_gain_loss: money(total.total_gain_loss_minor),
+                total_gain_loss_percent: total.total_gain_loss_percent.map(Number::from),
+                cost_basis_total: money(total.cost_basis_total_minor),
+            },
+        }
+    }
+}
+
+fn holding(holding: &Holding) -> v1::Holding {
+    let money = |minor: Option<i64>| minor.map(|it| Money::new(it, holding.currency).into());
+    v1::Holding {
+        security_id: holding.security_id.to_string(),
+        symbol: holding.symbol.clone(),
+        name: holding.name.clone(),
+        security_type: holding.kind.as_str(),
+        asset_class: holding.asset_class.as_str(),
+        category: category(holding.kind),
+        currency: holding.currency.to_string(),
+        quantity: holding.quantity.into(),
+        last_price: holding.last_price.map(Number::from),
+        last_price_at: holding.last_price_at.map(Moment),
+        current_value: money(holding.current_value_minor),
+        day_change: money(holding.day_change_minor),
+        day_change_percent: holding.day_change_percent.map(Number::from),
+        cost_basis_total: money(holding.cost_basis_total_minor),
+        average_cost_basis: holding.average_cost_basis.map(Number::from),
+        total_gain_loss: money(holding.total_gain_loss_minor),
+        total_gain_loss_percent: holding.total_gain_loss_percent.map(Number::from),
+        percent_of_account: holding.percent_of_account.map(Number::from),
+    }
+}
+
+fn category(kind: SecurityKind) -> &'static str {
+    match kind {
+        SecurityKind::Cash => "Cash",
+        SecurityKind::Cryptocurrency => "Cryptocurrency",
+        SecurityKind::Derivative => "Derivative",
+        SecurityKind::Equity => "Stock",
+        SecurityKind::Etf => "ETF",
+        SecurityKind::FixedIncome => "Bond",
+        SecurityKind::MutualFund => "Mutual fund",
+        SecurityKind::Other => "Other",
+    }
+}
+
+/// All open, visible investment accounts together, or one of them.
+pub async fn list(
+    app: &App,
+    caller: &Caller,
+    account: Option<AccountId>,
+    view: View,
+) -> Result<Investments> {
+    caller.require(Scope::InvestmentsRead)?;
+    let base_currency = users::base_currency(app, caller).await?;
+    let in_scope: Vec<accounts::Account> = match account {
+        Some(id) => vec![accounts::known(app, caller, id).await?],
+        None => {
+            let mut all = accounts::all(app, caller).await?;
+            all.retain(|it| {
+                let investment = it.kind == AccountKind::Investment;
+                investment && it.hidden_at.is_none() && it.closed_on.is_none()
+            });
+            all
+        }
+    };
+    let mut positions = app.db.all(POSITIONS, params![caller.user], read).await?;
+    positions.retain(|it| in_scope.iter().any(|account| account.id == it.account_id));
+    let balance = |it: &accounts::Account| {
+        let balance_minor = it.balance_current_minor?;
+        Some(AccountBalance { account_id: it.id, currency: it.currency, balance_minor })
+    };
+    let investment = |it: &&accounts::Account| it.kind == AccountKind::Investment;
+    let balances: Vec<AccountBalance> =
+        in_scope.iter().filter(investment).filter_map(balance).collect();
+    let rates = rates::latest(app, caller, base_currency).await?;
+    let today = app.clock.today();
+    let sums = Sums { positions: &positions, accounts: &balances, rates: &rates, today };
+    Ok(Investments { portfolio: calc::investments::portfolio(&sums, &view), base_currency })
+}
+
+fn read(row: &db::Row<'_>) -> db::Result<Position> {
+    let (kind, class): (&str, &str) = (row.get(4)?, row.get(5)?);
+    let bad = |column, reason: String| db::Error::Decode { column, reason };
+    let decimal = |column| match row.get::<Option<&str>>(column)? {
+        Some(text) => Fixed9::parse(text).map(Some).map_err(|it| bad(column, it.to_string())),
+        None => Ok(None),
+    };
+    Ok(Position {
+        account_id: row.get(0)?,
+        security_id: row.get(1)?,
+        symbol: row.get(2)?,
+        name: row.get(3)?,
+        kind: SecurityKind::parse(kind).ok_or_else(|| bad(4, format!("unknown kind {kind}")))?,
+        asset_class: AssetClass::parse(class)
+            .ok_or_else(|| bad(5, format!("unknown class {class}")))?,
+        currency: row.get(6)?,
+        quantity: decimal(7)?.ok_or_else(|| bad(7, "no quantity".to_owned()))?,
+        price: decimal(8)?,
+        previous_close: decimal(9)?,
+        priced_at: row.get(10)?,
+        institution_value_minor: row.get(11)?,
+        cost_basis_minor: row.get(12)?,
+    })
+}
+
+/// What `sort_by` may name.
+pub fn parse_sort(word: &str) -> Result<SortBy> {
+    Ok(match word {
+        "symbol" => SortBy::Symbol,
+        "last_price" => SortBy::LastPrice,
+        "day_change" => SortBy::DayChange,
+        "total_gain_loss" => SortBy::TotalGainLoss,
+        "current_value" => SortBy::CurrentValue,
+        "quantity" => SortBy::Quantity,
+        "cost_basis_total" => SortBy::CostBasisTotal,
+        _ => {
+            return Err(Error::invalid(
+                "sort_by",
+                "sort_by is not a field holdings can be sorted by",
+            ));
+        }
+    })
+}
+
+const POSITIONS: &str = "select h.account_id, h.security_id, s.symbol, s.name, s.kind, s.asset_class, s.currency,
+    h.quantity, s.price, s.previous_close, s.priced_at, h.institution_value_minor, h.cost_basis_minor
+    from holdings h join securities s on s.user_id = h.user_id and s.id = h.security_id
+    where h.user_id = $1";
+
+pub(crate) const STATEMENTS: &[&str] = &[POSITIONS];

@@ -1,0 +1,11 @@
+//! A person's accounts, transactions, holdings and goals, and the totals over them.
+
+pub mod accounts;
+pub mod balances;
+pub mod cash_flow;
+pub mod goals;
+pub mod investments;
+pub mod net_worth;
+pub mod rates;
+pub mod spans;
+pub mod transactions;

@@ -1,0 +1,236 @@
+//! Transactions: the long list, and the hottest read of the product.
+
+mod one;
+mod page;
+mod query;
+mod search;
+mod totals;
+
+use base::category::Category;
+use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId};
+use db::params;
+use wire::v1::{AccountPart, Scope, TransactionRow};
+
+use crate::insights::recurring::Direction;
+use crate::platform::cursors;
+use crate::{App, Caller, Error, Result};
+
+pub use one::{Leg, Transaction, get};
+use page::PageReader;
+pub(crate) use query::statement_variants;
+use query::{Query, Wanted};
+pub use search::index_once;
+pub use totals::{Total, totals, totals_by_day};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub account_id: Option<AccountId>,
+    pub start_on: Option<Date>,
+    pub end_on: Option<Date>,
+    pub updated_since: Option<Timestamp>,
+    pub pending: Option<bool>,
+    /// Those that a rule hides, and only those.
+    pub hidden: bool,
+    /// A primary category, such as FOOD_AND_DRINK.
+    pub category_tier1: Option<String>,
+    /// Text in the counterparty's name or the bank's description.
+    pub q: Option<String>,
+    /// Exactly this category, and not only its primary.
+    pub category: Option<Category>,
+    /// Only those of which nobody knows what they are.
+    pub uncategorised: bool,
+    pub direction: Option<Direction>,
+    /// Only moves between the person's own accounts, or none of them.
+    pub transfers: Option<bool>,
+}
+
+/// What a page is besides its rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageEnd {
+    pub count: usize,
+    pub next_cursor: Option<String>,
+    pub total_count: Option<i64>,
+}
+
+/// Beyond this many, counting costs more than the page.
+const COUNT_MAX: i64 = 10_000;
+
+/// Hands one page, newest first, to `visit`, row by row and without a copy.
+pub async fn list(
+    app: &App,
+    caller: &Caller,
+    filter: &Filter,
+    page: cursors::Page<'_>,
+    mut visit: impl FnMut(&TransactionRow<'_>) + Send,
+) -> Result<PageEnd> {
+    caller.require(Scope::TransactionsRead)?;
+    check(filter)?;
+    let text = format!("{filter:?}");
+    let scope = cursors::Scope { user: caller.user, list: "transactions", filter: &text };
+    let place = match page.cursor {
+        Some(cursor) => Some(Place::read(&app.cursors.open(&scope, app.clock.now(), cursor)?)?),
+        None => None,
+    };
+    let accounts = visible_accounts(app, caller, filter).await?;
+    let wanted = Wanted::new(filter, accounts.narrowed);
+    let total_count = match &place {
+        Some(place) => place.total_count,
+        None => count(app, caller, &wanted, &accounts).await?,
+    };
+
+    let behind = place.as_ref().map(|it| (it.posted_on_days, it.id));
+    let mut reader = PageReader::new(&accounts, page.limit, &mut visit);
+    match filter.q.as_deref().filter(|it| !it.is_empty()) {
+        Some(q) => reader.search(app, caller, &wanted, behind, q).await?,
+        None => reader.walk(app, caller, &wanted, behind).await?,
+    }
+    let PageReader { count, last, more, .. } = reader;
+
+    let next_cursor = match last.filter(|_| more) {
+        Some((posted_on_days, id)) => {
+            let place = Place { posted_on_days, id, total_count }.write();
+            Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &place)?)
+        }
+        None => None,
+    };
+    Ok(PageEnd { count, next_cursor, total_count })
+}
+
+fn check(filter: &Filter) -> Result<()> {
+    if filter.start_on.zip(filter.end_on).is_some_and(|(start, end)| start > end) {
+        return Err(Error::invalid("start_date", "start_date must not be after end_date"));
+    }
+    if filter.q.as_deref().is_some_and(|it| it.contains('\0')) {
+        return Err(Error::invalid("q", "q must not contain a null character"));
+    }
+    Ok(())
+}
+
+/// The accounts whose transactions the caller sees here: not the hidden ones, unless asked for by id.
+struct Accounts {
+    shown: Vec<Shown>,
+    /// Whether some of the person's accounts are left out, so that rows must be tested.
+    narrowed: bool,
+}
+
+/// What every transaction of an account shares, read once for the page and not once a row.
+struct Shown {
+    id: AccountId,
+    part: AccountPart,
+    currency: Currency,
+    transaction_count: i64,
+}
+
+impl Accounts {
+    fn find(&self, id: AccountId) -> Option<&Shown> {
+        self.shown.iter().find(|it| it.id == id)
+    }
+}
+
+async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<Accounts> {
+    let mut shown = Vec::new();
+    let mut narrowed = false;
+    app.db
+        .each(ACCOUNTS, params![caller.user], |row| {
+            let id: AccountId = row.get(0)?;
+            let hidden: Option<i64> = row.get(2)?;
+            let named = filter.account_id == Some(id);
+            if caller.may_see(id) && (hidden.is_none() || named) {
+                shown.push(Shown {
+                    id,
+                    part: AccountPart::new(&id.to_string(), row.get(1)?),
+                    currency: row.get(4)?,
+                    transaction_count: row.get(3)?,
+                });
+            } else {
+                narrowed = true;
+            }
+            Ok(())
+        })
+        .await?;
+    let accounts = Accounts { shown, narrowed };
+    match filter.account_id {
+        Some(id) if accounts.find(id).is_none() => Err(Error::NotFound("account")),
+        _ => Ok(accounts),
+    }
+}
+
+/// How many there are in all, where that is cheap: from the accounts' own counters, or by looking at few index rows.
+async fn count(
+    app: &App,
+    caller: &Caller,
+    wanted: &Wanted<'_>,
+    accounts: &Accounts,
+) -> Result<Option<i64>> {
+    let filter = wanted.filter;
+    let unfiltered = Filter { account_id: filter.account_id, ..Filter::default() } == *filter;
+    if unfiltered {
+        let wanted = |id: AccountId| filter.account_id.is_none_or(|only| only == id);
+        let counted = accounts.shown.iter().filter(|it| wanted(it.id));
+        return Ok(Some(counted.map(|it| it.transaction_count).sum()));
+    }
+    // Counting what holds a text takes reading all of it.
+    if filter.q.is_some() {
+        return Ok(None);
+    }
+    let query = Query::count(caller, wanted);
+    let counted: Option<i64> = app.db.first(&query.sql, &query.params, |row| row.get(0)).await?;
+    Ok(counted.filter(|it| *it <= COUNT_MAX))
+}
+
+fn read<'r>(row: &'r db::Row<'_>, account: &'r Shown) -> db::Result<TransactionRow<'r>> {
+    let state: &str = row.get(5)?;
+    let category: Option<&str> = row.get(6)?;
+    let transfer: Option<&[u8]> = row.get(10)?;
+    Ok(TransactionRow {
+        id: row.get(0)?,
+        account: &account.part,
+        amount: Money::new(row.get(2)?, account.currency),
+        posted_on_days: row.get(3)?,
+        authorized_on_days: row.get(4)?,
+        pending: state == "pending",
+        category: category.and_then(Category::parse),
+        counterparty: row.get(7)?,
+        counterparty_logo_url: row.get(8)?,
+        description: row.get(9)?,
+        is_internal_transfer: transfer.is_some(),
+        updated_at_micros: row.get(11)?,
+    })
+}
+
+/// Where a page ended, and what the first one counted.
+struct Place {
+    posted_on_days: i64,
+    id: TransactionId,
+    total_count: Option<i64>,
+}
+
+impl Place {
+    fn write(&self) -> Vec<u8> {
+        let mut bytes = self.posted_on_days.to_be_bytes().to_vec();
+        bytes.extend_from_slice(self.id.as_bytes());
+        bytes.extend_from_slice(&self.total_count.unwrap_or(-1).to_be_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Result<Place> {
+        let wrong = || Error::internal("a cursor of ours has the wrong length");
+        let bytes: &[u8; 32] = bytes.try_into().map_err(|_| wrong())?;
+        let number = |at: usize| bytes[at..at + 8].try_into().map(i64::from_be_bytes);
+        let id: [u8; 16] = bytes[8..24].try_into().map_err(|_| wrong())?;
+        let total = number(24).map_err(|_| wrong())?;
+        Ok(Place {
+            posted_on_days: number(0).map_err(|_| wrong())?,
+            id: TransactionId::from_bytes(id),
+            total_count: (total >= 0).then_some(total),
+        })
+    }
+}
+
+const ACCOUNTS: &str =
+    "select id, coalesce(own_name, name), hidden_at, transaction_count, currency from accounts
+    where user_id = $1";
+
+pub(crate) fn statements() -> Vec<&'static str> {
+    [&[ACCOUNTS], one::STATEMENTS, search::STATEMENTS].concat()
+}

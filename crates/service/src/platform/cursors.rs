@@ -1,0 +1,101 @@
+//! Cursors: where a list goes on, sealed, so that nobody can read, forge or reuse one for another list.
+
+use base::{Entropy, Timestamp, UserId};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chacha20poly1305::aead::{Aead as _, KeyInit as _};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use sha2::{Digest as _, Sha256};
+
+use crate::platform::installation::Key;
+use crate::{Error, Result};
+
+const LIFE_SECONDS: i64 = 24 * 3600;
+const VERSION: u8 = 1;
+const NONCE: usize = 24;
+/// Longer than any cursor of ours; what is longer is not decoded at all.
+const TEXT_MAX: usize = 512;
+
+/// Which page of a list is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    pub cursor: Option<&'a str>,
+    pub limit: usize,
+}
+
+pub const LIMIT_DEFAULT: usize = 50;
+pub const LIMIT_MAX: usize = 100;
+
+pub struct Seal {
+    cipher: XChaCha20Poly1305,
+}
+
+/// What a cursor is bound to: it is worthless for another person, list or filter.
+pub struct Scope<'a> {
+    pub user: UserId,
+    pub list: &'static str,
+    /// The filters, as any text that differs when they do.
+    pub filter: &'a str,
+}
+
+impl Seal {
+    pub fn new(key: &Key) -> Seal {
+        Seal { cipher: XChaCha20Poly1305::new(&key.derive("cursors").into()) }
+    }
+
+    pub fn seal(
+        &self,
+        scope: &Scope<'_>,
+        now: Timestamp,
+        entropy: &Entropy,
+        place: &[u8],
+    ) -> Result<String> {
+        let mut plain = Vec::with_capacity(64);
+        plain.push(VERSION);
+        plain.extend_from_slice(&now.as_second().to_be_bytes());
+        plain.extend_from_slice(&digest(scope));
+        plain.extend_from_slice(place);
+        let nonce: [u8; NONCE] = entropy.bytes();
+        let sealed = self.cipher.encrypt(&XNonce::from(nonce), plain.as_slice());
+        let sealed = sealed.map_err(|_| Error::internal("a cursor could not be sealed"))?;
+        Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    /// The place a cursor names, if it is ours, fresh, and of this very list.
+    pub fn open(&self, scope: &Scope<'_>, now: Timestamp, cursor: &str) -> Result<Vec<u8>> {
+        self.try_open(scope, now, cursor).ok_or_else(|| {
+            Error::invalid(
+                "cursor",
+                "invalid or expired cursor: start again without it, and keep the filters the same between pages",
+            )
+        })
+    }
+
+    fn try_open(&self, scope: &Scope<'_>, now: Timestamp, cursor: &str) -> Option<Vec<u8>> {
+        if cursor.len() > TEXT_MAX {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let (nonce, sealed) = bytes.split_at_checked(NONCE)?;
+        let nonce = XNonce::from(<[u8; NONCE]>::try_from(nonce).ok()?);
+        let plain = self.cipher.decrypt(&nonce, sealed).ok()?;
+        let (version, rest) = plain.split_first()?;
+        let (issued, rest) = rest.split_at_checked(8)?;
+        let (bound_to, place) = rest.split_at_checked(16)?;
+        let age = now.as_second() - i64::from_be_bytes(issued.try_into().ok()?);
+        let fits = *version == VERSION && bound_to == digest(scope) && age < LIFE_SECONDS;
+        fits.then(|| place.to_vec())
+    }
+}
+
+fn digest(scope: &Scope<'_>) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(scope.user.as_bytes());
+    hash.update(scope.list.as_bytes());
+    hash.update([0]);
+    hash.update(scope.filter.as_bytes());
+    let full: [u8; 32] = hash.finalize().into();
+    let mut short = [0; 16];
+    short.copy_from_slice(&full[..16]);
+    short
+}

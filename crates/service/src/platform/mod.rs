@@ -1,0 +1,14 @@
+//! What every capability stands on: the audit trail, backups, limits, cursors, health and the dirty queue.
+
+pub mod anchors;
+pub mod audit;
+pub mod background;
+pub mod backup;
+pub mod cursors;
+pub mod dirty_queue;
+pub mod health;
+pub mod idempotency;
+pub mod installation;
+pub mod limits;
+pub(crate) mod person_lock;
+pub mod readiness;

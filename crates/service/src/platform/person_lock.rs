@@ -1,0 +1,16 @@
+//! The lock on one person's data, which writers of several processes take in turn.
+
+use base::UserId;
+use db::{Tx, params};
+
+use crate::Result;
+
+/// Locks the person's row until the transaction ends; false if the person does not exist. SQLite has one writer, so
+/// there it only tells whether the person exists.
+pub(crate) fn lock(tx: &mut Tx<'_>, user: UserId) -> Result<bool> {
+    Ok(tx.execute(LOCK, params![user])? > 0)
+}
+
+const LOCK: &str = "update users set updated_at = updated_at where id = $1";
+
+pub(crate) const STATEMENTS: &[&str] = &[LOCK];

@@ -1,0 +1,4 @@
+//! Paper trading: orders, positions and quotes.
+
+pub mod paper;
+pub mod quotes;
