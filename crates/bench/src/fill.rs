@@ -26,7 +26,7 @@ pub(crate) async fn fill(
     // Inventing rows and storing them go on at the same time.
     std::thread::spawn(move || {
         for index in 0..users {
-            let statements = sources::demo::load(1, index, rows / users as usize, as_of);
+            let statements = demo::load(1, index, rows / users as usize, as_of);
             if batches.blocking_send((index, statements)).is_err() {
                 break;
             }

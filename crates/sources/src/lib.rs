@@ -4,7 +4,6 @@
 mod apart;
 mod bounds;
 mod decimal;
-pub mod demo;
 pub mod files;
 pub mod market;
 pub mod simplefin;

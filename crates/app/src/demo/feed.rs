@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use ::demo::Household;
 use base::{Timestamp, UserId};
 use service::ingest::imports;
 use service::{App, Caller};
-use sources::demo::Household;
 use tokio::sync::Mutex;
 
 use crate::loops::Loops;

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use ::demo::{GoalSeed, Household};
 use anyhow::{Context as _, Result};
 use base::{AccountId, Money, UserId};
 use service::ingest::imports;
 use service::ledger::accounts;
 use service::ledger::goals::{self, NewGoal};
 use service::{App, Caller, insights};
-use sources::demo::{GoalSeed, Household};
 
 use super::state::State;
 use super::{Access, claim, find_or_create, give_access};

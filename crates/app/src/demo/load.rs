@@ -91,7 +91,7 @@ async fn one(app: &App, plan: &Plan, index: u64) -> Result<String> {
         // Making rows takes a processor; the threads that wait for the database must not wait for
         // it.
         let making = tokio::task::spawn_blocking(move || {
-            sources::demo::load(seed, index, rows, as_of).into_iter().flat_map(split).collect()
+            ::demo::load(seed, index, rows, as_of).into_iter().flat_map(split).collect()
         });
         let statements: Vec<Statement> = making.await?;
         for statement in statements {
@@ -149,7 +149,7 @@ mod tests {
     fn a_long_statement_is_parted_without_losing_a_row() {
         let as_of: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
         for rows in [0, 9_000, 90_000] {
-            let whole = sources::demo::load(1, 0, rows, as_of);
+            let whole = ::demo::load(1, 0, rows, as_of);
             let parts: Vec<Statement> = whole.iter().cloned().flat_map(split).collect();
             let size = |it: &Statement| it.accounts.iter().map(|it| it.transactions.len()).sum();
             assert!(parts.iter().map(size).all(|it: usize| it <= BATCH));

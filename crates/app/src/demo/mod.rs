@@ -9,13 +9,13 @@ mod state;
 
 use std::net::SocketAddr;
 
+use ::demo::Household;
 use anyhow::{Result, bail};
 use base::UserId;
 use service::access::keys::{self, NewKey};
 use service::access::users::{self, NewUser};
 use service::trading::quotes::WhenClosed;
 use service::{App, Caller, Scopes};
-use sources::demo::Household;
 
 use crate::cli;
 use crate::commands::make_password;

@@ -121,7 +121,7 @@ impl Case {
     }
 
     pub(super) fn of_demo(seed: u64, as_of: Timestamp, hints: bool) -> Case {
-        let demo = sources::demo::Household::new(seed, as_of);
+        let demo = demo::Household::new(seed, as_of);
         let demo = if hints { demo } else { demo.without_hints() };
         let statements = demo.statements();
         let mut drafts = BTreeMap::new();

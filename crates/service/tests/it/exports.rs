@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
+use demo::Household;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use service::access::images;
@@ -11,7 +12,6 @@ use service::ingest::imports::files;
 use service::ledger::accounts;
 use service::platform::audit;
 use service::{App, Caller, exports, insights};
-use sources::demo::Household;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, new_key};
 

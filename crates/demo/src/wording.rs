@@ -143,8 +143,8 @@ fn fixed_number(text: &str, salt: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::merchants::{CAFES, GROCERS, MARKETPLACES};
-    use crate::demo::places::TOWNS;
+    use crate::merchants::{CAFES, GROCERS, MARKETPLACES};
+    use crate::places::TOWNS;
 
     fn words(account: Account, merchant: &Merchant) -> String {
         purchase(&mut Draw::new(1, 0, "test"), &TOWNS[0], account, merchant, 20_000)

@@ -1,5 +1,7 @@
-//! The demo household: two years of two people's money from a seed, what is true about it, and a
-//! feed that goes on. Nothing here reads a clock; the same seed and moment give the same bytes.
+//! The household simulator: a seed gives two years of transactions of a family of two earners, the correct
+//! labels for each of them (to measure detection against), and a feed of new transactions.
+//!
+//! Nothing here reads a clock: the same seed and moment give the same bytes.
 
 #![expect(clippy::inconsistent_digit_grouping, reason = "12_50 reads as twelve dollars fifty")]
 

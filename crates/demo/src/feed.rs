@@ -237,7 +237,7 @@ mod tests {
     use base::draft::{AccountDraft, Statement};
     use base::{Timestamp, days_from_date};
 
-    use crate::demo::Household;
+    use crate::Household;
 
     const START: i64 = 1_773_500_007;
 
