@@ -14,6 +14,7 @@ mod talk;
 mod tls;
 mod tx;
 mod value;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub use migrate::{MigrateError, Migration, schema_version};
 pub use slow::ReadLimits;
 pub use tx::Tx;
 pub use value::{FromColumn, Param, Row, Value};
+pub use words::unknown_word;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

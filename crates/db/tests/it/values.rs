@@ -107,6 +107,25 @@ async fn a_value_of_another_type_is_an_error_that_names_the_column() {
     assert!(matches!(unknown, Err(Error::Decode { column: 0, .. })), "{unknown:?}");
 }
 
+base::words!(Light { Red => "red", Green => "green" });
+db::word_columns!(Light);
+
+#[tokio::test]
+async fn a_word_outside_its_set_is_an_error_that_names_the_word_and_the_column() {
+    let notes = Notes::new().await;
+    let sql = "select 'green', 'blue', cast(null as text)";
+    let known = notes.db.first(sql, &[], |row| {
+        let unset: Option<Light> = row.get(2)?;
+        Ok((row.get::<Light>(0)?, unset, row.word(0, "Light", Light::parse)?))
+    });
+    assert_eq!(known.await.unwrap(), Some((Light::Green, None, Light::Green)));
+    let expected = "column 1: \"blue\" is not a known Light";
+    let unknown = notes.db.first(sql, &[], |row| row.get::<Light>(1)).await;
+    assert_eq!(unknown.unwrap_err().to_string(), expected);
+    let unknown = notes.db.first(sql, &[], |row| row.optional_word(1, "Light", Light::parse)).await;
+    assert_eq!(unknown.unwrap_err().to_string(), expected);
+}
+
 #[tokio::test]
 async fn parameters_go_by_their_number_and_not_by_their_place() {
     let notes = Notes::new().await;
