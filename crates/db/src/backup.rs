@@ -1,15 +1,17 @@
-//! Whole tables, out of one engine as of one moment and into either: backups, and the move from one
-//! to the other.
+//! Exports and imports of whole tables, for backups and for moving between the engines.
 
 use std::pin::pin;
 
 use futures_util::TryStreamExt as _;
 use tokio_postgres::types::Type;
 
-use crate::value::{Param, Row, RowOf};
-use crate::{Db, Driver, Error, Result, Tx, sqlite};
+use crate::database::{Db, Driver};
+use crate::error::{Error, Result};
+use crate::sqlite::statement;
+use crate::tx::Tx;
+use crate::value::{Param, Row, RowSource};
 
-/// A table's name and its columns, in the order both engines agree on.
+/// A table and its columns, sorted by name so that both engines agree on the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     pub name: String,
@@ -22,7 +24,7 @@ pub struct Column {
     pub kind: ColumnKind,
 }
 
-/// An absent value does not show its type, but PostgreSQL asks for it.
+/// The type of a column. PostgreSQL needs it also for null values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     Int,
@@ -31,8 +33,8 @@ pub enum ColumnKind {
 }
 
 impl Db {
-    /// The tables that hold data, parents before children. The engine's own and the unlogged ones
-    /// are not among them, nor those that triggers fill again as rows come in.
+    /// The tables that a backup contains, parents before children. Excludes the engine's own tables, unlogged tables,
+    /// and tables that triggers fill when rows are restored.
     pub async fn tables(&self) -> Result<Vec<Table>> {
         let (names, columns) = match self.driver {
             Driver::Sqlite(_) => (SQLITE_TABLES, SQLITE_COLUMNS),
@@ -48,8 +50,8 @@ impl Db {
         Ok(tables)
     }
 
-    /// Hands every row of the tables to `visit`, all as of one moment, without stopping anyone
-    /// else.
+    /// Calls `visit` with the table's index and each row, for all tables in one consistent snapshot. Does not block
+    /// writers.
     pub async fn dump<F>(&self, tables: Vec<Table>, mut visit: F) -> Result<()>
     where
         F: FnMut(usize, &Row<'_>) -> Result<()> + Send + 'static,
@@ -61,27 +63,28 @@ impl Db {
                     connection.execute_batch("begin")?;
                     for (index, table) in tables.iter().enumerate() {
                         let sql = table.select();
-                        sqlite::each_on(&connection, &sql, &[], &mut |row| visit(index, row))?;
+                        statement::each(&connection, &sql, &[], &mut |row| visit(index, row))?;
                     }
                     Ok(connection.execute_batch("commit")?)
                 });
-                reading.await.map_err(|_| Error::internal("reading for a backup panicked"))?
+                reading.await.map_err(|_| Error::internal("the read for a backup panicked"))?
             }
             Driver::Postgres(postgres) => {
                 let connection = postgres.connection().await?;
                 let client = connection.client();
                 let begin = "set statement_timeout = 0;
                     begin transaction isolation level repeatable read, read only";
-                connection.ask(client.batch_execute(begin)).await?;
+                connection.execute_batch(begin).await?;
                 for (index, table) in tables.iter().enumerate() {
                     let none: [i64; 0] = [];
-                    let mut rows =
-                        pin!(connection.ask(client.query_raw(&table.select(), none)).await?);
-                    while let Some(row) = connection.ask(rows.try_next()).await? {
-                        visit(index, &Row(RowOf::Postgres(&row)))?;
+                    let mut rows = pin!(
+                        connection.with_timeout(client.query_raw(&table.select(), none)).await?
+                    );
+                    while let Some(row) = connection.with_timeout(rows.try_next()).await? {
+                        visit(index, &Row(RowSource::Postgres(&row)))?;
                     }
                 }
-                connection.ask(client.batch_execute("commit")).await
+                connection.execute_batch("commit").await
             }
         }
     }
@@ -96,8 +99,8 @@ impl Table {
         self.columns.iter().map(|it| it.name.as_str()).collect()
     }
 
-    /// Inserts rows that `dump` gave, here or elsewhere. One call waits a bounded time, so a big
-    /// table comes in parts.
+    /// Inserts rows from `dump`, of this or another database. One call has a time limit, so large tables must be
+    /// inserted in parts.
     pub fn insert_many<'p>(
         &self,
         tx: &mut Tx<'_>,
@@ -131,7 +134,7 @@ fn read_column(row: &Row<'_>) -> Result<Column> {
     Ok(Column { name: row.get(0)?, kind })
 }
 
-// Both engines number tables as they are made, and a parent is always made before its child.
+// Both engines number tables in order of creation, and a parent is always created before its child.
 const SQLITE_TABLES: &str = "select name from sqlite_schema where type = 'table'
     and name not like 'sqlite%' and name not in ('schema_migrations', 'request_marks', 'transaction_search',
     'transaction_search_dirty') order by rowid";

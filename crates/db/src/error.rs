@@ -1,25 +1,27 @@
-//! What can go wrong with a database, by what the caller can do about it.
+//! Database errors, grouped by what the caller can do about them.
 
 use std::sync::Arc;
 
 use tokio_postgres::error::SqlState;
 
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 type Source = Arc<dyn std::error::Error + Send + Sync>;
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
-    /// Trying again later may help: the server is away, the disk is full, the file is locked.
+    /// A retry may help: the server is unreachable, the disk is full, or the file is locked.
     #[error("the database cannot be used right now")]
     Unavailable(#[source] Source),
-    /// A read took longer than reads may; asking for less may help.
+    /// A read exceeded its time limit; a smaller query may succeed.
     #[error("the query took too long")]
     TimedOut,
-    /// Two rows claim what only one may have. Kinds, not names: SQLite does not name its constraints.
-    #[error("the value is already taken")]
+    /// A unique constraint was violated. Constraints are not named, because SQLite does not report their names.
+    #[error("the value already exists")]
     Unique,
-    #[error("the row refers to one that is not there, or is referred to")]
+    #[error("the row refers to a missing row, or is referred to by another")]
     ForeignKey,
-    /// The database holds something this program does not understand.
+    /// A stored value is not one this program knows.
     #[error("column {column}: {reason}")]
     Decode { column: usize, reason: String },
     #[error("the database refused a statement")]
@@ -33,7 +35,7 @@ impl Error {
         )))
     }
 
-    /// Whether PostgreSQL stopped the statement because its time was up.
+    /// Whether PostgreSQL canceled the statement because of a timeout.
     pub(crate) fn is_canceled_statement(&self) -> bool {
         let Error::Unavailable(source) = self else { return false };
         let error = source.downcast_ref::<tokio_postgres::Error>();
@@ -55,7 +57,7 @@ impl From<rusqlite::Error> for Error {
         match (failure.code, failure.extended_code) {
             (_, ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY) => Error::Unique,
             (_, ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => Error::ForeignKey,
-            // Only the deadline of a read interrupts anything.
+            // Queries are only interrupted by the deadline of a read.
             (Code::OperationInterrupted, _) => Error::TimedOut,
             (
                 Code::DatabaseBusy
@@ -75,8 +77,8 @@ impl From<rusqlite::Error> for Error {
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Error {
         let Some(code) = error.code().map(|it| it.code().to_owned()) else {
-            // No code means no answer: the connection broke, or the server never took it. What our own side refused
-            // (a value, a column, a count of parameters) the driver tells apart only by its words.
+            // No code means no answer from the server: the connection broke or was refused. Errors of our own side (a
+            // value, a column, the number of parameters) can only be told apart by their text.
             let text = error.to_string();
             let ours = ["serializing", "column", "parameters"].iter().any(|it| text.contains(it));
             let source = Arc::new(error);
@@ -85,7 +87,7 @@ impl From<tokio_postgres::Error> for Error {
         match code.as_str() {
             "23505" => Error::Unique,
             "23503" => Error::ForeignKey,
-            // Connection trouble, rolled-back conflicts, no resources, an operator's stop.
+            // Connection errors, serialization conflicts, insufficient resources, operator intervention, system errors.
             code if ["08", "40", "53", "57", "58"].contains(&&code[..2]) || code == "55P03" => {
                 Error::Unavailable(Arc::new(error))
             }

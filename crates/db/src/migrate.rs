@@ -1,8 +1,11 @@
-//! Migrations: numbered SQL texts, each applied once, in order, remembered with a checksum.
+//! Migrations: numbered SQL texts that are applied once, in order, and recorded with a checksum.
 
-use crate::{Db, Error, Tx, params};
+use crate::database::Db;
+use crate::error::Error;
+use crate::params;
+use crate::tx::Tx;
 
-/// One step of the schema. `sql` is plain text for both engines with `{bytes}`-like words for types.
+/// One step of the schema. `sql` is one text for both engines, with placeholders such as `{bytes}` for types.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
     pub version: i64,
@@ -13,13 +16,13 @@ pub struct Migration {
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     #[error(
-        "this database was last used by a newer Evenkeel (its schema is at step {found}, this program knows \
-         {known}); update the program, or restore a backup made before"
+        "this database was last used by a newer Evenkeel (its schema is at version {found}, this program knows \
+         {known}); update the program, or restore an older backup"
     )]
     Newer { found: i64, known: i64 },
     #[error(
-        "step {version} of the schema in this database is not the one this program has; it was made by another \
-         build and must not be mixed"
+        "migration {version} in this database differs from the one in this program; the database was created by \
+         another build: use that build, or restore a backup made with this one"
     )]
     Differs { version: i64 },
     #[error(transparent)]
@@ -30,7 +33,7 @@ const TABLE: &str = "create table if not exists schema_migrations (
     version {int} primary key, name text not null, checksum {int} not null) {table}";
 
 impl Db {
-    /// Brings the schema up to date, and says how many steps that took.
+    /// Applies the missing migrations and returns their number.
     pub async fn migrate(&self, migrations: &'static [Migration]) -> Result<usize, MigrateError> {
         self.write(move |tx| {
             tx.lock_schema()?;
@@ -50,8 +53,8 @@ impl Db {
     }
 }
 
-/// The last step applied; none when the database was never used.
-pub async fn schema_version(db: &Db) -> crate::Result<Option<i64>> {
+/// The version of the last applied migration; none for a new database.
+pub async fn schema_version(db: &Db) -> crate::error::Result<Option<i64>> {
     match db.first("select max(version) from schema_migrations", &[], |row| row.get(0)).await {
         Ok(version) => Ok(version.flatten()),
         Err(Error::Internal(_)) => Ok(None),
@@ -78,7 +81,7 @@ fn check(applied: &[(i64, i64)], migrations: &[Migration]) -> Result<(), Migrate
     Ok(())
 }
 
-/// FNV-1a: tells an edited migration from the applied one; nobody attacks it.
+/// FNV-1a. It detects an edited migration; it does not need to resist attacks.
 fn checksum(sql: &str) -> i64 {
     let hash = sql.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,12 +1,12 @@
-//! The few types both engines share: whole numbers, text, bytes. Dates, moments and ids are made of them.
+//! The value types that both engines share: integers, text, bytes. Dates, timestamps and ids are stored as these.
 
 use base::{Currency, Date, Id, Kind, Timestamp, date_from_days, days_from_date};
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
-/// A value handed to a statement. An absent one keeps its type, because PostgreSQL asks for it.
+/// A statement parameter. A null keeps its type, because PostgreSQL needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Param<'a> {
     Int(Option<i64>),
@@ -59,7 +59,7 @@ impl<K: Kind> From<Option<Id<K>>> for Param<'_> {
     }
 }
 
-/// `params![user, day]`: each of any type that has a place in the database.
+/// `params![user, day]` converts each value into a `Param`.
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::Param::from($value)),*] };
@@ -119,7 +119,7 @@ impl<'r> FromSql<'r> for Value<'r> {
             Type::INT8 => Ok(Value::Int(i64::from_sql(ty, raw)?)),
             Type::TEXT | Type::VARCHAR => Ok(Value::Text(std::str::from_utf8(raw)?)),
             Type::BYTEA => Ok(Value::Bytes(raw)),
-            // A stray numeric (a sum without its cast) is caught by the first test that runs it.
+            // For example a numeric, from a sum without a cast: the first test that runs the statement fails.
             ref other => Err(format!("type {other} is not one both engines share").into()),
         }
     }
@@ -135,10 +135,10 @@ impl<'r> FromSql<'r> for Value<'r> {
     }
 }
 
-/// One row, by either driver.
-pub struct Row<'r>(pub(crate) RowOf<'r>);
+/// One row of a result, from either driver.
+pub struct Row<'r>(pub(crate) RowSource<'r>);
 
-pub(crate) enum RowOf<'r> {
+pub(crate) enum RowSource<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     Postgres(&'r tokio_postgres::Row),
 }
@@ -150,7 +150,7 @@ impl Row<'_> {
 
     pub fn value(&self, column: usize) -> Result<Value<'_>> {
         match self.0 {
-            RowOf::Sqlite(row) => {
+            RowSource::Sqlite(row) => {
                 use rusqlite::types::ValueRef;
                 Ok(match row.get_ref(column)? {
                     ValueRef::Null => Value::Null,
@@ -168,31 +168,31 @@ impl Row<'_> {
                     }
                 })
             }
-            RowOf::Postgres(row) => Ok(row.try_get::<_, Value<'_>>(column)?),
+            RowSource::Postgres(row) => Ok(row.try_get::<_, Value<'_>>(column)?),
         }
     }
 
     pub fn columns(&self) -> usize {
         match self.0 {
-            RowOf::Sqlite(row) => row.as_ref().column_count(),
-            RowOf::Postgres(row) => row.len(),
+            RowSource::Sqlite(row) => row.as_ref().column_count(),
+            RowSource::Postgres(row) => row.len(),
         }
     }
 }
 
-/// How a type of ours comes out of a column. A stored value we do not know is an error, never a default.
+/// Decodes a column into one of our types. An unknown stored value is an error, never a default.
 pub trait FromColumn<'r>: Sized {
     fn from_column(value: Value<'r>) -> std::result::Result<Self, String>;
 }
 
-fn unexpected<T>(wanted: &str, value: Value<'_>) -> std::result::Result<T, String> {
+fn unexpected<T>(expected: &str, value: Value<'_>) -> std::result::Result<T, String> {
     let found = match value {
-        Value::Null => "nothing",
+        Value::Null => "null",
         Value::Int(_) => "a number",
         Value::Text(_) => "text",
         Value::Bytes(_) => "bytes",
     };
-    Err(format!("wanted {wanted}, found {found}"))
+    Err(format!("expected {expected}, found {found}"))
 }
 
 impl<'r> FromColumn<'r> for i64 {

@@ -1,6 +1,7 @@
 //! Columns that hold one word of a closed set, such as a role or a status. An unknown word is an error, never a default.
 
-use crate::{Error, Result, Row};
+use crate::error::{Error, Result};
+use crate::value::Row;
 
 /// `db::word_columns!(Role, Status)` lets `row.get` read enumerations that `base::words!` made.
 ///

@@ -123,7 +123,7 @@ async fn a_database_of_a_newer_version_is_refused() {
     for args in [&["serve"][..], &["user", "list"]] {
         let said = it.run(args).failed();
         let expected =
-            "this database was last used by a newer Evenkeel (its schema is at step 999,";
+            "this database was last used by a newer Evenkeel (its schema is at version 999,";
         assert!(said.starts_with(expected), "{said}");
     }
 }

@@ -1,10 +1,10 @@
-//! What the database layer promises, on the engine at hand.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+//! Tests of the database layer, on the engine that the environment selects.
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
-mod disk;
-mod line;
+mod connection_loss;
+mod full_disk;
 mod migrations;
-mod slow;
+mod slow_reads;
 mod tables;
 mod tls;
 mod transactions;

@@ -1,4 +1,4 @@
-//! The schema grows step by step, once, and never backwards.
+//! Migrations are applied once, in order, and never undone.
 
 use db::{Db, MigrateError, Migration, schema_version};
 use testkit::Database;
@@ -28,7 +28,7 @@ async fn version(db: &Db) -> Option<i64> {
 }
 
 #[tokio::test]
-async fn each_step_is_applied_once_and_later_ones_follow() {
+async fn each_migration_is_applied_once_and_later_ones_follow() {
     let database = Database::empty().await;
     let db = database.open().await;
     assert_eq!(version(&db).await, None);
@@ -43,7 +43,7 @@ async fn each_step_is_applied_once_and_later_ones_follow() {
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_program_is_refused_in_plain_words() {
+async fn a_database_of_a_newer_program_is_refused() {
     let database = Database::empty().await;
     let db = database.open().await;
     db.migrate(BOTH).await.unwrap();
@@ -54,17 +54,17 @@ async fn a_database_of_a_newer_program_is_refused_in_plain_words() {
 }
 
 #[tokio::test]
-async fn an_edited_step_is_refused() {
+async fn an_edited_migration_is_refused() {
     let database = Database::empty().await;
     let db = database.open().await;
     db.migrate(ONE).await.unwrap();
     let refused = db.migrate(EDITED).await.unwrap_err();
     assert!(matches!(refused, MigrateError::Differs { version: 1 }), "{refused:?}");
-    assert!(db.check("select id from b").await.is_err(), "nothing of it was applied");
+    assert!(db.check("select id from b").await.is_err(), "nothing was applied");
 }
 
 #[tokio::test]
-async fn a_step_that_fails_leaves_no_half_behind() {
+async fn a_failed_migration_leaves_nothing_behind() {
     let database = Database::empty().await;
     let db = database.open().await;
     assert!(matches!(db.migrate(BROKEN).await, Err(MigrateError::Db(_))));
@@ -75,7 +75,7 @@ async fn a_step_that_fails_leaves_no_half_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn several_that_start_at_once_apply_each_step_once_between_them() {
+async fn processes_that_start_together_apply_each_migration_once() {
     for _ in 0..5 {
         let database = Database::empty().await;
         let starts: Vec<_> = (0..4)

@@ -1,4 +1,4 @@
-//! Whole tables in and out, as backups need them.
+//! Exports and imports of whole tables, as backups use them.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -22,7 +22,7 @@ fn table(name: &str, columns: &[(&str, ColumnKind)]) -> Table {
 }
 
 #[tokio::test]
-async fn tables_come_parents_first_with_their_columns_in_one_order() {
+async fn tables_are_listed_parents_first_with_sorted_columns() {
     let database = Database::empty().await;
     let db = database.open().await;
     db.migrate(FAMILY).await.unwrap();
@@ -35,10 +35,10 @@ async fn tables_come_parents_first_with_their_columns_in_one_order() {
 }
 
 #[tokio::test]
-async fn a_dump_is_of_one_moment_and_stops_nobody() {
+async fn a_dump_is_one_snapshot_and_does_not_block_writers() {
     let notes = Notes::new().await;
     notes.db.write(|tx| add(tx, 1).and_then(|()| add(tx, 2))).await.unwrap();
-    // The first row is held until somebody else has written and is done.
+    // The dump pauses at its first row until another transaction has committed.
     let (reached, reading) = tokio::sync::oneshot::channel();
     let (go, wait) = mpsc::channel();
     let mut pause = Some((reached, wait));
@@ -68,7 +68,7 @@ async fn a_dump_is_of_one_moment_and_stops_nobody() {
 }
 
 #[tokio::test]
-async fn what_one_database_gives_another_takes() {
+async fn rows_dumped_from_one_database_can_be_inserted_into_another() {
     let from = Notes::new().await;
     from.db
         .write(|tx| {
@@ -112,7 +112,7 @@ async fn what_one_database_gives_another_takes() {
 }
 
 #[tokio::test]
-async fn a_reader_that_fails_ends_the_dump() {
+async fn an_error_of_the_visitor_ends_the_dump() {
     let notes = Notes::new().await;
     notes.db.write(|tx| add(tx, 1)).await.unwrap();
     let tables = notes.db.tables().await.unwrap();
@@ -122,9 +122,9 @@ async fn a_reader_that_fails_ends_the_dump() {
     assert_eq!(notes.ids().await, [1]);
 }
 
-/// SQLite inserts many in one statement, and what is left over one by one.
+/// SQLite inserts many rows per statement, and the remainder one by one.
 #[tokio::test]
-async fn any_number_of_rows_is_inserted_whole() {
+async fn any_number_of_rows_is_inserted_completely() {
     for count in [0_i64, 1, 49, 50, 51, 100, 173] {
         let notes = crate::Notes::new().await;
         let insert = notes.db.write(move |tx| {

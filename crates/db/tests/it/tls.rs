@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL: each `sslmode` verifies what it says.
+//! TLS to PostgreSQL: what each `sslmode` verifies.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ async fn open(host: &str, query: &str, roots: Option<&Path>) -> Result<Db, Strin
     let target = Target::postgres(&url)?;
     let opened = Db::open(&target).await;
     opened.map_err(|error| {
-        let said = format!("{error} {error:?}");
-        assert!(!said.contains("secret"), "{said}");
-        said
+        let message = format!("{error} {error:?}");
+        assert!(!message.contains("secret"), "{message}");
+        message
     })
 }
 
 #[tokio::test]
-async fn each_mode_verifies_what_it_says() {
+async fn each_sslmode_verifies_what_it_documents() {
     let folder = tempfile::tempdir().unwrap();
     let (own, other) = (folder.path().join("own.pem"), folder.path().join("other.pem"));
     std::fs::write(&own, receiver::authority()).unwrap();
@@ -32,12 +32,12 @@ async fn each_mode_verifies_what_it_says() {
         ("127.0.0.1", "verify-full", Some(&own), false),
         ("127.0.0.1", "require", Some(&own), false),
         ("127.0.0.1", "verify-ca", Some(&own), true),
-        // It comes from an authority that is not trusted.
+        // The certificate comes from an authority that is not trusted.
         ("localhost", "verify-full", Some(&other), false),
         ("localhost", "verify-ca", Some(&other), false),
         ("localhost", "verify-full", None, false),
         ("localhost", "require", None, false),
-        // This server speaks TLS only.
+        // This server accepts only TLS.
         ("localhost", "disable", Some(&own), false),
     ] {
         let opened = open(host, mode, roots.map(|it| it.as_path())).await;
@@ -46,16 +46,16 @@ async fn each_mode_verifies_what_it_says() {
 }
 
 #[tokio::test]
-async fn a_file_of_authorities_that_cannot_be_used_is_named() {
+async fn an_unusable_certificate_file_is_named_in_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("empty.pem");
     std::fs::write(&empty, "nothing").unwrap();
     for file in [empty, folder.path().join("missing.pem")] {
-        let said = open("localhost", "verify-full", Some(&file)).await.err().unwrap();
-        assert!(said.contains("sslrootcert") && said.contains(".pem"), "{said}");
+        let message = open("localhost", "verify-full", Some(&file)).await.err().unwrap();
+        assert!(message.contains("sslrootcert") && message.contains(".pem"), "{message}");
     }
-    let said = open("localhost", "verify-ca", None).await.err().unwrap();
-    assert!(said.contains("needs sslrootcert"), "{said}");
-    let said = open("localhost", "verify", None).await.err().unwrap();
-    assert!(said.contains("verify-ca or verify-full"), "{said}");
+    let message = open("localhost", "verify-ca", None).await.err().unwrap();
+    assert!(message.contains("needs sslrootcert"), "{message}");
+    let message = open("localhost", "verify", None).await.err().unwrap();
+    assert!(message.contains("verify-ca or verify-full"), "{message}");
 }

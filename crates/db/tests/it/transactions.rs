@@ -1,4 +1,4 @@
-//! All of a transaction happens or none of it, and one's failure is not another's.
+//! Transactions are atomic, and one's failure does not affect another.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc;
@@ -7,7 +7,7 @@ use db::{Error, Param, params};
 
 use crate::{Notes, add};
 
-/// What a transaction of the product would end with when a rule forbids it.
+/// An error of the caller's own, next to database errors.
 #[derive(Debug)]
 enum Refused {
     ByRule,
@@ -21,7 +21,7 @@ impl From<Error> for Refused {
 }
 
 #[tokio::test]
-async fn a_transaction_is_kept_whole_or_not_at_all() {
+async fn a_transaction_commits_completely_or_not_at_all() {
     let notes = Notes::new().await;
     let kept = notes.db.write(|tx| {
         add(tx, 1)?;
@@ -36,7 +36,7 @@ async fn a_transaction_is_kept_whole_or_not_at_all() {
     assert!(matches!(refused.await, Err(Refused::ByRule)));
     let panicked = notes.db.write(|tx| {
         add(tx, 4)?;
-        // Without a message: this one is meant.
+        // `resume_unwind` prints no panic message; the panic is intended.
         resume_unwind(Box::new("meant"));
         #[expect(unreachable_code, reason = "gives the closure its type")]
         Ok::<(), Refused>(())
@@ -46,7 +46,7 @@ async fn a_transaction_is_kept_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn many_at_once_with_failures_and_panics_keep_exactly_the_good_ones() {
+async fn among_concurrent_transactions_only_the_failed_and_panicked_roll_back() {
     let notes = Notes::new().await;
     let mut writes = Vec::new();
     for id in 0..400_i64 {
@@ -56,7 +56,7 @@ async fn many_at_once_with_failures_and_panics_keep_exactly_the_good_ones() {
                 add(tx, id)?;
                 match id % 5 {
                     1 => Err(Refused::ByRule),
-                    // Two rows with one id: the engine itself says no.
+                    // A duplicate id: the engine refuses it.
                     2 => Ok(add(tx, id)?),
                     3 => resume_unwind(Box::new("meant")),
                     _ => Ok(()),
@@ -80,7 +80,7 @@ async fn many_at_once_with_failures_and_panics_keep_exactly_the_good_ones() {
 }
 
 #[tokio::test]
-async fn those_that_wait_behind_a_long_one_are_judged_one_by_one() {
+async fn transactions_queued_behind_a_failing_one_still_commit() {
     let notes = Notes::new().await;
     let (go, wait) = mpsc::channel();
     let long = notes.db.write(move |tx| {
@@ -95,7 +95,7 @@ async fn those_that_wait_behind_a_long_one_are_judged_one_by_one() {
                 tokio::spawn(async move { db.write(move |tx| add(tx, id)).await })
             })
             .collect();
-        // All of them are on their way before the long one ends.
+        // All of them are queued before the long one ends.
         tokio::task::yield_now().await;
         go.send(()).unwrap();
         for write in writes {
@@ -108,7 +108,7 @@ async fn those_that_wait_behind_a_long_one_are_judged_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_transaction_goes_on_when_the_one_who_asked_has_left() {
+async fn a_transaction_completes_even_if_its_caller_stops_waiting() {
     let notes = Notes::new().await;
     let (started, begun) = tokio::sync::oneshot::channel();
     let (go, wait) = mpsc::channel::<()>();
@@ -135,7 +135,7 @@ async fn a_transaction_goes_on_when_the_one_who_asked_has_left() {
 }
 
 #[tokio::test]
-async fn reads_go_on_beside_a_long_transaction_and_see_what_was_before() {
+async fn reads_beside_a_long_transaction_see_the_state_before_it() {
     let notes = Notes::new().await;
     notes.db.write(|tx| add(tx, 1)).await.unwrap();
     let (started, begun) = tokio::sync::oneshot::channel();
@@ -172,7 +172,7 @@ async fn a_transaction_sees_its_own_writes() {
 }
 
 #[tokio::test]
-async fn broken_rules_of_the_schema_are_told_by_kind() {
+async fn constraint_violations_are_reported_by_kind() {
     let notes = Notes::new().await;
     notes.db.write(|tx| add(tx, 1)).await.unwrap();
     let of =
@@ -194,11 +194,11 @@ async fn broken_rules_of_the_schema_are_told_by_kind() {
 }
 
 #[tokio::test]
-async fn a_failed_statement_fails_its_transaction_even_when_nobody_looks() {
+async fn a_failed_statement_fails_its_transaction_even_if_its_error_is_ignored() {
     let notes = Notes::new().await;
     let careless = notes.db.write(|tx| {
         add(tx, 1)?;
-        // The error is dropped here, and the engines differ in what they make of that.
+        // The error is ignored here. The engines on their own would treat that differently.
         let _ = add(tx, 1);
         let _ = add(tx, 2);
         Ok::<_, Error>(())
@@ -209,7 +209,7 @@ async fn a_failed_statement_fails_its_transaction_even_when_nobody_looks() {
 }
 
 #[tokio::test]
-async fn many_rows_go_in_together_or_not_at_all() {
+async fn many_rows_are_inserted_together_or_not_at_all() {
     let notes = Notes::new().await;
     let rows = |ids: std::ops::Range<i64>| ids.map(|id| [id.into(), Param::Text(None)]);
     let all = notes.db.write(move |tx| {
@@ -222,15 +222,15 @@ async fn many_rows_go_in_together_or_not_at_all() {
         notes.db.write(move |tx| tx.insert_many("notes", ["id", "word"], rows(1499..1510))).await;
     assert!(matches!(again, Err(Error::Unique)), "{again:?}");
     assert_eq!(notes.ids().await.len(), 1500);
-    // The connection is as good as before.
+    // The connection is still usable.
     let more = notes.db.write(move |tx| tx.insert_many("notes", ["id", "word"], rows(1500..1501)));
     more.await.unwrap();
     assert_eq!(notes.ids().await.len(), 1501);
 }
 
-/// On PostgreSQL they travel with what comes next: that must find them there, and must fail with them.
+/// On PostgreSQL a small insert is queued and sent with the next statement, which must see its rows and fail with it.
 #[tokio::test]
-async fn a_few_rows_are_there_for_the_next_statement() {
+async fn a_small_insert_is_visible_to_the_next_statement() {
     let notes = Notes::new().await;
     let rows = |ids: std::ops::Range<i64>| ids.map(|id| [id.into(), Param::Text(None)]);
     let columns = ["id", "word"];
@@ -240,7 +240,7 @@ async fn a_few_rows_are_there_for_the_next_statement() {
         tx.all("select id from notes order by id", &[], |row| row.get::<i64>(0))
     });
     assert_eq!(seen.await.unwrap(), [1, 2, 3, 4]);
-    // Whatever comes next: a statement, a copy of many, nothing at all, or a step back.
+    // The next step may be a statement, a copy of many rows, the commit, or a rollback.
     let statement = notes.db.write(move |tx| {
         let _ = tx.insert_many("notes", columns, rows(4..6));
         add(tx, 10)
@@ -268,13 +268,13 @@ async fn a_few_rows_are_there_for_the_next_statement() {
     });
     wrong.await.unwrap_err();
     assert_eq!(notes.ids().await, [1, 2, 3, 4]);
-    // Nothing of it is left on the connection.
+    // Nothing is left queued on the connection.
     notes.db.write(|tx| add(tx, 5)).await.unwrap();
     assert_eq!(notes.ids().await, [1, 2, 3, 4, 5]);
 }
 
 #[tokio::test]
-async fn two_processes_write_in_turns() {
+async fn two_processes_can_write_concurrently() {
     let notes = Notes::new().await;
     let other = notes.database.open().await;
     let mut writes = Vec::new();
@@ -289,7 +289,7 @@ async fn two_processes_write_in_turns() {
 }
 
 #[tokio::test]
-async fn one_change_of_many_rows_says_which_it_touched() {
+async fn execute_each_returns_the_number_of_changed_rows_per_parameter_row() {
     let notes = Notes::new().await;
     let all = |tx: &mut db::Tx<'_>| {
         let words: Vec<String> = (0..200).map(|id| format!("old {id}")).collect();
@@ -299,7 +299,7 @@ async fn one_change_of_many_rows_says_which_it_touched() {
     notes.db.write(all).await.unwrap();
     const CHANGE: &str = "update notes set word = $2, image = $3
         where id = $1 and coalesce(word, 'none') = $4";
-    // One by one and all together, with some that are not there and some that are as they should be already.
+    // Pipelined and as one statement, with some rows missing and some that the condition excludes.
     for (first, count) in [(0, 1), (10, 16), (50, 17), (100, 150)] {
         let change = move |tx: &mut db::Tx<'_>| {
             let image: &[u8] = &[0, 255];
@@ -340,7 +340,7 @@ async fn one_change_of_many_rows_says_which_it_touched() {
     }
     let none: &[[Param<'_>; 4]] = &[];
     assert!(notes.db.write(move |tx| tx.execute_each(CHANGE, none)).await.unwrap().is_empty());
-    // What the schema forbids is told by its kind, however many there are.
+    // A constraint violation keeps its kind, whatever the number of rows.
     let same = notes.db.write(|tx| {
         let rows: Vec<[Param<'_>; 1]> = (0..40_i64).map(|id| [id.into()]).collect();
         tx.execute_each("update notes set id = 7 where id = $1", &rows)

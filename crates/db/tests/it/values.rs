@@ -1,4 +1,4 @@
-//! What is written is what is read.
+//! Values are read back as they were written.
 
 use base::{Currency, Date, Timestamp, TransactionId, date_from_days};
 use db::{Error, Migration, Param, Value, params};
@@ -18,7 +18,7 @@ const VALUES: &[Migration] = &[Migration {
 type Things = (Option<i64>, Option<String>, Option<Vec<u8>>, Date, Timestamp, [u8; 16]);
 
 fn things() -> impl Strategy<Value = Things> {
-    // PostgreSQL keeps no zero character in text, so nothing of ours may hold one.
+    // PostgreSQL cannot store NUL in text, so our texts never contain it.
     let text = "[^\u{0}]{0,40}";
     (
         any::<Option<i64>>(),
@@ -32,7 +32,7 @@ fn things() -> impl Strategy<Value = Things> {
 }
 
 #[test]
-fn every_value_comes_back_as_it_was_by_either_way_in() {
+fn every_value_is_read_back_as_it_was_written() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let database = runtime.block_on(Database::empty());
     let db = runtime.block_on(async {
@@ -79,7 +79,7 @@ fn every_value_comes_back_as_it_was_by_either_way_in() {
 }
 
 #[tokio::test]
-async fn nothing_keeps_its_type_on_the_way_in() {
+async fn a_null_parameter_keeps_its_type() {
     let notes = Notes::new().await;
     // The same statement with a value and without one, in either order.
     for word in [None, Some("a"), None] {
@@ -100,9 +100,9 @@ async fn a_value_of_another_type_is_an_error_that_names_the_column() {
     notes.db.write(|tx| crate::add(tx, 7)).await.unwrap();
     let sql = "select id, word from notes";
     let wrong = notes.db.first(sql, &[], |row| row.get::<String>(0)).await;
-    assert_eq!(wrong.unwrap_err().to_string(), "column 0: wanted text, found a number");
+    assert_eq!(wrong.unwrap_err().to_string(), "column 0: expected text, found a number");
     let absent = notes.db.first(sql, &[], |row| row.get::<String>(1)).await;
-    assert_eq!(absent.unwrap_err().to_string(), "column 1: wanted text, found nothing");
+    assert_eq!(absent.unwrap_err().to_string(), "column 1: expected text, found null");
     let unknown = notes.db.first("select 'ABC'", &[], |row| row.get::<Currency>(0)).await;
     assert!(matches!(unknown, Err(Error::Decode { column: 0, .. })), "{unknown:?}");
 }
@@ -127,7 +127,7 @@ async fn a_word_outside_its_set_is_an_error_that_names_the_word_and_the_column()
 }
 
 #[tokio::test]
-async fn parameters_go_by_their_number_and_not_by_their_place() {
+async fn parameters_bind_by_number_and_not_by_position() {
     let notes = Notes::new().await;
     let sql = "select $2, $1, $2";
     let read =
@@ -137,7 +137,7 @@ async fn parameters_go_by_their_number_and_not_by_their_place() {
 }
 
 #[tokio::test]
-async fn a_statement_that_is_wrong_is_our_fault_and_not_the_servers() {
+async fn an_invalid_statement_is_an_internal_error() {
     let notes = Notes::new().await;
     let wrong: [(&str, &[Param<'_>]); 4] = [
         ("select nonsense from notes", &[]),
@@ -152,7 +152,7 @@ async fn a_statement_that_is_wrong_is_our_fault_and_not_the_servers() {
 }
 
 #[tokio::test]
-async fn the_first_row_is_the_first_and_none_is_none() {
+async fn first_returns_the_first_row_or_none() {
     let notes = Notes::new().await;
     let sql = "select id from notes order by id";
     let first = notes.db.first(sql, &[], |row| row.get::<i64>(0)).await.unwrap();

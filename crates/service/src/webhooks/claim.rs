@@ -159,7 +159,7 @@ pub(super) async fn give_back(app: &App, held: Vec<(Job, i64)>) -> Result<()> {
             [user, endpoint, event, now.into(), (*until).into()]
         });
         tx.execute_each(GIVE_BACK, &each.collect::<Vec<_>>()).map(drop)?;
-        Ok(tx.tell()?)
+        Ok(tx.notify()?)
     };
     app.db.write(give).await
 }

@@ -54,7 +54,7 @@ pub(super) fn stop(
 /// What stands in line for it in this process looks at it anew, once this is kept.
 pub(super) fn recall(app: &App, tx: &mut Tx<'_>, id: EndpointId) {
     let seats = app.post.seats.clone();
-    tx.after(move || seats.recall(id));
+    tx.on_commit(move || seats.recall(id));
 }
 
 /// The endpoints of a key that is revoked.

@@ -93,7 +93,7 @@ async fn keep_claiming(
     ends: &Ends,
     stop: &mut watch::Receiver<bool>,
 ) {
-    let mut told = app.db.told();
+    let mut told = app.db.listen();
     let mut looks = tokio::time::interval(look_again);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -133,11 +133,11 @@ fn is_for(
 /// queue of the whole server, and would only make them reach for the same rows.
 fn announce(app: &App, tx: &mut Tx<'_>, some_wait: bool, rides: Vec<Ride>) -> Result<()> {
     if !app.post.seats.is_open() {
-        tx.tell()?;
+        tx.notify()?;
     }
     // Also then: it may begin to send, and have looked already, before this is kept.
     let seats = app.post.seats.clone();
-    tx.after(move || {
+    tx.on_commit(move || {
         seats.hand_over(rides);
         if some_wait {
             seats.want();

@@ -36,7 +36,7 @@ async fn pull_in(app: &App) -> Result<usize> {
     let pull = move |tx: &mut Tx<'_>| {
         let pulled = tx.execute(PULL_IN, params![now, lease_end, farthest])?;
         if pulled > 0 {
-            tx.tell()?;
+            tx.notify()?;
         }
         Ok::<_, Error>(pulled as usize)
     };

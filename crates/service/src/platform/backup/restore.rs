@@ -27,7 +27,7 @@ pub async fn restore<R: Read + Send + 'static>(
     let known = db::schema_version(db).await?.unwrap_or(0);
     if contents.header.schema > known {
         return Err(refused(format!(
-            "the backup was made by a newer Evenkeel (its schema is at step {}, this program \
+            "the backup was made by a newer Evenkeel (its schema is at version {}, this program \
              knows {known}); update the program first",
             contents.header.schema
         )));

@@ -1,4 +1,4 @@
-//! Reads that take long: moved aside, bounded in number and in time, and never in the way of others.
+//! Slow reads: moved to their own pool, limited in number and time, and never blocking fast ones.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -14,8 +14,8 @@ const MANY: &str =
     select cast(i as bigint) from n";
 const FAST: &str = "select cast(7 as bigint)";
 
-/// Every read of some size is moved aside.
-const AT_ONCE: ReadLimits = ReadLimits {
+/// With this inline limit, every larger read moves to the slow-read pool.
+const TINY_INLINE_LIMIT: ReadLimits = ReadLimits {
     inline: Duration::from_millis(1),
     total: Duration::from_secs(120),
     slow_at_once: 2,
@@ -27,9 +27,9 @@ async fn open(limits: ReadLimits) -> (Db, Database) {
 }
 
 #[tokio::test]
-async fn a_read_without_an_end_is_stopped_and_the_database_goes_on() {
+async fn an_endless_read_is_stopped_and_the_database_stays_usable() {
     let total = Duration::from_millis(300);
-    let (db, _database) = open(ReadLimits { total, ..AT_ONCE }).await;
+    let (db, _database) = open(ReadLimits { total, ..TINY_INLINE_LIMIT }).await;
     for _ in 0..3 {
         let endless = db.all(ENDLESS, &[], |row| row.get::<i64>(0)).await;
         assert!(matches!(endless, Err(Error::TimedOut)), "{endless:?}");
@@ -40,8 +40,8 @@ async fn a_read_without_an_end_is_stopped_and_the_database_goes_on() {
 }
 
 #[tokio::test]
-async fn a_read_that_was_moved_aside_gives_each_row_once() {
-    let (db, _database) = open(AT_ONCE).await;
+async fn a_read_that_moved_to_the_slow_pool_returns_each_row_once() {
+    let (db, _database) = open(TINY_INLINE_LIMIT).await;
     let expected: Vec<i64> = (1..=200_000).collect();
     assert_eq!(db.all(MANY, &[], |row| row.get::<i64>(0)).await.unwrap(), expected);
     assert_eq!(db.first(MANY, &[], |row| row.get::<i64>(0)).await.unwrap(), Some(1));
@@ -65,7 +65,7 @@ async fn a_read_that_was_moved_aside_gives_each_row_once() {
     assert_eq!(rows, expected[..rows.len()]);
 }
 
-/// Shut until it is opened; counts who stands before it at once, and at most.
+/// Blocks callers of `pass` until it is opened, and counts how many wait at once, and at most.
 #[derive(Default)]
 struct Gate {
     is_open: Mutex<bool>,
@@ -89,10 +89,11 @@ impl Gate {
     }
 }
 
-/// Eight slow reads on two threads: two run, six wait, and whoever is quick passes them all.
+/// Eight slow reads on two threads: two run, six wait, and fast reads are not delayed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn slow_reads_take_turns_and_do_not_hold_up_quick_ones() {
-    let (db, _database) = open(ReadLimits { inline: Duration::from_secs(60), ..AT_ONCE }).await;
+async fn slow_reads_wait_for_permits_and_do_not_delay_fast_reads() {
+    let (db, _database) =
+        open(ReadLimits { inline: Duration::from_secs(60), ..TINY_INLINE_LIMIT }).await;
     if db.engine() == Engine::Postgres {
         return;
     }
@@ -127,11 +128,11 @@ async fn slow_reads_take_turns_and_do_not_hold_up_quick_ones() {
     assert_eq!(gate.most.load(Ordering::SeqCst), 2);
 }
 
-/// The same on PostgreSQL, where a lock is what slow reads wait for, and where those that nobody waits for any more must
-/// give their places back.
+/// The same on PostgreSQL, where slow reads wait for a lock, and where canceled ones must return their permits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn slow_statements_have_connections_of_their_own_and_end_with_who_asked() {
-    let (db, _database) = open(ReadLimits { inline: Duration::from_secs(60), ..AT_ONCE }).await;
+async fn slow_statements_have_their_own_connections_and_are_canceled_with_their_caller() {
+    let (db, _database) =
+        open(ReadLimits { inline: Duration::from_secs(60), ..TINY_INLINE_LIMIT }).await;
     if db.engine() == Engine::Sqlite {
         return;
     }

@@ -1,11 +1,12 @@
-//! TLS to PostgreSQL: what `sslmode` and `sslrootcert` in an address mean.
+//! TLS to PostgreSQL: the parameters `sslmode` and `sslrootcert` of a database URL.
 //!
-//! Every mode that encrypts also verifies: `require` means the same as `verify-full`. `verify-ca` leaves out the name of
-//! the host, for servers whose certificate names another.
+//! Every mode that encrypts also verifies: `require` means the same as `verify-full`. `verify-ca` does not check the
+//! host name, for servers whose certificate names another host.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use percent_encoding::percent_decode_str;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -17,65 +18,55 @@ use rustls::{
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
-/// How a connection is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Tls {
+pub(super) enum Tls {
     Off,
-    /// Encrypted, and the certificate is good for the host. By the system's authorities, or by those of a file.
+    /// Encrypted, with a certificate that is valid for the host. Trusts the authorities of the system, or of a file.
     Full(Option<PathBuf>),
-    /// Encrypted, and the certificate comes from an authority of the file, whatever host it names.
+    /// Encrypted, with a certificate from an authority of the file, for any host name.
     Authority(PathBuf),
 }
 
-/// The TLS parameters of an address. They are removed from it, because the driver does not know all of them.
+/// The TLS parameters of a database URL, before they are checked.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(super) struct TlsParams {
     mode: Option<String>,
     roots: Option<String>,
 }
 
-/// Parts an address into what the driver reads and what it says of TLS.
-pub(crate) fn take_from(url: &str) -> (String, Asked) {
-    // The user name and the password before the @ may hold any character, a question mark too.
+/// Splits a database URL into the URL for the driver and its TLS parameters, not all of which the driver knows.
+pub(super) fn split_tls_params(url: &str) -> (String, TlsParams) {
+    // The user name and the password before the @ may contain any character, also a question mark.
     let host = url.find('@').map_or(0, |at| at + 1);
     let Some(query) = url[host..].find('?').map(|at| host + at) else {
-        return (url.to_owned(), Asked::default());
+        return (url.to_owned(), TlsParams::default());
     };
-    let mut asked = Asked::default();
-    let is_left = |pair: &&str| {
+    let mut tls = TlsParams::default();
+    let is_for_driver = |pair: &&str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match name {
-            "sslmode" => asked.mode = Some(decoded(value)),
-            "sslrootcert" => asked.roots = Some(decoded(value)),
+            "sslmode" => tls.mode = Some(decode(value)),
+            "sslrootcert" => tls.roots = Some(decode(value)),
             _ => return true,
         }
         false
     };
-    let left: Vec<&str> = url[query + 1..].split('&').filter(is_left).collect();
-    let address = &url[..query];
-    let url =
-        if left.is_empty() { address.to_owned() } else { format!("{address}?{}", left.join("&")) };
-    (url, asked)
+    let rest: Vec<&str> = url[query + 1..].split('&').filter(is_for_driver).collect();
+    let base = &url[..query];
+    let url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
+    (url, tls)
 }
 
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *first == b'%');
-        let byte = digits.and_then(|it| u8::from_str_radix(std::str::from_utf8(it).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-impl Asked {
-    /// Without a word from the operator: encrypted and verified over a network, plain on this machine, where many
-    /// servers offer a certificate that nobody could verify.
-    pub(crate) fn settle(self, is_local: bool) -> Result<Tls, String> {
+impl TlsParams {
+    /// Decides how to connect. The default is encrypted and verified over a network, and plain on this machine, where
+    /// many servers have a certificate that cannot be verified.
+    pub(super) fn resolve(self, is_local: bool) -> Result<Tls, String> {
         let file = self.roots.filter(|it| it != "system").map(PathBuf::from);
         match (self.mode.as_deref(), file) {
             (None | Some("prefer"), None) if is_local => Ok(Tls::Off),
@@ -84,7 +75,7 @@ impl Asked {
             (Some("verify-ca"), Some(file)) => Ok(Tls::Authority(file)),
             (Some("verify-ca"), None) => {
                 Err("has sslmode=verify-ca, which needs sslrootcert=FILE: \
-                 any certificate of a public authority would do otherwise"
+                 without it, any certificate of a public authority would be accepted"
                     .to_owned())
             }
             (Some(_), _) => Err("has an unknown sslmode; it must be disable, prefer, require, \
@@ -95,15 +86,15 @@ impl Asked {
 }
 
 impl Tls {
-    /// How to speak to the server; none where it is spoken to in the clear.
-    pub(crate) fn connector(&self) -> Result<Option<MakeRustlsConnect>> {
+    /// The TLS connector; none for a plain connection.
+    pub(super) fn connector(&self) -> Result<Option<MakeRustlsConnect>> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
-            .map_err(refused)?;
+            .map_err(setup_failed)?;
         let builder = match self {
             Tls::Off => return Ok(None),
-            Tls::Full(None) => builder.with_platform_verifier().map_err(refused)?,
+            Tls::Full(None) => builder.with_platform_verifier().map_err(setup_failed)?,
             Tls::Full(Some(file)) => builder.with_root_certificates(roots(file)?),
             Tls::Authority(file) => builder
                 .dangerous()
@@ -113,14 +104,14 @@ impl Tls {
     }
 }
 
-fn refused(error: impl std::fmt::Display) -> Error {
+fn setup_failed(error: impl std::fmt::Display) -> Error {
     Error::internal(format!("setting up TLS: {error}"))
 }
 
 fn roots(file: &Path) -> Result<RootCertStore> {
     let unreadable = |reason: String| {
         Error::unavailable(format!(
-            "the file {} that sslrootcert names cannot be used: {reason}",
+            "the certificate file {} (sslrootcert) cannot be used: {reason}",
             file.display()
         ))
     };
@@ -131,19 +122,19 @@ fn roots(file: &Path) -> Result<RootCertStore> {
         roots.add(certificate).map_err(|it| unreadable(it.to_string()))?;
     }
     if roots.is_empty() {
-        return Err(unreadable("there is no certificate in it".to_owned()));
+        return Err(unreadable("it contains no certificate".to_owned()));
     }
     Ok(roots)
 }
 
-/// Verifies everything about a certificate but the host that it names.
+/// Verifies everything about a certificate except the host name.
 #[derive(Debug)]
 struct AnyHost(Arc<WebPkiServerVerifier>);
 
 impl AnyHost {
     fn new(roots: RootCertStore, provider: Arc<CryptoProvider>) -> Result<AnyHost> {
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
-        verifier.build().map(AnyHost).map_err(refused)
+        verifier.build().map(AnyHost).map_err(setup_failed)
     }
 }
 
@@ -160,7 +151,7 @@ impl ServerCertVerifier for AnyHost {
         let verified =
             self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
-            // The name is looked at last, when the chain is known to be good.
+            // The verifier checks the name last, so the chain is valid here.
             Err(rustls::Error::InvalidCertificate(
                 NotValidForName | NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -195,22 +186,22 @@ impl ServerCertVerifier for AnyHost {
 mod tests {
     use super::*;
 
-    fn settled(url: &str, is_local: bool) -> Result<Tls, String> {
-        take_from(url).1.settle(is_local)
+    fn resolve(url: &str, is_local: bool) -> Result<Tls, String> {
+        split_tls_params(url).1.resolve(is_local)
     }
 
     #[test]
-    fn what_is_said_of_tls_is_taken_out_of_the_address() {
-        let (url, asked) = take_from(
+    fn tls_parameters_are_removed_from_the_url() {
+        let (url, tls) = split_tls_params(
             "postgres://a:b?sslmode=x@h/d?sslmode=verify-ca&options=-c&\
                                       sslrootcert=%2Fetc%2Fmy%20ca.pem",
         );
         assert_eq!(url, "postgres://a:b?sslmode=x@h/d?options=-c");
         let file = PathBuf::from("/etc/my ca.pem");
-        assert_eq!(asked.settle(false), Ok(Tls::Authority(file)));
-        let (url, asked) = take_from("postgres://h/d?sslmode=disable");
-        assert_eq!((url.as_str(), asked.settle(false)), ("postgres://h/d", Ok(Tls::Off)));
-        assert_eq!(take_from("postgres://h/d").0, "postgres://h/d");
+        assert_eq!(tls.resolve(false), Ok(Tls::Authority(file)));
+        let (url, tls) = split_tls_params("postgres://h/d?sslmode=disable");
+        assert_eq!((url.as_str(), tls.resolve(false)), ("postgres://h/d", Ok(Tls::Off)));
+        assert_eq!(split_tls_params("postgres://h/d").0, "postgres://h/d");
     }
 
     #[test]
@@ -227,11 +218,11 @@ mod tests {
             ("?sslmode=disable&sslrootcert=/ca", Tls::Off, Tls::Off),
         ] {
             let url = format!("postgres://h/d{query}");
-            assert_eq!(settled(&url, false), Ok(over_network), "{query}");
-            assert_eq!(settled(&url, true), Ok(here), "{query}");
+            assert_eq!(resolve(&url, false), Ok(over_network), "{query}");
+            assert_eq!(resolve(&url, true), Ok(here), "{query}");
         }
         for wrong in ["verify-ca", "allow", "verify_full", ""] {
-            assert!(settled(&format!("postgres://h/d?sslmode={wrong}"), true).is_err(), "{wrong}");
+            assert!(resolve(&format!("postgres://h/d?sslmode={wrong}"), true).is_err(), "{wrong}");
         }
     }
 }

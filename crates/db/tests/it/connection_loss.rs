@@ -1,4 +1,4 @@
-//! A PostgreSQL that goes away and comes back.
+//! PostgreSQL connections that break, hang, and recover.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use testkit::{Database, Proxy, postgres_database};
 
 use crate::{NOTES, add};
 
-/// A database behind a wire that can be cut.
+/// A database behind a proxy that can cut its connections.
 struct Remote {
     db: Db,
     proxy: Proxy,
@@ -16,7 +16,7 @@ struct Remote {
 }
 
 impl Remote {
-    /// None when the tests run on SQLite, which has no wire.
+    /// None when the tests run on SQLite, which has no connections to cut.
     async fn new() -> Option<Remote> {
         let database = postgres_database().await?;
         let (proxy, url) = Proxy::to(database.url()?).await;
@@ -33,7 +33,7 @@ impl Remote {
         self.db.write(move |tx| add(tx, id)).await
     }
 
-    /// Uses every connection that reads share.
+    /// Reads often enough to use every shared connection.
     async fn read_often(&self) {
         for _ in 0..12 {
             self.ids().await.unwrap();
@@ -41,12 +41,12 @@ impl Remote {
     }
 }
 
-fn is_unavailable<T: std::fmt::Debug>(outcome: Result<T, Error>) {
+fn assert_unavailable<T: std::fmt::Debug>(outcome: Result<T, Error>) {
     assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
 }
 
 #[tokio::test]
-async fn a_cut_line_is_told_at_once_and_mends_by_itself() {
+async fn a_cut_connection_fails_at_once_and_recovers() {
     let Some(remote) = Remote::new().await else { return };
     remote.add(1).await.unwrap();
     remote.read_often().await;
@@ -54,11 +54,11 @@ async fn a_cut_line_is_told_at_once_and_mends_by_itself() {
         remote.proxy.cut();
         let trying = async {
             for _ in 0..12 {
-                is_unavailable(remote.ids().await);
-                is_unavailable(remote.add(2).await);
+                assert_unavailable(remote.ids().await);
+                assert_unavailable(remote.add(2).await);
             }
         };
-        // Far less than waiting for an answer each time would take.
+        // Far less time than waiting for the answer timeout each time.
         tokio::time::timeout(Duration::from_secs(60), trying).await.unwrap();
         remote.proxy.mend();
         remote.read_often().await;
@@ -68,7 +68,7 @@ async fn a_cut_line_is_told_at_once_and_mends_by_itself() {
 }
 
 #[tokio::test]
-async fn a_line_cut_inside_a_transaction_keeps_nothing_of_it() {
+async fn a_connection_cut_inside_a_transaction_rolls_it_back() {
     let Some(remote) = Remote::new().await else { return };
     let (started, begun) = tokio::sync::oneshot::channel();
     let (go, wait) = std::sync::mpsc::channel();
@@ -84,15 +84,15 @@ async fn a_line_cut_inside_a_transaction_keeps_nothing_of_it() {
         go.send(()).unwrap();
     };
     let (written, ()) = tokio::join!(writing, cutting);
-    is_unavailable(written);
+    assert_unavailable(written);
     remote.proxy.mend();
     assert_eq!(remote.ids().await.unwrap(), [0; 0]);
     remote.add(1).await.unwrap();
 }
 
-/// Lets time fly while something is awaited that the clock of the runtime does not know to wait for.
-async fn hurried<T>(work: impl Future<Output = T>) -> T {
-    let flying = async {
+/// Advances the paused clock while work runs that the runtime does not know about, on a blocking thread.
+async fn with_time_advancing<T>(work: impl Future<Output = T>) -> T {
+    let advancing = async {
         loop {
             tokio::time::advance(Duration::from_millis(500)).await;
             tokio::task::yield_now().await;
@@ -100,26 +100,26 @@ async fn hurried<T>(work: impl Future<Output = T>) -> T {
     };
     tokio::select! {
         done = work => done,
-        () = flying => unreachable!("time does not end"),
+        () = advancing => unreachable!("time does not end"),
     }
 }
 
 #[tokio::test]
-async fn a_silent_line_is_given_up_after_a_while_and_not_used_again() {
+async fn an_unresponsive_connection_times_out_and_is_not_reused() {
     let Some(remote) = Remote::new().await else { return };
     remote.add(1).await.unwrap();
     remote.read_often().await;
     remote.proxy.silence();
-    // From here on time passes only where somebody waits for it.
+    // From here on, time only passes when something waits for it.
     tokio::time::pause();
     let reads = futures_util::future::join_all((0..12).map(|_| remote.ids()));
     for read in tokio::time::timeout(Duration::from_secs(21), reads).await.unwrap() {
-        is_unavailable(read);
+        assert_unavailable(read);
     }
-    is_unavailable(hurried(remote.add(2)).await);
-    is_unavailable(hurried(remote.add(2)).await);
+    assert_unavailable(with_time_advancing(remote.add(2)).await);
+    assert_unavailable(with_time_advancing(remote.add(2)).await);
     tokio::time::resume();
-    // What was silent stays so; the next ones must take new connections.
+    // Old connections stay silent, so the next reads must open new ones.
     remote.proxy.mend();
     remote.read_often().await;
     remote.add(2).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_silent_line_is_given_up_after_a_while_and_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_unavailable_from_the_start() {
+async fn opening_a_database_on_an_unreachable_server_assert_unavailable() {
     let Some(remote) = Remote::new().await else { return };
     remote.proxy.cut();
     let url = format!("postgres://nobody@127.0.0.1:{}/nothing", remote.proxy.port());
@@ -136,7 +136,7 @@ async fn a_server_that_is_not_there_is_unavailable_from_the_start() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_refused_without_repeating_it() {
+async fn an_invalid_url_is_refused_without_repeating_it() {
     let refused = Target::postgres("postgres://user:hunter2@[nonsense").unwrap_err();
     assert!(!refused.contains("hunter2"), "{refused}");
     let shown = format!("{:?}", Target::postgres("postgres://u:hunter2@localhost/x").unwrap());

@@ -1,5 +1,6 @@
 //! Limits on reads: how long one may take, and how many slow ones run at once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -7,17 +8,16 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
-/// Time and places that reads may use before they are moved to the pool or stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// How long a read may hold a thread that answers requests, or a connection that requests share. One that takes
-    /// longer is stopped and begun anew in the pool of slow reads.
+    /// How long a read may block a thread that serves requests, or a connection that requests share. A read that takes
+    /// longer is stopped and restarted in the slow-read pool.
     pub inline: Duration,
-    /// How long a read may take in all, including its wait for a place in the pool. Then it is an error.
+    /// How long a read may take in total, including its wait for the slow-read pool. After that it fails.
     pub total: Duration,
-    /// The size of the pool: slow reads that run at once. More of them wait.
+    /// The size of the slow-read pool. More slow reads wait.
     pub slow_at_once: usize,
 }
 
@@ -27,24 +27,24 @@ impl ReadLimits {
         total: Duration::from_secs(10),
         slow_at_once: 4,
     };
-    // A statement that others wait behind is stopped by the server, which must have had a fair chance to run it.
+    // Longer than on SQLite: the time includes waiting in the server, which must have had a fair chance to run it.
     pub(crate) const POSTGRES: ReadLimits =
         ReadLimits { inline: Duration::from_millis(250), ..ReadLimits::SQLITE };
 }
 
-/// A place in the pool of slow reads, once there is one; an error if there is none by `until`.
-pub(crate) async fn place(
-    pool: &std::sync::Arc<Semaphore>,
+/// Waits for a permit of the slow-read pool; an error if there is none by `until`.
+pub(crate) async fn acquire_slow_read(
+    pool: &Arc<Semaphore>,
     until: Instant,
 ) -> Result<OwnedSemaphorePermit> {
-    let place = tokio::time::timeout_at(until, pool.clone().acquire_owned()).await;
-    let place = place.map_err(|_| Error::TimedOut)?;
-    place.map_err(|_| Error::internal("the pool of slow reads is closed"))
+    let permit = tokio::time::timeout_at(until, pool.clone().acquire_owned()).await;
+    let permit = permit.map_err(|_| Error::TimedOut)?;
+    permit.map_err(|_| Error::internal("the slow-read pool is closed"))
 }
 
-/// Runs work that blocks, after letting the other tasks of this thread move to another one. A runtime with a single
-/// thread has no other one: there, everything waits.
-pub(crate) fn off_the_runtime<T>(work: impl FnOnce() -> T) -> T {
+/// Runs blocking work after moving this thread's other tasks to another thread. A single-threaded runtime has no other
+/// thread, so there the other tasks wait.
+pub(crate) fn block_off_runtime<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|it| it.runtime_flavor());
     match flavor {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
@@ -52,7 +52,7 @@ pub(crate) fn off_the_runtime<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// When the read that a connection is busy with must end. SQLite asks every few hundred steps of its machine.
+/// When the current read of a SQLite connection must end. SQLite's progress handler checks it.
 pub(crate) struct Deadline {
     origin: std::time::Instant,
     nanos: AtomicU64,

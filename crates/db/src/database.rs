@@ -1,0 +1,221 @@
+//! The handle to a database: reads, transactions and notifications on either engine.
+
+use tokio::sync::watch;
+
+use crate::error::{Error, Result};
+use crate::postgres::Postgres;
+use crate::read_limits::ReadLimits;
+use crate::sqlite::Sqlite;
+use crate::target::{Engine, Target};
+use crate::tx::{Signer, Tx};
+use crate::value::{Param, Row};
+
+/// Whether a resumable query finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Done,
+    /// The query exceeded the inline limit; the rest belongs in the slow-read pool.
+    Stopped,
+}
+
+/// A handle to the database; clones share its connections.
+#[derive(Clone)]
+pub struct Db {
+    pub(crate) driver: Driver,
+    signer: Option<Signer>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Driver {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Db {
+    pub async fn open(target: &Target) -> Result<Db> {
+        Db::open_with(target, target.read_limits()).await
+    }
+
+    pub async fn open_with(target: &Target, limits: ReadLimits) -> Result<Db> {
+        let driver = match target {
+            Target::Sqlite(path) => Driver::Sqlite(Sqlite::open(path, limits).await?),
+            Target::Postgres(address) => {
+                Driver::Postgres(Postgres::connect(address, limits).await?)
+            }
+        };
+        Ok(Db { driver, signer: None })
+    }
+
+    /// The same database with a key for `sign`.
+    pub fn with_signer(self, signer: Signer) -> Db {
+        Db { signer: Some(signer), ..self }
+    }
+
+    /// Signs bytes; none if the database was opened without a signer.
+    pub fn sign(&self, bytes: &[u8]) -> Option<[u8; 32]> {
+        self.signer.as_ref().map(|sign| sign(bytes))
+    }
+
+    pub fn engine(&self) -> Engine {
+        match &self.driver {
+            Driver::Sqlite(_) => Engine::Sqlite,
+            Driver::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    pub fn read_limits(&self) -> ReadLimits {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.limits(),
+            Driver::Postgres(postgres) => postgres.limits(),
+        }
+    }
+
+    /// Runs a query and calls `visit` with each row, borrowed from the driver.
+    ///
+    /// On SQLite this runs on the calling thread: switching threads costs more than the query (docs/performance.md).
+    /// A query that does not reach its first row within the inline limit is restarted in the slow-read pool.
+    pub async fn each(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
+    ) -> Result<()> {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => {
+                let mut is_visited = false;
+                let read = sqlite.each_once(sql, params, &mut |row| {
+                    is_visited = true;
+                    visit(row)
+                });
+                match read {
+                    Err(Error::TimedOut) if !is_visited => {
+                        sqlite.each_slow(sql, params, &mut visit).await
+                    }
+                    outcome => outcome,
+                }
+            }
+            Driver::Postgres(postgres) => postgres.each(sql, params, &mut visit).await,
+        }
+    }
+
+    /// `each` for a query that is known to be slow at times: it runs in the slow-read pool from the start.
+    pub async fn each_slow(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
+    ) -> Result<()> {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.each_slow(sql, params, &mut visit).await,
+            Driver::Postgres(postgres) => postgres.each_slow(sql, params, &mut visit).await,
+        }
+    }
+
+    /// `each` for a query that its caller can resume after the last row visited.
+    pub async fn each_resumable(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(&Row<'_>) -> Result<()> + Send,
+    ) -> Result<Progress> {
+        let read = match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.each_inline(sql, params, &mut visit),
+            Driver::Postgres(postgres) => postgres.each(sql, params, &mut visit).await,
+        };
+        match (read, self.engine()) {
+            (Ok(()), _) => Ok(Progress::Done),
+            (Err(Error::TimedOut), Engine::Sqlite) => Ok(Progress::Stopped),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Every row. A query that exceeds the inline limit is restarted in the slow-read pool, so `read` may see a row twice.
+    pub async fn all<T: Send>(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        let mut visit = |row: &Row<'_>| {
+            rows.push(read(row)?);
+            Ok(())
+        };
+        if self.each_resumable(sql, params, &mut visit).await? == Progress::Stopped {
+            rows = Vec::new();
+            let visit = |row: &Row<'_>| {
+                rows.push(read(row)?);
+                Ok(())
+            };
+            self.each_slow(sql, params, visit).await?;
+        }
+        Ok(rows)
+    }
+
+    /// The first row, if there is one.
+    pub async fn first<T: Send>(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T> + Send,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        let mut visit = |row: &Row<'_>| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        };
+        match self.each_resumable(sql, params, &mut visit).await? {
+            // The first row is enough, even if the query was stopped while looking for a second.
+            Progress::Stopped if found.is_none() => {}
+            _ => return Ok(found),
+        }
+        let visit = |row: &Row<'_>| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        };
+        self.each_slow(sql, params, visit).await?;
+        Ok(found)
+    }
+
+    /// Runs `work` in one transaction; an error rolls it back. The closure is synchronous, so nothing but SQL can happen
+    /// inside a transaction.
+    pub async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let signer = self.signer.clone();
+        match &self.driver {
+            Driver::Sqlite(sqlite) => {
+                sqlite.write(move |connection| Tx::sqlite(connection, signer).run(work)).await
+            }
+            Driver::Postgres(postgres) => {
+                postgres.write(move |pipeline| Tx::postgres(pipeline, signer).run(work)).await
+            }
+        }
+    }
+
+    /// A counter that changes whenever another process has called `Tx::notify`, or may have. Never changes on SQLite.
+    pub fn listen(&self) -> watch::Receiver<u64> {
+        let (sender, notifications) = watch::channel(0);
+        if let Driver::Postgres(postgres) = &self.driver {
+            postgres.listen(sender);
+        }
+        notifications
+    }
+
+    /// Prepares a statement without running it. A test checks every statement this way on both engines.
+    pub async fn check(&self, sql: &str) -> Result<()> {
+        match &self.driver {
+            Driver::Sqlite(sqlite) => sqlite.check(sql),
+            Driver::Postgres(postgres) => postgres.check(sql).await,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A transaction's connection to PostgreSQL. Statements whose result is not needed are queued and sent together with the
+//! next one, so that a small change takes two round trips instead of five.
+
+use std::sync::Arc;
+
+use futures_util::future::{join3, try_join_all};
+use tokio::runtime::Handle;
+use tokio_postgres::types::{ToSql, Type};
+
+use super::arrays::{self, ArrayParam};
+use super::connection::Connection;
+use super::listen::NOTIFY;
+use crate::error::{Error, Result};
+use crate::value::{Param, Row};
+
+/// Up to this many inserted rows are queued; more are copied, which takes round trips of its own.
+const QUEUED_ROWS_MAX: usize = 64;
+
+pub(crate) struct Pipeline {
+    connection: Arc<Connection>,
+    runtime: Handle,
+    has_begun: bool,
+    queued: Vec<QueuedStatement>,
+}
+
+/// A statement of which only a failure matters.
+struct QueuedStatement {
+    sql: String,
+    params: Vec<ArrayParam>,
+}
+
+impl QueuedStatement {
+    fn types(&self) -> Vec<Type> {
+        self.params.iter().map(|it| it.typed().1).collect()
+    }
+
+    fn values(&self) -> Vec<&(dyn ToSql + Sync)> {
+        self.params.iter().map(|it| it.typed().0).collect()
+    }
+}
+
+impl Pipeline {
+    pub(super) fn new(connection: Arc<Connection>, runtime: Handle) -> Pipeline {
+        Pipeline { connection, runtime, has_begun: false, queued: Vec::new() }
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64> {
+        let connection = self.connection.clone();
+        self.flush_with(connection.execute(sql, params))
+    }
+
+    pub(crate) fn execute_each<'p>(
+        &mut self,
+        sql: &str,
+        rows: &[impl AsRef<[Param<'p>]>],
+    ) -> Result<Vec<u64>> {
+        let connection = self.connection.clone();
+        self.flush_with(connection.execute_each(sql, rows))
+    }
+
+    pub(crate) fn each(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+    ) -> Result<()> {
+        let connection = self.connection.clone();
+        self.flush_with(connection.each(sql, params, visit))
+    }
+
+    pub(crate) fn execute_batch(&mut self, sql: &str) -> Result<()> {
+        let connection = self.connection.clone();
+        self.flush_with(connection.execute_batch(sql))
+    }
+
+    /// Queues an insert of a few rows, or copies many.
+    pub(crate) fn insert_rows<'p>(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        types: &[Type],
+        mut rows: impl Iterator<Item = impl AsRef<[Param<'p>]>>,
+    ) -> Result<()> {
+        let names = columns.join(", ");
+        let first: Vec<_> = rows.by_ref().take(QUEUED_ROWS_MAX + 1).collect();
+        if first.len() <= QUEUED_ROWS_MAX {
+            let params = arrays::from_rows(&first);
+            let params =
+                params.ok_or_else(|| Error::internal("inserted rows differ in their types"))?;
+            let sql = arrays::insert_statement(table, &names, params.len());
+            self.queue_statement(sql, params);
+            return Ok(());
+        }
+        let sql = format!("copy {table} ({names}) from stdin with (format binary)");
+        let connection = self.connection.clone();
+        self.flush_with(connection.copy_in(&sql, types, first.into_iter().chain(rows)))
+    }
+
+    pub(crate) fn queue_notification(&mut self) {
+        self.queue_statement(NOTIFY.to_owned(), Vec::new());
+    }
+
+    /// Sends the statement together with the next one that waits for an answer, or with the commit. If it fails, that
+    /// one fails.
+    fn queue_statement(&mut self, sql: String, params: Vec<ArrayParam>) {
+        self.queued.push(QueuedStatement { sql, params });
+    }
+
+    /// Sends `begin` if needed, the queued statements and `statement`, and waits for all answers. The error of an earlier
+    /// statement takes precedence.
+    fn flush_with<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let queued = std::mem::take(&mut self.queued);
+        self.runtime.block_on(self.send(is_first, &queued, statement))
+    }
+
+    async fn send<T>(
+        &self,
+        is_first: bool,
+        queued: &[QueuedStatement],
+        statement: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let connection = &*self.connection;
+        // Prepared before anything is sent: a queued statement that had to wait for its preparation would be overtaken
+        // by `statement`.
+        let mut prepared = Vec::with_capacity(queued.len());
+        for it in queued {
+            let types = it.types();
+            let preparing = connection.prepare_typed(&it.sql, &types);
+            prepared.push(connection.with_timeout(preparing).await?);
+        }
+        let begin = async {
+            match is_first {
+                true => connection.execute_batch("begin").await,
+                false => Ok(()),
+            }
+        };
+        let each = queued.iter().zip(&prepared).map(|(it, prepared)| async move {
+            connection.with_timeout(connection.client().execute(prepared, &it.values())).await
+        });
+        // Each future sends its statement when it is first polled, so they are sent in this order. No queued statement
+        // can stay unsent while a commit is sent: each was prepared for the very types of its values, so only the server
+        // can refuse it.
+        let (begun, executed, answer) = join3(begin, try_join_all(each), statement).await;
+        begun?;
+        executed?;
+        answer
+    }
+
+    /// Commits. If a queued statement failed, this returns its error; PostgreSQL itself would only answer that it rolled
+    /// back.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        if !self.has_begun && self.queued.is_empty() {
+            return Ok(());
+        }
+        self.execute_batch("commit")
+    }
+
+    /// Rolls back. If the rollback cannot be sent, the server rolls back when it notices that the connection is gone.
+    pub(super) fn roll_back(&mut self) {
+        self.queued.clear();
+        if self.has_begun && self.connection.is_usable() {
+            let _ = self.execute_batch("rollback");
+        }
+    }
+}

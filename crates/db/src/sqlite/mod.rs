@@ -1,0 +1,216 @@
+//! SQLite: one writer on its own thread, and readers that never wait for it.
+
+pub(crate) mod statement;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::dialect::for_sqlite;
+use crate::error::{Error, Result};
+use crate::outcome::Outcome;
+use crate::read_limits::{self, Deadline, ReadLimits};
+use crate::value::{Param, Row};
+use writer::Writer;
+
+/// Enough for every statement of the product, with its variants, on each connection.
+const STATEMENTS_CACHED: usize = 256;
+/// Reads come from the operating system's page cache, so mapping the file costs only address space.
+const MAPPED_BYTES: i64 = 1 << 40;
+/// SQLite virtual machine steps between two checks of a read's deadline.
+const STEPS_PER_DEADLINE_CHECK: i32 = 500;
+
+#[derive(Clone)]
+pub(crate) struct Sqlite {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    path: PathBuf,
+    idle_readers: Mutex<Vec<Reader>>,
+    writer: Writer,
+    limits: ReadLimits,
+    slow_reads: Arc<Semaphore>,
+}
+
+/// A read-only connection whose queries are interrupted at their deadline.
+struct Reader {
+    connection: Connection,
+    deadline: Arc<Deadline>,
+}
+
+impl Sqlite {
+    pub(crate) async fn open(path: &Path, limits: ReadLimits) -> Result<Sqlite> {
+        // The writer opens first and sets the journal mode: two connections switching at once would collide.
+        let writer = Writer::start(writer_connection(path).await?)?;
+        let shared = Shared {
+            path: path.to_owned(),
+            idle_readers: Mutex::new(Vec::new()),
+            writer,
+            limits,
+            slow_reads: Arc::new(Semaphore::new(limits.slow_at_once)),
+        };
+        Ok(Sqlite { shared: Arc::new(shared) })
+    }
+
+    pub(crate) fn limits(&self) -> ReadLimits {
+        self.shared.limits
+    }
+
+    /// Reads on the calling thread, for at most the inline limit.
+    pub(crate) fn each_inline(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.with_reader(|reader| {
+            reader.deadline.set(self.shared.limits.inline);
+            statement::each(&reader.connection, sql, params, visit)
+        })
+    }
+
+    /// Reads on the calling thread a query that cannot restart once a row was visited: the inline limit applies up to
+    /// the first row, the total limit after it.
+    pub(crate) fn each_once(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.with_reader(|reader| {
+            reader.deadline.set(self.shared.limits.inline);
+            let mut is_first = true;
+            statement::each(&reader.connection, sql, params, &mut |row| {
+                if std::mem::take(&mut is_first) {
+                    reader.deadline.set(self.shared.limits.total);
+                }
+                visit(row)
+            })
+        })
+    }
+
+    /// Waits for a permit of the slow-read pool, then reads.
+    pub(crate) async fn each_slow(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+        visit: &mut (dyn FnMut(&Row<'_>) -> Result<()> + Send),
+    ) -> Result<()> {
+        let until = Instant::now() + self.shared.limits.total;
+        let permit = read_limits::acquire_slow_read(&self.shared.slow_reads, until).await?;
+        let outcome = read_limits::block_off_runtime(|| {
+            self.with_reader(|reader| {
+                reader.deadline.set(until.saturating_duration_since(Instant::now()));
+                statement::each(&reader.connection, sql, params, visit)
+            })
+        });
+        drop(permit);
+        outcome
+    }
+
+    pub(crate) fn check(&self, sql: &str) -> Result<()> {
+        self.with_reader(|reader| {
+            reader.deadline.set(self.shared.limits.total);
+            Ok(reader.connection.prepare(&for_sqlite(sql)).map(drop)?)
+        })
+    }
+
+    /// Runs a transaction on the writer's thread.
+    pub(crate) async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        self.shared.writer.write(work).await
+    }
+
+    /// A connection outside the pool, for long reads that need one consistent snapshot.
+    pub(crate) fn connection(&self) -> Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Connection::open_with_flags(&self.shared.path, flags)?;
+        reader.busy_timeout(Duration::from_secs(5))?;
+        reader.pragma_update(None, "query_only", "on")?;
+        reader.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
+        reader.pragma_update(None, "cache_size", -1_024)?;
+        // Plans must not depend on bound values: otherwise SQLite prepares the statement again for every page cursor.
+        reader.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        reader.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+        add_strpos(&reader)?;
+        Ok(reader)
+    }
+
+    fn with_reader<T>(&self, read: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let reader = self.reader()?;
+        let outcome = read(&reader);
+        self.shared.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
+        outcome
+    }
+
+    /// An idle reader or a new one. There are never more readers than threads that read at the same time.
+    fn reader(&self) -> Result<Reader> {
+        let idle = self.shared.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(reader) = idle {
+            return Ok(reader);
+        }
+        let (mut connection, deadline) = (self.connection()?, Arc::new(Deadline::new()));
+        let watched = deadline.clone();
+        connection.progress_handler(STEPS_PER_DEADLINE_CHECK, Some(move || watched.is_over()))?;
+        Ok(Reader { connection, deadline })
+    }
+}
+
+async fn writer_connection(path: &Path) -> Result<Connection> {
+    let writer = in_wal_mode(Connection::open(path)?).await?;
+    writer.busy_timeout(Duration::from_secs(10))?;
+    // Full: an acknowledged change survives a power cut, not only a crash of the program.
+    writer.pragma_update(None, "synchronous", "full")?;
+    writer.pragma_update(None, "foreign_keys", "on")?;
+    writer.pragma_update(None, "cache_size", -65_536)?;
+    writer.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    writer.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    writer.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    Ok(writer)
+}
+
+/// Adds PostgreSQL's `strpos`. SQLite's own `instr` is several times slower. Ours counts bytes, not characters, so
+/// statements may only test whether the result is greater than zero.
+fn add_strpos(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("strpos", 2, flags, |context| {
+        let (ValueRef::Text(text), ValueRef::Text(part)) = (context.get_raw(0), context.get_raw(1))
+        else {
+            return Ok(None);
+        };
+        let found = memchr::memmem::find(text, part);
+        Ok(Some(found.map_or(0, |it| it as i64 + 1)))
+    })?;
+    Ok(())
+}
+
+/// Switches to WAL mode, with retries: when two processes open a new file at once, SQLite refuses one of them without
+/// honoring the busy timeout.
+async fn in_wal_mode(connection: Connection) -> Result<Connection> {
+    const TRIES: usize = 500;
+    connection.busy_timeout(Duration::ZERO)?;
+    for _ in 0..TRIES {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            outcome => return Ok(outcome.map(|()| connection)?),
+        }
+    }
+    Err(Error::unavailable("the database file stays locked by another process"))
+}

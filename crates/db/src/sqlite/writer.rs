@@ -1,0 +1,124 @@
+//! The writer thread: runs transactions one after the other, and commits those that are waiting together.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::error::{Error, Result};
+use crate::outcome::Outcome;
+
+/// Waiting transactions that may share one commit, and so one flush to the disk.
+const BATCH_MAX: usize = 128;
+
+/// The sending side of the writer thread, which ends when this is dropped.
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Box<dyn Job>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection) -> Result<Writer> {
+        let (jobs, inbox) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("sqlite-writer".to_owned())
+            .spawn(move || run_jobs(&connection, &inbox))
+            .map_err(|error| Error::unavailable(format!("starting the writer thread: {error}")))?;
+        Ok(Writer { jobs })
+    }
+
+    pub(super) async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&Connection) -> Outcome<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+    {
+        let (reply, replied) = oneshot::channel();
+        let job = Box::new(Write { work: Some(work), outcome: None, reply });
+        let stopped = || E::from(Error::internal("the writer thread has stopped"));
+        self.jobs.send(job).map_err(|_| stopped())?;
+        replied.await.map_err(|_| stopped())?
+    }
+}
+
+/// One queued transaction.
+trait Job: Send {
+    /// Runs the transaction's statements; true if they are to be committed.
+    fn run(&mut self, connection: &Connection) -> bool;
+    /// Replies to the caller, after the commit succeeded or failed.
+    fn finish(self: Box<Self>, committed: Result<()>);
+}
+
+struct Write<W, T, E> {
+    work: Option<W>,
+    outcome: Option<Outcome<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<W, T, E> Job for Write<W, T, E>
+where
+    W: FnOnce(&Connection) -> Outcome<T, E> + Send,
+    T: Send,
+    E: From<Error> + Send,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        self.outcome = self.work.take().map(|work| work(connection));
+        self.outcome.as_ref().is_some_and(|it| it.result.is_ok())
+    }
+
+    fn finish(self: Box<Self>, committed: Result<()>) {
+        let reply = match (committed, self.outcome) {
+            (_, Some(Outcome { result: Err(error), .. })) => Err(error),
+            (Ok(()), Some(Outcome { result: Ok(value), on_commit })) => {
+                on_commit.into_iter().for_each(|callback| callback());
+                Ok(value)
+            }
+            (Ok(()), None) => Err(E::from(Error::internal("a transaction panicked"))),
+            (Err(error), _) => Err(E::from(error)),
+        };
+        // The caller may have stopped waiting; the commit stands all the same.
+        let _ = self.reply.send(reply);
+    }
+}
+
+/// Runs jobs as they arrive, and commits those that wait together in one transaction. Each has its own savepoint, so
+/// that one's failure does not affect another, and all share the flush that makes them durable.
+fn run_jobs(connection: &Connection, inbox: &mpsc::Receiver<Box<dyn Job>>) {
+    while let Ok(first) = inbox.recv() {
+        let mut batch = Vec::new();
+        let mut outcome = connection.execute_batch("begin immediate").map_err(Error::from);
+        let mut next = Some(first);
+        while let Some(mut job) = next {
+            if outcome.is_ok() {
+                outcome = run_in_savepoint(connection, job.as_mut());
+            }
+            batch.push(job);
+            let has_room = outcome.is_ok() && batch.len() < BATCH_MAX;
+            next = if has_room { inbox.try_recv().ok() } else { None };
+        }
+        if outcome.is_ok() {
+            outcome = connection.execute_batch("commit").map_err(Error::from);
+        }
+        if outcome.is_err() && !connection.is_autocommit() {
+            let _ = connection.execute_batch("rollback");
+        }
+        for job in batch {
+            let outcome = outcome.clone();
+            // A panic in an on-commit callback must not end the only writer thread.
+            let _ = catch_unwind(AssertUnwindSafe(move || job.finish(outcome)));
+        }
+    }
+}
+
+fn run_in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<()> {
+    connection.execute_batch("savepoint one")?;
+    let keep = catch_unwind(AssertUnwindSafe(|| job.run(connection)));
+    // Some failures, such as a full disk, make SQLite roll back the whole transaction, and so the whole batch.
+    if connection.is_autocommit() {
+        return Err(Error::unavailable("SQLite rolled the transaction back"));
+    }
+    let end = if keep.unwrap_or(false) { "release one" } else { "rollback to one; release one" };
+    Ok(connection.execute_batch(end)?)
+}

@@ -1,0 +1,44 @@
+//! Which database to open: a SQLite file, or a database on a PostgreSQL server.
+
+use std::path::{Path, PathBuf};
+
+use crate::postgres::Address;
+use crate::read_limits::ReadLimits;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+#[derive(Clone, Debug)]
+pub enum Target {
+    Sqlite(PathBuf),
+    Postgres(Box<Address>),
+}
+
+impl Target {
+    pub fn sqlite(path: &Path) -> Target {
+        Target::Sqlite(path.to_owned())
+    }
+
+    /// Parses a `postgres://` URL. The error message never repeats the URL, because it may contain a password.
+    pub fn postgres(url: &str) -> Result<Target, String> {
+        Address::parse(url).map(|it| Target::Postgres(Box::new(it)))
+    }
+
+    pub fn has_password(&self) -> bool {
+        match self {
+            Target::Sqlite(_) => false,
+            Target::Postgres(address) => address.has_password(),
+        }
+    }
+
+    /// The default read limits for the engine.
+    pub fn read_limits(&self) -> ReadLimits {
+        match self {
+            Target::Sqlite(_) => ReadLimits::SQLITE,
+            Target::Postgres(_) => ReadLimits::POSTGRES,
+        }
+    }
+}
