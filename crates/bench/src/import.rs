@@ -37,10 +37,10 @@ pub(crate) async fn measure(database: &str, rows: usize) -> anyhow::Result<()> {
 /// As the page does it: dropped, looked at, agreed to, and worked out behind it.
 async fn take(app: &App, caller: &Caller, content: Vec<u8>, rows: usize) -> anyhow::Result<()> {
     let before = Spent::now()?;
-    let id = files::hold(app, caller, "statement.ofx", content).await?;
+    let id = files::stage(app, caller, "statement.ofx", content).await?;
     before.tell("hold")?;
     let before = Spent::now()?;
-    let taken = files::take(app, caller, id).await?;
+    let taken = files::commit(app, caller, id).await?;
     ensure!(taken.summary.new == rows, "{} of {rows} rows were taken in", taken.summary.new);
     before.tell("take")?;
     let before = Spent::now()?;

@@ -8,7 +8,8 @@ use base::draft::AccountKind;
 use base::{AccountId, ConnectionId};
 use serde_json::json;
 use service::ingest::connections::{
-    self, Answer, Choice, Connection, Offered, Owed, REQUESTS_A_DAY, Take, Wish,
+    self, AddAccount, Choice, Connection, OfferStatus, OfferedAccount, Owed, REQUESTS_A_DAY,
+    Selection,
 };
 use service::{App, Caller};
 
@@ -32,7 +33,7 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
     let user = named_or_only(app, new.whose.user.as_deref()).await?;
     let caller = Caller::owner(user.id);
     let token = token(&new.token)?;
-    let id = connections::claim(app, &caller, &token, new.name.as_deref()).await?;
+    let id = connections::create(app, &caller, &token, new.name.as_deref()).await?;
     let connection = connections::get(app, &caller, id).await?;
     if let (Some(attention), false) = (&connection.attention, new.output.json) {
         print(&format!("{id} is connected, but: {attention}\n"))?;
@@ -63,14 +64,14 @@ async fn choose(app: &App, args: &cli::Choose) -> Result<()> {
         return show_offers(app, &caller, id, args.output.json).await;
     }
     if asks {
-        let offered = connections::offered(app, &caller, id).await?;
+        let offered = connections::list_offers(app, &caller, id).await?;
         connections::choose(app, &caller, id, choices(args, &offered)?).await?;
     }
     if args.all {
         take_all(app, &caller, id).await?;
     }
-    let offered = connections::offered(app, &caller, id).await?;
-    if offered.iter().any(|it| it.answer == Answer::Taken) {
+    let offered = connections::list_offers(app, &caller, id).await?;
+    if offered.iter().any(|it| it.status == OfferStatus::Added) {
         return sync::sync_and_tell(app, &caller, &[id], args.output.json).await;
     }
     show_offers(app, &caller, id, args.output.json).await
@@ -113,8 +114,8 @@ fn token(from: &cli::TokenFrom) -> Result<String> {
 }
 
 async fn take_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
-    let offered = connections::offered(app, caller, id).await?;
-    let open = offered.iter().filter(|it| it.answer == Answer::Open);
+    let offered = connections::list_offers(app, caller, id).await?;
+    let open = offered.iter().filter(|it| it.status == OfferStatus::Undecided);
     let choices: Vec<Choice> = open.map(|it| suggested(it, it.owed)).collect();
     if choices.is_empty() {
         return Ok(());
@@ -122,12 +123,13 @@ async fn take_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
     Ok(connections::choose(app, caller, id, choices).await?)
 }
 
-fn suggested(offered: &Offered, owed: Owed) -> Choice {
-    let take = Take { kind: offered.kind, subtype: offered.subtype.clone(), name: None, owed };
-    Choice { external_id: offered.external_id.clone(), wish: Wish::Take(take) }
+fn suggested(offered: &OfferedAccount, owed: Owed) -> Choice {
+    let take =
+        AddAccount { kind: offered.kind, subtype: offered.subtype.clone(), name: None, owed };
+    Choice { external_id: offered.external_id.clone(), selection: Selection::Add(take) }
 }
 
-fn choices(args: &cli::Choose, offered: &[Offered]) -> Result<Vec<Choice>> {
+fn choices(args: &cli::Choose, offered: &[OfferedAccount]) -> Result<Vec<Choice>> {
     let mut owed = BTreeMap::new();
     for text in &args.owed {
         let pair = text.rsplit_once('=').and_then(|(id, sign)| Some((id, Owed::parse(sign)?)));
@@ -140,13 +142,13 @@ fn choices(args: &cli::Choose, offered: &[Offered]) -> Result<Vec<Choice>> {
         let found = offered.iter().find(|it| it.external_id == id);
         found.with_context(|| format!("this connection offers no account {id}"))
     };
-    let sign = |it: &Offered| owed.get(&it.external_id).copied().unwrap_or(it.owed);
+    let sign = |it: &OfferedAccount| owed.get(&it.external_id).copied().unwrap_or(it.owed);
     let mut choices = Vec::new();
     for text in &args.take {
         let (id, kind) = kind_of(text);
         let found = find(id)?;
         let mut choice = suggested(found, sign(found));
-        if let (Some((kind, subtype)), Wish::Take(take)) = (kind, &mut choice.wish) {
+        if let (Some((kind, subtype)), Selection::Add(take)) = (kind, &mut choice.selection) {
             (take.kind, take.subtype) = (kind, subtype.map(str::to_owned));
         }
         choices.push(choice);
@@ -157,12 +159,12 @@ fn choices(args: &cli::Choose, offered: &[Offered]) -> Result<Vec<Choice>> {
         let (id, account) = pair.with_context(|| {
             format!("--into {text} must name an account of yours, such as ACT-1=acc_...")
         })?;
-        let wish = Wish::Into { account, owed: sign(find(id)?) };
-        choices.push(Choice { external_id: id.to_owned(), wish });
+        let selection = Selection::MergeInto { account, owed: sign(find(id)?) };
+        choices.push(Choice { external_id: id.to_owned(), selection });
     }
     for id in &args.leave {
         find(id)?;
-        choices.push(Choice { external_id: id.clone(), wish: Wish::Leave });
+        choices.push(Choice { external_id: id.clone(), selection: Selection::Skip });
     }
     Ok(choices)
 }
@@ -180,13 +182,13 @@ fn kind_of(text: &str) -> (&str, Option<(AccountKind, Option<&str>)>) {
 }
 
 async fn show_offers(app: &App, caller: &Caller, id: ConnectionId, as_json: bool) -> Result<()> {
-    let offered = connections::offered(app, caller, id).await?;
+    let offered = connections::list_offers(app, caller, id).await?;
     if as_json {
         let accounts: Vec<_> = offered.iter().map(json_of_offer).collect();
         return print_json(&json!({ "id": id.to_string(), "accounts": accounts }));
     }
     let mut text = format!("{id} offers:\n");
-    let width = |of: fn(&Offered) -> &str| {
+    let width = |of: fn(&OfferedAccount) -> &str| {
         offered.iter().map(|it| of(it).chars().count()).max().unwrap_or(0)
     };
     let (ids, names) = (width(|it| &it.external_id), width(|it| &it.name));
@@ -208,14 +210,14 @@ async fn show_offers(app: &App, caller: &Caller, id: ConnectionId, as_json: bool
     print(&text)
 }
 
-fn state_of(offered: &Offered) -> String {
-    match (&offered.reason, offered.answer) {
-        (Some(reason), Answer::Refused) => format!("refused: {reason}"),
+fn state_of(offered: &OfferedAccount) -> String {
+    match (&offered.reason, offered.status) {
+        (Some(reason), OfferStatus::Unsupported) => format!("refused: {reason}"),
         (_, answer) => answer.as_str().to_owned(),
     }
 }
 
-fn json_of_offer(it: &Offered) -> serde_json::Value {
+fn json_of_offer(it: &OfferedAccount) -> serde_json::Value {
     json!({
         "external_id": it.external_id,
         "name": it.name,
@@ -225,7 +227,7 @@ fn json_of_offer(it: &Offered) -> serde_json::Value {
         "type": it.kind.as_str(),
         "subtype": it.subtype,
         "owed": it.owed.as_str(),
-        "state": it.answer.as_str(),
+        "state": it.status.as_str(),
         "reason": it.reason,
         "account_id": it.account.map(|it| it.to_string()),
     })

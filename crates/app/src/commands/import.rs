@@ -9,12 +9,12 @@ use base::{AccountId, Clock, Currency, FileId, Money};
 use serde_json::json;
 use serde_json::value::RawValue;
 use service::ingest::imports::files::{
-    self, AccountChoice, AccountLook, BYTES_MAX, Charges, Choices,
+    self, AccountChoice, AccountPreview, BYTES_MAX, Charges, Choices,
 };
+use service::ingest::imports::files::{CommitOutcome, Rejections};
 use service::ingest::imports::files::{
-    DateOrder, Doubt, FileError, Goes, Hints, Landing, Look, Reading,
+    DateOrder, Destination, DestinationChoice, Doubt, FileError, Hints, Preview, Reading,
 };
-use service::ingest::imports::files::{Rejections, Taken};
 use service::{App, Caller};
 
 use super::{named_or_only, print};
@@ -265,15 +265,15 @@ struct Place {
 }
 
 impl Place {
-    fn of(account: &AccountLook) -> Option<Place> {
-        match account.landing {
-            Landing::New => Some(Place { name: account.name.clone(), id: None }),
-            Landing::Into(id) => {
+    fn of(account: &AccountPreview) -> Option<Place> {
+        match account.destination {
+            Destination::New => Some(Place { name: account.name.clone(), id: None }),
+            Destination::Existing(id) => {
                 let known = account.candidates.iter().find(|it| it.0 == id);
                 let name = known.map_or(&account.name, |it| &it.1).clone();
                 Some(Place { name, id: Some(id) })
             }
-            Landing::Nowhere | Landing::Unclear => None,
+            Destination::Skip | Destination::Unknown => None,
         }
     }
 
@@ -289,7 +289,7 @@ impl Place {
     }
 }
 
-fn summary(file: &str, taken: &Taken, places: &[Place], as_json: bool) -> String {
+fn summary(file: &str, taken: &CommitOutcome, places: &[Place], as_json: bool) -> String {
     let service::ingest::imports::Summary { new, changed, seen, removed } = taken.summary;
     if as_json {
         let line = json!({
@@ -318,9 +318,9 @@ async fn one(
     caller: &Caller,
     args: &cli::Import,
     path: &Path,
-) -> Result<(Taken, Vec<Place>)> {
+) -> Result<(CommitOutcome, Vec<Place>)> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let id = files::hold(app, caller, &name, content(path)?).await?;
+    let id = files::stage(app, caller, &name, content(path)?).await?;
     let taken = agree_and_take(app, caller, args, id).await;
     if taken.is_err() {
         // What was not taken in is not left lying around either.
@@ -334,11 +334,11 @@ async fn agree_and_take(
     caller: &Caller,
     args: &cli::Import,
     id: FileId,
-) -> Result<(Taken, Vec<Place>)> {
-    let first = files::look(app, caller, id).await?;
+) -> Result<(CommitOutcome, Vec<Place>)> {
+    let first = files::preview(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
-    let look = files::look(app, caller, id).await?;
-    if let Some(trouble) = look.trouble {
+    let look = files::preview(app, caller, id).await?;
+    if let Some(trouble) = look.error {
         bail!(trouble);
     }
     if let Some(doubt) = look.doubts.first() {
@@ -354,9 +354,9 @@ async fn agree_and_take(
     Ok((watched(app, caller, id).await?, places))
 }
 
-fn choices(args: &cli::Import, look: &Look) -> Result<Choices> {
-    let goes = match args.account.as_deref() {
-        Some("new") => Some(Goes::New),
+fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
+    let destination = match args.account.as_deref() {
+        Some("new") => Some(DestinationChoice::New),
         Some(text) => {
             let id = AccountId::parse(text).with_context(|| {
                 format!("--account must be an account's id such as acc_..., or new, not {text}")
@@ -367,12 +367,12 @@ fn choices(args: &cli::Import, look: &Look) -> Result<Choices> {
             if !look.accounts.iter().any(|it| it.candidates.iter().any(|it| it.0 == id)) {
                 bail!("{text} is none of your accounts in this currency");
             }
-            Some(Goes::Into(id))
+            Some(DestinationChoice::Existing(id))
         }
         None => None,
     };
     let owed = args.balance.map(|it| it == cli::BalanceIs::Owed);
-    let choice = AccountChoice { goes, owed, ..AccountChoice::default() };
+    let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
         charges: args.charges.map(Charges::from),
@@ -382,10 +382,10 @@ fn choices(args: &cli::Import, look: &Look) -> Result<Choices> {
 }
 
 /// Takes it in and shows how far it is.
-async fn watched(app: &App, caller: &Caller, id: FileId) -> Result<Taken> {
+async fn watched(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     let mut bar: Option<Progress> = None;
     let mut ticks = tokio::time::interval(REDRAW);
-    let work = files::take(app, caller, id);
+    let work = files::commit(app, caller, id);
     tokio::pin!(work);
     loop {
         tokio::select! {

@@ -62,7 +62,7 @@ pub(super) async fn sync_and_tell(
 struct Brought {
     summary: Summary,
     attention: Option<String>,
-    accounts_in_doubt: usize,
+    accounts_with_problems: usize,
 }
 
 async fn sync(app: &App, caller: &Caller, id: ConnectionId) -> service::Result<Brought> {
@@ -78,8 +78,8 @@ async fn sync(app: &App, caller: &Caller, id: ConnectionId) -> service::Result<B
         summary.seen += more.summary.seen;
         summary.removed += more.summary.removed;
     }
-    let (attention, accounts_in_doubt) = (synced.attention, synced.accounts_in_doubt);
-    Ok(Brought { summary, attention, accounts_in_doubt })
+    let (attention, accounts_with_problems) = (synced.attention, synced.accounts_with_problems);
+    Ok(Brought { summary, attention, accounts_with_problems })
 }
 
 type Ended = (ConnectionId, service::Result<Brought>);
@@ -97,7 +97,7 @@ fn text_of((id, ended): &Ended) -> String {
     if let Some(attention) = &brought.attention {
         text.push_str(&format!("  ! {attention}\n"));
     }
-    if brought.accounts_in_doubt > 0 {
+    if brought.accounts_with_problems > 0 {
         text.push_str("  ! Some accounts need you; see `evenkeel connect list`.\n");
     }
     text
@@ -105,14 +105,14 @@ fn text_of((id, ended): &Ended) -> String {
 
 fn json_of((id, ended): &Ended) -> serde_json::Value {
     match ended {
-        Ok(Brought { summary, attention, accounts_in_doubt }) => json!({
+        Ok(Brought { summary, attention, accounts_with_problems }) => json!({
             "id": id.to_string(),
             "new": summary.new,
             "changed": summary.changed,
             "seen": summary.seen,
             "removed": summary.removed,
             "attention": attention,
-            "accounts_in_doubt": accounts_in_doubt,
+            "accounts_in_doubt": accounts_with_problems,
             "error": null,
         }),
         Err(error) => json!({ "id": id.to_string(), "error": error.to_string() }),

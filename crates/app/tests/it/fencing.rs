@@ -9,7 +9,7 @@ use std::time::Duration;
 use base::{Clock, Entropy, FileId};
 use db::Db;
 use service::access::users;
-use service::ingest::imports::files::{self, Taken};
+use service::ingest::imports::files::{self, CommitOutcome};
 use service::platform::{installation, limits};
 use service::trading::quotes::{Trading, WhenClosed};
 use service::{App, Caller, Setup};
@@ -71,7 +71,7 @@ async fn count(db: &Db, table: &str) -> i64 {
 
 /// Pauses the process after it has leased the file and before it writes a row, lets another one commit the file, and lets
 /// the first go on. None where the pause came too late.
-async fn overtaken(it: &Installation) -> Option<Taken> {
+async fn overtaken(it: &Installation) -> Option<CommitOutcome> {
     let db = it.db().await;
     let path = it.path("lunch.csv").display().to_string();
     let args = ["import", &path, "--account", "new", "--charges", "negative"];
@@ -84,7 +84,7 @@ async fn overtaken(it: &Installation) -> Option<Taken> {
     if let Some(id) = committing(&db).await {
         let (app, robin) = later(it).await;
         // A process that was paused within its transaction holds what the other one needs.
-        let taking = tokio::time::timeout(Duration::from_secs(20), files::take(&app, &robin, id));
+        let taking = tokio::time::timeout(Duration::from_secs(20), files::commit(&app, &robin, id));
         leased = taking.await.ok().and_then(Result::ok);
     }
     process.signal("CONT");

@@ -144,7 +144,7 @@ async fn a_small_upload_that_unpacks_to_gigabytes_does_not_fill_the_memory() {
     let (app, robin, session) = beside(&it).await;
     let bomb = bomb();
     assert!(bomb.len() < 8 << 20, "{}", bomb.len());
-    let id = files::hold(&app, &robin, "export.zip", bomb).await.unwrap();
+    let id = files::stage(&app, &robin, "export.zip", bomb).await.unwrap();
     let server = serve(&it);
     let page = format!("/import/{id}");
     let waiting: Vec<TcpStream> = (0..REQUESTS).map(|_| ask(&server, &page, &session)).collect();

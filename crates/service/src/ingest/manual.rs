@@ -28,7 +28,7 @@ pub struct NewAccount {
 
 /// A transaction as the person writes it down.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct ManualTransaction {
     pub on: Date,
     /// Positive is money into the account.
     pub amount_minor: i64,
@@ -76,7 +76,12 @@ pub async fn set_balance(app: &App, caller: &Caller, id: AccountId, minor: i64) 
 }
 
 /// Writes a transaction down. The balance moves with it, unless it is of a day that the balance already counts.
-pub async fn add(app: &App, caller: &Caller, id: AccountId, entry: Entry) -> Result<TransactionId> {
+pub async fn create_transaction(
+    app: &App,
+    caller: &Caller,
+    id: AccountId,
+    entry: ManualTransaction,
+) -> Result<TransactionId> {
     let entry = checked(entry)?;
     let own = format!("{HAND} {}", app.ids.make::<kinds::Transaction>());
     let external_id = own.clone();
@@ -95,7 +100,12 @@ pub async fn add(app: &App, caller: &Caller, id: AccountId, entry: Entry) -> Res
 }
 
 /// Changes what was written down by hand.
-pub async fn edit(app: &App, caller: &Caller, id: TransactionId, entry: Entry) -> Result<()> {
+pub async fn update_transaction(
+    app: &App,
+    caller: &Caller,
+    id: TransactionId,
+    entry: ManualTransaction,
+) -> Result<()> {
     let entry = checked(entry)?;
     let old = by_hand(app, caller, id).await?;
     let details =
@@ -110,7 +120,7 @@ pub async fn edit(app: &App, caller: &Caller, id: TransactionId, entry: Entry) -
 }
 
 /// Takes out what was written down by hand.
-pub async fn remove(app: &App, caller: &Caller, id: TransactionId) -> Result<()> {
+pub async fn delete_transaction(app: &App, caller: &Caller, id: TransactionId) -> Result<()> {
     let old = by_hand(app, caller, id).await?;
     let details = |account: &Kept| {
         ("transaction.remove", format!("Removed a transaction from {}", account.name))
@@ -125,7 +135,7 @@ pub async fn remove(app: &App, caller: &Caller, id: TransactionId) -> Result<()>
 }
 
 /// Whether a transaction was written down by hand, and so can be changed.
-pub async fn is_by_hand(app: &App, caller: &Caller, id: TransactionId) -> Result<bool> {
+pub async fn is_manual(app: &App, caller: &Caller, id: TransactionId) -> Result<bool> {
     match by_hand(app, caller, id).await {
         Ok(_) => Ok(true),
         Err(Error::Conflict { .. } | Error::NotFound(_)) => Ok(false),
@@ -243,11 +253,11 @@ async fn by_hand(app: &App, caller: &Caller, id: TransactionId) -> Result<Writte
     Ok(Written { account, external_id, on, amount_minor })
 }
 
-fn checked(entry: Entry) -> Result<Entry> {
+fn checked(entry: ManualTransaction) -> Result<ManualTransaction> {
     if entry.amount_minor == 0 {
         return Err(Error::invalid("amount", "the amount must not be zero"));
     }
-    Ok(Entry { description: text("description", &entry.description)?, ..entry })
+    Ok(ManualTransaction { description: text("description", &entry.description)?, ..entry })
 }
 
 fn text(param: &str, text: &str) -> Result<String> {
@@ -259,7 +269,7 @@ fn text(param: &str, text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-fn row(currency: Currency, external_id: String, entry: Entry) -> TransactionDraft {
+fn row(currency: Currency, external_id: String, entry: ManualTransaction) -> TransactionDraft {
     TransactionDraft {
         external_id: Some(external_id),
         pending: false,

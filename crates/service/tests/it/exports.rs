@@ -256,8 +256,8 @@ async fn what_is_exported_can_be_imported_again_with_the_same_result() {
     insights::pipeline::run_all(&world.app).await.unwrap();
     let bytes = exported(&world.app, &robin.caller).await;
     let kim = world.person("kim@example.com").await;
-    let file = files::hold(&world.app, &kim.caller, "all.zip", bytes.clone()).await.unwrap();
-    let taken = files::take(&world.app, &kim.caller, file).await.unwrap();
+    let file = files::stage(&world.app, &kim.caller, "all.zip", bytes.clone()).await.unwrap();
+    let taken = files::commit(&world.app, &kim.caller, file).await.unwrap();
     assert_eq!(taken.rejected, 0);
     insights::pipeline::run_all(&world.app).await.unwrap();
     let (one, other) = (unzip(&bytes), export(&world.app, &kim.caller).await);
@@ -272,7 +272,7 @@ async fn what_is_exported_can_be_imported_again_with_the_same_result() {
         assert!(lost.is_empty() && one.len() == other.len(), "{name}: {} {lost:#?}", lost.len());
     }
     // And whoever has it already gets nothing new by it.
-    let file = files::hold(&world.app, &robin.caller, "all.zip", bytes).await.unwrap();
-    let taken = files::take(&world.app, &robin.caller, file).await.unwrap();
+    let file = files::stage(&world.app, &robin.caller, "all.zip", bytes).await.unwrap();
+    let taken = files::commit(&world.app, &robin.caller, file).await.unwrap();
     assert_eq!((taken.summary.new, taken.summary.changed), (0, 0));
 }

@@ -2,7 +2,7 @@
 
 use base::Currency;
 use base::draft::{AccountKind, Source, Statement};
-use service::ingest::manual::{self, Entry, NewAccount};
+use service::ingest::manual::{self, ManualTransaction, NewAccount};
 use service::ledger::accounts;
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day};
@@ -12,8 +12,13 @@ fn wallet(kind: AccountKind) -> NewAccount {
     NewAccount { name: "Wallet".to_owned(), kind, currency: Currency::USD, balance_minor }
 }
 
-fn entry(on: &str, amount_minor: i64, description: &str) -> Entry {
-    Entry { on: day(on), amount_minor, description: description.to_owned(), category: None }
+fn entry(on: &str, amount_minor: i64, description: &str) -> ManualTransaction {
+    ManualTransaction {
+        on: day(on),
+        amount_minor,
+        description: description.to_owned(),
+        category: None,
+    }
 }
 
 async fn balance(world: &World, robin: &Person) -> Option<i64> {
@@ -28,20 +33,26 @@ async fn the_balance_moves_with_what_is_written_down_since_it_was_set() {
     let (app, caller) = (&world.app, &robin.caller);
     let id = manual::create_account(app, caller, wallet(AccountKind::Depository)).await.unwrap();
     let today = app.clock.today().to_string();
-    let first = manual::add(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
+    let first =
+        manual::create_transaction(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
     assert_eq!(balance(&world, &robin).await, Some(9_550));
-    let second = manual::add(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
+    let second =
+        manual::create_transaction(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
     assert_ne!(first, second);
     assert_eq!(balance(&world, &robin).await, Some(9_100));
-    manual::add(app, caller, id, entry("2026-01-02", -5_000, "Long ago")).await.unwrap();
+    manual::create_transaction(app, caller, id, entry("2026-01-02", -5_000, "Long ago"))
+        .await
+        .unwrap();
     assert_eq!(balance(&world, &robin).await, Some(9_100));
     world.advance_seconds(3 * 86_400);
-    manual::edit(app, caller, first, entry(&today, -500, "Coffee and a bun")).await.unwrap();
+    manual::update_transaction(app, caller, first, entry(&today, -500, "Coffee and a bun"))
+        .await
+        .unwrap();
     assert_eq!(balance(&world, &robin).await, Some(9_050));
-    manual::remove(app, caller, second).await.unwrap();
+    manual::delete_transaction(app, caller, second).await.unwrap();
     assert_eq!(balance(&world, &robin).await, Some(9_500));
     manual::set_balance(app, caller, id, 8_000).await.unwrap();
-    manual::remove(app, caller, first).await.unwrap();
+    manual::delete_transaction(app, caller, first).await.unwrap();
     assert_eq!(balance(&world, &robin).await, Some(8_000));
     let rows = crate::listed::all(app, caller, &Default::default()).await;
     assert_eq!(rows.len(), 1);
@@ -54,7 +65,7 @@ async fn what_is_bought_with_a_card_is_owed() {
     let (app, caller) = (&world.app, &robin.caller);
     let id = manual::create_account(app, caller, wallet(AccountKind::Credit)).await.unwrap();
     let today = app.clock.today().to_string();
-    manual::add(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
+    manual::create_transaction(app, caller, id, entry(&today, -450, "Coffee")).await.unwrap();
     assert_eq!(balance(&world, &robin).await, Some(10_450));
 }
 
@@ -69,13 +80,16 @@ async fn nothing_is_written_by_hand_where_a_bank_does_it() {
     };
     robin.import(told).await;
     let id = robin.account("Everyday").await;
-    let refused = manual::add(app, caller, id, entry("2026-03-01", -1, "B")).await.unwrap_err();
+    let refused = manual::create_transaction(app, caller, id, entry("2026-03-01", -1, "B"))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("kept up by its bank"), "{refused}");
     let row = crate::listed::all(app, caller, &Default::default()).await.remove(0);
-    let refused =
-        manual::edit(app, caller, row.id, entry("2026-03-01", -1, "B")).await.unwrap_err();
+    let refused = manual::update_transaction(app, caller, row.id, entry("2026-03-01", -1, "B"))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("only what you wrote down"), "{refused}");
-    assert!(!manual::is_by_hand(app, caller, row.id).await.unwrap());
+    assert!(!manual::is_manual(app, caller, row.id).await.unwrap());
 }
 
 #[tokio::test]
@@ -91,11 +105,15 @@ async fn nonsense_and_strangers_are_refused() {
         entry("2026-03-01", -1, "two\nlines"),
         entry("2026-03-01", i64::MIN, "Much"),
     ] {
-        assert!(manual::add(app, caller, id, bad).await.is_err());
+        assert!(manual::create_transaction(app, caller, id, bad).await.is_err());
     }
     let key = robin.key(testkit::new_key()).await;
     for stranger in [&kim.caller, &key.caller] {
-        assert!(manual::add(app, stranger, id, entry("2026-03-01", -1, "Mine")).await.is_err());
+        assert!(
+            manual::create_transaction(app, stranger, id, entry("2026-03-01", -1, "Mine"))
+                .await
+                .is_err()
+        );
         assert!(manual::set_balance(app, stranger, id, 1).await.is_err());
     }
     assert_eq!(balance(&world, &robin).await, Some(10_000));

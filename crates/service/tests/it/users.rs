@@ -10,7 +10,7 @@ use service::actions::{self, Side, Size, What, Wish};
 use service::classify::enrichment::{NewRule, Word};
 use service::classify::{enrichment, transfers};
 use service::ingest::connections;
-use service::ingest::imports::files::{self, AccountChoice, Choices, Goes};
+use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationChoice};
 use service::insights::benefits;
 use service::insights::benefits::Said;
 use service::ledger::goals::{self, NewGoal, Status};
@@ -228,7 +228,7 @@ async fn with_a_connection(world: &World, person: &Person) {
     server.connection("CON-1", "First Bank");
     server.account(simplefin::Account::new("CON-1", "ACT-1", "Checking", "1.00", 1_770_000_000));
     let token = server.setup_token();
-    connections::claim(&world.app, &person.caller, &token, None).await.unwrap();
+    connections::create(&world.app, &person.caller, &token, None).await.unwrap();
 }
 
 /// Tables whose rows name nobody, or that not everybody has rows in.
@@ -277,14 +277,15 @@ async fn with_insights(world: &World, person: &Person) {
 async fn files_of(world: &World, person: &Person) {
     let (app, caller) = (&world.app, &person.caller);
     let table = "Day,Sum,Words,Balance\n2026-03-01,-1.00,A,9.00\n2026-03-02,-2.00,B,7.00\n";
-    let id = files::hold(app, caller, "a.csv", table).await.unwrap();
-    let look = files::look(app, caller, id).await.unwrap();
-    let choice = AccountChoice { goes: Some(Goes::New), ..AccountChoice::default() };
+    let id = files::stage(app, caller, "a.csv", table).await.unwrap();
+    let look = files::preview(app, caller, id).await.unwrap();
+    let choice =
+        AccountChoice { destination: Some(DestinationChoice::New), ..AccountChoice::default() };
     let mapping = Some(look.table.unwrap().mapping);
     let choices = Choices { mapping, accounts: [(0, choice)].into(), ..look.choices };
     files::choose(app, caller, id, choices).await.unwrap();
-    files::take(app, caller, id).await.unwrap();
-    files::hold(app, caller, "b.csv", table).await.unwrap();
+    files::commit(app, caller, id).await.unwrap();
+    files::stage(app, caller, "b.csv", table).await.unwrap();
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use base::{AccountId, ConnectionId, Currency, UserId};
 use db::{Tx, params};
 
 use super::attention::are_alike;
-use super::{Answer, Owed, alive, conflict, lock};
+use super::{OfferStatus, Owed, alive, conflict, lock};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
@@ -13,21 +13,21 @@ use crate::{App, Caller, Error, Result};
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub external_id: String,
-    pub wish: Wish,
+    pub selection: Selection,
 }
 
 #[derive(Debug, Clone)]
-pub enum Wish {
+pub enum Selection {
     /// Keep it up to date, as an account of its own.
-    Take(Take),
+    Add(AddAccount),
     /// Keep it up to date in an account that is already there, in the same currency. What both know is one.
-    Into { account: AccountId, owed: Owed },
+    MergeInto { account: AccountId, owed: Owed },
     /// Bring nothing of it. What was brought before stays.
-    Leave,
+    Skip,
 }
 
 #[derive(Debug, Clone)]
-pub struct Take {
+pub struct AddAccount {
     pub kind: AccountKind,
     pub subtype: Option<String>,
     /// The person's own name for it; without one, the bank's.
@@ -84,24 +84,24 @@ impl Chooser {
             Error::invalid("external_id", message)
         };
         let (currency, answer, reason) = found.ok_or_else(unknown)?;
-        if Answer::parse(&answer) == Some(Answer::Refused) {
+        if OfferStatus::parse(&answer) == Some(OfferStatus::Unsupported) {
             let reason = reason.unwrap_or_else(|| "This account cannot be added.".to_owned());
             return Err(Error::invalid("external_id", reason));
         }
-        match &choice.wish {
-            Wish::Leave => {
+        match &choice.selection {
+            Selection::Skip => {
                 tx.execute(LEAVE, key)?;
                 return Ok(false);
             }
-            Wish::Take(take) => self.take(tx, external_id, take)?,
-            Wish::Into { account, owed } => {
+            Selection::Add(take) => self.take(tx, external_id, take)?,
+            Selection::MergeInto { account, owed } => {
                 self.put_into(tx, external_id, &currency, *account, *owed)?;
             }
         }
         Ok(true)
     }
 
-    fn take(&self, tx: &mut Tx<'_>, external_id: &str, take: &Take) -> Result<()> {
+    fn take(&self, tx: &mut Tx<'_>, external_id: &str, take: &AddAccount) -> Result<()> {
         let subtype = short("subtype", take.subtype.as_deref(), 40)?;
         let name = short("name", take.name.as_deref(), 80)?;
         // One that was brought before goes on where it is, and is what it is.

@@ -19,7 +19,7 @@ const TRIES: u32 = 6;
 
 /// Makes a connection from what SimpleFIN showed the person. What it offers can be chosen from then on; where the first
 /// look fails, the connection is there all the same, says so, and is asked again by itself.
-pub async fn claim(
+pub async fn create(
     app: &App,
     caller: &Caller,
     setup_token: &str,

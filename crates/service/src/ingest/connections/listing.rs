@@ -29,7 +29,7 @@ pub struct Connection {
     pub requests_today: i64,
     /// None before the first sync, and where nothing is asked.
     pub history: Option<History>,
-    pub accounts: Vec<Held>,
+    pub accounts: Vec<ConnectedAccount>,
     /// Accounts that it offers and nobody has chosen about.
     pub open_offers: usize,
     pub created_at: Timestamp,
@@ -45,7 +45,7 @@ pub struct History {
 
 /// An account of a connection.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct ConnectedAccount {
     pub id: AccountId,
     pub name: String,
     pub institution_name: Option<String>,
@@ -136,8 +136,8 @@ fn named(source: Source) -> &'static str {
     }
 }
 
-fn read_held(row: &Row<'_>) -> db::Result<(ConnectionId, Held)> {
-    let held = Held {
+fn read_held(row: &Row<'_>) -> db::Result<(ConnectionId, ConnectedAccount)> {
+    let held = ConnectedAccount {
         id: row.get(1)?,
         name: row.get(2)?,
         institution_name: row.get(3)?,

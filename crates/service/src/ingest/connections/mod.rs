@@ -26,13 +26,13 @@ use crate::platform::person_lock;
 use crate::{Error, Result};
 
 use access::Vault;
-pub use choices::{Choice, Take, Wish, choose};
-pub use claims::{claim, reauthorize};
+pub use choices::{AddAccount, Choice, Selection, choose};
+pub use claims::{create, reauthorize};
 pub use disconnecting::disconnect;
-pub use listing::{Connection, Held, History, State, get, list};
-pub use offers::{Answer, Offered, offered};
+pub use listing::{ConnectedAccount, Connection, History, State, get, list};
+pub use offers::{OfferStatus, OfferedAccount, list_offers};
 pub use sources::simplefin::Owed;
-pub use syncing::{Synced, sync, sync_history, sync_once};
+pub use syncing::{SyncResult, sync, sync_history, sync_once};
 
 /// The server asks its users to stay within 24 requests a day; the rest is left for mishaps.
 pub const REQUESTS_A_DAY: i64 = 20;

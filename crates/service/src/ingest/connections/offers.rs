@@ -14,18 +14,18 @@ const OFFERS_MAX: usize = 500;
 
 base::words!(
     /// What the person wants of an account.
-    Answer {
-        Open => "open",
-        Taken => "taken",
-        Left => "left",
+    OfferStatus {
+        Undecided => "open",
+        Added => "taken",
+        Skipped => "left",
         /// It cannot be taken, whatever the person wants.
-        Refused => "refused",
+        Unsupported => "refused",
     }
 );
 
 /// An account of a connection. Name and institution are a stranger's words: plain text.
 #[derive(Debug, Clone)]
-pub struct Offered {
+pub struct OfferedAccount {
     /// What it is called in choices.
     pub external_id: String,
     pub name: String,
@@ -38,7 +38,7 @@ pub struct Offered {
     pub kind: AccountKind,
     pub subtype: Option<String>,
     pub owed: Owed,
-    pub answer: Answer,
+    pub status: OfferStatus,
     /// Why it is refused.
     pub reason: Option<String>,
     /// Where it goes, once it is taken and was synced, or was put into an account that is there.
@@ -47,14 +47,18 @@ pub struct Offered {
 }
 
 /// Everything that a connection offered so far, by bank and name.
-pub async fn offered(app: &App, caller: &Caller, connection: ConnectionId) -> Result<Vec<Offered>> {
+pub async fn list_offers(
+    app: &App,
+    caller: &Caller,
+    connection: ConnectionId,
+) -> Result<Vec<OfferedAccount>> {
     caller.require_owner("connection")?;
     let key = params![caller.user, connection];
     let known = app.db.first(KNOWN, key, |row| row.get::<i64>(0)).await?;
     known.ok_or(Error::NotFound("connection"))?;
     let mut found = app.db.all(LIST, key, read).await?;
     found.sort_by(|a, b| {
-        let order = |it: &Offered| (it.institution_name.clone(), it.name.clone());
+        let order = |it: &OfferedAccount| (it.institution_name.clone(), it.name.clone());
         order(a).cmp(&order(b)).then_with(|| a.external_id.cmp(&b.external_id))
     });
     Ok(found)
@@ -117,13 +121,13 @@ pub(super) fn clean(text: &str) -> String {
     text.replace('\0', "")
 }
 
-fn read(row: &Row<'_>) -> db::Result<Offered> {
+fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
     let (kind, owed, answer): (&str, &str, &str) = (row.get(5)?, row.get(7)?, row.get(8)?);
     let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
     let code: &str = row.get(3)?;
     let currency = Currency::parse(code).ok();
     let minor: Option<i64> = row.get(4)?;
-    Ok(Offered {
+    Ok(OfferedAccount {
         external_id: row.get(0)?,
         name: row.get(1)?,
         institution_name: row.get(2)?,
@@ -132,7 +136,7 @@ fn read(row: &Row<'_>) -> db::Result<Offered> {
         kind: AccountKind::parse(kind).ok_or_else(|| bad(5, kind))?,
         subtype: row.get(6)?,
         owed: Owed::parse(owed).ok_or_else(|| bad(7, owed))?,
-        answer: Answer::parse(answer).ok_or_else(|| bad(8, answer))?,
+        status: OfferStatus::parse(answer).ok_or_else(|| bad(8, answer))?,
         reason: row.get(9)?,
         account: row.get(10)?,
         seen_at: row.get(11)?,

@@ -27,23 +27,23 @@ const NEXT_SECONDS_MAX: i64 = 2 * 86_400;
 
 /// What a sync brought.
 #[derive(Debug, Clone)]
-pub struct Synced {
+pub struct SyncResult {
     pub summary: Summary,
     /// What SimpleFIN said of the connection; plain text, partly in its words.
     pub attention: Option<String>,
     /// Accounts that were not told whole; each says why.
-    pub accounts_in_doubt: usize,
+    pub accounts_with_problems: usize,
 }
 
-impl From<Settled> for Synced {
-    fn from(settled: Settled) -> Synced {
+impl From<Settled> for SyncResult {
+    fn from(settled: Settled) -> SyncResult {
         let Settled { summary, attention, troubled } = settled;
-        Synced { summary, attention, accounts_in_doubt: troubled }
+        SyncResult { summary, attention, accounts_with_problems: troubled }
     }
 }
 
 /// Asks for what is new, now. It counts towards the day's requests; the past is left to the background step.
-pub async fn sync(app: &App, caller: &Caller, connection: ConnectionId) -> Result<Synced> {
+pub async fn sync(app: &App, caller: &Caller, connection: ConnectionId) -> Result<SyncResult> {
     caller.require_owner("connection")?;
     let (app, user) = (app.clone(), caller.user);
     finished(async move { Ok(newest(&app, user, connection, Cause::Wanted).await??.into()) }).await
@@ -54,7 +54,7 @@ pub async fn sync_history(
     app: &App,
     caller: &Caller,
     connection: ConnectionId,
-) -> Result<Option<Synced>> {
+) -> Result<Option<SyncResult>> {
     caller.require_owner("connection")?;
     let (app, user) = (app.clone(), caller.user);
     finished(async move {

@@ -9,7 +9,7 @@ use crate::{App, Caller, Error, Result};
 
 /// A batch as it is remembered.
 #[derive(Debug, Clone)]
-pub struct Imported {
+pub struct Import {
     pub id: ImportId,
     pub connection: ConnectionId,
     pub source: Source,
@@ -26,12 +26,12 @@ pub struct Imported {
 }
 
 /// Those that changed something, or were files; of one connection or of all.
-pub async fn history(
+pub async fn list(
     app: &App,
     caller: &Caller,
     of: Option<ConnectionId>,
     limit: usize,
-) -> Result<Vec<Imported>> {
+) -> Result<Vec<Import>> {
     caller.require_owner("import")?;
     let limit = limit as i64;
     Ok(match of {
@@ -43,23 +43,23 @@ pub async fn history(
 }
 
 /// One of them.
-pub async fn get(app: &App, caller: &Caller, id: ImportId) -> Result<Imported> {
+pub async fn get(app: &App, caller: &Caller, id: ImportId) -> Result<Import> {
     caller.require_owner("import")?;
     let found = app.db.first(ONE, params![caller.user, id], read).await?;
     found.ok_or(Error::NotFound("import"))
 }
 
 /// The accounts in which a batch changed something.
-pub async fn accounts_of(app: &App, caller: &Caller, id: ImportId) -> Result<Vec<AccountId>> {
+pub async fn list_accounts(app: &App, caller: &Caller, id: ImportId) -> Result<Vec<AccountId>> {
     caller.require_owner("import")?;
     Ok(app.db.all(ACCOUNTS, params![caller.user, id], |row| row.get(0)).await?)
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Imported> {
+fn read(row: &db::Row<'_>) -> db::Result<Import> {
     let source: &str = row.get(2)?;
     let unknown = || db::Error::Decode { column: 2, reason: format!("unknown source {source}") };
     let count = |column: usize| Ok::<_, db::Error>(row.get::<i64>(column)?.max(0) as usize);
-    Ok(Imported {
+    Ok(Import {
         id: row.get(0)?,
         connection: row.get(1)?,
         source: Source::parse(source).ok_or_else(unknown)?,

@@ -24,10 +24,10 @@ use crate::classify::enrichment::Desk;
 use crate::platform::dirty_queue::{self, DirtyTransaction};
 use crate::{App, Caller, Error, Result, outbox};
 
-pub use history::{Imported, accounts_of, get, history};
+pub use history::{Import, get, list, list_accounts};
 use journal::{Journal, Place};
 pub(crate) use undo::disconnected;
-pub use undo::{Undone, undo};
+pub use undo::{UndoSummary, undo};
 
 /// What an import found, in transactions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::{App, Caller, Error, Result, outbox};
 
 /// What an undo did, in transactions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Undone {
+pub struct UndoSummary {
     pub removed: usize,
     pub restored: usize,
     pub accounts_removed: usize,
@@ -24,20 +24,21 @@ pub struct Undone {
 
 /// Takes a batch back, whatever came after it. A row that a later batch wrote keeps what that one said, and that one
 /// can itself be taken back as if this had never been.
-pub async fn undo(app: &App, caller: &Caller, import: ImportId) -> Result<Undone> {
+pub async fn undo(app: &App, caller: &Caller, import: ImportId) -> Result<UndoSummary> {
     caller.require_owner("import")?;
     let (mine, caller) = (app.clone(), caller.clone());
     app.db.write(move |tx| undo_in(tx, &mine, &caller, import)).await
 }
 
-fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Result<Undone> {
+fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Result<UndoSummary> {
     let user = caller.user;
     tx.execute(super::LOCK, params![user, app.clock.now()])?;
     let now = app.clock.now();
     let name = find(tx, user, import)?;
     let later = later(tx, user, import)?;
     let (told, gone, unheld) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let mut undo = Undo { user, import, now, later, told, gone, unheld, done: Undone::default() };
+    let mut undo =
+        Undo { user, import, now, later, told, gone, unheld, done: UndoSummary::default() };
     undo.take_out(tx)?;
     undo.turn_back(tx)?;
     undo.tell(tx, app)?;
@@ -94,7 +95,7 @@ struct Undo {
     gone: Vec<AccountId>,
     /// And securities.
     unheld: Vec<SecurityId>,
-    done: Undone,
+    done: UndoSummary,
 }
 
 impl Undo {

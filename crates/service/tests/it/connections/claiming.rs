@@ -3,7 +3,7 @@
 use base::draft::AccountKind;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use service::ingest::connections::{self, Answer, Choice, Owed, State, Take, Wish};
+use service::ingest::connections::{self, AddAccount, Choice, OfferStatus, Owed, Selection, State};
 use testkit::new_key;
 use testkit::simplefin::{Account, Mishap};
 
@@ -17,14 +17,14 @@ async fn a_token_becomes_offers_and_nothing_comes_in_before_the_person_chose() {
     let offered = home.offered(id).await;
     let told: Vec<_> = offered
         .iter()
-        .map(|it| (it.external_id.as_str(), it.kind, it.owed, it.answer, it.account))
+        .map(|it| (it.external_id.as_str(), it.kind, it.owed, it.status, it.account))
         .collect();
     assert_eq!(
         told,
         [
-            ("ACT-checking", AccountKind::Depository, Owed::Negative, Answer::Open, None),
-            ("ACT-card", AccountKind::Credit, Owed::Negative, Answer::Open, None),
-            ("ACT-loan", AccountKind::Loan, Owed::Positive, Answer::Open, None),
+            ("ACT-checking", AccountKind::Depository, Owed::Negative, OfferStatus::Undecided, None),
+            ("ACT-card", AccountKind::Credit, Owed::Negative, OfferStatus::Undecided, None),
+            ("ACT-loan", AccountKind::Loan, Owed::Positive, OfferStatus::Undecided, None),
         ]
     );
     assert_eq!(offered[0].balance.unwrap().minor(), 10_023);
@@ -42,13 +42,13 @@ async fn a_token_that_is_none_or_was_used_is_refused_with_words() {
     let home = Home::new().await;
     let (app, robin) = (&home.world.app, &home.robin.caller);
     let token = home.server.setup_token();
-    connections::claim(app, robin, &token, Some("Mine")).await.unwrap();
+    connections::create(app, robin, &token, Some("Mine")).await.unwrap();
     for bad in [token.as_str(), "", "hello", &STANDARD.encode("https://10.0.0.1/claim/x")] {
-        let refused = connections::claim(app, robin, bad, None).await;
+        let refused = connections::create(app, robin, bad, None).await;
         assert_eq!(param(refused), "setup_token", "{bad}");
     }
     let long = "x".repeat(81);
-    let refused = connections::claim(app, robin, &home.server.setup_token(), Some(&long)).await;
+    let refused = connections::create(app, robin, &home.server.setup_token(), Some(&long)).await;
     assert_eq!(param(refused), "name");
     let all = connections::list(app, robin).await.unwrap();
     assert_eq!(all.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["Mine"]);
@@ -62,10 +62,10 @@ async fn only_the_person_connects_and_only_their_own() {
     let key = home.robin.key(new_key()).await.caller;
     let stranger = home.world.someone().await.caller;
     let token = home.server.setup_token();
-    is_not_found(connections::claim(app, &key, &token, None).await);
+    is_not_found(connections::create(app, &key, &token, None).await);
     is_not_found(connections::list(app, &key).await.map(|it| it.len()));
     for caller in [key, stranger] {
-        is_not_found(connections::offered(app, &caller, id).await);
+        is_not_found(connections::list_offers(app, &caller, id).await);
         is_not_found(connections::choose(app, &caller, id, Vec::new()).await);
         is_not_found(connections::sync(app, &caller, id).await);
         is_not_found(connections::sync_history(app, &caller, id).await);
@@ -74,7 +74,7 @@ async fn only_the_person_connects_and_only_their_own() {
         is_not_found(connections::reauthorize(app, &caller, id, &token).await);
     }
     // The token was not spent on any of these.
-    connections::claim(app, &home.robin.caller, &token, None).await.unwrap();
+    connections::create(app, &home.robin.caller, &token, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -99,10 +99,12 @@ async fn what_is_left_does_not_come_and_can_be_taken_later() {
     let home = Home::new().await;
     let id = home.claim().await;
     let offered = home.offered(id).await;
-    let leave =
-        |at: usize| Choice { external_id: offered[at].external_id.clone(), wish: Wish::Leave };
+    let leave = |at: usize| Choice {
+        external_id: offered[at].external_id.clone(),
+        selection: Selection::Skip,
+    };
     let mut named = taken(&offered[0]);
-    if let Wish::Take(Take { name, .. }) = &mut named.wish {
+    if let Selection::Add(AddAccount { name, .. }) = &mut named.selection {
         *name = Some("Household".to_owned());
     }
     home.choose(id, vec![named, leave(1), leave(2)]).await.unwrap();
@@ -129,7 +131,7 @@ async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_ta
     let id = home.claim().await;
     let offered = home.offered(id).await;
     let miles = offered.iter().find(|it| it.external_id == "ACT-miles").unwrap();
-    assert_eq!((miles.answer, miles.currency), (Answer::Refused, None));
+    assert_eq!((miles.status, miles.currency), (OfferStatus::Unsupported, None));
     assert!(miles.reason.as_ref().unwrap().contains("units of its own"));
     assert_eq!(param(home.choose(id, vec![taken(miles)]).await), "external_id");
     home.take_all(id).await;
@@ -138,7 +140,7 @@ async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_ta
     home.server.change("ACT-miles", |it| it.currency = "USD".to_owned());
     home.sync(id).await;
     assert_eq!(home.connection(id).await.open_offers, 1);
-    let unknown = Choice { external_id: "ACT-none".to_owned(), wish: Wish::Leave };
+    let unknown = Choice { external_id: "ACT-none".to_owned(), selection: Selection::Skip };
     assert_eq!(param(home.choose(id, vec![unknown]).await), "external_id");
 }
 
@@ -147,7 +149,7 @@ async fn a_machine_that_trusts_nobody_spends_no_token() {
     let home = Home::new().await;
     let alone = home.world.without_banks();
     let token = home.server.setup_token();
-    let refused = connections::claim(&alone, &home.robin.caller, &token, None).await;
+    let refused = connections::create(&alone, &home.robin.caller, &token, None).await;
     assert!(crate::is_conflict(refused).contains("certificate"));
-    connections::claim(&home.world.app, &home.robin.caller, &token, None).await.unwrap();
+    connections::create(&home.world.app, &home.robin.caller, &token, None).await.unwrap();
 }

@@ -9,7 +9,9 @@ mod syncing;
 mod trouble;
 
 use base::ConnectionId;
-use service::ingest::connections::{self, Choice, Connection, Offered, Synced, Take, Wish};
+use service::ingest::connections::{
+    self, AddAccount, Choice, Connection, OfferedAccount, Selection, SyncResult,
+};
 use service::ledger::accounts::{self, Account, Status};
 use service::ledger::transactions::Filter;
 use testkit::simplefin::{self, SimpleFin, Transaction};
@@ -67,17 +69,17 @@ impl Home {
 
     async fn claim(&self) -> ConnectionId {
         let token = self.server.setup_token();
-        connections::claim(&self.world.app, &self.robin.caller, &token, None).await.unwrap()
+        connections::create(&self.world.app, &self.robin.caller, &token, None).await.unwrap()
     }
 
-    async fn offered(&self, id: ConnectionId) -> Vec<Offered> {
-        connections::offered(&self.world.app, &self.robin.caller, id).await.unwrap()
+    async fn offered(&self, id: ConnectionId) -> Vec<OfferedAccount> {
+        connections::list_offers(&self.world.app, &self.robin.caller, id).await.unwrap()
     }
 
     /// Takes what is open, as it is suggested.
     async fn take_all(&self, id: ConnectionId) {
         let offered = self.offered(id).await;
-        let open = offered.iter().filter(|it| it.answer == connections::Answer::Open);
+        let open = offered.iter().filter(|it| it.status == connections::OfferStatus::Undecided);
         self.choose(id, open.map(taken).collect()).await.unwrap();
     }
 
@@ -85,11 +87,11 @@ impl Home {
         connections::choose(&self.world.app, &self.robin.caller, id, choices).await
     }
 
-    async fn sync(&self, id: ConnectionId) -> Synced {
+    async fn sync(&self, id: ConnectionId) -> SyncResult {
         self.try_sync(id).await.unwrap()
     }
 
-    async fn try_sync(&self, id: ConnectionId) -> service::Result<Synced> {
+    async fn try_sync(&self, id: ConnectionId) -> service::Result<SyncResult> {
         connections::sync(&self.world.app, &self.robin.caller, id).await
     }
 
@@ -140,12 +142,12 @@ impl Home {
     }
 }
 
-fn taken(offered: &Offered) -> Choice {
-    let take = Take {
+fn taken(offered: &OfferedAccount) -> Choice {
+    let take = AddAccount {
         kind: offered.kind,
         subtype: offered.subtype.clone(),
         name: None,
         owed: offered.owed,
     };
-    Choice { external_id: offered.external_id.clone(), wish: Wish::Take(take) }
+    Choice { external_id: offered.external_id.clone(), selection: Selection::Add(take) }
 }

@@ -1,15 +1,15 @@
 //! Accounts that come under another name, or were here before.
 
 use base::draft::AccountKind;
-use service::ingest::connections::{Answer, Choice, Owed, Take, Wish};
+use service::ingest::connections::{AddAccount, Choice, OfferStatus, Owed, Selection};
 use testkit::draft::{checking, statement, txn};
 
 use super::{Home, taken};
 use crate::{is_conflict, is_not_found, param};
 
 fn into(external_id: &str, account: base::AccountId) -> Choice {
-    let wish = Wish::Into { account, owed: Owed::Negative };
-    Choice { external_id: external_id.to_owned(), wish }
+    let selection = Selection::MergeInto { account, owed: Owed::Negative };
+    Choice { external_id: external_id.to_owned(), selection }
 }
 
 #[tokio::test]
@@ -29,7 +29,10 @@ async fn an_institution_that_was_added_anew_goes_on_without_doubles() {
         assert_eq!(home.accounts().await.len(), 3);
         let offered = home.offered(id).await;
         let of = |name: &str| offered.iter().find(|it| it.external_id == name).unwrap();
-        assert_eq!((of("ACT-checking").answer, of("ACT-checking").account), (Answer::Left, None));
+        assert_eq!(
+            (of("ACT-checking").status, of("ACT-checking").account),
+            (OfferStatus::Skipped, None)
+        );
         assert_eq!(of("ACT-checking-NEW").account, Some(account));
         home.sync(id).await;
         assert_eq!(home.account("Everyday Checking").await.connection_status, "connected");
@@ -74,8 +77,9 @@ async fn what_does_not_belong_together_is_not_put_together() {
     // What came in as an account of its own cannot also be another.
     let loan = home.account("Car Loan").await.id;
     is_conflict(home.choose(id, vec![into("ACT-checking", loan)]).await);
-    let take = Take { kind: AccountKind::Loan, subtype: None, name: None, owed: Owed::Negative };
-    let other = Choice { external_id: "ACT-checking".to_owned(), wish: Wish::Take(take) };
+    let take =
+        AddAccount { kind: AccountKind::Loan, subtype: None, name: None, owed: Owed::Negative };
+    let other = Choice { external_id: "ACT-checking".to_owned(), selection: Selection::Add(take) };
     assert_eq!(param(home.choose(id, vec![other]).await), "kind");
 }
 
@@ -83,12 +87,12 @@ async fn what_does_not_belong_together_is_not_put_together() {
 async fn taking_again_what_was_left_goes_on_in_the_same_account() {
     let (home, id) = Home::synced().await;
     let account = home.account("Everyday Checking").await.id;
-    let leave = Choice { external_id: "ACT-checking".to_owned(), wish: Wish::Leave };
+    let leave = Choice { external_id: "ACT-checking".to_owned(), selection: Selection::Skip };
     home.choose(id, vec![leave]).await.unwrap();
     home.sync(id).await;
     let offered = home.offered(id).await;
     let checking = offered.iter().find(|it| it.external_id == "ACT-checking").unwrap();
-    assert_eq!(checking.answer, Answer::Left);
+    assert_eq!(checking.status, OfferStatus::Skipped);
     home.choose(id, vec![taken(checking)]).await.unwrap();
     assert_eq!(home.sync(id).await.summary.new, 0);
     assert_eq!(home.account("Everyday Checking").await.id, account);

@@ -54,13 +54,13 @@ async fn access_is_in_no_table_no_answer_and_no_log() {
     let home = Home::new().await;
     let (app, robin) = (&home.world.app, &home.robin.caller);
     let token = home.server.setup_token();
-    let id = connections::claim(app, robin, &token, None).await.unwrap();
+    let id = connections::create(app, robin, &token, None).await.unwrap();
     home.take_all(id).await;
     home.sync(id).await;
     let repeats = Mishap::Says(400, "bad request by user2:sesame2".to_owned());
     home.server.mishap(repeats);
     let failed = home.try_sync(id).await.unwrap_err();
-    let again = connections::claim(app, robin, &token, None).await.unwrap_err();
+    let again = connections::create(app, robin, &token, None).await.unwrap_err();
     home.world.advance_seconds(86_400);
     home.steps().await;
     let answers = format!(

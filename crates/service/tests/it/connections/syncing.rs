@@ -20,7 +20,7 @@ async fn the_first_sync_brings_accounts_balances_and_the_newest_days() {
     let id = home.claim().await;
     home.take_all(id).await;
     let synced = home.sync(id).await;
-    assert_eq!((synced.summary, synced.accounts_in_doubt), (summary(3, 0, 0, 0), 0));
+    assert_eq!((synced.summary, synced.accounts_with_problems), (summary(3, 0, 0, 0), 0));
     assert_eq!(home.told().await, ["COFFEE?", "PAYROLL", "GROCER 12"]);
     let all = home.accounts().await;
     let told: Vec<_> =
@@ -144,7 +144,7 @@ async fn what_a_sync_brought_can_be_taken_back() {
     home.server.transaction("ACT-checking", lunch);
     home.server.post("ACT-checking", "T3", noon("2026-03-10"), None);
     home.sync(id).await;
-    let batches = imports::history(app, robin, Some(id), 10).await.unwrap();
+    let batches = imports::list(app, robin, Some(id), 10).await.unwrap();
     assert_eq!(batches.len(), 2);
     imports::undo(app, robin, batches[0].id).await.unwrap();
     assert_eq!(home.told().await, ["COFFEE?", "PAYROLL", "GROCER 12"]);

@@ -60,7 +60,7 @@ async fn one_institution_in_trouble_is_told_on_its_accounts_alone() {
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
     home.server.transaction("ACT-checking", lunch);
     let synced = home.sync(id).await;
-    assert_eq!((synced.summary.new, synced.accounts_in_doubt), (1, 1));
+    assert_eq!((synced.summary.new, synced.accounts_with_problems), (1, 1));
     let [checking, visa, _] = WELL;
     assert_eq!(home.states().await, states(&[checking, visa, ("Car Loan", "needs_attention")]));
     let loan = home.account("Car Loan").await;
@@ -179,7 +179,7 @@ async fn one_account_that_makes_no_sense_does_not_hold_up_the_others() {
     home.server.transaction("ACT-checking", lunch);
     let synced = home.sync(id).await;
     // A row that nobody can mean is left out by itself; an account in another currency as a whole.
-    assert_eq!((synced.summary.new, synced.accounts_in_doubt), (1, 1));
+    assert_eq!((synced.summary.new, synced.accounts_with_problems), (1, 1));
     assert_eq!(home.told().await[0], "LUNCH");
     assert_eq!(home.account("Visa (1234)").await.attention, None);
     let loan = home.account("Car Loan").await.attention.unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use base::FileId;
 use db::params;
 use service::ingest::imports;
-use service::ingest::imports::files::{self, State, Taken};
+use service::ingest::imports::files::{self, CommitOutcome, State};
 use service::{App, Caller, Error};
 use testkit::{Person, World};
 
@@ -21,7 +21,7 @@ const OFX: &str = "OFXHEADER:100\nDATA:OFXSGML\nVERSION:102\n\n<OFX><BANKMSGSRSV
 /// Longer than the lease of a commit.
 const ELEVEN_MINUTES: u64 = 660;
 
-type Commit = Pin<Box<dyn Future<Output = service::Result<Taken>>>>;
+type Commit = Pin<Box<dyn Future<Output = service::Result<CommitOutcome>>>>;
 
 async fn state(world: &World, id: FileId) -> (String, Option<i64>) {
     let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -33,7 +33,7 @@ async fn state(world: &World, id: FileId) -> (String, Option<i64>) {
 async fn paused(world: &World, app: &App, caller: &Caller, id: FileId) -> Commit {
     let before = state(world, id).await;
     let (app, caller) = (app.clone(), caller.clone());
-    let mut commit: Commit = Box::pin(async move { files::take(&app, &caller, id).await });
+    let mut commit: Commit = Box::pin(async move { files::commit(&app, &caller, id).await });
     for _ in 0..10_000 {
         let polled = poll_fn(|context| Poll::Ready(commit.as_mut().poll(context))).await;
         assert!(polled.is_pending(), "it was not paused in time");
@@ -49,15 +49,15 @@ async fn paused(world: &World, app: &App, caller: &Caller, id: FileId) -> Commit
 async fn staged(world: &World) -> (Person, FileId) {
     let robin = world.person("robin@example.com").await;
     let content = OFX.as_bytes().to_vec();
-    let id = files::hold(&world.app, &robin.caller, "march.ofx", content).await.unwrap();
+    let id = files::stage(&world.app, &robin.caller, "march.ofx", content).await.unwrap();
     (robin, id)
 }
 
 /// One account, each row once, one batch.
-async fn is_imported_once(world: &World, robin: &Person, by: &Taken) {
+async fn is_imported_once(world: &World, robin: &Person, by: &CommitOutcome) {
     let listed = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
     assert_eq!(listed.len(), 2);
-    let history = imports::history(&world.app, &robin.caller, None, 10).await.unwrap();
+    let history = imports::list(&world.app, &robin.caller, None, 10).await.unwrap();
     assert_eq!(history.iter().map(|it| it.id).collect::<Vec<_>>(), [by.import]);
 }
 
@@ -69,7 +69,7 @@ async fn a_commit_that_was_paused_past_its_lease_writes_nothing_after_another_on
 
     world.clock.advance(Duration::from_secs(ELEVEN_MINUTES));
     let neighbour = world.neighbour().await;
-    let taken = files::take(&neighbour, &robin.caller, id).await.unwrap();
+    let taken = files::commit(&neighbour, &robin.caller, id).await.unwrap();
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
@@ -91,7 +91,7 @@ async fn a_commit_that_lost_its_lease_does_not_free_the_file_for_a_third_one() {
     let lease = state(&world, id).await;
     assert!(matches!(first.await.unwrap_err(), Error::Conflict { .. }));
     assert_eq!(state(&world, id).await, lease, "the lease of the second commit was taken away");
-    let refused = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
     assert!(refused.to_string().contains("is being imported already"), "{refused}");
 
     let taken = second.await.unwrap();
@@ -129,7 +129,7 @@ async fn a_lease_from_before_the_clock_was_set_back_holds_nobody_up() {
 
     world.clock.set_back(Duration::from_secs(3_600));
     let neighbour = world.neighbour().await;
-    let taken = files::take(&neighbour, &robin.caller, id).await.unwrap();
+    let taken = files::commit(&neighbour, &robin.caller, id).await.unwrap();
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");

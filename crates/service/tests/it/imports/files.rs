@@ -3,7 +3,7 @@
 use base::FileId;
 use base::draft::AccountKind;
 use service::ingest::imports::files::{
-    self, AccountChoice, Charges, Choices, Goes, Landing, News, State,
+    self, AccountChoice, Charges, Choices, Destination, DestinationChoice, RowStatus, State,
 };
 use service::ingest::imports::{self, Summary};
 use testkit::{Person, World};
@@ -27,12 +27,12 @@ const CSV: &str = "Details,Posting Date,Description,Amount,Type,Balance,Check or
     DEBIT,03/02/2026,\"BLUE BOTTLE COFFEE\",-4.50,DEBIT_CARD,154.75,,\n";
 
 async fn hold(world: &World, robin: &Person, name: &str, text: &str) -> FileId {
-    files::hold(&world.app, &robin.caller, name, text.as_bytes().to_vec()).await.unwrap()
+    files::stage(&world.app, &robin.caller, name, text.as_bytes().to_vec()).await.unwrap()
 }
 
 async fn take(world: &World, robin: &Person, text: &str) -> Summary {
     let id = hold(world, robin, "statement", text).await;
-    files::take(&world.app, &robin.caller, id).await.unwrap().summary
+    files::commit(&world.app, &robin.caller, id).await.unwrap().summary
 }
 
 async fn rows(world: &World, robin: &Person) -> usize {
@@ -44,26 +44,29 @@ async fn a_file_is_shown_before_it_is_taken_in_and_nothing_is_new_the_second_tim
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "../../etc/march.ofx", OFX).await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert!(look.is_ready());
     assert_eq!(look.file.name, "march.ofx");
     let [account] = &look.accounts[..] else { panic!("{:?}", look.accounts) };
-    assert_eq!((account.landing, account.tally.new, account.tally.seen), (Landing::New, 3, 0));
+    assert_eq!(
+        (account.destination, account.tally.new, account.tally.seen),
+        (Destination::New, 3, 0)
+    );
     assert_eq!(account.balance.unwrap().to_string(), "1400.25 USD");
     assert_eq!(rows(&world, &robin).await, 0);
-    let taken = files::take(&world.app, &robin.caller, id).await.unwrap();
+    let taken = files::commit(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((taken.summary, taken.rejected), (summary(3, 0, 0, 0), 0));
     assert_eq!(rows(&world, &robin).await, 3);
     let held = files::get(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((held.state, held.import), (State::Done, Some(taken.import)));
-    let again = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    let again = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
     assert!(again.to_string().contains("imported already"), "{again}");
     let id = hold(&world, &robin, "march again.ofx", OFX).await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
-    assert!(look.accounts[0].rows.iter().all(|it| it.news == News::Known));
-    assert!(matches!(look.accounts[0].landing, Landing::Into(_)));
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    assert!(look.accounts[0].rows.iter().all(|it| it.status == RowStatus::Known));
+    assert!(matches!(look.accounts[0].destination, Destination::Existing(_)));
     assert_eq!(look.tally().new + look.tally().changed, 0);
-    let summary_again = files::take(&world.app, &robin.caller, id).await.unwrap().summary;
+    let summary_again = files::commit(&world.app, &robin.caller, id).await.unwrap().summary;
     assert_eq!(summary_again, summary(0, 0, 3, 0));
     imports::undo(&world.app, &robin.caller, taken.import).await.unwrap();
 }
@@ -75,12 +78,15 @@ async fn two_formats_of_one_account_add_up_to_each_purchase_once_in_either_order
         let robin = world.someone().await;
         take(&world, &robin, order[0]).await;
         let id = hold(&world, &robin, "second", order[1]).await;
-        let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+        let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
         let (into, _) = look.accounts[0].candidates[0].clone();
-        let choice = AccountChoice { goes: Some(Goes::Into(into)), ..Default::default() };
+        let choice = AccountChoice {
+            destination: Some(DestinationChoice::Existing(into)),
+            ..Default::default()
+        };
         let choices = Choices { accounts: [(0, choice)].into(), ..look.choices };
         files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
-        files::take(&world.app, &robin.caller, id).await.unwrap();
+        files::commit(&world.app, &robin.caller, id).await.unwrap();
         assert_eq!(rows(&world, &robin).await, 4);
         for text in order {
             assert_eq!(take(&world, &robin, text).await.new, 0);
@@ -98,18 +104,21 @@ async fn a_table_that_names_no_account_goes_where_the_person_says_and_then_alway
     let robin = world.person("robin@example.com").await;
     take(&world, &robin, OFX).await;
     let id = hold(&world, &robin, "chase.csv", CSV).await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
-    assert_eq!(look.accounts[0].landing, Landing::Unclear);
-    let refused = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].destination, Destination::Unknown);
+    let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
     assert_eq!(refused.to_string(), "say which of your accounts this file is about first");
     let into = robin.account(&look.accounts[0].candidates[0].1).await;
-    let choice = AccountChoice { goes: Some(Goes::Into(into)), ..Default::default() };
+    let choice = AccountChoice {
+        destination: Some(DestinationChoice::Existing(into)),
+        ..Default::default()
+    };
     let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
     files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
-    files::take(&world.app, &robin.caller, id).await.unwrap();
+    files::commit(&world.app, &robin.caller, id).await.unwrap();
     let id = hold(&world, &robin, "chase of april.csv", CSV).await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
-    assert_eq!(look.accounts[0].landing, Landing::Into(into));
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].destination, Destination::Existing(into));
 }
 
 #[tokio::test]
@@ -118,14 +127,14 @@ async fn what_a_file_leaves_open_must_be_said_first() {
     let robin = world.person("robin@example.com").await;
     let text = "Date,Description,Amount\n2026-03-02,Corner shop,12.50\n2026-03-15,Bakery,3.20\n";
     let id = hold(&world, &robin, "plain.csv", text).await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(look.doubts.len(), 1);
-    let refused = files::take(&world.app, &robin.caller, id).await.unwrap_err();
+    let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
     assert!(refused.to_string().contains("leaves something open"), "{refused}");
     for (charges, sum) in [(Charges::Negative, "15.70 USD"), (Charges::Positive, "-15.70 USD")] {
         let choices = Choices { charges: Some(charges), ..Default::default() };
         files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
-        let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+        let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
         assert!(look.is_ready());
         assert_eq!(look.accounts[0].sum.unwrap().to_string(), sum);
     }
@@ -137,14 +146,14 @@ async fn the_kind_that_the_person_says_decides_what_a_balance_means() {
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "chase.csv", CSV).await;
     let choice = AccountChoice {
-        goes: Some(Goes::New),
+        destination: Some(DestinationChoice::New),
         name: Some("  My card  ".to_owned()),
         kind: Some(AccountKind::Credit),
         owed: None,
     };
     let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
     files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(look.accounts[0].name, "My card");
     assert_eq!(look.accounts[0].balance.unwrap().to_string(), "-1360.25 USD");
 }
@@ -154,11 +163,11 @@ async fn what_is_no_statement_is_said_to_be_none() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "cat.jpg", "\u{0}\u{1}JFIF").await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
-    assert!(look.trouble.unwrap().starts_with("this is none of the files"));
-    assert!(files::take(&world.app, &robin.caller, id).await.is_err());
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    assert!(look.error.unwrap().starts_with("this is none of the files"));
+    assert!(files::commit(&world.app, &robin.caller, id).await.is_err());
     files::discard(&world.app, &robin.caller, id).await.unwrap();
-    let empty = files::hold(&world.app, &robin.caller, "empty", Vec::new()).await.unwrap_err();
+    let empty = files::stage(&world.app, &robin.caller, "empty", Vec::new()).await.unwrap_err();
     assert_eq!(empty.to_string(), "the file is empty; choose another one");
 }
 
@@ -170,8 +179,8 @@ async fn files_are_their_owners_alone_and_are_forgotten_after_a_day() {
     let id = hold(&world, &robin, "march.ofx", OFX).await;
     let key = robin.key(testkit::new_key()).await;
     for stranger in [&kim.caller, &key.caller] {
-        assert!(files::look(&world.app, stranger, id).await.is_err());
-        assert!(files::take(&world.app, stranger, id).await.is_err());
+        assert!(files::preview(&world.app, stranger, id).await.is_err());
+        assert!(files::commit(&world.app, stranger, id).await.is_err());
         assert!(files::discard(&world.app, stranger, id).await.is_err());
     }
     world.advance_seconds(86_399);
@@ -187,8 +196,8 @@ async fn a_file_is_taken_in_once_however_many_ask() {
     let neighbour = world.neighbour().await;
     let id = hold(&world, &robin, "march.ofx", OFX).await;
     let (one, two) = tokio::join!(
-        files::take(&world.app, &robin.caller, id),
-        files::take(&neighbour, &robin.caller, id)
+        files::commit(&world.app, &robin.caller, id),
+        files::commit(&neighbour, &robin.caller, id)
     );
     assert_eq!([one.is_ok(), two.is_ok()].iter().filter(|it| **it).count(), 1);
     assert_eq!(rows(&world, &robin).await, 3);
@@ -201,8 +210,8 @@ async fn a_file_without_a_number_is_never_taken_for_an_earlier_one_unasked() {
     let qif = "!Type:Bank\nD3/25/2026\nT-4.50\nPBLUE BOTTLE\n^\n";
     take(&world, &robin, qif).await;
     let id = hold(&world, &robin, "another bank.qif", qif).await;
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
-    assert_eq!(look.accounts[0].landing, Landing::Unclear);
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    assert_eq!(look.accounts[0].destination, Destination::Unknown);
 }
 
 #[tokio::test]
@@ -223,9 +232,10 @@ async fn an_account_is_known_again_whatever_kind_the_person_gave_it() {
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "march.ofx", OFX).await;
     let kind = Some(AccountKind::Investment);
-    let choice = AccountChoice { goes: Some(Goes::New), kind, ..Default::default() };
+    let choice =
+        AccountChoice { destination: Some(DestinationChoice::New), kind, ..Default::default() };
     let choices = Choices { accounts: [(0, choice)].into(), ..Default::default() };
     files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
-    files::take(&world.app, &robin.caller, id).await.unwrap();
+    files::commit(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(take(&world, &robin, OFX).await, summary(0, 0, 3, 0));
 }

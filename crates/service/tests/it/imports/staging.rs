@@ -7,7 +7,7 @@ use testkit::{Person, World};
 const MIB: usize = 1_024 * 1_024;
 
 async fn hold(app: &App, caller: &Caller, bytes: usize) -> Result<base::FileId> {
-    files::hold(app, caller, "large.csv", vec![b'x'; bytes]).await
+    files::stage(app, caller, "large.csv", vec![b'x'; bytes]).await
 }
 
 fn message(refused: Result<base::FileId>) -> String {
@@ -46,8 +46,8 @@ async fn a_file_larger_than_a_part_comes_back_as_it_was() {
     let rows: String = (0..60_000).map(|it| format!("2026-03-02,Lunch {it},-1.00\n")).collect();
     let text = format!("Date,Description,Amount\n{rows}");
     assert!(text.len() > MIB + MIB / 4);
-    let id = files::hold(&world.app, &robin.caller, "lunch.csv", text).await.unwrap();
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
+    let id = files::stage(&world.app, &robin.caller, "lunch.csv", text).await.unwrap();
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((look.tally().new, look.rejected.count), (60_000, 0));
     assert_eq!(look.accounts[0].rows.len(), 200);
     let held = files::get(&world.app, &robin.caller, id).await.unwrap();
@@ -68,12 +68,12 @@ async fn a_file_with_too_many_rows_is_refused_and_says_what_to_do() {
     let app = world.with_imports(limits);
     let robin = world.someone().await;
     let text = format!("Date,Description,Amount\n{}", "2026-03-02,Lunch,-1.00\n".repeat(4));
-    let id = files::hold(&app, &robin.caller, "lunch.csv", text).await.unwrap();
-    let look = files::look(&app, &robin.caller, id).await.unwrap();
-    let said = look.trouble.clone().unwrap();
+    let id = files::stage(&app, &robin.caller, "lunch.csv", text).await.unwrap();
+    let look = files::preview(&app, &robin.caller, id).await.unwrap();
+    let said = look.error.clone().unwrap();
     assert!(said.contains("more than 3 rows") && said.contains("imports.rows"), "{said}");
     assert!(!look.is_ready());
-    let refused = files::take(&app, &robin.caller, id).await.unwrap_err();
+    let refused = files::commit(&app, &robin.caller, id).await.unwrap_err();
     assert!(refused.to_string().contains("more than 3 rows"), "{refused}");
     let held = files::get(&app, &robin.caller, id).await.unwrap();
     assert_eq!(held.preview.unwrap().error, Some(said));
@@ -97,12 +97,12 @@ async fn long_text_is_cut_and_known_again() {
     );
     for (text, rows) in [(ofx, 1), (csv, 2)] {
         for new in [rows, 0] {
-            let file = files::hold(&world.app, &robin.caller, "long", text.clone()).await.unwrap();
+            let file = files::stage(&world.app, &robin.caller, "long", text.clone()).await.unwrap();
             into_first(&world, &robin, file).await;
-            let look = files::look(&world.app, &robin.caller, file).await.unwrap();
+            let look = files::preview(&world.app, &robin.caller, file).await.unwrap();
             assert_eq!(look.tally().new, new, "the preview");
             assert!(look.accounts[0].name.len() <= 400 && look.accounts[0].number.len() <= 500);
-            let taken = files::take(&world.app, &robin.caller, file).await.unwrap();
+            let taken = files::commit(&world.app, &robin.caller, file).await.unwrap();
             assert_eq!(taken.summary.new, new, "the import");
         }
     }
@@ -112,10 +112,11 @@ async fn long_text_is_cut_and_known_again() {
 
 /// Where the person is asked, the first of their accounts.
 async fn into_first(world: &World, robin: &Person, id: base::FileId) {
-    let look = files::look(&world.app, &robin.caller, id).await.unwrap();
-    if look.accounts[0].landing == files::Landing::Unclear {
-        let goes = Some(files::Goes::Into(look.accounts[0].candidates[0].0));
-        let choice = files::AccountChoice { goes, ..Default::default() };
+    let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
+    if look.accounts[0].destination == files::Destination::Unknown {
+        let destination =
+            Some(files::DestinationChoice::Existing(look.accounts[0].candidates[0].0));
+        let choice = files::AccountChoice { destination, ..Default::default() };
         let choices = files::Choices { accounts: [(0, choice)].into(), ..look.choices };
         files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
     }

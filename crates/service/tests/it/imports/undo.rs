@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::draft::Statement;
 use base::{Entropy, ImportId};
-use service::ingest::imports::{self, Undone};
+use service::ingest::imports::{self, UndoSummary};
 use service::insights;
 use service::platform::health::miscounted_accounts;
 use testkit::draft::{brokerage, checking, position, statement, txn};
@@ -47,7 +47,7 @@ fn differences(
 }
 
 async fn newest(world: &World, robin: &Person) -> ImportId {
-    imports::history(&world.app, &robin.caller, None, 1).await.unwrap()[0].id
+    imports::list(&world.app, &robin.caller, None, 1).await.unwrap()[0].id
 }
 
 /// Statements of one bank, drawn at random, which overlap and contradict each other.
@@ -92,7 +92,7 @@ async fn an_import_taken_back_leaves_everything_as_it_was() {
         world.advance_seconds(60);
         let before = household(&world).await;
         let found = robin.import(drawn(&entropy, round)).await;
-        if imports::history(&world.app, &robin.caller, None, 500).await.unwrap().is_empty() {
+        if imports::list(&world.app, &robin.caller, None, 500).await.unwrap().is_empty() {
             continue;
         }
         let changed = household(&world).await != before;
@@ -124,7 +124,7 @@ async fn imports_can_be_taken_back_in_any_order() {
             robin.import(drawn(&entropy, round)).await;
             insights::pipeline::run_all(&world.app).await.unwrap();
         }
-        let mut all = imports::history(&world.app, &robin.caller, None, 500).await.unwrap();
+        let mut all = imports::list(&world.app, &robin.caller, None, 500).await.unwrap();
         all.sort_by_key(|it| (it.id.as_bytes()[15] as u64).wrapping_mul(seed * 37 + 11) % 97);
         for it in &all {
             imports::undo(&world.app, &robin.caller, it.id).await.unwrap();
@@ -155,11 +155,11 @@ async fn what_a_later_import_said_stays_when_an_earlier_one_is_taken_back() {
     assert_eq!(robin.import(statement([second])).await, summary(0, 1, 0, 0));
     let later = newest(&world, &robin).await;
     let did = imports::undo(&world.app, &robin.caller, earlier).await.unwrap();
-    assert_eq!(did, Undone { removed: 1, restored: 0, accounts_removed: 0 });
+    assert_eq!(did, UndoSummary { removed: 1, restored: 0, accounts_removed: 0 });
     let rows = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
     assert_eq!(rows.len(), 1);
     let did = imports::undo(&world.app, &robin.caller, later).await.unwrap();
-    assert_eq!(did, Undone { removed: 1, restored: 0, accounts_removed: 1 });
+    assert_eq!(did, UndoSummary { removed: 1, restored: 0, accounts_removed: 1 });
 }
 
 #[tokio::test]

@@ -157,7 +157,7 @@ async fn what_comes_in_is_hidden_at_once_and_once_however_often_it_comes() {
     let rule = enrichment::rules(app, caller).await.unwrap()[0].id;
     assert_eq!((one.hidden, one.hidden_by), (true, Some(rule)));
     // What was hidden comes back in the same place after an undo.
-    let batch = imports::history(app, caller, None, 1).await.unwrap()[0].id;
+    let batch = imports::list(app, caller, None, 1).await.unwrap()[0].id;
     imports::undo(app, caller, batch).await.unwrap();
     settle(&world).await;
     assert_eq!(texts(&world, &robin, hidden).await.len(), 12);

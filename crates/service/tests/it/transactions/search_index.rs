@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use service::access::users;
 use service::classify::enrichment::{self, Word};
 use service::ingest::imports;
-use service::ingest::manual::{self, Entry, NewAccount};
+use service::ingest::manual::{self, ManualTransaction, NewAccount};
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
 use service::schema::MIGRATIONS;
@@ -82,7 +82,7 @@ fn posted(on: i64) -> String {
 
 async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &Step) {
     let (app, caller) = (&world.app, &person.caller);
-    let entry = |on: i64, text: usize| Entry {
+    let entry = |on: i64, text: usize| ManualTransaction {
         on: posted(on).parse().unwrap(),
         amount_minor: -100 - text as i64,
         description: TEXTS[text].to_owned(),
@@ -92,7 +92,7 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
     let nth = |which: usize| rows.get(which % rows.len().max(1)).map(|it: &Listed| it.id);
     let by_hand = async |which: usize| -> Option<TransactionId> {
         let id = nth(which)?;
-        manual::is_by_hand(app, caller, id).await.unwrap().then_some(id)
+        manual::is_manual(app, caller, id).await.unwrap().then_some(id)
     };
     match *step {
         Step::Import { id, on, text } => {
@@ -103,7 +103,7 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
             person.import(statement([checking("A").without(&id.to_string())])).await;
         }
         Step::Undo => {
-            let history = imports::history(app, caller, None, 1).await.unwrap();
+            let history = imports::list(app, caller, None, 1).await.unwrap();
             if let Some(newest) = history.first() {
                 // One that was taken back before stays so.
                 let _ = imports::undo(app, caller, newest.id).await;
@@ -111,16 +111,16 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
         }
         Step::Add { on, text } => {
             // The account itself may have been taken back.
-            let _ = manual::add(app, caller, wallet, entry(on, text)).await;
+            let _ = manual::create_transaction(app, caller, wallet, entry(on, text)).await;
         }
         Step::Edit { which, on, text } => {
             if let Some(id) = by_hand(which).await {
-                manual::edit(app, caller, id, entry(on, text)).await.unwrap();
+                manual::update_transaction(app, caller, id, entry(on, text)).await.unwrap();
             }
         }
         Step::Remove { which } => {
             if let Some(id) = by_hand(which).await {
-                manual::remove(app, caller, id).await.unwrap();
+                manual::delete_transaction(app, caller, id).await.unwrap();
             }
         }
         Step::Name { which, always } => {

@@ -142,7 +142,7 @@ pub(in crate::site) async fn write_down(person: Person, id: Path<String>, form: 
     let account = accounts::get(app, caller, id).await?;
     let done = async {
         let entry = Draft::typed(&form).read(account.currency)?;
-        manual::add(app, caller, id, entry).await.map(|_| ())
+        manual::create_transaction(app, caller, id, entry).await.map(|_| ())
     };
     let done = done.await;
     answer(&person, id, &form, done, "The transaction is written down.").await

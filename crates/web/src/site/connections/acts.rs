@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use base::ConnectionId;
 use http::StatusCode;
-use service::ingest::connections::{self, Synced};
+use service::ingest::connections::{self, SyncResult};
 
 use super::{HOME, address, one, parse};
 use crate::site::fields::Wrong;
@@ -21,7 +21,7 @@ pub(super) async fn sync(person: Person, id: Path<String>, _form: Form) -> Shown
     }
 }
 
-fn told(synced: &Synced) -> String {
+fn told(synced: &SyncResult) -> String {
     let news = match (synced.summary.new, synced.summary.changed) {
         (0, 0) => "Nothing new.".to_owned(),
         (new, changed) => {
@@ -29,7 +29,7 @@ fn told(synced: &Synced) -> String {
             format!("{new}, {changed} updated.")
         }
     };
-    match synced.accounts_in_doubt {
+    match synced.accounts_with_problems {
         0 => news,
         many => {
             let some = plural(many as i64, "account was", "accounts were");

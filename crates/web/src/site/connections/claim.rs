@@ -12,7 +12,7 @@ use crate::site::trouble::Shown;
 
 pub(super) async fn post(person: Person, form: Form) -> Shown {
     let name = Some(form.text("name")).filter(|it| !it.is_empty());
-    let claimed = connections::claim(person.app(), &person.caller, form.text("token"), name).await;
+    let claimed = connections::create(person.app(), &person.caller, form.text("token"), name).await;
     match claimed {
         Ok(id) => {
             let said = "Connected. Now say which of its accounts you want here.";

@@ -5,7 +5,9 @@ use base::ConnectionId;
 use base::draft::AccountKind;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::ingest::connections::{self, Answer, Choice, Offered, Owed, Take, Wish};
+use service::ingest::connections::{
+    self, AddAccount, Choice, OfferStatus, OfferedAccount, Owed, Selection,
+};
 use service::ledger::accounts::Account;
 
 use super::{address, one, parse};
@@ -18,7 +20,7 @@ use crate::site::trouble::Shown;
 pub(super) fn card(
     person: &Person,
     id: ConnectionId,
-    offered: &[Offered],
+    offered: &[OfferedAccount],
     own: &[Account],
 ) -> Markup {
     let action = format!("{}/accounts", address(id));
@@ -41,7 +43,7 @@ pub(super) fn card(
     }
 }
 
-fn row(person: &Person, place: usize, it: &Offered, own: &[Account]) -> Markup {
+fn row(person: &Person, place: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
     html! {
         li {
             span.what {
@@ -49,7 +51,7 @@ fn row(person: &Person, place: usize, it: &Offered, own: &[Account]) -> Markup {
                 @if let Some(bank) = &it.institution_name { span.soft { (bank) } }
                 @if let Some(balance) = it.balance { span { (person.view.signed(balance)) } }
             }
-            @if it.answer == Answer::Refused {
+            @if it.status == OfferStatus::Unsupported {
                 span.wrong { (it.reason.as_deref().unwrap_or("It cannot be brought in.")) }
             } @else {
                 input type="hidden" name=(format!("id{place}")) value=(it.external_id);
@@ -61,10 +63,10 @@ fn row(person: &Person, place: usize, it: &Offered, own: &[Account]) -> Markup {
     }
 }
 
-fn goes(place: usize, it: &Offered, own: &[Account]) -> Markup {
-    let chosen = match (it.answer, it.account) {
-        (Answer::Left, _) => "none".to_owned(),
-        (Answer::Taken, Some(account)) => account.to_string(),
+fn goes(place: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
+    let chosen = match (it.status, it.account) {
+        (OfferStatus::Skipped, _) => "none".to_owned(),
+        (OfferStatus::Added, Some(account)) => account.to_string(),
         _ => "new".to_owned(),
     };
     let mut options = vec![("new".to_owned(), "A new account".to_owned())];
@@ -84,11 +86,11 @@ const KINDS: [(&str, &str); 5] = [
     ("other", "Something else"),
 ];
 
-fn kinds(place: usize, it: &Offered) -> Markup {
+fn kinds(place: usize, it: &OfferedAccount) -> Markup {
     fields::select(&format!("kind{place}"), "Kind", &KINDS, it.kind.as_str())
 }
 
-fn owed(place: usize, it: &Offered) -> Markup {
+fn owed(place: usize, it: &OfferedAccount) -> Markup {
     let options = [("negative", "As a negative number"), ("positive", "As a positive number")];
     let chosen = if it.owed == Owed::Positive { "positive" } else { "negative" };
     html! {
@@ -100,10 +102,10 @@ fn owed(place: usize, it: &Offered) -> Markup {
 
 pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> Shown {
     let id = parse(id)?;
-    let offered = connections::offered(person.app(), &person.caller, id).await?;
+    let offered = connections::list_offers(person.app(), &person.caller, id).await?;
     let choices: Vec<Choice> =
         (0..offered.len()).filter_map(|place| choice(&form, place, &offered)).collect();
-    let taken = choices.iter().any(|it| !matches!(it.wish, Wish::Leave));
+    let taken = choices.iter().any(|it| !matches!(it.selection, Selection::Skip));
     match connections::choose(person.app(), &person.caller, id, choices).await {
         Ok(()) => {
             let said = match taken {
@@ -119,7 +121,7 @@ pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> Shown 
     }
 }
 
-fn choice(form: &Form, place: usize, offered: &[Offered]) -> Option<Choice> {
+fn choice(form: &Form, place: usize, offered: &[OfferedAccount]) -> Option<Choice> {
     let external_id = form.text(&format!("id{place}"));
     let known = offered.iter().find(|it| it.external_id == external_id)?;
     let owed = match form.text(&format!("owed{place}")) {
@@ -129,10 +131,10 @@ fn choice(form: &Form, place: usize, offered: &[Offered]) -> Option<Choice> {
     };
     let kind = AccountKind::parse(form.text(&format!("kind{place}"))).unwrap_or(known.kind);
     let subtype = known.subtype.clone().filter(|_| kind == known.kind);
-    let wish = match form.text(&format!("goes{place}")) {
-        "none" => Wish::Leave,
-        "new" => Wish::Take(Take { kind, subtype, name: None, owed }),
-        account => Wish::Into { account: base::AccountId::parse(account).ok()?, owed },
+    let selection = match form.text(&format!("goes{place}")) {
+        "none" => Selection::Skip,
+        "new" => Selection::Add(AddAccount { kind, subtype, name: None, owed }),
+        account => Selection::MergeInto { account: base::AccountId::parse(account).ok()?, owed },
     };
-    Some(Choice { external_id: external_id.to_owned(), wish })
+    Some(Choice { external_id: external_id.to_owned(), selection })
 }

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::ingest::connections::{self, Connection, Offered, State};
+use service::ingest::connections::{self, Connection, OfferedAccount, State};
 use service::ingest::imports;
 use service::ledger::accounts::{self, Filter, Status};
 
@@ -29,10 +29,11 @@ pub(super) async fn show(
 ) -> Shown {
     let (app, caller) = (person.app(), &person.caller);
     let it = connections::get(app, caller, id).await?;
-    let offered = if is_asked(&it) { connections::offered(app, caller, id).await? } else { vec![] };
+    let offered =
+        if is_asked(&it) { connections::list_offers(app, caller, id).await? } else { vec![] };
     let filter = Filter { status: Status::All, include_hidden: true };
     let own = accounts::list(app, caller, filter).await?;
-    let batches = imports::history(app, caller, Some(id), BATCHES).await?;
+    let batches = imports::list(app, caller, Some(id), BATCHES).await?;
     let main = html! {
         div.heading { h1 { (it.name) } (badge(&it)) }
         (wrong.summary())
@@ -124,7 +125,7 @@ fn held(it: &Connection) -> Markup {
     }
 }
 
-fn access(person: &Person, it: &Connection, offered: &[Offered], wrong: &Wrong) -> Markup {
+fn access(person: &Person, it: &Connection, offered: &[OfferedAccount], wrong: &Wrong) -> Markup {
     let token = Field::text("token", "New setup token", "")
         .hint("From SimpleFIN, when it asks for it or access was revoked there.");
     let action = format!("{}/access", address(it.id));

@@ -2,7 +2,9 @@
 
 use base::draft::AccountKind;
 use maud::{Markup, html};
-use service::ingest::imports::files::{AccountLook, Goes, Landing, Look, News, RowLook};
+use service::ingest::imports::files::{
+    AccountPreview, Destination, DestinationChoice, Preview, RowPreview, RowStatus,
+};
 
 use crate::site::fields::{self, Field, Wrong};
 use crate::site::person::Person;
@@ -24,7 +26,7 @@ const KINDS: [(AccountKind, &str); 5] = [
 /// Entries of all lists of accounts together, so that a file of many accounts stays a page.
 const OPTIONS_MAX: usize = 10_000;
 
-pub(super) fn card(person: &Person, look: &Look) -> Markup {
+pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     html! {
         @if !look.accounts.is_empty() {
             section.card aria-labelledby="where" {
@@ -38,19 +40,19 @@ pub(super) fn card(person: &Person, look: &Look) -> Markup {
 }
 
 /// How a landing stands in the form.
-pub(super) fn landing_text(landing: Landing) -> String {
+pub(super) fn landing_text(landing: Destination) -> String {
     match landing {
-        Landing::New => Goes::New.text(),
-        Landing::Into(id) => Goes::Into(id).text(),
-        Landing::Nowhere => Goes::Nowhere.text(),
-        Landing::Unclear => String::new(),
+        Destination::New => DestinationChoice::New.text(),
+        Destination::Existing(id) => DestinationChoice::Existing(id).text(),
+        Destination::Skip => DestinationChoice::Skip.text(),
+        Destination::Unknown => String::new(),
     }
 }
 
-fn one(person: &Person, account: &AccountLook, (place, count): (usize, usize)) -> Markup {
-    let chosen = landing_text(account.landing);
+fn one(person: &Person, account: &AccountPreview, (place, count): (usize, usize)) -> Markup {
+    let chosen = landing_text(account.destination);
     html! {
-        div.landing {
+        div.destination {
             h3 { (account.name) (masked(account)) }
             (facts(person, account))
             div.filters {
@@ -58,7 +60,7 @@ fn one(person: &Person, account: &AccountLook, (place, count): (usize, usize)) -
                 (goes(account, place, (&chosen, OPTIONS_MAX / count.max(1))))
                 (new_account(account, place, count > 1))
             }
-            @if account.landing == Landing::New && !account.candidates.is_empty() {
+            @if account.destination == Destination::New && !account.candidates.is_empty() {
                 p.soft {
                     "If it is an account that is here already, choose that one, so that nothing is \
                      counted twice."
@@ -69,7 +71,7 @@ fn one(person: &Person, account: &AccountLook, (place, count): (usize, usize)) -
 }
 
 /// The end of its number, which is all that people know it by, unless its name tells it.
-fn masked(account: &AccountLook) -> Markup {
+fn masked(account: &AccountPreview) -> Markup {
     let letters: Vec<char> = account.number.chars().collect();
     let end: String = letters[letters.len().saturating_sub(4)..].iter().collect();
     html! {
@@ -80,16 +82,16 @@ fn masked(account: &AccountLook) -> Markup {
 }
 
 /// What of an account is new; unknown as long as it could be any.
-fn news(account: &AccountLook) -> String {
+fn news(account: &AccountPreview) -> String {
     let tally = account.tally;
     let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| counted(it as i64));
-    match account.landing {
-        Landing::Unclear => counted((tally.new + tally.changed + tally.seen) as i64),
+    match account.destination {
+        Destination::Unknown => counted((tally.new + tally.changed + tally.seen) as i64),
         _ => format!("{new} new, {changed} updated, {seen} already there"),
     }
 }
 
-fn facts(person: &Person, account: &AccountLook) -> Markup {
+fn facts(person: &Person, account: &AccountPreview) -> Markup {
     let view = person.view;
     html! {
         dl.key-facts {
@@ -114,9 +116,9 @@ fn facts(person: &Person, account: &AccountLook) -> Markup {
     }
 }
 
-fn goes(account: &AccountLook, place: usize, (chosen, most): (&str, usize)) -> Markup {
+fn goes(account: &AccountPreview, place: usize, (chosen, most): (&str, usize)) -> Markup {
     let id = format!("f-goes_{place}");
-    let is_unclear = account.landing == Landing::Unclear;
+    let is_unclear = account.destination == Destination::Unknown;
     html! {
         div.field {
             label for=(id) { "Account" span.hush { " for " (account.name) } }
@@ -124,7 +126,7 @@ fn goes(account: &AccountLook, place: usize, (chosen, most): (&str, usize)) -> M
                 @if is_unclear { option value="" selected { "Choose an account" } }
                 option value="new" selected[chosen == "new"] { "A new account" }
                 @for (at, (candidate, name)) in account.candidates.iter().enumerate() {
-                    @let value = Goes::Into(*candidate).text();
+                    @let value = DestinationChoice::Existing(*candidate).text();
                     // The chosen one is always among them.
                     @if at < most || value == chosen { option value=(value) selected[chosen == value] { (name) } }
                 }
@@ -138,7 +140,7 @@ fn goes(account: &AccountLook, place: usize, (chosen, most): (&str, usize)) -> M
 }
 
 /// What a new account is called and is; the style hides it where it goes into another.
-fn new_account(account: &AccountLook, place: usize, is_one_of_many: bool) -> Markup {
+fn new_account(account: &AccountPreview, place: usize, is_one_of_many: bool) -> Markup {
     let label = |word: &str| match is_one_of_many {
         true => format!("{word} of {}", account.name),
         false => word.to_owned(),
@@ -153,7 +155,7 @@ fn new_account(account: &AccountLook, place: usize, is_one_of_many: bool) -> Mar
     }
 }
 
-pub(super) fn rows(person: &Person, look: &Look) -> Markup {
+pub(super) fn rows(person: &Person, look: &Preview) -> Markup {
     let most = (ROWS_SHOWN / look.accounts.len().max(1)).max(ROWS_LEAST);
     let named = look.accounts.len() > 1;
     html! {
@@ -166,7 +168,7 @@ pub(super) fn rows(person: &Person, look: &Look) -> Markup {
     }
 }
 
-fn table(person: &Person, account: &AccountLook, most: usize) -> Markup {
+fn table(person: &Person, account: &AccountPreview, most: usize) -> Markup {
     let tally = account.tally;
     let count = tally.new + tally.changed + tally.seen;
     let shown = account.rows.len().min(most);
@@ -178,7 +180,7 @@ fn table(person: &Person, account: &AccountLook, most: usize) -> Markup {
                 th scope="col" { "State" }
                 th.figure scope="col" { "Amount" }
             } }
-            tbody { @for it in &account.rows[..shown] { (row(person, account.landing, it)) } }
+            tbody { @for it in &account.rows[..shown] { (row(person, account.destination, it)) } }
         }
         @if count > shown {
             p.soft {
@@ -188,13 +190,13 @@ fn table(person: &Person, account: &AccountLook, most: usize) -> Markup {
     }
 }
 
-fn row(person: &Person, landing: Landing, it: &RowLook) -> Markup {
-    let (class, news) = match it.news {
-        News::New => ("good", "New"),
-        News::Changed => ("warn", "Updated"),
-        News::Known => ("", "Already there"),
+fn row(person: &Person, landing: Destination, it: &RowPreview) -> Markup {
+    let (class, news) = match it.status {
+        RowStatus::New => ("good", "New"),
+        RowStatus::Changed => ("warn", "Updated"),
+        RowStatus::Known => ("", "Already there"),
     };
-    let classes = if it.news == News::Known { "transfer" } else { "" };
+    let classes = if it.status == RowStatus::Known { "transfer" } else { "" };
     html! {
         tr class=(classes) {
             td.day { (person.view.day(it.on)) }
@@ -202,8 +204,8 @@ fn row(person: &Person, landing: Landing, it: &RowLook) -> Markup {
                 (it.description)
                 @if it.pending { " " span.badge.dotted { "Pending" } }
             }
-            td.news {
-                @if landing != Landing::Unclear { span.badge.(class) { (news) } }
+            td.status {
+                @if landing != Destination::Unknown { span.badge.(class) { (news) } }
             }
             td.figure { (person.view.signed(it.amount)) }
         }

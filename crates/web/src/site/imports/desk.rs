@@ -4,7 +4,7 @@ use axum::response::Response;
 use base::FileId;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::{Markup, html};
-use service::ingest::imports::files::{self, Held, PreviewOutcome, PreviewSummary, State};
+use service::ingest::imports::files::{self, PreviewOutcome, PreviewSummary, StagedFile, State};
 use service::{Error, Result};
 
 use super::{DESK, address, history, shell, size};
@@ -58,7 +58,7 @@ async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
     }
     let mut ids = Vec::new();
     for Sent { name, content } in sent {
-        let held = files::hold(person.app(), &person.caller, &name, content).await;
+        let held = files::stage(person.app(), &person.caller, &name, content).await;
         ids.push(held.map_err(|error| match error {
             Error::Invalid { param, message } => {
                 Error::Invalid { param, message: format!("\u{201c}{name}\u{201d}: {message}") }
@@ -71,8 +71,8 @@ async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
 
 async fn show(person: &Person, status: StatusCode, wrong: &Wrong) -> Shown {
     // No file is read to draw a list: whatever was staged, this page can be opened.
-    let held = files::held(person.app(), &person.caller).await?;
-    let waiting: Vec<Held> = held.into_iter().filter(|it| it.state != State::Done).collect();
+    let held = files::list(person.app(), &person.caller).await?;
+    let waiting: Vec<StagedFile> = held.into_iter().filter(|it| it.state != State::Done).collect();
     let is_taking = waiting.iter().any(|it| it.state == State::Committing);
     let main = html! {
         h1 { "Import" }
@@ -120,7 +120,7 @@ fn zone(person: &Person) -> Markup {
     }
 }
 
-fn list(person: &Person, waiting: &[Held], is_taking: bool) -> Markup {
+fn list(person: &Person, waiting: &[StagedFile], is_taking: bool) -> Markup {
     let is_ready = |it: &PreviewSummary| it.outcome == PreviewOutcome::Ready;
     let ready = waiting
         .iter()
@@ -139,7 +139,7 @@ fn list(person: &Person, waiting: &[Held], is_taking: bool) -> Markup {
     }
 }
 
-fn row(person: &Person, file: &Held) -> Markup {
+fn row(person: &Person, file: &StagedFile) -> Markup {
     let (class, state) = match file.preview.as_ref().map(|it| it.outcome) {
         _ if file.state == State::Committing => ("", "Being imported"),
         None => ("", "Not looked at yet"),
@@ -165,7 +165,7 @@ fn row(person: &Person, file: &Held) -> Markup {
     }
 }
 
-fn about(file: &Held) -> String {
+fn about(file: &StagedFile) -> String {
     let size = size(file.size);
     let Some(found) = file.preview.as_ref().filter(|_| file.state == State::Open) else {
         return size;

@@ -2,12 +2,12 @@
 
 use base::{Date, Money};
 use maud::{Markup, html};
-use service::ingest::imports::files::{Charges, DateOrder, Doubt, Look, RowLook};
+use service::ingest::imports::files::{Charges, DateOrder, Doubt, Preview, RowPreview};
 
 use crate::site::person::Person;
 
 /// The questions that are open, and those that were answered for this file and can be answered otherwise.
-pub(super) fn card(person: &Person, look: &Look) -> Markup {
+pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     let mut asked = Vec::new();
     for doubt in &look.doubts {
         asked.push(match doubt {
@@ -52,11 +52,11 @@ fn question(name: &str, asked: &str, answers: [(&str, String); 2], chosen: Optio
     }
 }
 
-fn all_rows(look: &Look) -> impl Iterator<Item = &RowLook> {
+fn all_rows(look: &Preview) -> impl Iterator<Item = &RowPreview> {
     look.accounts.iter().flat_map(|it| &it.rows)
 }
 
-fn dates(look: &Look, read_as: DateOrder, chosen: Option<DateOrder>) -> Markup {
+fn dates(look: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Markup {
     let telling = |it: &Date| it.day() <= 12 && i16::from(it.day()) != i16::from(it.month());
     let day = all_rows(look).map(|it| it.on).find(telling);
     let Some(day) = day else {
@@ -86,8 +86,8 @@ fn dates(look: &Look, read_as: DateOrder, chosen: Option<DateOrder>) -> Markup {
     question("dates", &asked, answers, chosen.map(DateOrder::as_str))
 }
 
-fn charges(person: &Person, look: &Look, read_as: Charges, chosen: Option<Charges>) -> Markup {
-    let written = |it: &RowLook| match read_as {
+fn charges(person: &Person, look: &Preview, read_as: Charges, chosen: Option<Charges>) -> Markup {
+    let written = |it: &RowPreview| match read_as {
         Charges::Negative => it.amount.minor(),
         Charges::Positive => it.amount.minor().saturating_neg(),
     };
@@ -112,7 +112,7 @@ fn charges(person: &Person, look: &Look, read_as: Charges, chosen: Option<Charge
     question("charges", &asked, answers, chosen.map(Charges::as_str))
 }
 
-fn balance(person: &Person, look: &Look, place: usize, chosen: Option<bool>) -> Markup {
+fn balance(person: &Person, look: &Preview, place: usize, chosen: Option<bool>) -> Markup {
     let Some(account) = look.accounts.get(place) else { return html! {} };
     // What was said to be no debt is shown with the other sign.
     let shown = account.balance.map(|it| Money::new(it.minor().saturating_abs(), it.currency()));

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use service::ingest::imports::files::csv::{
     Column, DecimalMark, Delimiter, Detection, Field, Sheet, SheetColumn,
 };
-use service::ingest::imports::files::{Charges, DateOrder, Look, csv};
+use service::ingest::imports::files::{Charges, DateOrder, Preview, csv};
 
 use crate::site::fields;
 use crate::site::person::Person;
@@ -39,7 +39,7 @@ pub(super) fn name(field: Field) -> String {
     format!("column_{}", field.as_str())
 }
 
-pub(super) fn card(person: &Person, look: &Look) -> Markup {
+pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     let Some(table) = &look.table else { return html! {} };
     let is_unsure = table.confidence < SURE && look.choices.mapping.is_none() && !look.remembered;
     let more: Vec<Field> = Field::ALL.iter().copied().filter(|it| !FIRST.contains(it)).collect();
@@ -80,7 +80,7 @@ fn presets() -> Markup {
 }
 
 /// One list of columns for each that the field may have: those that are chosen, and one more.
-fn select(person: &Person, look: &Look, table: &Detection, field: Field) -> Markup {
+fn select(person: &Person, look: &Preview, table: &Detection, field: Field) -> Markup {
     let chosen = table.mapping.columns.get(&field).map(Vec::as_slice).unwrap_or_default();
     let lists = (chosen.len() + 1).min(field.columns_max()).max(1);
     let (name, wrong) = (name(field), complaints(look, field));
@@ -106,7 +106,7 @@ fn select(person: &Person, look: &Look, table: &Detection, field: Field) -> Mark
     }
 }
 
-fn complaints(look: &Look, field: Field) -> Vec<&str> {
+fn complaints(look: &Preview, field: Field) -> Vec<&str> {
     let of_field = look.complaints.iter().filter(|it| it.field == Some(field));
     of_field.map(|it| it.text.as_str()).collect()
 }

@@ -4,7 +4,7 @@ use axum::extract::Path;
 use base::ImportId;
 use base::draft::Source;
 use maud::{Markup, html};
-use service::ingest::imports::{self, Imported, Undone};
+use service::ingest::imports::{self, Import, UndoSummary};
 
 use super::{DESK, desk};
 use crate::site::fields;
@@ -17,7 +17,7 @@ use crate::site::trouble::{Shown, Trouble};
 const SHOWN: usize = 20;
 
 pub(super) async fn card(person: &Person) -> Result<Markup, Trouble> {
-    let last = imports::history(person.app(), &person.caller, None, SHOWN).await?;
+    let last = imports::list(person.app(), &person.caller, None, SHOWN).await?;
     Ok(html! {
         section.card aria-labelledby="last" {
             h2 id="last" { "Last imports" }
@@ -30,11 +30,11 @@ pub(super) async fn card(person: &Person) -> Result<Markup, Trouble> {
     })
 }
 
-pub(in crate::site) fn rows(person: &Person, batches: &[Imported]) -> Markup {
+pub(in crate::site) fn rows(person: &Person, batches: &[Import]) -> Markup {
     html! { ul.rows.imports { @for it in batches { (row(person, it)) } } }
 }
 
-fn row(person: &Person, it: &Imported) -> Markup {
+fn row(person: &Person, it: &Import) -> Markup {
     let now = person.app().clock.now();
     html! {
         li {
@@ -49,7 +49,7 @@ fn row(person: &Person, it: &Imported) -> Markup {
 }
 
 /// The file's name, or where else it came from.
-pub(super) fn name(it: &Imported) -> &str {
+pub(super) fn name(it: &Import) -> &str {
     it.name.as_deref().unwrap_or(match it.source {
         Source::Demo => "The demo",
         Source::File => "A file",
@@ -59,7 +59,7 @@ pub(super) fn name(it: &Imported) -> &str {
     })
 }
 
-fn found(it: &Imported) -> String {
+fn found(it: &Import) -> String {
     let sum = it.summary;
     let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| counted(it as i64));
     let mut text = format!("{new} new, {changed} updated, {seen} already there");
@@ -70,7 +70,7 @@ fn found(it: &Imported) -> String {
 }
 
 /// The button behind a second look: what it does is said first.
-pub(super) fn ending(person: &Person, it: &Imported) -> Markup {
+pub(super) fn ending(person: &Person, it: &Import) -> Markup {
     let action = format!("/imports/{}/undo", it.id);
     html! {
         details.confirm {
@@ -91,7 +91,7 @@ pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) ->
     Ok(see_other(&person, DESK, &told(undone)))
 }
 
-fn told(undone: Undone) -> String {
+fn told(undone: UndoSummary) -> String {
     let count = |it: usize| plural(it as i64, "transaction", "transactions");
     let accounts = match undone.accounts_removed {
         0 => String::new(),

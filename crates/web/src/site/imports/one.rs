@@ -5,7 +5,7 @@ use base::FileId;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::Error;
-use service::ingest::imports::files::{self, Held, Landing, Look, Rejections, State};
+use service::ingest::imports::files::{self, Destination, Preview, Rejections, StagedFile, State};
 
 use super::{DESK, accounts, address, doubts, editor, outcome, parse, said, shell, size};
 use crate::site::fields::Wrong;
@@ -26,7 +26,7 @@ pub(super) async fn get(person: Person, path: Path<String>, RawQuery(query): Raw
             // Whoever waited for it and finds it open again is told why.
             let failed = query.as_deref() == Some(outcome::WAITED);
             let message = if failed { outcome::FAILED.to_owned() } else { String::new() };
-            let look = files::look(person.app(), &person.caller, id).await?;
+            let look = files::preview(person.app(), &person.caller, id).await?;
             Ok(page(&person, StatusCode::OK, &look, &Wrong { param: None, message }))
         }
         State::Committing => Ok(outcome::under_way(&person, &file)),
@@ -38,7 +38,7 @@ pub(super) async fn get(person: Person, path: Path<String>, RawQuery(query): Raw
 pub(super) async fn update(person: Person, path: Path<String>, form: Form) -> Shown {
     let id = parse(path)?;
     if is_open(&person, id).await? {
-        let look = files::look(person.app(), &person.caller, id).await?;
+        let look = files::preview(person.app(), &person.caller, id).await?;
         let said = said::read(&person, &look, &form).await?;
         if said.choices != look.choices {
             match files::choose(person.app(), &person.caller, id, said.choices).await {
@@ -58,26 +58,26 @@ pub(super) async fn is_open(person: &Person, id: FileId) -> service::Result<bool
 pub(super) fn page(
     person: &Person,
     status: StatusCode,
-    look: &Look,
+    look: &Preview,
     wrong: &Wrong,
 ) -> axum::response::Response {
     let file = &look.file;
     let main = html! {
         (heading(person, file, look))
         (wrong.summary())
-        @match &look.trouble {
+        @match &look.error {
             Some(trouble) => (unreadable(trouble)),
             None => (preview(person, look)),
         }
         form id="discard" method="post" action={ (address(file.id)) "/discard" } {
             input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
-            @if look.trouble.is_some() { button type="submit" { "Discard" } }
+            @if look.error.is_some() { button type="submit" { "Discard" } }
         }
     };
     shell(&file.name).page_with(status, person, main)
 }
 
-fn heading(person: &Person, file: &Held, look: &Look) -> Markup {
+fn heading(person: &Person, file: &StagedFile, look: &Preview) -> Markup {
     let now = person.app().clock.now();
     html! {
         div.lead-in {
@@ -93,7 +93,7 @@ fn heading(person: &Person, file: &Held, look: &Look) -> Markup {
 }
 
 /// What the table was taken for.
-fn likeness(look: &Look) -> String {
+fn likeness(look: &Preview) -> String {
     let Some(table) = &look.table else { return String::new() };
     if look.choices.mapping.is_some() {
         return "It is read as you say below.".to_owned();
@@ -120,7 +120,7 @@ fn unreadable(trouble: &str) -> Markup {
     }
 }
 
-fn preview(person: &Person, look: &Look) -> Markup {
+fn preview(person: &Person, look: &Preview) -> Markup {
     let here = address(look.file.id);
     html! {
         form method="post" action=(here) data-preview {
@@ -138,7 +138,7 @@ fn preview(person: &Person, look: &Look) -> Markup {
 }
 
 /// The one sentence that the page is opened for.
-fn answer(look: &Look) -> Markup {
+fn answer(look: &Preview) -> Markup {
     let tally = look.tally();
     let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| it as i64);
     html! {
@@ -155,7 +155,7 @@ fn answer(look: &Look) -> Markup {
                     " already there. You can discard the file."
                 }
             }
-        } @else if look.accounts.iter().any(|it| it.landing == Landing::Unclear) {
+        } @else if look.accounts.iter().any(|it| it.destination == Destination::Unknown) {
             p.warning { "Say which of your accounts this file is about, and you see what of it is new." }
         } @else {
             dl.tiles.sums {
@@ -168,7 +168,7 @@ fn answer(look: &Look) -> Markup {
     }
 }
 
-fn buttons(look: &Look, here: &str) -> Markup {
+fn buttons(look: &Preview, here: &str) -> Markup {
     let new = look.tally().new as i64;
     let old = look.is_nothing_new();
     let label = match (old, look.is_ready()) {
@@ -190,10 +190,10 @@ fn buttons(look: &Look, here: &str) -> Markup {
 }
 
 /// What keeps a file from being imported, said to whoever pressed the button all the same.
-pub(super) fn missing(look: &Look) -> String {
-    let landings = || look.accounts.iter().map(|it| it.landing);
+pub(super) fn missing(look: &Preview) -> String {
+    let landings = || look.accounts.iter().map(|it| it.destination);
     match look {
-        Look { trouble: Some(trouble), .. } => sentence(trouble),
+        Preview { error: Some(trouble), .. } => sentence(trouble),
         _ if !look.complaints.is_empty() => {
             "Choose the columns first: what is wrong with them is said below.".to_owned()
         }
@@ -201,7 +201,7 @@ pub(super) fn missing(look: &Look) -> String {
             "Answer the questions below first; nothing is guessed.".to_owned()
         }
         _ if look.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
-        _ if landings().any(|it| it == Landing::Unclear) => {
+        _ if landings().any(|it| it == Destination::Unknown) => {
             "Say which of your accounts this file is about first.".to_owned()
         }
         _ => "Everything in this file is left out. Say where at least one account goes.".to_owned(),

@@ -3,8 +3,8 @@
 use axum::response::Response;
 use base::FileId;
 use maud::{Markup, html};
-use service::ingest::imports::files::{self, Held};
-use service::ingest::imports::{self, Imported};
+use service::ingest::imports::files::{self, StagedFile};
+use service::ingest::imports::{self, Import};
 use service::ledger::accounts::{self, Account, Filter, Status};
 
 use super::{DESK, address, history, shell};
@@ -18,7 +18,7 @@ pub(super) const WAITED: &str = "waited";
 pub(super) const FAILED: &str =
     "The import did not go through, and nothing was changed. The log says why. Try it again.";
 
-pub(super) fn under_way(person: &Person, file: &Held) -> Response {
+pub(super) fn under_way(person: &Person, file: &StagedFile) -> Response {
     let is_here = files::progress(person.app(), file.id).is_some();
     let again = format!("{}/commit", address(file.id));
     let main = html! {
@@ -60,15 +60,15 @@ pub(super) fn bar(person: &Person, id: FileId) -> Markup {
     }
 }
 
-pub(super) async fn done(person: &Person, file: &Held) -> Shown {
+pub(super) async fn done(person: &Person, file: &StagedFile) -> Shown {
     let import = file.import.ok_or_else(Trouble::not_found)?;
     let (app, caller) = (person.app(), &person.caller);
     let imported = imports::get(app, caller, import).await?;
-    let touched = imports::accounts_of(app, caller, import).await?;
+    let touched = imports::list_accounts(app, caller, import).await?;
     let all = Filter { status: Status::All, include_hidden: true };
     let mut accounts = accounts::list(app, caller, all).await?;
     accounts.retain(|it| touched.contains(&it.id));
-    let waiting = files::held(app, caller).await?;
+    let waiting = files::list(app, caller).await?;
     let next = waiting.iter().find(|it| it.state == files::State::Open);
     let main = html! {
         div.lead-in {
@@ -93,7 +93,7 @@ pub(super) async fn done(person: &Person, file: &Held) -> Shown {
     Ok(shell(&file.name).page(person, main))
 }
 
-fn summary(it: &Imported) -> Markup {
+fn summary(it: &Import) -> Markup {
     let sum = it.summary;
     let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| it as i64);
     html! {

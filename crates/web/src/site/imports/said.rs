@@ -3,7 +3,9 @@
 use base::draft::AccountKind;
 use service::Result;
 use service::ingest::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
-use service::ingest::imports::files::{self, Charges, Choices, DateOrder, Goes, Look};
+use service::ingest::imports::files::{
+    self, Charges, Choices, DateOrder, DestinationChoice, Preview,
+};
 
 use super::editor;
 use crate::site::form::Form;
@@ -20,7 +22,7 @@ pub(super) struct Said {
     pub(super) columns_changed: bool,
 }
 
-pub(super) async fn read(person: &Person, look: &Look, form: &Form) -> Result<Said> {
+pub(super) async fn read(person: &Person, look: &Preview, form: &Form) -> Result<Said> {
     let mut choices = look.choices.clone();
     let mut mapping = look.table.as_ref().map(|it| it.mapping.clone());
     let mut columns_changed = false;
@@ -59,7 +61,7 @@ pub(super) async fn read(person: &Person, look: &Look, form: &Form) -> Result<Sa
     Ok(Said { choices, columns_changed })
 }
 
-fn read_accounts(choices: &mut Choices, look: &Look, form: &Form) {
+fn read_accounts(choices: &mut Choices, look: &Preview, form: &Form) {
     for (place, account) in look.accounts.iter().enumerate() {
         let text = |name: &str| form.text(&format!("{name}_{place}")).to_owned();
         let mut choice = choices.accounts.get(&place).cloned().unwrap_or_default();
@@ -67,7 +69,7 @@ fn read_accounts(choices: &mut Choices, look: &Look, form: &Form) {
         // told more of where it goes.
         let goes = text("goes");
         if goes != text("was") {
-            choice.goes = Goes::parse(&goes);
+            choice.destination = DestinationChoice::parse(&goes);
         }
         let name = text("name");
         if !name.is_empty() && name != account.name {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::Path;
 use base::FileId;
 use http::StatusCode;
-use service::ingest::imports::files::{self, State, Taken};
+use service::ingest::imports::files::{self, CommitOutcome, State};
 use service::{Error, Result};
 
 use super::{DESK, address, desk, one, outcome, parse, said};
@@ -26,11 +26,11 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Sh
         return Ok(see_other(&person, &address(id), ""));
     }
     if file.state == State::Open {
-        let mut look = files::look(person.app(), &person.caller, id).await?;
+        let mut look = files::preview(person.app(), &person.caller, id).await?;
         let said = said::read(&person, &look, &form).await?;
         if said.choices != look.choices {
             files::choose(person.app(), &person.caller, id, said.choices).await?;
-            look = files::look(person.app(), &person.caller, id).await?;
+            look = files::preview(person.app(), &person.caller, id).await?;
         }
         let message = match said.columns_changed {
             true => "The columns are other ones now. Look at the rows once more, then import."
@@ -56,14 +56,14 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Sh
 
 /// All files that leave nothing open, one after the other, because each may tell where the next one goes.
 pub(super) async fn all(person: Person, _form: Form) -> Shown {
-    let held = files::held(person.app(), &person.caller).await?;
+    let held = files::list(person.app(), &person.caller).await?;
     let open: Vec<FileId> =
         held.iter().filter(|it| it.state == State::Open).map(|it| it.id).collect();
     let (app, caller) = (person.app().clone(), person.caller.clone());
     let work = async move {
         let (mut taken, mut left) = (0, 0);
         for id in open {
-            let look = match files::look(&app, &caller, id).await {
+            let look = match files::preview(&app, &caller, id).await {
                 // It was imported or discarded in between.
                 Err(Error::NotFound(_)) => continue,
                 // Its own page can be opened later.
@@ -77,7 +77,7 @@ pub(super) async fn all(person: Person, _form: Form) -> Shown {
                 left += 1;
                 continue;
             }
-            match files::take(&app, &caller, id).await {
+            match files::commit(&app, &caller, id).await {
                 Ok(_) => taken += 1,
                 // It stays open, and its own page says why.
                 Err(Error::Invalid { .. } | Error::Conflict { .. }) => left += 1,
@@ -117,9 +117,9 @@ pub(super) async fn discard(person: Person, path: Path<String>, _form: Form) -> 
     Ok(see_other(&person, DESK, "The file is discarded. Nothing was imported from it."))
 }
 
-fn take(person: &Person, id: FileId) -> impl Future<Output = Result<Taken>> + Send + use<> {
+fn take(person: &Person, id: FileId) -> impl Future<Output = Result<CommitOutcome>> + Send + use<> {
     let (app, caller) = (person.app().clone(), person.caller.clone());
-    async move { files::take(&app, &caller, id).await }
+    async move { files::commit(&app, &caller, id).await }
 }
 
 /// Goes on whatever becomes of the request; none if it takes longer than a page should.

@@ -25,7 +25,7 @@ pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form
     let draft = Draft::typed(&form).with_category_of(&it);
     let done = async {
         let entry = draft.read(it.amount.currency())?;
-        manual::edit(person.app(), &person.caller, it.id, entry).await
+        manual::update_transaction(person.app(), &person.caller, it.id, entry).await
     };
     match done.await {
         Ok(()) => {
@@ -37,7 +37,7 @@ pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form
 
 pub(in crate::site) async fn delete(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
     let it = written(&person, &id).await?;
-    manual::remove(person.app(), &person.caller, it.id).await?;
+    manual::delete_transaction(person.app(), &person.caller, it.id).await?;
     let said = format!("“{}” is deleted, and the balance moved back with it.", it.description);
     Ok(see_other(&person, &format!("/accounts/{}", it.account.id), &said))
 }

@@ -3,7 +3,7 @@
 use base::category::Category;
 use base::{Currency, Date};
 use maud::{Markup, html};
-use service::ingest::manual::Entry;
+use service::ingest::manual::ManualTransaction;
 use service::ledger::transactions::Transaction;
 use service::{Error, Result};
 
@@ -51,7 +51,7 @@ impl Draft {
     }
 
     /// What the words mean, or which of them mean nothing.
-    pub(in crate::site) fn read(&self, currency: Currency) -> Result<Entry> {
+    pub(in crate::site) fn read(&self, currency: Currency) -> Result<ManualTransaction> {
         let day = fields::day("on", &self.on)?;
         let on = day.ok_or_else(|| Error::invalid("on", "say on which day it was"))?;
         let amount = fields::amount("amount", &self.amount, currency)?.minor();
@@ -68,7 +68,7 @@ impl Draft {
             return Err(Error::invalid("description", "say in a few words what it was"));
         }
         let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
-        Ok(Entry { on, amount_minor, description: self.description.clone(), category })
+        Ok(ManualTransaction { on, amount_minor, description: self.description.clone(), category })
     }
 
     pub(in crate::site) fn fields(&self, currency: Currency, wrong: &Wrong) -> Markup {

@@ -178,12 +178,12 @@ async fn what_is_typed_is_text_wherever_it_stands() {
     typed[3].1 = HOSTILE;
     is_harmless(&browser.post(&format!("{account}/transactions"), &typed).await.text);
     let id = robin.account("Wallet").await;
-    let written = manual::Entry {
+    let written = manual::ManualTransaction {
         on: testkit::day("2026-03-01"),
         amount_minor: -1,
         description: HOSTILE.to_owned(),
         category: None,
     };
-    let one = manual::add(&world.app, &robin.caller, id, written).await.unwrap();
+    let one = manual::create_transaction(&world.app, &robin.caller, id, written).await.unwrap();
     is_harmless(&browser.get(&format!("/transactions/{one}/edit")).await.good());
 }

@@ -23,7 +23,8 @@ pub struct Choices {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AccountChoice {
-    pub goes: Option<Goes>,
+    #[serde(rename = "goes")]
+    pub destination: Option<DestinationChoice>,
     /// For a new account, where the file does not say or says it badly.
     pub name: Option<String>,
     #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
@@ -34,42 +35,42 @@ pub struct AccountChoice {
 
 /// Where an account of a file goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goes {
+pub enum DestinationChoice {
     New,
-    Into(AccountId),
+    Existing(AccountId),
     /// It is left out.
-    Nowhere,
+    Skip,
 }
 
-impl Goes {
+impl DestinationChoice {
     /// As a form and the database write it.
     pub fn text(self) -> String {
         match self {
-            Goes::New => "new".to_owned(),
-            Goes::Into(id) => id.to_string(),
-            Goes::Nowhere => "none".to_owned(),
+            DestinationChoice::New => "new".to_owned(),
+            DestinationChoice::Existing(id) => id.to_string(),
+            DestinationChoice::Skip => "none".to_owned(),
         }
     }
 
-    pub fn parse(text: &str) -> Option<Goes> {
+    pub fn parse(text: &str) -> Option<DestinationChoice> {
         match text {
-            "new" => Some(Goes::New),
-            "none" => Some(Goes::Nowhere),
-            id => AccountId::parse(id).ok().map(Goes::Into),
+            "new" => Some(DestinationChoice::New),
+            "none" => Some(DestinationChoice::Skip),
+            id => AccountId::parse(id).ok().map(DestinationChoice::Existing),
         }
     }
 }
 
-impl Serialize for Goes {
+impl Serialize for DestinationChoice {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&self.text())
     }
 }
 
-impl<'de> Deserialize<'de> for Goes {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Goes, D::Error> {
+impl<'de> Deserialize<'de> for DestinationChoice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DestinationChoice, D::Error> {
         let text = String::deserialize(from)?;
-        Goes::parse(&text).ok_or_else(|| serde::de::Error::custom("no such place"))
+        DestinationChoice::parse(&text).ok_or_else(|| serde::de::Error::custom("no such place"))
     }
 }
 

@@ -6,19 +6,19 @@ use db::params;
 use sources::files::FileAccount;
 
 use super::look::Parsed;
-use super::{AccountChoice, Goes};
+use super::{AccountChoice, DestinationChoice};
 use crate::ingest::imports::{KnownAs, text};
 use crate::ledger::accounts;
 use crate::{App, Caller, Result};
 
 /// Where an account of a file would go now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Landing {
+pub enum Destination {
     New,
-    Into(AccountId),
-    Nowhere,
+    Existing(AccountId),
+    Skip,
     /// The person has to say.
-    Unclear,
+    Unknown,
 }
 
 /// What the file calls an account, what the person said of it, and the accounts that it could be.
@@ -26,18 +26,18 @@ pub(super) type Clues<'a> =
     (Option<&'a KnownAs>, Option<&'a AccountChoice>, &'a [&'a accounts::Account]);
 
 /// The person's word first, then what such an account was said to be before, then its last digits.
-pub(super) async fn landing(
+pub(super) async fn destination(
     app: &App,
     caller: &Caller,
     parsed: &Parsed,
     account: &FileAccount,
     (name, choice, candidates): Clues<'_>,
-) -> Result<Landing> {
-    match choice.and_then(|it| it.goes) {
-        Some(Goes::New) => return Ok(Landing::New),
-        Some(Goes::Nowhere) => return Ok(Landing::Nowhere),
-        Some(Goes::Into(id)) if candidates.iter().any(|it| it.id == id) => {
-            return Ok(Landing::Into(id));
+) -> Result<Destination> {
+    match choice.and_then(|it| it.destination) {
+        Some(DestinationChoice::New) => return Ok(Destination::New),
+        Some(DestinationChoice::Skip) => return Ok(Destination::Skip),
+        Some(DestinationChoice::Existing(id)) if candidates.iter().any(|it| it.id == id) => {
+            return Ok(Destination::Existing(id));
         }
         _ => {}
     }
@@ -47,13 +47,13 @@ pub(super) async fn landing(
             || (draft.external_id.is_empty() && it.name == draft.name)
     };
     if let Some(own) = candidates.iter().find(own).filter(|_| &*parsed.giver == OWN_EXPORT) {
-        return Ok(Landing::Into(own.id));
+        return Ok(Destination::Existing(own.id));
     }
     if let Some(name) = name {
         let key = params![caller.user, name.giver, &name.external_id];
         let known: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
         if let Some(id) = known.filter(|id| candidates.iter().any(|it| it.id == *id)) {
-            return Ok(Landing::Into(id));
+            return Ok(Destination::Existing(id));
         }
     }
     let agree = |one: &Option<String>, other: &Option<String>| {
@@ -68,9 +68,9 @@ pub(super) async fn landing(
     };
     let mut alike = candidates.iter().filter(alike);
     Ok(match (alike.next(), alike.next()) {
-        (Some(one), None) => Landing::Into(one.id),
-        (None, _) if !draft.external_id.is_empty() || candidates.is_empty() => Landing::New,
-        _ => Landing::Unclear,
+        (Some(one), None) => Destination::Existing(one.id),
+        (None, _) if !draft.external_id.is_empty() || candidates.is_empty() => Destination::New,
+        _ => Destination::Unknown,
     })
 }
 

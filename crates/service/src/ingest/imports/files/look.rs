@@ -10,9 +10,9 @@ use sources::files::{
     self, Doubt, FileAccount, FileError, Format, Hints, Reading, Rejections, csv,
 };
 
-use super::landing::{Landing, known_as, landing};
+use super::landing::{Destination, destination, known_as};
 use super::limits::ReadingSlot;
-use super::{AccountChoice, Choices, Held, content, summary};
+use super::{AccountChoice, Choices, StagedFile, content, summary};
 use crate::access::users;
 use crate::ingest::imports::{KnownAs, text, transactions};
 use crate::ledger::accounts;
@@ -30,11 +30,11 @@ const OWN_PRESET: &str = "Evenkeel";
 
 /// Everything that a person needs to see before they agree.
 #[derive(Debug, Clone)]
-pub struct Look {
-    pub file: Held,
+pub struct Preview {
+    pub file: StagedFile,
     pub choices: Choices,
     /// Why nothing can be read; the rest is empty then.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
     pub format: Option<Format>,
     /// For a table: how it was understood.
     pub table: Option<csv::Detection>,
@@ -45,17 +45,17 @@ pub struct Look {
     /// What the file leaves open and the person has not said yet.
     pub doubts: Vec<Doubt>,
     pub rejected: Rejections,
-    pub accounts: Vec<AccountLook>,
+    pub accounts: Vec<AccountPreview>,
 }
 
 #[derive(Debug, Clone)]
-pub struct AccountLook {
+pub struct AccountPreview {
     /// As the file names it; may be empty.
     pub number: String,
     pub name: String,
     pub kind: AccountKind,
     pub currency: Currency,
-    pub landing: Landing,
+    pub destination: Destination,
     /// The person's accounts that it could be.
     pub candidates: Vec<(AccountId, String)>,
     pub balance: Option<Money>,
@@ -65,20 +65,20 @@ pub struct AccountLook {
     pub first_on: Option<Date>,
     pub last_on: Option<Date>,
     /// The first of them, newest first.
-    pub rows: Vec<RowLook>,
+    pub rows: Vec<RowPreview>,
 }
 
 #[derive(Debug, Clone)]
-pub struct RowLook {
+pub struct RowPreview {
     pub on: Date,
     pub amount: Money,
     pub description: String,
     pub pending: bool,
-    pub news: News,
+    pub status: RowStatus,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum RowStatus {
     New,
     /// Known, and the file says more or better.
     Changed,
@@ -86,15 +86,15 @@ pub enum News {
     Known,
 }
 
-impl Look {
+impl Preview {
     /// Whether there is nothing left to say before it can be taken in.
     pub fn is_ready(&self) -> bool {
-        self.trouble.is_none()
+        self.error.is_none()
             && self.complaints.is_empty()
             && self.doubts.is_empty()
             && !self.accounts.is_empty()
-            && self.accounts.iter().all(|it| it.landing != Landing::Unclear)
-            && self.accounts.iter().any(|it| it.landing != Landing::Nowhere)
+            && self.accounts.iter().all(|it| it.destination != Destination::Unknown)
+            && self.accounts.iter().any(|it| it.destination != Destination::Skip)
     }
 
     /// Whether all of it is there already.
@@ -105,7 +105,7 @@ impl Look {
 
     /// All accounts together.
     pub fn tally(&self) -> Tally {
-        let taken = self.accounts.iter().filter(|it| it.landing != Landing::Nowhere);
+        let taken = self.accounts.iter().filter(|it| it.destination != Destination::Skip);
         taken.fold(Tally::default(), |sum, it| Tally {
             new: sum.new + it.tally.new,
             changed: sum.changed + it.tally.changed,
@@ -131,19 +131,19 @@ pub(super) struct Parsed {
 }
 
 pub(super) struct Kept {
-    pub(super) held: Held,
+    pub(super) held: StagedFile,
     pub(super) content: Arc<Vec<u8>>,
     pub(super) choices: Choices,
     pub(super) slot: ReadingSlot,
 }
 
 /// Looks at a file. Nothing is changed.
-pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
+pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> {
     let kept = load(app, caller, id).await?;
-    let mut look = Look {
+    let mut look = Preview {
         file: kept.held.clone(),
         choices: kept.choices.clone(),
-        trouble: None,
+        error: None,
         format: None,
         table: None,
         complaints: Vec::new(),
@@ -153,7 +153,7 @@ pub async fn look(app: &App, caller: &Caller, id: FileId) -> Result<Look> {
         accounts: Vec::new(),
     };
     match parse(app, caller, &kept).await? {
-        Err(error) => look.trouble = Some(error.to_string()),
+        Err(error) => look.error = Some(error.to_string()),
         Ok(mut parsed) => {
             look.format = Some(parsed.format);
             let drafts = std::mem::take(&mut parsed.accounts);
@@ -403,16 +403,17 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    async fn at(&self, place: usize, account: FileAccount) -> Result<AccountLook> {
+    async fn at(&self, place: usize, account: FileAccount) -> Result<AccountPreview> {
         let Looking { app, caller, kept, parsed, shown, .. } = *self;
         let (name, choice) = (parsed.names[place].as_ref(), kept.choices.accounts.get(&place));
         let draft = &account.draft;
         let candidates: Vec<&accounts::Account> =
             self.all.iter().filter(|it| it.currency == draft.currency).collect();
-        let landing = landing(app, caller, parsed, &account, (name, choice, &candidates)).await?;
+        let destination =
+            destination(app, caller, parsed, &account, (name, choice, &candidates)).await?;
         let rows = &draft.transactions;
-        let known = match landing {
-            Landing::Into(id) => transactions::look(app, caller.user, id, rows).await?,
+        let known = match destination {
+            Destination::Existing(id) => transactions::look(app, caller.user, id, rows).await?,
             _ => Vec::new(),
         };
         let candidates: Vec<(AccountId, String)> =
@@ -420,7 +421,7 @@ impl Looking<'_> {
         let giver = Arc::clone(&parsed.giver);
         in_background(&kept.slot, move || {
             let verdicts = match_drafts(&known, &account.draft.transactions, &giver);
-            summed(account.draft, (landing, candidates), &verdicts, shown)
+            summed(account.draft, (destination, candidates), &verdicts, shown)
         })
         .await
     }
@@ -428,15 +429,15 @@ impl Looking<'_> {
 
 fn summed(
     draft: AccountDraft,
-    (landing, candidates): (Landing, Vec<(AccountId, String)>),
+    (destination, candidates): (Destination, Vec<(AccountId, String)>),
     verdicts: &[Verdict],
     shown: usize,
-) -> AccountLook {
+) -> AccountPreview {
     let money = |minor: i64| Money::new(minor, draft.currency);
     let sum: i128 = draft.transactions.iter().map(|it| i128::from(it.amount.minor())).sum();
     let days = || draft.transactions.iter().map(|it| it.posted_on);
-    AccountLook {
-        landing,
+    AccountPreview {
+        destination,
         candidates,
         kind: draft.kind,
         currency: draft.currency,
@@ -453,21 +454,21 @@ fn summed(
 }
 
 /// The newest rows, as many as are shown.
-fn rows(draft: &AccountDraft, verdicts: &[Verdict], shown: usize) -> Vec<RowLook> {
+fn rows(draft: &AccountDraft, verdicts: &[Verdict], shown: usize) -> Vec<RowPreview> {
     let mut newest: Vec<usize> = (0..draft.transactions.len().min(verdicts.len())).collect();
     newest.sort_by_key(|it| std::cmp::Reverse(draft.transactions[*it].posted_on));
     newest.truncate(shown);
     let row = |place: usize| {
         let row = &draft.transactions[place];
-        RowLook {
+        RowPreview {
             on: row.posted_on,
             amount: row.amount,
             description: text::head(&row.description, SHOWN_CHARS).to_owned(),
             pending: row.pending,
-            news: match verdicts[place] {
-                Verdict::New => News::New,
-                Verdict::Changed(_) => News::Changed,
-                Verdict::Seen(_) | Verdict::Repeated(_) => News::Known,
+            status: match verdicts[place] {
+                Verdict::New => RowStatus::New,
+                Verdict::Changed(_) => RowStatus::Changed,
+                Verdict::Seen(_) | Verdict::Repeated(_) => RowStatus::Known,
             },
         }
     };

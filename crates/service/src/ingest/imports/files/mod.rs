@@ -12,17 +12,17 @@ use base::{FileId, ImportId, Timestamp};
 use bytes::Bytes;
 use db::{Tx, params};
 
-pub use choices::{AccountChoice, Choices, Goes};
-pub use landing::Landing;
+pub use choices::{AccountChoice, Choices, DestinationChoice};
+pub use landing::Destination;
 pub use limits::Limits;
 pub(crate) use limits::ReadingSlots;
-pub use look::{AccountLook, Look, News, RowLook, look, preset};
+pub use look::{AccountPreview, Preview, RowPreview, RowStatus, preset, preview};
 pub use sources::files::csv;
 pub use sources::files::{BYTES_MAX, Charges, DateOrder, Doubt, FileError, Format, Rejections};
 pub use sources::files::{Hints, Limits as ReadingLimits, Reading, Rejected, read};
 pub use summary::{PreviewOutcome, PreviewSummary, refresh};
 pub(crate) use take::UnderWay;
-pub use take::{Taken, progress, take};
+pub use take::{CommitOutcome, commit, progress};
 
 use crate::access::users;
 use crate::{App, Caller, Error, Result};
@@ -41,7 +41,7 @@ base::words!(State {
 
 /// A file that was dropped.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct StagedFile {
     pub id: FileId,
     pub name: String,
     pub size: i64,
@@ -54,7 +54,7 @@ pub struct Held {
 }
 
 /// Keeps a file until the person has looked at it.
-pub async fn hold(
+pub async fn stage(
     app: &App,
     caller: &Caller,
     name: &str,
@@ -101,13 +101,13 @@ fn plain_name(name: &str) -> String {
 }
 
 /// What waits for the person, and what was taken in today, in the order in which it was dropped.
-pub async fn held(app: &App, caller: &Caller) -> Result<Vec<Held>> {
+pub async fn list(app: &App, caller: &Caller) -> Result<Vec<StagedFile>> {
     caller.require_owner("import")?;
     let values = params![caller.user, app.clock.now(), HELD_MAX * 2];
     Ok(app.db.all(HELD, values, read_held).await?)
 }
 
-pub async fn get(app: &App, caller: &Caller, id: FileId) -> Result<Held> {
+pub async fn get(app: &App, caller: &Caller, id: FileId) -> Result<StagedFile> {
     caller.require_owner("import")?;
     let found = app.db.first(GET, params![caller.user, app.clock.now(), id], read_held).await?;
     found.ok_or(Error::NotFound("file"))
@@ -144,10 +144,10 @@ pub async fn forget_once(app: &App) -> Result<usize> {
     Ok(app.db.write(forget).await? as usize)
 }
 
-fn read_held(row: &db::Row<'_>) -> db::Result<Held> {
+fn read_held(row: &db::Row<'_>) -> db::Result<StagedFile> {
     let state: &str = row.get(3)?;
     let unknown = || db::Error::Decode { column: 3, reason: format!("unknown state {state}") };
-    Ok(Held {
+    Ok(StagedFile {
         id: row.get(0)?,
         name: row.get(1)?,
         size: row.get(2)?,

@@ -4,7 +4,7 @@ use db::{Tx, params};
 use serde::{Deserialize, Serialize};
 use sources::files::Format;
 
-use super::{Held, Look, State, held, look};
+use super::{Preview, StagedFile, State, list, preview};
 use crate::{App, Caller, Error, Result};
 
 /// What is read at once for a list; larger files are read when their own page is opened.
@@ -42,16 +42,16 @@ impl PreviewSummary {
         self.format.as_deref().and_then(Format::parse)
     }
 
-    fn of(look: &Look) -> PreviewSummary {
+    fn of(look: &Preview) -> PreviewSummary {
         let tally = look.tally();
         PreviewSummary {
             outcome: match look {
-                _ if look.trouble.is_some() => PreviewOutcome::Unreadable,
+                _ if look.error.is_some() => PreviewOutcome::Unreadable,
                 _ if look.is_nothing_new() => PreviewOutcome::NothingNew,
                 _ if look.is_ready() => PreviewOutcome::Ready,
                 _ => PreviewOutcome::NeedsAnswer,
             },
-            error: look.trouble.clone(),
+            error: look.error.clone(),
             format: look.format.map(|it| it.as_str().to_owned()),
             accounts: look.accounts.len(),
             new: tally.new,
@@ -66,7 +66,7 @@ pub(super) fn parse(text: Option<&str>) -> Option<PreviewSummary> {
 }
 
 /// Remembers what a preview found. Nothing depends on it, so a failure is only logged.
-pub(super) async fn keep(app: &App, caller: &Caller, look: &Look) {
+pub(super) async fn keep(app: &App, caller: &Caller, look: &Preview) {
     let found = PreviewSummary::of(look);
     if look.file.preview.as_ref() == Some(&found) {
         return;
@@ -90,13 +90,13 @@ pub(super) async fn keep(app: &App, caller: &Caller, look: &Look) {
 /// that cannot be read at the moment stay as they are.
 pub async fn refresh(app: &App, caller: &Caller) -> Result<()> {
     let mut left = REFRESHED_BYTES_MAX;
-    let open = |it: &Held| it.state == State::Open;
-    for file in held(app, caller).await?.into_iter().filter(open) {
+    let open = |it: &StagedFile| it.state == State::Open;
+    for file in list(app, caller).await?.into_iter().filter(open) {
         left -= file.size;
         if left < 0 {
             break;
         }
-        match look(app, caller, file.id).await {
+        match preview(app, caller, file.id).await {
             Ok(_) | Err(Error::NotFound(_) | Error::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }

@@ -11,7 +11,7 @@ use db::{Tx, params};
 use sources::files::FileAccount;
 use wire::v1::Code;
 
-use super::landing::{Landing, landing};
+use super::landing::{Destination, destination};
 use super::look::{self, Kept, Parsed};
 use super::{Choices, content};
 use crate::ingest::imports::{self, About, Delivery, Incoming, Outcome, Progress, Summary};
@@ -25,7 +25,7 @@ const LEASE_SECONDS: i64 = 600;
 const CONNECTION: &str = "files";
 
 #[derive(Debug, Clone, Copy)]
-pub struct Taken {
+pub struct CommitOutcome {
     pub import: ImportId,
     pub summary: Summary,
     pub rejected: usize,
@@ -56,7 +56,7 @@ pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
 }
 
 /// Takes a file in as its look showed it. All of it is there afterwards, or nothing is.
-pub async fn take(app: &App, caller: &Caller, id: FileId) -> Result<Taken> {
+pub async fn commit(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     caller.require_owner("import")?;
     let lease = lease(app, caller, id).await?;
     let taken = take_leased(app, caller, lease).await;
@@ -99,7 +99,7 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
     app.db.write(lease).await
 }
 
-async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<Taken> {
+async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<CommitOutcome> {
     // Loaded under the lease: from here on the person's choices cannot change.
     let kept = &match look::load(app, caller, lease.file).await {
         Err(Error::NotFound(_)) => return Err(lost()),
@@ -138,7 +138,7 @@ async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<T
         let details = format!("Imported the file {name}: {} new transactions", summary.new);
         let note = Note::new(&caller, "import.file", details).about(import);
         audit::note(tx, user, now, note)?;
-        Ok(Taken { import, summary, rejected })
+        Ok(CommitOutcome { import, summary, rejected })
     };
     app.db.write(write).await
 }
@@ -173,16 +173,16 @@ async fn delivery(
             all.iter().filter(|it| it.currency == currency).collect();
         let choice = kept.choices.accounts.get(&place);
         let clues = (known_as.as_ref(), choice, &candidates[..]);
-        let landing = landing(app, caller, &parsed, &account, clues).await?;
+        let destination = destination(app, caller, &parsed, &account, clues).await?;
         let FileAccount { bank, mut draft } = account;
-        let into = match landing {
-            Landing::Nowhere => continue,
-            Landing::Unclear => {
+        let into = match destination {
+            Destination::Skip => continue,
+            Destination::Unknown => {
                 let message = "say which of your accounts this file is about first";
                 return Err(Error::invalid("account", message));
             }
-            Landing::New => None,
-            Landing::Into(id) => {
+            Destination::New => None,
+            Destination::Existing(id) => {
                 if let Some(into) = candidates.iter().find(|it| it.id == id) {
                     look::turn_balances(&mut draft, into.kind);
                 }

@@ -101,7 +101,7 @@ async fn what_comes_without_the_token_or_without_a_file_is_not_kept() {
         assert_eq!(sent.status, StatusCode::BAD_REQUEST, "{}", sent.text);
         assert!(sent.text.contains(said), "{said}: {}", sent.text);
     }
-    assert!(files::held(&world.app, &robin.caller).await.unwrap().is_empty());
+    assert!(files::list(&world.app, &robin.caller).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ async fn the_list_is_drawn_without_reading_a_file() {
         assert!(page.contains(said), "{said}: {page}");
     }
     // A file that cannot be opened can be discarded all the same.
-    let held = files::held(&world.app, &robin_again(&world).await).await.unwrap();
+    let held = files::list(&world.app, &robin_again(&world).await).await.unwrap();
     for file in held {
         let at = format!("/import/{}", file.id);
         let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
@@ -49,10 +49,10 @@ async fn robin_again(world: &World) -> service::Caller {
 async fn files_staged_before_a_restart_are_listed_without_a_preview() {
     let world = World::new().await;
     let (robin, mut browser) = robin(&world).await;
-    files::hold(&world.app, &robin.caller, "old.ofx", groceries()).await.unwrap();
+    files::stage(&world.app, &robin.caller, "old.ofx", groceries()).await.unwrap();
     let page = browser.get("/import").await.good();
     assert!(page.contains("old.ofx") && page.contains("Not looked at yet"), "{page}");
-    let held = files::held(&world.app, &robin.caller).await.unwrap();
+    let held = files::list(&world.app, &robin.caller).await.unwrap();
     assert_eq!(held[0].preview, None, "the list has read a file");
 }
 
@@ -145,7 +145,7 @@ async fn a_file_that_unpacks_to_too_much_says_so_and_can_be_discarded() {
     let (robin, mut browser) = robin(&world).await;
     let bomb = export(&[b"[".as_slice(), &b" ".repeat(65 << 20), b"]"].concat());
     assert!(bomb.len() < 1 << 20);
-    let id = files::hold(&world.app, &robin.caller, "export.zip", bomb).await.unwrap();
+    let id = files::stage(&world.app, &robin.caller, "export.zip", bomb).await.unwrap();
     let page = browser.get(&format!("/import/{id}")).await.good();
     assert!(page.contains("This file unpacks to more than 64 MiB"), "{page}");
     let page = browser.get("/import").await.good();
@@ -168,7 +168,7 @@ async fn a_file_whose_commit_died_can_be_opened_changed_and_discarded_after_its_
     assert!(browser.get(&at).await.good().contains("KROGER 339"));
     assert_eq!(browser.post(&at, &[("name_0", "Holidays")]).await.location(), at);
     assert!(browser.get(&at).await.good().contains("Holidays"));
-    assert_eq!(files::held(&world.app, &robin.caller).await.unwrap()[0].state, State::Open);
+    assert_eq!(files::list(&world.app, &robin.caller).await.unwrap()[0].state, State::Open);
     world.app.db.write(lease).await.unwrap();
     let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
     assert!(page.contains("The file is discarded."), "{page}");
