@@ -6,11 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow, bail};
 use base::{Clock, Entropy, Network};
 use db::{Db, Target};
-use service::platform::anchors;
 use service::platform::installation::{self, Key};
 use service::platform::readiness::Disk;
 use service::trading::quotes::Trading;
-use service::{App, Setup, schema};
+use service::{App, Setup, chains, schema};
 
 use net::{Door, Guard, Policy};
 use sources::market::csv::CsvMarket;
@@ -60,7 +59,7 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
         }),
         imports: config.imports,
     });
-    anchors::create_missing(&app).await?;
+    chains::anchor_missing(&app).await?;
     Ok(app)
 }
 

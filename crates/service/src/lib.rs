@@ -2,6 +2,8 @@
 
 pub mod access;
 pub mod actions;
+pub mod backup;
+pub mod chains;
 pub mod classify;
 mod error;
 pub mod exports;

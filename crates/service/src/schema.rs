@@ -1,4 +1,4 @@
-//! The steps of the schema, in order.
+//! The migrations in order, and all SQL statements for the test that prepares them.
 
 use db::Migration;
 
@@ -53,10 +53,15 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "hardening",
         sql: include_str!("../../../migrations/0010_hardening.sql"),
     },
+    Migration {
+        version: 11,
+        name: "plain_words",
+        sql: include_str!("../../../migrations/0011_plain_words.sql"),
+    },
 ];
 
-/// Every statement of the product with a fixed text, and every one that filters can make: one test prepares them all
-/// on both engines, which is our compile-time check for two databases at once.
+/// All SQL statements of the product: the constants, and the variants that filters can build. One test prepares each of
+/// them on both engines, which works like a compile-time check for two databases.
 pub fn statements() -> Vec<String> {
     let fixed = [
         crate::ledger::accounts::STATEMENTS,
@@ -89,7 +94,8 @@ pub fn statements() -> Vec<String> {
         crate::classify::transfers::STATEMENTS,
         crate::access::users::STATEMENTS,
         &crate::actions::statements(),
-        &crate::platform::backup::statements(),
+        &crate::backup::statements(),
+        crate::chains::STATEMENTS,
         &crate::insights::benefits::statements(),
         &crate::ingest::connections::statements(),
         &crate::classify::enrichment::statements(),
@@ -109,7 +115,7 @@ pub fn statements() -> Vec<String> {
     fixed.chain(crate::ledger::transactions::statement_variants()).collect()
 }
 
-/// Those that only PostgreSQL runs, because only it has several processes to bring together.
+/// Statements that run on PostgreSQL only, because only there several processes share a database.
 pub fn postgres_statements() -> &'static [&'static str] {
     crate::platform::limits::POSTGRES_STATEMENTS
 }

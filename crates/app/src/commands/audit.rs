@@ -1,8 +1,8 @@
-//! `evenkeel audit`: what was done with somebody's account, and whether the trail is whole.
+//! `evenkeel audit`: lists and verifies somebody's audit trail.
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use service::platform::audit::{self, Entry, Verdict};
+use service::platform::audit::{self, AuditEntry, Verdict};
 use service::trading::paper;
 use service::{App, Caller};
 
@@ -26,9 +26,9 @@ async fn list(app: &App, whose: &cli::Whose, limit: u32, as_json: bool) -> Resul
         return print_json(&entries.iter().map(json_of).collect());
     }
     if entries.is_empty() {
-        return print("Nothing was done yet.\n");
+        return print("The audit trail is empty.\n");
     }
-    let line = |it: &Entry| {
+    let line = |it: &AuditEntry| {
         let from = it.actor.address.as_deref().map_or(String::new(), |it| format!(" from {it}"));
         format!("{:>6}  {}  {}{from}  {}\n", it.number, it.at, it.actor.kind.as_str(), it.details)
     };
@@ -40,17 +40,17 @@ async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
     let verdict = audit::verify(app, &Caller::owner(user.id)).await?;
     let ledgers = paper::verify(app, &Caller::owner(user.id)).await?;
     match verdict {
-        Verdict::Sound { .. } if !ledgers.faults.is_empty() => {
+        Verdict::Intact { .. } if !ledgers.faults.is_empty() => {
             if as_json {
                 print_json(&json!({ "sound": false, "ledger_faults": ledgers.faults }))?;
             }
             bail!(
-                "the paper ledgers of {} do not add up: {}",
+                "the paper ledgers of {} are not consistent: {}",
                 user.email,
                 ledgers.faults.join("; ")
             )
         }
-        Verdict::Sound { entries, unanchored, anchored_at } if as_json => {
+        Verdict::Intact { entries, unanchored, anchored_at } if as_json => {
             let ledger = json!({ "accounts": ledgers.accounts, "entries": ledgers.entries });
             print_json(&json!({
                 "sound": true,
@@ -60,42 +60,43 @@ async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
                 "paper_ledgers": ledger,
             }))
         }
-        Verdict::Sound { entries, unanchored, anchored_at } => {
-            let mut said = format!("The trail of {} is whole: {entries} entries.\n", user.email);
+        Verdict::Intact { entries, unanchored, anchored_at } => {
+            let mut text =
+                format!("The audit trail of {} is intact: {entries} entries.\n", user.email);
             if unanchored > 0 {
-                said += &format!(
-                    "Its end is anchored since {anchored_at}. Whether anything was cut off behind \
-                     entry {unanchored} before that cannot be told.\n"
+                text += &format!(
+                    "It has been anchored since {anchored_at}, when it had {unanchored} entries. \
+                     Entries removed from its end before that cannot be detected.\n"
                 );
             }
             if ledgers.accounts > 0 {
-                said += &format!(
-                    "The paper ledgers add up: {} entries in {} accounts.\n",
+                text += &format!(
+                    "The paper ledgers are consistent: {} entries in {} accounts.\n",
                     ledgers.entries, ledgers.accounts
                 );
             }
-            print(&said)
+            print(&text)
         }
         Verdict::Broken { number } => {
             if as_json {
                 print_json(&json!({ "sound": false, "broken_at": number }))?;
             }
             bail!(
-                "the trail of {} is broken at entry {number}; it or one before it was changed or \
-                 taken out",
+                "the audit trail of {} is broken at entry {number}: this entry or the one before it \
+                 was changed or removed",
                 user.email
             )
         }
-        Verdict::Misfit(misfit) => {
+        Verdict::AnchorMismatch(mismatch) => {
             if as_json {
-                print_json(&json!({ "sound": false, "anchor": misfit.to_string() }))?;
+                print_json(&json!({ "sound": false, "anchor": mismatch.to_string() }))?;
             }
-            bail!("the trail of {} does not end as it was left: {misfit}", user.email)
+            bail!("the audit trail of {} does not match its anchor: {mismatch}", user.email)
         }
     }
 }
 
-fn json_of(entry: &Entry) -> serde_json::Value {
+fn json_of(entry: &AuditEntry) -> serde_json::Value {
     json!({
         "number": entry.number,
         "at": entry.at.to_string(),

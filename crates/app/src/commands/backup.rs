@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use base::Clock;
-use service::platform::backup::{self, Access, Contents, LiveEndpoint, LiveKey};
+use service::backup::{self, Contents, LiveEndpoint, LiveKey, RestoredAccess};
 use service::platform::installation::{self, Key};
 use service::schema;
 
@@ -79,14 +79,14 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
     print(&access_text(&access, &made_at))
 }
 
-async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<Access> {
+async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<RestoredAccess> {
     let mut progress = Progress::new("Restoring", Some(contents.rows));
     let now = Clock::System.now();
     Ok(backup::restore(db, contents, file, now, move |rows| progress.show(rows)).await?)
 }
 
 /// Describes the keys and webhook endpoints that work after a restore, and what to do about them.
-fn access_text(access: &Access, made_at: &str) -> String {
+fn access_text(access: &RestoredAccess, made_at: &str) -> String {
     let mut said = format!(
         "\nEveryone is signed out. Invitations that nobody used, tokens of connected apps and links \
          to the webhook portal have ended.\nPasswords, passkeys and recovery codes are as they were \

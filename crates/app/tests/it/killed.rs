@@ -136,7 +136,7 @@ async fn is_whole(app: &App, robin: &Caller) {
     assert_eq!(shares, i128::from(executed) * 1_000_000_000);
     assert_eq!(paper::verify(app, robin).await.unwrap().faults, [""; 0]);
     let trail = audit::verify(app, robin).await.unwrap();
-    assert!(matches!(trail, audit::Verdict::Sound { .. }), "{trail:?}");
+    assert!(matches!(trail, audit::Verdict::Intact { .. }), "{trail:?}");
 }
 
 async fn count(app: &App, sql: &str) -> i64 {

@@ -145,7 +145,7 @@ async fn the_audit_trail_is_shown_and_a_change_in_it_is_noticed() {
     let text = it.run(&["audit", "list", "--limit", "1"]).succeeded();
     assert_eq!(text.lines().count(), 1);
     let sound = it.run(&["audit", "verify"]).succeeded();
-    assert_eq!(sound, "The trail of robin@example.com is whole: 2 entries.\n");
+    assert_eq!(sound, "The audit trail of robin@example.com is intact: 2 entries.\n");
     assert_eq!(it.run(&["audit", "verify", "--json"]).json()["entries"], 2);
     let db = it.db().await;
     let cut = "delete from audit where number = 2";

@@ -1,4 +1,4 @@
-//! Invitations: a keeper of the installation lets one more person in, by a link that works once.
+//! Invitations: an admin invites one more person with a link that works once.
 
 use base::{InvitationId, Timestamp, UserId};
 use db::params;
@@ -32,7 +32,7 @@ pub async fn create(
     caller: &Caller,
     email: Option<&str>,
 ) -> Result<(Invitation, String)> {
-    require_keeper(app, caller).await?;
+    require_admin(app, caller).await?;
     sessions::require_proof(app, caller).await?;
     let email = email.filter(|it| !it.trim().is_empty()).map(users::normal_email).transpose()?;
     if let Some(email) = &email
@@ -70,14 +70,14 @@ pub async fn create(
 
 /// The caller's invitations, the newest first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Invitation>> {
-    require_keeper(app, caller).await?;
+    require_admin(app, caller).await?;
     let since = app.clock.now().as_microsecond() - LISTED_DAYS * DAY;
     Ok(app.db.all(LIST, params![caller.user, since], read).await?)
 }
 
 /// Ends an invitation that nobody used yet.
 pub async fn withdraw(app: &App, caller: &Caller, id: InvitationId) -> Result<()> {
-    require_keeper(app, caller).await?;
+    require_admin(app, caller).await?;
     let (caller, now) = (caller.clone(), app.clock.now());
     app.db
         .write(move |tx| {
@@ -123,10 +123,10 @@ pub(crate) fn accept(tx: &mut Tx<'_>, app: &App, token: &str, email: &str) -> Re
 }
 
 /// To anyone else it is as if there were no invitations.
-async fn require_keeper(app: &App, caller: &Caller) -> Result<()> {
+async fn require_admin(app: &App, caller: &Caller) -> Result<()> {
     caller.require_owner("invitation")?;
     match users::by_id(app, caller.user).await?.role {
-        Role::Keeper => Ok(()),
+        Role::Admin => Ok(()),
         Role::Member => Err(Error::NotFound("invitation")),
     }
 }

@@ -27,11 +27,15 @@ pub struct User {
     pub second_step: bool,
 }
 
-base::words!(Role {
-    /// May invite others; the first person is one.
-    Keeper => "keeper",
-    Member => "member",
-});
+base::words!(
+    /// What a person may do in the installation.
+    Role {
+        /// May invite others. The first person is an admin.
+        Admin => "admin",
+        Member => "member",
+    }
+);
+db::word_columns!(Role);
 
 impl From<&User> for v1::Profile {
     fn from(user: &User) -> v1::Profile {
@@ -109,7 +113,7 @@ pub(crate) async fn prepare(app: &App, new: NewUser) -> Result<(User, Option<Str
 pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> Result<User> {
     lock_arrivals(tx)?;
     let first = tx.first(ANYONE, &[], |row| row.get::<i64>(0))?.is_none();
-    user.role = if first { Role::Keeper } else { Role::Member };
+    user.role = if first { Role::Admin } else { Role::Member };
     let inserted = tx.execute(
         INSERT,
         params![
@@ -128,7 +132,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, mut user: User, hash: Option<String>) -> R
                 tx,
                 user.id,
                 anchors::AUDIT,
-                &anchors::End::default(),
+                &anchors::ChainEnd::default(),
                 user.created_at,
             )?;
             Ok(user)
@@ -199,7 +203,7 @@ pub async fn delete(app: &App, user: UserId) -> Result<()> {
         .db
         .write(move |tx| {
             let touched = tx.execute(DELETE, params![user])?;
-            tx.execute(NEXT_KEEPER, &[])?;
+            tx.execute(PROMOTE_ADMIN, &[])?;
             Ok::<_, Error>(touched)
         })
         .await?;
@@ -291,7 +295,6 @@ pub(crate) fn normal_email(email: &str) -> Result<String> {
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<User> {
-    let unknown = || db::Error::Decode { column: 7, reason: "an unknown role".to_owned() };
     Ok(User {
         id: row.get(0)?,
         email: row.get(1)?,
@@ -300,7 +303,7 @@ fn read(row: &db::Row<'_>) -> db::Result<User> {
         base_currency: row.get(4)?,
         connected_at: row.get(5)?,
         created_at: row.get(6)?,
-        role: Role::parse(row.get(7)?).ok_or_else(unknown)?,
+        role: row.get(7)?,
         second_step: row.get::<Option<&str>>(8)?.is_some(),
     })
 }
@@ -326,9 +329,9 @@ pub(crate) const SET_PASSWORD: &str =
     "update users set password_hash = $2, updated_at = $3 where id = $1";
 const LOCK_ARRIVALS: &str = "insert into installation (name, value) values ('arrivals', 'locked')
     on conflict (name) do update set value = excluded.value";
-const NEXT_KEEPER: &str = "update users set role = 'keeper'
+const PROMOTE_ADMIN: &str = "update users set role = 'admin'
     where id in (select id from users order by created_at, id limit 1)
-    and not exists (select 1 from users where role = 'keeper')";
+    and not exists (select 1 from users where role = 'admin')";
 const STANDING: &str = "select password_hash, second_step from users where id = $1";
 const DELETE: &str = "delete from users where id = $1";
 
@@ -342,7 +345,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     LIST,
     SET_PASSWORD,
     LOCK_ARRIVALS,
-    NEXT_KEEPER,
+    PROMOTE_ADMIN,
     STANDING,
     DELETE,
 ];

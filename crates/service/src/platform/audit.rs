@@ -1,5 +1,6 @@
-//! The audit trail: what was done with a person's account, by whom and from where. Each entry hashes the one before,
-//! so that none can be changed or taken out unnoticed, and the last is anchored (`anchors`), so that none can be cut off.
+//! The audit trail: what was done with a person's account, by whom and from where. The hash of each entry covers the
+//! entry before, which reveals changed or removed entries. The last entry is anchored (`anchors`), which reveals a
+//! trail that was cut off.
 
 use std::collections::HashMap;
 
@@ -7,11 +8,11 @@ use base::{GrantId, KeyId, Timestamp, UserId};
 use db::params;
 use sha2::{Digest as _, Sha256};
 
-use crate::platform::anchors::{self, End, Followed, Misfit};
+use crate::platform::anchors::{self, AnchorMismatch, ChainEnd, ChainWalk};
 use crate::platform::person_lock;
 use crate::{App, Caller, Credential, Result, Tx};
 
-/// Who did it, as it was known at that moment.
+/// The person, key, app or process that did something, as it was known at that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     pub kind: ActorKind,
@@ -25,20 +26,19 @@ base::words!(ActorKind {
     Operator => "operator",
     Key => "key",
     App => "app",
-    /// Somebody at the door, who is nobody yet.
+    /// Somebody who is not signed in.
     Visitor => "visitor",
-    /// Evenkeel itself, which does what was decided and lets time pass.
+    /// Evenkeel itself: it executes what was approved and expires what was not decided.
     System => "system",
 });
+db::word_columns!(ActorKind);
 
 impl Actor {
     pub fn visitor(address: Option<&str>) -> Actor {
         let address = address.map(str::to_owned);
         Actor { kind: ActorKind::Visitor, id: None, label: None, address }
     }
-}
 
-impl Actor {
     pub fn system() -> Actor {
         Actor { kind: ActorKind::System, id: None, label: None, address: None }
     }
@@ -58,17 +58,17 @@ impl From<&Caller> for Actor {
     }
 }
 
-/// What is to be written down. `action` is a noun and a verb, such as `key.create`; `details` is for a person to read
-/// and holds no secret.
+/// A new entry for the audit trail. `action` is a noun and a verb, such as `key.create`. `details` is a sentence for
+/// people and holds no secret.
 #[derive(Debug, Clone)]
 pub struct Note {
     pub actor: Actor,
     pub action: &'static str,
     pub subject: Option<String>,
     pub details: String,
-    /// How the person showed who they are, where that mattered.
+    /// How the person authenticated, for a sign-in or a decision.
     pub method: Option<&'static str>,
-    /// Of exactly what was decided, where something was.
+    /// The digest of the proposal, for a decision.
     pub digest: Option<[u8; 32]>,
 }
 
@@ -83,7 +83,7 @@ impl Note {
         self
     }
 
-    /// Of exactly what the person saw.
+    /// Adds the digest of the proposal as the person saw it.
     pub fn digest(mut self, digest: [u8; 32]) -> Note {
         self.digest = Some(digest);
         self
@@ -95,9 +95,9 @@ impl Note {
     }
 }
 
-/// An entry as it stands in the trail.
+/// A stored entry of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     pub number: i64,
     pub at: Timestamp,
     pub actor: Actor,
@@ -109,12 +109,12 @@ pub struct Entry {
     pub hash: Vec<u8>,
 }
 
-/// Appends an entry in the transaction of what it tells of. The row of the person is locked first, so that two at once
-/// do not both follow the same entry.
+/// Appends an entry in the transaction of the change it describes. The person's row is locked first, so that two
+/// writers cannot append after the same entry.
 pub fn note(tx: &mut Tx<'_>, user: UserId, at: Timestamp, note: Note) -> Result<()> {
-    let before = end_in(tx, user)?;
+    let before = lock_end(tx, user)?;
     let Note { actor, action, subject, details, method, digest } = note;
-    let mut entry = Entry {
+    let mut entry = AuditEntry {
         number: before.number + 1,
         at,
         actor,
@@ -125,7 +125,7 @@ pub fn note(tx: &mut Tx<'_>, user: UserId, at: Timestamp, note: Note) -> Result<
         digest: digest.map(Vec::from),
         hash: Vec::new(),
     };
-    entry.hash = entry.hashed(&before.hash);
+    entry.hash = entry.chained_hash(&before.hash);
     tx.execute(
         INSERT,
         params![
@@ -144,19 +144,20 @@ pub fn note(tx: &mut Tx<'_>, user: UserId, at: Timestamp, note: Note) -> Result<
             &entry.hash[..]
         ],
     )?;
-    let after = End { number: entry.number, hash: entry.hash };
+    let after = ChainEnd { number: entry.number, hash: entry.hash };
     anchors::advance(tx, user, anchors::AUDIT, &before, &after)
 }
 
-/// Where the trail ends, with the person locked until the end of the transaction.
-pub(crate) fn end_in(tx: &mut Tx<'_>, user: UserId) -> Result<End> {
+/// Locks the person until the transaction ends, and reads the end of their trail.
+pub(crate) fn lock_end(tx: &mut Tx<'_>, user: UserId) -> Result<ChainEnd> {
     person_lock::lock(tx, user)?;
-    let last = |row: &db::Row<'_>| Ok(End { number: row.get(0)?, hash: row.get(1)? });
+    let last = |row: &db::Row<'_>| Ok(ChainEnd { number: row.get(0)?, hash: row.get(1)? });
     Ok(tx.first(LAST, params![user], last)?.unwrap_or_default())
 }
 
-impl Entry {
-    fn hashed(&self, before: &[u8]) -> Vec<u8> {
+impl AuditEntry {
+    /// The hash of this entry, which covers the hash of the entry before.
+    fn chained_hash(&self, before: &[u8]) -> Vec<u8> {
         let mut hash = Sha256::new();
         hash.update(before);
         hash.update(self.number.to_be_bytes());
@@ -173,7 +174,7 @@ impl Entry {
         ];
         let fields = texts.iter().map(|it| it.map(str::as_bytes)).chain([self.digest.as_deref()]);
         for field in fields {
-            // The length goes first, so that no two lists of fields run together to the same bytes.
+            // Each field is preceded by its length, so that different lists of fields never give the same bytes.
             hash.update(field.map_or(-1, |it| it.len() as i64).to_be_bytes());
             hash.update(field.unwrap_or_default());
         }
@@ -181,20 +182,20 @@ impl Entry {
     }
 }
 
-/// The newest entries before a number, or of all.
+/// Lists entries, newest first, optionally only those before an entry's number.
 pub async fn list(
     app: &App,
     caller: &Caller,
     before: Option<i64>,
     limit: usize,
-) -> Result<Vec<Entry>> {
+) -> Result<Vec<AuditEntry>> {
     caller.require_owner("audit trail")?;
     let before = before.unwrap_or(i64::MAX);
     Ok(app.db.all(LIST, params![caller.user, before, limit as i64], read).await?)
 }
 
-/// What the person's keys and apps are called, by the id that entries have of them.
-pub async fn names(app: &App, caller: &Caller) -> Result<HashMap<String, String>> {
+/// The names of the person's keys and apps by id, because entries hold only the ids.
+pub async fn actor_names(app: &App, caller: &Caller) -> Result<HashMap<String, String>> {
     caller.require_owner("audit trail")?;
     let key = |row: &db::Row<'_>| Ok((row.get::<KeyId>(0)?.to_string(), row.get(1)?));
     let grant = |row: &db::Row<'_>| Ok((row.get::<GrantId>(0)?.to_string(), row.get(1)?));
@@ -203,29 +204,29 @@ pub async fn names(app: &App, caller: &Caller) -> Result<HashMap<String, String>
     Ok(keys.into_iter().chain(apps).collect())
 }
 
-/// What a look through the whole trail found.
+/// The result of verifying the whole trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    Sound {
+    Intact {
         entries: i64,
-        /// How many entries there were when the trail was first anchored: whether more were cut off before that
-        /// cannot be told. Zero for a trail that was anchored from its beginning.
+        /// How many entries there were when the trail was first anchored. Entries that were cut off before that leave
+        /// no trace. Zero for a trail that was anchored from its beginning.
         unanchored: i64,
         anchored_at: Timestamp,
     },
-    /// The first entry that does not follow from the one before it.
+    /// The first entry whose hash does not follow from the entry before.
     Broken { number: i64 },
-    /// The entries follow from one another, but the trail does not end as it was left.
-    Misfit(Misfit),
+    /// The hashes are right, but the end of the trail does not match its anchor.
+    AnchorMismatch(AnchorMismatch),
 }
 
-/// Follows the trail from its first entry to its last, and holds its end against the anchor.
+/// Verifies the hashes of the trail from the first entry to the last, and compares its end with the anchor.
 pub async fn verify(app: &App, caller: &Caller) -> Result<Verdict> {
     const STEP: i64 = 1_000;
     caller.require_owner("audit trail")?;
     let anchor = anchors::find(app, caller.user, anchors::AUDIT).await?;
     let anchored = anchor.as_ref().map_or(0, |it| it.end.number);
-    let mut found = Followed::default();
+    let mut found = ChainWalk::default();
     loop {
         let values = params![caller.user, found.end.number, STEP];
         let entries = app.db.all(AFTER, values, read).await?;
@@ -234,31 +235,30 @@ pub async fn verify(app: &App, caller: &Caller) -> Result<Verdict> {
         }
         for entry in entries {
             let number = found.end.number + 1;
-            if entry.number != number || entry.hashed(&found.end.hash) != entry.hash {
+            if entry.number != number || entry.chained_hash(&found.end.hash) != entry.hash {
                 return Ok(Verdict::Broken { number });
             }
-            found.step(End { number, hash: entry.hash }, anchored);
+            found.step(ChainEnd { number, hash: entry.hash }, anchored);
         }
     }
     let after = anchors::find(app, caller.user, anchors::AUDIT).await?;
     let chain = (caller.user, anchors::AUDIT);
-    match (anchors::judge(app, chain, (anchor.as_ref(), after.as_ref()), &found), after) {
-        (None, Some(anchor)) => Ok(Verdict::Sound {
+    match (anchors::check(app, chain, (anchor.as_ref(), after.as_ref()), &found), after) {
+        (None, Some(anchor)) => Ok(Verdict::Intact {
             entries: found.end.number,
             unanchored: anchor.since_number,
             anchored_at: anchor.since_at,
         }),
-        (misfit, _) => Ok(Verdict::Misfit(misfit.unwrap_or(Misfit::Missing))),
+        (mismatch, _) => Ok(Verdict::AnchorMismatch(mismatch.unwrap_or(AnchorMismatch::Missing))),
     }
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Entry> {
-    let unknown = || db::Error::Decode { column: 2, reason: "an unknown actor".to_owned() };
-    Ok(Entry {
+fn read(row: &db::Row<'_>) -> db::Result<AuditEntry> {
+    Ok(AuditEntry {
         number: row.get(0)?,
         at: row.get(1)?,
         actor: Actor {
-            kind: ActorKind::parse(row.get(2)?).ok_or_else(unknown)?,
+            kind: row.get(2)?,
             id: row.get(3)?,
             label: row.get(4)?,
             address: row.get(9)?,

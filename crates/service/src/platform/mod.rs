@@ -1,9 +1,8 @@
-//! What every capability stands on: the audit trail, backups, limits, cursors, health and the dirty queue.
+//! What all capabilities use: the audit trail, request limits, cursors, idempotency, readiness and the dirty queue.
 
 pub mod anchors;
 pub mod audit;
 pub mod background;
-pub mod backup;
 pub mod cursors;
 pub mod dirty_queue;
 pub mod health;

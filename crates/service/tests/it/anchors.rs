@@ -4,8 +4,8 @@ use base::Fixed9;
 use calc::paper::{Side, Size};
 use db::params;
 use service::access::users;
-use service::platform::anchors;
-use service::platform::anchors::Misfit;
+use service::chains;
+use service::platform::anchors::AnchorMismatch;
 use service::platform::audit::{self, Verdict};
 use service::trading::paper;
 use service::{Caller, Error};
@@ -40,20 +40,20 @@ async fn a_trail_whose_last_entries_are_deleted_is_not_whole() {
     let world = World::new().await;
     let robin = with_trail(&world, 20).await;
     let sound = verdict(&world, &robin).await;
-    let from_the_start = matches!(sound, Verdict::Sound { entries: 20, unanchored: 0, .. });
+    let from_the_start = matches!(sound, Verdict::Intact { entries: 20, unanchored: 0, .. });
     assert!(from_the_start, "{sound:?}");
     tamper(&world, CUT).await;
-    let cut = Verdict::Misfit(Misfit::Cut { entries: 10, anchored: 20 });
+    let cut = Verdict::AnchorMismatch(AnchorMismatch::Truncated { entries: 10, anchored: 20 });
     assert_eq!(verdict(&world, &robin).await, cut);
     // What is done afterwards does not heal it, however much that is.
     world.advance_seconds(1);
     users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
-    let still = Verdict::Misfit(Misfit::Cut { entries: 11, anchored: 20 });
+    let still = Verdict::AnchorMismatch(AnchorMismatch::Truncated { entries: 11, anchored: 20 });
     assert_eq!(verdict(&world, &robin).await, still);
     for _ in 0..14 {
         users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
     }
-    let replaced = Verdict::Misfit(Misfit::Replaced { number: 20 });
+    let replaced = Verdict::AnchorMismatch(AnchorMismatch::Replaced { number: 20 });
     assert_eq!(verdict(&world, &robin).await, replaced);
 }
 
@@ -61,17 +61,17 @@ async fn a_trail_whose_last_entries_are_deleted_is_not_whole() {
 async fn a_trail_that_is_deleted_altogether_is_not_an_empty_one() {
     let world = World::new().await;
     let robin = with_trail(&world, 5).await;
-    anchors::create_missing(&world.app).await.unwrap();
+    chains::anchor_missing(&world.app).await.unwrap();
     tamper(&world, "delete from audit where number > 0").await;
-    let cut = Verdict::Misfit(Misfit::Cut { entries: 0, anchored: 5 });
+    let cut = Verdict::AnchorMismatch(AnchorMismatch::Truncated { entries: 0, anchored: 5 });
     assert_eq!(verdict(&world, &robin).await, cut);
     tamper(&world, "delete from anchors where chain = 'audit'").await;
-    assert_eq!(verdict(&world, &robin).await, Verdict::Misfit(Misfit::Missing));
+    assert_eq!(verdict(&world, &robin).await, Verdict::AnchorMismatch(AnchorMismatch::Missing));
     // Nor is it anchored anew by the next start.
-    anchors::create_missing(&world.app).await.unwrap();
-    assert_eq!(verdict(&world, &robin).await, Verdict::Misfit(Misfit::Missing));
+    chains::anchor_missing(&world.app).await.unwrap();
+    assert_eq!(verdict(&world, &robin).await, Verdict::AnchorMismatch(AnchorMismatch::Missing));
     let kim = world.person("kim@example.com").await;
-    assert!(matches!(verdict(&world, &kim.caller).await, Verdict::Sound { entries: 0, .. }));
+    assert!(matches!(verdict(&world, &kim.caller).await, Verdict::Intact { entries: 0, .. }));
 }
 
 #[tokio::test]
@@ -82,7 +82,7 @@ async fn an_anchor_cannot_be_made_up_or_borrowed() {
     let fitting = "update anchors set number = 10, hash =
         (select hash from audit where number = 10) where chain = 'audit'";
     tamper(&world, fitting).await;
-    assert_eq!(verdict(&world, &robin).await, Verdict::Misfit(Misfit::Forged));
+    assert_eq!(verdict(&world, &robin).await, Verdict::AnchorMismatch(AnchorMismatch::Forged));
     // One of somebody else, whose trail ends at the same number.
     let kim = world.person("kim@example.com").await;
     let borrowed = "update anchors set
@@ -94,11 +94,11 @@ async fn an_anchor_cannot_be_made_up_or_borrowed() {
     let borrow =
         move |tx: &mut db::Tx<'_>| Ok::<_, Error>(tx.execute(borrowed, params![one, other])?);
     world.app.db.write(borrow).await.unwrap();
-    assert_eq!(verdict(&world, &robin).await, Verdict::Misfit(Misfit::Forged));
+    assert_eq!(verdict(&world, &robin).await, Verdict::AnchorMismatch(AnchorMismatch::Forged));
     // Nor by another key.
     let seal = "update anchors set seal = since_seal where chain = 'audit'";
     tamper(&world, seal).await;
-    assert_eq!(verdict(&world, &robin).await, Verdict::Misfit(Misfit::Forged));
+    assert_eq!(verdict(&world, &robin).await, Verdict::AnchorMismatch(AnchorMismatch::Forged));
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn an_older_anchor_and_entries_without_one_are_noticed() {
     users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
     tamper(&world, "delete from anchors where chain = 'audit'").await;
     tamper(&world, "update anchors set chain = 'audit' where chain = 'kept'").await;
-    let ahead = Verdict::Misfit(Misfit::Ahead { entries: 4, anchored: 3 });
+    let ahead = Verdict::AnchorMismatch(AnchorMismatch::Ahead { entries: 4, anchored: 3 });
     assert_eq!(verdict(&world, &robin).await, ahead);
 }
 
@@ -122,19 +122,19 @@ async fn a_database_from_before_is_anchored_once_and_says_from_where() {
     let robin = with_trail(&world, 7).await;
     tamper(&world, "delete from anchors where chain = 'audit'").await;
     world.advance_seconds(60);
-    anchors::create_missing(&world.app).await.unwrap();
+    chains::anchor_missing(&world.app).await.unwrap();
     let anchored_at = world.clock.now();
-    let sound = Verdict::Sound { entries: 7, unanchored: 7, anchored_at };
+    let sound = Verdict::Intact { entries: 7, unanchored: 7, anchored_at };
     assert_eq!(verdict(&world, &robin).await, sound);
     users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
-    let sound = Verdict::Sound { entries: 8, unanchored: 7, anchored_at };
+    let sound = Verdict::Intact { entries: 8, unanchored: 7, anchored_at };
     assert_eq!(verdict(&world, &robin).await, sound);
     tamper(&world, "delete from audit where number = 8").await;
-    let cut = Verdict::Misfit(Misfit::Cut { entries: 7, anchored: 8 });
+    let cut = Verdict::AnchorMismatch(AnchorMismatch::Truncated { entries: 7, anchored: 8 });
     assert_eq!(verdict(&world, &robin).await, cut);
     // That it is said to be anchored since later, or earlier, is noticed as well.
     tamper(&world, "update anchors set since_number = 0 where chain = 'audit'").await;
-    assert_eq!(verdict(&world, &robin).await, Verdict::Misfit(Misfit::Forged));
+    assert_eq!(verdict(&world, &robin).await, Verdict::AnchorMismatch(AnchorMismatch::Forged));
 }
 
 #[tokio::test]
@@ -153,11 +153,11 @@ async fn entries_from_many_hands_at_once_leave_a_trail_that_is_whole() {
     let look = async {
         for _ in 0..20 {
             let found = verdict(&world, &robin).await;
-            assert!(matches!(found, Verdict::Sound { .. }), "{found:?}");
+            assert!(matches!(found, Verdict::Intact { .. }), "{found:?}");
         }
     };
     tokio::join!(write(world.app.clone()), write(there), look);
-    assert!(matches!(verdict(&world, &robin).await, Verdict::Sound { entries: 21, .. }));
+    assert!(matches!(verdict(&world, &robin).await, Verdict::Intact { entries: 21, .. }));
 }
 
 /// A desk whose ledger ends with two entries that cancel each other out.
@@ -191,7 +191,7 @@ async fn a_ledger_that_is_cut_together_with_its_figures_is_noticed() {
         tamper(world, sql).await;
     }
     let said = faults(&desk).await;
-    assert!(said.contains("ends at entry 3, but 4 were written"), "{said}");
+    assert!(said.contains("it has 3 entries, but its anchor says 4"), "{said}");
     assert!(!said.contains("follow"), "the sums alone do not tell: {said}");
 }
 
@@ -219,8 +219,8 @@ async fn an_entry_that_is_taken_out_or_changed_without_a_change_of_sums_is_notic
 async fn ledgers_from_before_are_anchored_with_their_person() {
     let desk = with_ledger().await;
     tamper(&desk.world, "delete from anchors").await;
-    assert!(faults(&desk).await.contains("its anchor is gone"));
-    anchors::create_missing(desk.app()).await.unwrap();
+    assert!(faults(&desk).await.contains("its anchor is missing"));
+    chains::anchor_missing(desk.app()).await.unwrap();
     desk.is_sound().await;
     desk.trade(Side::Sell, "AAPL", Size::Shares(Fixed9::parse("1").unwrap())).await;
     desk.is_sound().await;

@@ -1,4 +1,4 @@
-//! Invitations: a keeper lets one more person in, by a link that works once.
+//! Invitations: an admin invites one more person with a link that works once.
 
 use base::InvitationId;
 use service::access::invitations;
@@ -12,10 +12,10 @@ use crate::{is_not_found, param, signed_in, trail, with_password};
 #[tokio::test]
 async fn an_invitation_lets_one_person_in_once() {
     let world = World::new().await;
-    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
     let named = Some("kim@example.com");
-    let (made, token) = invitations::create(app, &keeper, named).await.unwrap();
+    let (made, token) = invitations::create(app, &admin, named).await.unwrap();
     assert_eq!(invitations::find(app, &token).await.unwrap().unwrap().id, made.id);
     let enter = async |token: &str, email: &str| {
         let from = Visit { address: Some("192.0.2.1".to_owned()), ..Visit::default() };
@@ -29,8 +29,8 @@ async fn an_invitation_lets_one_person_in_once() {
     assert_eq!((user.email.as_str(), user.role), ("kim@example.com", Role::Member));
     assert!(invitations::find(app, &token).await.unwrap().is_none());
     is_not_found(enter(&token, "alex@example.com").await);
-    assert!(invitations::list(app, &keeper).await.unwrap()[0].used_at.is_some());
-    assert_eq!(trail(&world, &keeper).await[..2], ["invitation.accept", "invitation.create"]);
+    assert!(invitations::list(app, &admin).await.unwrap()[0].used_at.is_some());
+    assert_eq!(trail(&world, &admin).await[..2], ["invitation.accept", "invitation.create"]);
     for bad in ["", "eki_", &token.replace("eki_", "eks_"), "x"] {
         assert!(invitations::find(app, bad).await.unwrap().is_none());
         is_not_found(enter(bad, "alex@example.com").await);
@@ -41,10 +41,10 @@ async fn an_invitation_lets_one_person_in_once() {
 #[tokio::test]
 async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account() {
     let world = World::new().await;
-    let (robin, keeper) = signed_in(&world, "robin@example.com").await;
+    let (robin, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
     for (email, people) in [("kim@example.com", 2), ("robin@example.com", 2)] {
-        let (_, token) = invitations::create(app, &keeper, None).await.unwrap();
+        let (_, token) = invitations::create(app, &admin, None).await.unwrap();
         let new = service::access::users::NewUser {
             password: Some("another password".to_owned()),
             ..with_password(email)
@@ -57,15 +57,15 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
     }
     let fits = service::access::users::check_password(app, &robin.email, "another password").await;
     assert!(fits.unwrap().is_none(), "the password was replaced");
-    assert_eq!(trail(&world, &keeper).await[0], "sign_up.repeat");
+    assert_eq!(trail(&world, &admin).await[0], "sign_up.repeat");
 }
 
 #[tokio::test]
 async fn two_who_bring_one_link_at_once_are_one_too_many() {
     let world = World::new().await;
-    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
     let neighbour = world.neighbour().await;
-    let (_, token) = invitations::create(&world.app, &keeper, None).await.unwrap();
+    let (_, token) = invitations::create(&world.app, &admin, None).await.unwrap();
     let enter = async |app: &service::App, email: &str| {
         let from = Visit::default();
         sign_ins::accept_invitation(app, &token, with_password(email), from).await
@@ -79,12 +79,12 @@ async fn two_who_bring_one_link_at_once_are_one_too_many() {
 #[tokio::test]
 async fn an_invitation_for_one_address_is_for_that_address_only() {
     let world = World::new().await;
-    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
-    let taken = invitations::create(app, &keeper, Some("Robin@example.com")).await;
+    let taken = invitations::create(app, &admin, Some("Robin@example.com")).await;
     assert_eq!(param(taken), "email");
-    assert_eq!(param(invitations::create(app, &keeper, Some("kim")).await), "email");
-    let (_, token) = invitations::create(app, &keeper, Some(" Kim@Example.com ")).await.unwrap();
+    assert_eq!(param(invitations::create(app, &admin, Some("kim")).await), "email");
+    let (_, token) = invitations::create(app, &admin, Some(" Kim@Example.com ")).await.unwrap();
     let enter = async |email: &str| {
         let from = Visit::default();
         sign_ins::accept_invitation(app, &token, with_password(email), from).await
@@ -97,12 +97,12 @@ async fn an_invitation_for_one_address_is_for_that_address_only() {
 #[tokio::test]
 async fn an_invitation_ends_after_a_week_or_when_it_is_withdrawn() {
     let world = World::new().await;
-    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
     let app = &world.app;
-    let (first, withdrawn) = invitations::create(app, &keeper, None).await.unwrap();
-    let (_, token) = invitations::create(app, &keeper, None).await.unwrap();
-    invitations::withdraw(app, &keeper, first.id).await.unwrap();
-    is_not_found(invitations::withdraw(app, &keeper, first.id).await);
+    let (first, withdrawn) = invitations::create(app, &admin, None).await.unwrap();
+    let (_, token) = invitations::create(app, &admin, None).await.unwrap();
+    invitations::withdraw(app, &admin, first.id).await.unwrap();
+    is_not_found(invitations::withdraw(app, &admin, first.id).await);
     assert!(invitations::find(app, &withdrawn).await.unwrap().is_none());
     world.advance_seconds(7 * 86_400 - 1);
     assert!(invitations::find(app, &token).await.unwrap().is_some());
@@ -115,32 +115,32 @@ async fn an_invitation_ends_after_a_week_or_when_it_is_withdrawn() {
         Visit::default(),
     );
     is_not_found(late.await);
-    assert_eq!(invitations::list(app, &keeper).await.unwrap().len(), 1);
+    assert_eq!(invitations::list(app, &admin).await.unwrap().len(), 1);
     world.advance_seconds(30 * 86_400);
     assert_eq!(invitations::forget_once(app).await.unwrap(), 1);
-    assert!(invitations::list(app, &keeper).await.unwrap().is_empty());
+    assert!(invitations::list(app, &admin).await.unwrap().is_empty());
 }
 
 #[tokio::test]
-async fn to_anyone_but_a_keeper_there_are_no_invitations() {
+async fn only_an_admin_sees_invitations() {
     let world = World::new().await;
-    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
     let (_, kim) = signed_in(&world, "kim@example.com").await;
     let app = &world.app;
-    let (made, _) = invitations::create(app, &keeper, None).await.unwrap();
+    let (made, _) = invitations::create(app, &admin, None).await.unwrap();
     is_not_found(invitations::create(app, &kim, None).await);
     is_not_found(invitations::list(app, &kim).await);
     is_not_found(invitations::withdraw(app, &kim, made.id).await);
     let none = InvitationId::from_bytes([1; 16]);
-    is_not_found(invitations::withdraw(app, &keeper, none).await);
+    is_not_found(invitations::withdraw(app, &admin, none).await);
 }
 
 #[tokio::test]
 async fn open_invitations_have_an_end() {
     let world = World::new().await;
-    let (_, keeper) = signed_in(&world, "robin@example.com").await;
+    let (_, admin) = signed_in(&world, "robin@example.com").await;
     for _ in 0..100 {
-        invitations::create(&world.app, &keeper, None).await.unwrap();
+        invitations::create(&world.app, &admin, None).await.unwrap();
     }
-    assert_eq!(param(invitations::create(&world.app, &keeper, None).await), "email");
+    assert_eq!(param(invitations::create(&world.app, &admin, None).await), "email");
 }

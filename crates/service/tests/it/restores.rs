@@ -1,12 +1,15 @@
 //! A restore brings data back, and no access that ended since the backup was made.
 
 use base::Entropy;
+use db::params;
 use service::access::sessions::{self, Method, Visit};
+use service::access::users::Role;
 use service::access::{invitations, keys, sign_ins, users};
-use service::platform::anchors;
+use service::backup::{self, RestoredAccess};
+use service::chains;
 use service::platform::audit::{self, Verdict};
-use service::platform::backup::{self, Access};
 use service::platform::installation::Key;
+use service::schema::MIGRATIONS;
 use service::{App, Caller, webhooks};
 use testkit::{Database, Issued, World, new_key};
 
@@ -22,7 +25,7 @@ async fn back_up(world: &World) -> Vec<u8> {
     backup::write(&world.app.db, &key, now, Vec::new(), |_| {}).await.unwrap().0
 }
 
-async fn restore(world: &World, app: &App, bytes: Vec<u8>) -> Access {
+async fn restore(world: &World, app: &App, bytes: Vec<u8>) -> RestoredAccess {
     let contents = backup::check(bytes.as_slice()).unwrap();
     let input = std::io::Cursor::new(bytes);
     let now = world.clock.now();
@@ -77,7 +80,7 @@ impl Scene {
         let newest = audit::list(app, &self.robin, None, 2).await.unwrap();
         assert_eq!(newest[1].action, "backup.restore");
         let verdict = audit::verify(app, &self.robin).await.unwrap();
-        assert!(matches!(verdict, Verdict::Sound { unanchored: 0, .. }), "{verdict:?}");
+        assert!(matches!(verdict, Verdict::Intact { unanchored: 0, .. }), "{verdict:?}");
     }
 }
 
@@ -132,9 +135,59 @@ async fn a_backup_without_anchors_is_anchored_when_it_is_restored() {
     let app = scene.world.neighbour_on(database.open().await);
     restore(&scene.world, &app, old).await;
     let verdict = audit::verify(&app, &scene.robin).await.unwrap();
-    let Verdict::Sound { entries, unanchored, .. } = verdict else { panic!("{verdict:?}") };
+    let Verdict::Intact { entries, unanchored, .. } = verdict else { panic!("{verdict:?}") };
     assert_eq!(entries, unanchored + 1, "the restore itself is anchored");
-    anchors::create_missing(&app).await.unwrap();
+    chains::anchor_missing(&app).await.unwrap();
     assert_eq!(audit::verify(&app, &scene.robin).await.unwrap(), verdict);
     drop(app);
+}
+
+/// Rows as a version before migration 11 wrote them.
+const OLD_ADMIN: &str = "insert into users (id, email, base_currency, role, created_at, updated_at)
+    values ($1, 'robin@example.com', 'USD', 'keeper', 1, 1)";
+
+async fn with_an_old_admin(world: &World, database: &Database) -> (base::UserId, db::Db) {
+    let db = database.open().await;
+    db.migrate(&MIGRATIONS[..10]).await.unwrap();
+    let user = world.app.ids.make::<base::kinds::User>();
+    let insert = move |tx: &mut db::Tx<'_>| tx.execute(OLD_ADMIN, params![user]);
+    db.write(insert).await.unwrap();
+    (user, db)
+}
+
+#[tokio::test]
+async fn the_admin_of_an_older_database_is_admin_after_the_migration() {
+    let (world, database) = (World::new().await, Database::empty().await);
+    let (user, db) = with_an_old_admin(&world, &database).await;
+    assert_eq!(db.migrate(MIGRATIONS).await.unwrap(), MIGRATIONS.len() - 10);
+    let app = world.neighbour_on(db);
+    assert_eq!(users::get(&app, &Caller::owner(user)).await.unwrap().role, Role::Admin);
+    drop(app);
+}
+
+#[tokio::test]
+async fn the_admin_of_an_older_backup_is_admin_after_the_restore() {
+    let (world, database) = (World::new().await, Database::empty().await);
+    let (user, db) = with_an_old_admin(&world, &database).await;
+    let (key, now) = (installation_key(), world.clock.now());
+    let old = backup::write(&db, &key, now, Vec::new(), |_| {}).await.unwrap().0;
+    assert_eq!(backup::check(old.as_slice()).unwrap().schema(), 10);
+    let fresh = Database::migrated().await;
+    let app = world.neighbour_on(fresh.open().await);
+    restore(&world, &app, old).await;
+    let admin = Caller::owner(user);
+    assert_eq!(users::get(&app, &admin).await.unwrap().role, Role::Admin);
+    invitations::create(&app, &admin, None).await.unwrap();
+    drop(app);
+}
+
+#[tokio::test]
+async fn an_unknown_role_is_an_error_that_names_it() {
+    let world = World::new().await;
+    let robin = world.someone().await;
+    let change = |tx: &mut db::Tx<'_>| tx.execute("update users set role = 'warden'", &[]);
+    world.app.db.write(change).await.unwrap();
+    let error = users::get(&world.app, &robin.caller).await.unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("\"warden\" is not a known Role"), "{source}");
 }

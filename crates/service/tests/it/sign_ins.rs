@@ -273,7 +273,7 @@ async fn the_first_person_needs_the_code_and_keeps_the_installation() {
     let session = enter(&code.to_uppercase().replace('-', " ")).await.unwrap();
     let (found, caller) = sessions::find(app, &session, None).await.unwrap().unwrap();
     assert_eq!(found.method.as_str(), "setup_code");
-    assert_eq!(users::get(app, &caller).await.unwrap().role, Role::Keeper);
+    assert_eq!(users::get(app, &caller).await.unwrap().role, Role::Admin);
     // From here on the code opens nothing.
     assert!(!sign_ins::is_first_run(app).await.unwrap());
     let again = sign_ins::create_first(app, &code, with_password("kim@example.com"), from("::1"));
@@ -299,7 +299,7 @@ async fn of_many_first_people_at_once_one_is_first() {
         let outcomes = people.join_all().await;
         assert_eq!(outcomes.iter().filter(|it| it.is_ok()).count(), 1, "{round}: {outcomes:?}");
         let here = users::list(&world.app, 10).await.unwrap();
-        assert_eq!((here.len(), here[0].role), (1, Role::Keeper));
+        assert_eq!((here.len(), here[0].role), (1, Role::Admin));
         users::delete(&world.app, here[0].id).await.unwrap();
     }
 }
@@ -369,14 +369,14 @@ async fn signing_up_does_the_same_work_whether_or_not_the_address_has_an_account
 }
 
 #[tokio::test]
-async fn when_the_keeper_leaves_who_came_next_keeps_the_installation() {
+async fn when_the_only_admin_leaves_the_next_person_becomes_admin() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let kim = world.person("kim@example.com").await;
     let alex = world.person("alex@example.com").await;
     let role = async |it: &testkit::Person| users::get(&world.app, &it.caller).await.unwrap().role;
     users::delete(&world.app, alex.user.id).await.unwrap();
-    assert_eq!((role(&robin).await, role(&kim).await), (Role::Keeper, Role::Member));
+    assert_eq!((role(&robin).await, role(&kim).await), (Role::Admin, Role::Member));
     users::delete(&world.app, robin.user.id).await.unwrap();
-    assert_eq!(role(&kim).await, Role::Keeper);
+    assert_eq!(role(&kim).await, Role::Admin);
 }

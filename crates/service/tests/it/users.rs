@@ -215,7 +215,7 @@ async fn with_ways_in(world: &World, person: &Person) {
     passkeys::start_registration(app, &caller, &party()).await.unwrap();
     profiles::set_second_step(app, &caller, true).await.unwrap();
     sign_ins::by_password(app, email, PASSWORD, Visit::default()).await.unwrap();
-    if person.user.role == Role::Keeper {
+    if person.user.role == Role::Admin {
         invitations::create(app, &caller, None).await.unwrap();
     }
     crate::oauth::let_in(app, &caller).await;
@@ -309,10 +309,10 @@ async fn when_a_person_leaves_every_row_of_theirs_goes_with_them() {
     assert!(!before["invitations"].is_empty() && after["invitations"].is_empty());
     for (table, rows) in &after {
         assert!(rows.iter().all(|it| !it.contains(&of_robin)), "{table}: {rows:?}");
-        // Kim keeps the installation from here on; nothing else of theirs is touched.
+        // Kim becomes the admin; nothing else of theirs changes.
         let kims = |rows: &[String]| -> Vec<String> {
             let rows = rows.iter().filter(|it| it.contains(&of_kim));
-            rows.map(|it| it.replace("role=member", "role=keeper")).collect()
+            rows.map(|it| it.replace("role=member", "role=admin")).collect()
         };
         assert_eq!(kims(rows), kims(&before[table]), "{table}");
     }

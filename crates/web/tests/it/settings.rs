@@ -309,12 +309,12 @@ async fn the_trail_has_pages_and_says_whether_it_is_sound() {
 }
 
 #[tokio::test]
-async fn the_settings_are_one_frame_and_people_are_for_the_keeper() {
-    let (world, _, mut keeper) = at_home().await;
+async fn the_settings_are_one_frame_and_people_are_for_the_admin() {
+    let (world, _, mut admin) = at_home().await;
     let kim = world.person("kim@example.com").await;
     let mut member = Browser::of(&world, &kim).await;
     for path in ["/settings", KEYS, "/settings/data", "/settings/audit"] {
-        let page = keeper.get(path).await.text;
+        let page = admin.get(path).await.text;
         assert!(page.contains(&format!("href=\"{path}\" aria-current=\"page\"")), "{path}");
         assert!(page.contains("href=\"/settings/people\""), "{path}");
         let page = member.get(path).await.text;

@@ -42,7 +42,7 @@ pub async fn create_first(app: &App, code: &str, new: NewUser, from: Visit) -> R
         .write(move |tx| {
             attempt.succeed(tx)?;
             let user = users::insert(tx, user, hash)?;
-            if user.role != users::Role::Keeper {
+            if user.role != users::Role::Admin {
                 return Err(too_late());
             }
             sessions::open(tx, &mine, user.id, Method::SetupCode, from)

@@ -243,7 +243,7 @@ pub(crate) fn open(
 ) -> Result<PaperAccountId> {
     let id: PaperAccountId = app.ids.make();
     tx.execute(INSERT_ACCOUNT, params![user, id, name, "USD", now])?;
-    anchors::create(tx, user, &id.to_string(), &anchors::End::default(), now)?;
+    anchors::create(tx, user, &id.to_string(), &anchors::ChainEnd::default(), now)?;
     let account = Open::find(tx, user, id)?;
     let mut account = account.ok_or_else(|| Error::internal("a new account is not there"))?;
     let legs = calc::paper::entries::deposit(cash_minor);

@@ -8,7 +8,7 @@ use calc::paper::Leg;
 use db::params;
 use sha2::{Digest as _, Sha256};
 
-use crate::platform::anchors::{self, End};
+use crate::platform::anchors::{self, ChainEnd};
 use crate::{Result, Tx};
 
 /// Entries looked at in one go; an account may have more than fit in memory.
@@ -58,8 +58,8 @@ pub(super) fn append(
     entry: &Record,
 ) -> Result<()> {
     let chain = account.to_string();
-    let Some(before) = anchors::end_in(tx, user, &chain)? else { return Ok(()) };
-    let after = End { number: entry.number, hash: entry.hashed(&before.hash) };
+    let Some(before) = anchors::anchored_end(tx, user, &chain)? else { return Ok(()) };
+    let after = ChainEnd { number: entry.number, hash: entry.hashed(&before.hash) };
     // Behind a gap the entry follows from nothing that is anchored.
     if before.number + 1 != entry.number {
         return Ok(());
@@ -71,7 +71,7 @@ pub(super) fn append(
 pub(crate) fn anchor_ledgers(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<()> {
     let accounts = tx.all(ACCOUNTS, params![user], |row| row.get::<PaperAccountId>(0))?;
     for account in accounts {
-        let mut end = End::default();
+        let mut end = ChainEnd::default();
         loop {
             let values = params![user, account, end.number, end.number + STEP];
             let entries = tx.all(ENTRIES, values, read)?;
@@ -80,7 +80,7 @@ pub(crate) fn anchor_ledgers(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> R
                 break;
             }
             for entry in join(entries, legs) {
-                end = End { number: entry.number, hash: entry.hashed(&end.hash) };
+                end = ChainEnd { number: entry.number, hash: entry.hashed(&end.hash) };
             }
         }
         anchors::create(tx, user, &account.to_string(), &end, now)?;

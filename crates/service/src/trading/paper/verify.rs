@@ -8,7 +8,7 @@ use db::params;
 
 use super::chain::{self, STEP};
 use super::{ACCOUNTS_MAX, HOLDINGS_MAX, book};
-use crate::platform::anchors::{self, End, Followed};
+use crate::platform::anchors::{self, ChainEnd, ChainWalk};
 use crate::{App, Caller, Result};
 
 /// What was found: how many entries, and what does not fit, in sentences.
@@ -39,7 +39,7 @@ pub async fn verify(app: &App, caller: &Caller) -> Result<Soundness> {
         check(app, caller, account, &mut found).await?;
         check_chain(app, caller, account, &mut found).await?;
     }
-    for chain in anchors::ledgers(app, caller.user).await? {
+    for chain in anchors::list_ledgers(app, caller.user).await? {
         if !figures.iter().any(|it| it.id.to_string() == chain) {
             found.faults.push(format!("the paper account {chain} is gone with its ledger"));
         }
@@ -57,7 +57,7 @@ async fn check_chain(
     let (user, name) = (caller.user, of.id.to_string());
     let anchor = anchors::find(app, user, &name).await?;
     let anchored = anchor.as_ref().map_or(0, |it| it.end.number);
-    let mut followed = Followed::default();
+    let mut followed = ChainWalk::default();
     loop {
         let from = followed.end.number;
         let values = params![user, of.id, from, from + STEP];
@@ -73,13 +73,13 @@ async fn check_chain(
                 return Ok(());
             }
             let hash = entry.hashed(&followed.end.hash);
-            followed.step(End { number, hash }, anchored);
+            followed.step(ChainEnd { number, hash }, anchored);
         }
     }
     let after = anchors::find(app, user, &name).await?;
     let anchors = (anchor.as_ref(), after.as_ref());
-    if let Some(misfit) = anchors::judge(app, (user, &name), anchors, &followed) {
-        found.faults.push(format!("{}: {misfit}", of.name));
+    if let Some(mismatch) = anchors::check(app, (user, &name), anchors, &followed) {
+        found.faults.push(format!("{}: {mismatch}", of.name));
     } else if followed.end.number < of.entries {
         let (kept, counted) = (followed.end.number, of.entries);
         found.faults.push(format!("{}: it has {kept} entries and counts {counted}", of.name));

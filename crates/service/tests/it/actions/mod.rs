@@ -147,7 +147,7 @@ impl Desk {
         let found = service::trading::paper::verify(self.app(), &self.session).await.unwrap();
         assert_eq!(found.faults, [""; 0]);
         let trail = service::platform::audit::verify(self.app(), &self.session).await.unwrap();
-        assert!(matches!(trail, service::platform::audit::Verdict::Sound { .. }), "{trail:?}");
+        assert!(matches!(trail, service::platform::audit::Verdict::Intact { .. }), "{trail:?}");
     }
 }
 

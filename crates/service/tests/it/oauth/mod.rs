@@ -105,7 +105,7 @@ impl Scene {
             service::platform::audit::list(&self.world.app, &self.person.caller, None, 50).await;
         let sound =
             service::platform::audit::verify(&self.world.app, &self.person.caller).await.unwrap();
-        assert!(matches!(sound, service::platform::audit::Verdict::Sound { .. }));
+        assert!(matches!(sound, service::platform::audit::Verdict::Intact { .. }));
         entries.unwrap().into_iter().map(|it| format!("{} {}", it.action, it.details)).collect()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
-use service::platform::audit::{self, ActorKind, Entry, Verdict};
+use service::platform::audit::{self, ActorKind, AuditEntry, Verdict};
 
 use super::{Settings, Tab};
 use crate::site::address;
@@ -23,7 +23,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
     let mut entries = audit::list(app, caller, before, PAGE + 1).await?;
     let older = entries.len() > PAGE;
     entries.truncate(PAGE);
-    let names = audit::names(app, caller).await?;
+    let names = audit::actor_names(app, caller).await?;
     let verdict = audit::verify(app, caller).await?;
     let older = entries.last().filter(|_| older).map(|it| it.number);
     let main = html! {
@@ -56,7 +56,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
 fn soundness(verdict: &Verdict) -> Markup {
     html! {
         @match verdict {
-            Verdict::Sound { entries, unanchored, .. } => p.notice {
+            Verdict::Intact { entries, unanchored, .. } => p.notice {
                 "The trail is sound: " (plural(*entries, "entry", "entries"))
                 ", each sealed with the one before, and the last with a key that is not in the \
                  database. Were any of them changed or taken out later, it would show here."
@@ -64,8 +64,8 @@ fn soundness(verdict: &Verdict) -> Markup {
                     " For the first " (unanchored) ", this holds since the last one was sealed as well."
                 }
             },
-            Verdict::Misfit(misfit) => p.warning role="alert" {
-                "The trail does not end as it was left: " (misfit.to_string())
+            Verdict::AnchorMismatch(mismatch) => p.warning role="alert" {
+                "Your audit trail does not match its anchor: " (mismatch.to_string())
                 ". Ask whoever runs this installation, and change your password."
             },
             Verdict::Broken { number } => p.warning role="alert" {
@@ -77,7 +77,7 @@ fn soundness(verdict: &Verdict) -> Markup {
     }
 }
 
-fn row(person: &Person, entry: &Entry, names: &HashMap<String, String>) -> Markup {
+fn row(person: &Person, entry: &AuditEntry, names: &HashMap<String, String>) -> Markup {
     let at = entry.at.to_zoned(jiff::tz::TimeZone::UTC);
     html! {
         tr {
@@ -92,7 +92,7 @@ fn row(person: &Person, entry: &Entry, names: &HashMap<String, String>) -> Marku
     }
 }
 
-fn who(person: &Person, entry: &Entry, names: &HashMap<String, String>) -> String {
+fn who(person: &Person, entry: &AuditEntry, names: &HashMap<String, String>) -> String {
     let actor = &entry.actor;
     let id = actor.id.as_deref().unwrap_or_default();
     let name = actor.label.as_deref().or_else(|| names.get(id).map(String::as_str));

@@ -102,8 +102,8 @@ impl Settings {
     }
 }
 
-/// Who else has an account here is the business of whoever keeps the installation.
+/// The tabs that the person sees. Only an admin sees the tab about people.
 fn tabs_of(person: &Person) -> impl Iterator<Item = (Tab, &'static str, &'static str)> {
-    let keeps = person.user.role == Role::Keeper;
-    TABS.into_iter().filter(move |it| keeps || it.0 != Tab::People)
+    let is_admin = person.user.role == Role::Admin;
+    TABS.into_iter().filter(move |it| is_admin || it.0 != Tab::People)
 }

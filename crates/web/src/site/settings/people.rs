@@ -1,4 +1,4 @@
-//! Settings, people: whom the keeper of the installation lets in.
+//! Settings, people: an admin's invitations.
 
 use axum::Router;
 use axum::extract::Path;

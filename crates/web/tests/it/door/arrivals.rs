@@ -42,15 +42,15 @@ async fn the_first_person_is_led_to_the_setup_and_in() {
 }
 
 #[tokio::test]
-async fn the_keeper_invites_and_the_invited_gets_in_once() {
+async fn an_admin_invites_somebody_who_gets_in_once() {
     let world = World::new().await;
     robin(&world).await;
-    let mut keeper = enter(&world, "robin@example.com").await;
-    keeper.get("/settings/people").await.good();
-    let made = keeper.post("/settings/people", &[("email", "kim@example.com")]).await.good();
+    let mut admin = enter(&world, "robin@example.com").await;
+    admin.get("/settings/people").await.good();
+    let made = admin.post("/settings/people", &[("email", "kim@example.com")]).await.good();
     let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
     let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
-    assert!(!keeper.get("/settings/people").await.good().contains(&path), "shown once");
+    assert!(!admin.get("/settings/people").await.good().contains(&path), "shown once");
     let mut kim = Guest::new(&world, SITE);
     let page = kim.get(&path).await.good();
     assert!(page.contains("value=\"kim@example.com\""));
@@ -67,7 +67,7 @@ async fn the_keeper_invites_and_the_invited_gets_in_once() {
     assert!(said.contains("This invitation is over"));
     late.get("/sign-in").await.good();
     late.post(&path, &newcomer("alex@example.com", &[])).await.refused(404);
-    let made = keeper.post("/settings/people", &[("email", "kim@example.com")]).await.refused(400);
+    let made = admin.post("/settings/people", &[("email", "kim@example.com")]).await.refused(400);
     assert!(made.contains("already has an account"));
 }
 
@@ -75,16 +75,16 @@ async fn the_keeper_invites_and_the_invited_gets_in_once() {
 async fn an_invitation_can_be_withdrawn() {
     let world = World::new().await;
     robin(&world).await;
-    let mut keeper = enter(&world, "robin@example.com").await;
-    let made = keeper.post("/settings/people", &[("email", "")]).await.good();
+    let mut admin = enter(&world, "robin@example.com").await;
+    let made = admin.post("/settings/people", &[("email", "")]).await.good();
     let link = made.split(&format!("{SITE}/invite/")).nth(1).unwrap();
     let path = format!("/invite/{}", link.split(['<', '"']).next().unwrap());
     let id = made.split("/settings/people/").nth(1).unwrap().split('/').next().unwrap();
     let withdraw = format!("/settings/people/{id}/withdraw");
-    assert_eq!(keeper.post(&withdraw, &[]).await.goes_to(), "/settings/people");
-    assert!(keeper.get("/settings/people").await.good().contains("The invitation is withdrawn"));
+    assert_eq!(admin.post(&withdraw, &[]).await.goes_to(), "/settings/people");
+    assert!(admin.get("/settings/people").await.good().contains("The invitation is withdrawn"));
     Guest::new(&world, SITE).get(&path).await.refused(404);
-    keeper.post("/settings/people/nonsense/withdraw", &[]).await.refused(404);
+    admin.post("/settings/people/nonsense/withdraw", &[]).await.refused(404);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The lines of a backup: what they look like, and whether a file of them is whole.
+//! The format of a backup's lines, and the check that a file is complete.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -18,8 +18,8 @@ use crate::platform::installation;
 
 /// The only version there has been.
 const VERSION: i64 = 1;
-/// A staged file of 64 MiB was one row until files were kept in parts, and base64 makes it a third longer; no other row
-/// comes near. A file without line ends must not fill the memory.
+/// The longest line. An imported file of 64 MiB was once one row, and base64 makes it a third longer; no other row comes
+/// close. The limit keeps a file without line ends from filling the memory.
 const LINE_MAX: u64 = 96 << 20;
 
 #[derive(Clone, Debug, Serialize, serde::Deserialize)]
@@ -27,8 +27,7 @@ pub(super) struct Header {
     evenkeel_backup: i64,
     pub(super) schema: i64,
     made_at: String,
-    /// Without it, what the installation sealed could not be opened again: a backup holds it, and
-    /// is secret for it.
+    /// Needed to decrypt the installation's secrets after a restore. It makes the backup itself a secret.
     installation_key: String,
     pub(super) tables: Vec<TableHeader>,
 }
@@ -66,7 +65,7 @@ impl Header {
     }
 }
 
-/// A backup that was read to its end and found whole.
+/// The header and row count of a complete backup.
 #[derive(Clone)]
 pub struct Contents {
     pub(super) header: Header,
@@ -84,7 +83,7 @@ impl Contents {
     }
 }
 
-/// Reads a backup from first to last and says what is in it, or what is wrong with it.
+/// Reads a whole backup and checks that it is complete and undamaged.
 pub fn check(input: impl Read) -> Result<Contents> {
     let mut lines = Lines::new(input);
     let Some(first) = lines.next()? else { return Err(refused("the file is empty")) };
@@ -93,14 +92,14 @@ pub fn check(input: impl Read) -> Result<Contents> {
     if header.evenkeel_backup != VERSION {
         let version = header.evenkeel_backup;
         return Err(refused(format!(
-            "this program does not know version {version} of the backup format; update it"
+            "this program does not support version {version} of the backup format; update it"
         )));
     }
     let mut hash = Sha256::new();
     hash.update(first);
     let mut counts = vec![0_u64; header.tables.len()];
     let end: End = loop {
-        let line = lines.next()?.ok_or_else(cut_off)?;
+        let line = lines.next()?.ok_or_else(truncated)?;
         if line.starts_with(b"{") {
             break serde_json::from_slice(line).map_err(|_| damaged())?;
         }
@@ -123,11 +122,11 @@ pub(super) fn damaged() -> crate::Error {
     refused("the backup is damaged; nothing was written; use another copy")
 }
 
-fn cut_off() -> crate::Error {
-    refused("the backup is cut off or damaged; nothing was written; use another copy")
+fn truncated() -> crate::Error {
+    refused("the backup is truncated or damaged; nothing was written; use another copy")
 }
 
-/// The lines of a packed file, one at a time and each with its end.
+/// Reads a compressed file line by line. Each line includes its line end.
 pub(super) struct Lines<R: Read> {
     input: BufReader<MultiGzDecoder<R>>,
     line: Vec<u8>,
@@ -145,16 +144,16 @@ impl<R: Read> Lines<R> {
         match bounded.read_until(b'\n', &mut self.line) {
             Ok(0) => Ok(None),
             Ok(_) if self.line.ends_with(b"\n") => Ok(Some(&self.line)),
-            Ok(_) => Err(cut_off()),
+            Ok(_) => Err(truncated()),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
                 Err(refused("the file is not a backup made by `evenkeel backup`"))
             }
-            Err(_) => Err(cut_off()),
+            Err(_) => Err(truncated()),
         }
     }
 }
 
-/// A value of a row as it stands in a line.
+/// One value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Null,
@@ -164,7 +163,7 @@ pub(super) enum Cell {
 }
 
 impl Cell {
-    /// None when the column holds another type than the value.
+    /// The value as a parameter; `None` if the column has another type.
     pub(super) fn param(&self, kind: ColumnKind) -> Option<Param<'_>> {
         match (self, kind) {
             (Cell::Null, ColumnKind::Int) => Some(Param::Int(None)),
@@ -226,7 +225,7 @@ pub(super) fn write_bytes(line: &mut Vec<u8>, bytes: &[u8]) {
     line.extend_from_slice(b"\"}");
 }
 
-/// A row's table and values.
+/// Parses a line into the index of its table and its values.
 pub(super) fn read_row(line: &[u8]) -> Option<(usize, Vec<Cell>)> {
     let mut parser = serde_json::Deserializer::from_slice(line);
     let mut cells = Vec::<Cell>::deserialize(&mut parser).ok()?.into_iter();

@@ -1,4 +1,4 @@
-//! Taking a backup in: all of it in one transaction, and only into a database that nobody uses yet.
+//! Restoring a backup: all of it in one transaction, and only into a database without people.
 
 use std::io::Read;
 
@@ -6,24 +6,24 @@ use base::Timestamp;
 use db::{Db, Param, Table, Tx};
 
 use super::format::{Cell, Contents, Lines, TableHeader, damaged, read_row};
-use super::{Access, access, refused};
+use super::{RestoredAccess, access, refused, upgrade};
 use crate::platform::anchors;
 use crate::{Error, Result};
 
-/// Rows that go to the database together.
+/// The most rows inserted by one statement.
 const BATCH: usize = 2_000;
-/// Rows may hold files; of such a few at once are enough.
+/// The most bytes inserted by one statement, because a row may hold a file.
 const BATCH_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// Takes in a backup that `check` found whole; `input` is the same file again. The schema must be
-/// there already. Nobody is signed in afterwards; says what else that means for access.
+/// Restores a backup that `check` found complete. `input` is the same file, read again. The database must have the
+/// schema already. Everyone is signed out afterwards; the result lists the access that still works.
 pub async fn restore<R: Read + Send + 'static>(
     db: &Db,
     contents: Contents,
     input: R,
     now: Timestamp,
     mut on_rows: impl FnMut(u64) + Send + 'static,
-) -> Result<Access> {
+) -> Result<RestoredAccess> {
     let known = db::schema_version(db).await?.unwrap_or(0);
     if contents.header.schema > known {
         return Err(refused(format!(
@@ -33,15 +33,15 @@ pub async fn restore<R: Read + Send + 'static>(
         )));
     }
     let tables = targets(&contents.header.tables, &db.tables().await?)?;
-    // What is written into people's trails is anchored with the key that the backup brings.
+    // New entries of audit trails are anchored with the backup's own installation key.
     let db = db.clone().with_signer(anchors::signer(&contents.key));
     db.write(move |tx| {
         if tx.first(ANYONE, &[], |_| Ok(()))?.is_some() {
             return Err(not_empty());
         }
-        // The backup brings its own mark of whose installation it is.
-        tx.execute(FORGET_INSTALLATION, &[])?;
-        let ended = access::take_ended(tx)?;
+        // The backup brings its own rows about the installation.
+        tx.execute(DELETE_INSTALLATION, &[])?;
+        let revoked = access::take_revoked_keys(tx)?;
         let mut lines = Lines::new(input);
         lines.next()?;
         let mut batch = Batch::default();
@@ -62,25 +62,26 @@ pub async fn restore<R: Read + Send + 'static>(
             batch.rows.push(cells);
         }
         written += batch.save(tx, &tables)?;
-        // The file was whole a moment ago; if it is another one now, nothing of it stays.
+        // `check` counted the rows. With another count the file was replaced meanwhile, and nothing is committed.
         if written != contents.rows {
             return Err(damaged());
         }
-        access::settle(tx, &ended, contents.made_at(), now)
+        upgrade::rename_words(tx, contents.header.schema)?;
+        access::end_stale_access(tx, &revoked, contents.made_at(), now)
     })
     .await
 }
 
-/// Where each table of the backup goes, with exactly the columns it brings.
+/// The tables to insert into, each with exactly the columns that the backup has.
 fn targets(backed_up: &[TableHeader], known: &[Table]) -> Result<Vec<Table>> {
-    let target = |wanted: &TableHeader| {
-        let table = known.iter().find(|it| it.name == wanted.name);
-        let table = table.ok_or_else(|| differs(&format!("a table {}", wanted.name)))?;
+    let target = |source: &TableHeader| {
+        let table = known.iter().find(|it| it.name == source.name);
+        let table = table.ok_or_else(|| differs(&format!("a table {}", source.name)))?;
         let column = |name: &String| {
             let found = table.columns.iter().find(|it| it.name == *name).cloned();
             found.ok_or_else(|| differs(&format!("a column {name} in {}", table.name)))
         };
-        let columns = wanted.columns.iter().map(column).collect::<Result<_>>()?;
+        let columns = source.columns.iter().map(column).collect::<Result<_>>()?;
         Ok(Table { name: table.name.clone(), columns })
     };
     backed_up.iter().map(target).collect()
@@ -93,7 +94,7 @@ fn differs(what: &str) -> Error {
     ))
 }
 
-/// Looks before anything is touched; `restore` looks again inside its transaction.
+/// Checks that the database has no people, before anything is changed. `restore` checks again in its transaction.
 pub async fn must_be_empty(db: &Db) -> Result<()> {
     match db.first(ANYONE, &[], |_| Ok(())).await? {
         Some(()) => Err(not_empty()),
@@ -103,22 +104,22 @@ pub async fn must_be_empty(db: &Db) -> Result<()> {
 
 fn not_empty() -> Error {
     refused(
-        "there are people in this database already; restore only into an empty one, so that \
-         nothing of theirs is lost",
+        "this database already has people in it; restore into an empty database, so that no data \
+         is lost",
     )
 }
 
-/// Rows of one table, waiting to be written.
+/// Rows of one table that are inserted together.
 #[derive(Default)]
 struct Batch {
     table: usize,
     rows: Vec<Vec<Cell>>,
-    /// As many as their lines had.
+    /// The length of their lines in the file.
     bytes: usize,
 }
 
 impl Batch {
-    /// Says how many there were.
+    /// Inserts the rows and returns how many there were.
     fn save(&mut self, tx: &mut Tx<'_>, tables: &[Table]) -> Result<u64> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
@@ -133,7 +134,7 @@ impl Batch {
     }
 }
 
-/// None when the row has other columns than its table.
+/// The parameters of a row; `None` if it does not match the table's columns.
 fn row_params<'c>(cells: &'c [Cell], table: &Table) -> Option<Vec<Param<'c>>> {
     if cells.len() != table.columns.len() {
         return None;
@@ -142,6 +143,6 @@ fn row_params<'c>(cells: &'c [Cell], table: &Table) -> Option<Vec<Param<'c>>> {
 }
 
 const ANYONE: &str = "select id from users limit 1";
-const FORGET_INSTALLATION: &str = "delete from installation";
+const DELETE_INSTALLATION: &str = "delete from installation";
 
-pub(super) const STATEMENTS: &[&str] = &[ANYONE, FORGET_INSTALLATION];
+pub(super) const STATEMENTS: &[&str] = &[ANYONE, DELETE_INSTALLATION];

@@ -1,12 +1,12 @@
-//! Backups: everything of an installation in one file that either engine can take in again.
+//! Backups: all data of an installation in one file, which can be restored on either engine.
 //!
-//! The file is gzip over lines of JSON: a header, then `[table, value...]` for each row, then a
-//! last line that counts the rows and carries a SHA-256 of all that precedes it. A cut or damaged
-//! file is found out before a row is written.
+//! The file is gzip over lines of JSON: a header, then `[table, value...]` for each row, then a last line with the number
+//! of rows and a SHA-256 of everything before it. A truncated or damaged file is detected before a row is written.
 
 mod access;
 mod format;
 mod restore;
+mod upgrade;
 
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,16 +20,15 @@ use sha2::{Digest as _, Sha256};
 use crate::platform::installation;
 use crate::{Error, Result};
 
-pub use access::{Access, LiveEndpoint, LiveKey};
+pub use access::{LiveEndpoint, LiveKey, RestoredAccess};
 pub use format::{Contents, check};
 pub use restore::{must_be_empty, restore};
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [restore::STATEMENTS, &access::statements()].concat()
+    [restore::STATEMENTS, upgrade::STATEMENTS, &access::statements()].concat()
 }
 
-/// Writes everything as of one moment, while others go on working, and gives the output back with
-/// the count of rows.
+/// Writes a consistent snapshot of all tables while others go on working. Returns the output and the number of rows.
 pub async fn write<W: Write + Send + 'static>(
     db: &Db,
     key: &installation::Key,
@@ -38,22 +37,25 @@ pub async fn write<W: Write + Send + 'static>(
     mut on_rows: impl FnMut(u64) + Send + 'static,
 ) -> Result<(W, u64)> {
     let Some(schema) = db::schema_version(db).await? else {
-        return Err(refused("there is nothing to back up: the database has never been used"));
+        return Err(refused("there is nothing to back up: the database is empty"));
     };
     let tables = db.tables().await?;
     let header = format::Header::new(schema, made_at, key, &tables);
     let mut writer = Writer::new(output, tables.len());
     writer.header(&header).map_err(unwritable)?;
 
-    // The rows are visited on another thread, so the writer goes there and is fetched back.
+    // The rows are read on another thread, so the writer is shared with it.
     let shared = Arc::new(Mutex::new((writer, None)));
     let visiting = shared.clone();
     let dumped = db.dump(tables, move |table, row| {
         let mut guard = visiting.lock().unwrap_or_else(PoisonError::into_inner);
         let (writer, failure) = &mut *guard;
-        writer.row(table, row)?.map_err(|error| {
-            *failure = Some(error);
-            db::Error::unavailable("the backup cannot be written")
+        writer.row(table, row).map_err(|error| match error {
+            RowError::Read(error) => error,
+            RowError::Write(error) => {
+                *failure = Some(error);
+                db::Error::unavailable("the backup cannot be written")
+            }
         })?;
         if writer.rows.is_multiple_of(10_000) {
             on_rows(writer.rows);
@@ -61,7 +63,7 @@ pub async fn write<W: Write + Send + 'static>(
         Ok(())
     });
     let dumped = dumped.await;
-    let lost = || Error::internal("the writer of a backup is still in use");
+    let lost = || Error::internal("the backup writer is still in use");
     let shared = Arc::into_inner(shared).ok_or_else(lost)?;
     let (writer, failure) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = failure {
@@ -79,7 +81,7 @@ fn unwritable(error: io::Error) -> Error {
     refused(format!("the backup cannot be written: {error}"))
 }
 
-/// Lines on their way into the file, counted and hashed as they pass.
+/// Writes lines to the file, and counts and hashes them.
 struct Writer<W: Write> {
     output: BufWriter<GzEncoder<W>>,
     hash: Sha256,
@@ -90,34 +92,31 @@ struct Writer<W: Write> {
 
 impl<W: Write> Writer<W> {
     fn new(output: W, tables: usize) -> Writer<W> {
-        // Text like this shrinks well at any level, and a backup should not take longer than it
-        // must.
+        // Rows of text compress well even at the fastest level.
         let output = BufWriter::with_capacity(1 << 18, GzEncoder::new(output, Compression::fast()));
         Writer { output, hash: Sha256::new(), line: Vec::new(), counts: vec![0; tables], rows: 0 }
     }
 
     fn header(&mut self, header: &format::Header) -> io::Result<()> {
         self.line = serde_json::to_vec(header)?;
-        self.pass_line()
+        self.write_line()
     }
 
-    /// The outer result is about reading the row, the inner one about writing it.
-    fn row(&mut self, table: usize, row: &db::Row<'_>) -> db::Result<io::Result<()>> {
+    fn row(&mut self, table: usize, row: &db::Row<'_>) -> Result<(), RowError> {
         self.line.clear();
         self.line.extend_from_slice(format!("[{table}").as_bytes());
         for column in 0..row.columns() {
             self.line.push(b',');
-            if let Err(error) = write_value(&mut self.line, row.value(column)?) {
-                return Ok(Err(error));
-            }
+            write_value(&mut self.line, row.value(column)?)?;
         }
         self.line.push(b']');
         self.counts[table] += 1;
         self.rows += 1;
-        Ok(self.pass_line())
+        self.write_line()?;
+        Ok(())
     }
 
-    fn pass_line(&mut self) -> io::Result<()> {
+    fn write_line(&mut self) -> io::Result<()> {
         self.line.push(b'\n');
         self.hash.update(&self.line);
         self.output.write_all(&self.line)
@@ -131,6 +130,15 @@ impl<W: Write> Writer<W> {
         let encoder = output.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok((encoder.finish()?, rows))
     }
+}
+
+/// The reason why a row could not be copied into the file.
+#[derive(Debug, thiserror::Error)]
+enum RowError {
+    #[error("the row cannot be read")]
+    Read(#[from] db::Error),
+    #[error("the row cannot be written")]
+    Write(#[from] io::Error),
 }
 
 fn write_value(line: &mut Vec<u8>, value: Value<'_>) -> io::Result<()> {

@@ -1,9 +1,10 @@
-//! What a restore does to access: a backup is older than what was ended since, and must not bring it back.
+//! Access after a restore. A backup is older than the keys, sessions and links that were ended since it was made, and
+//! must not bring them back to life.
 
 use base::{KeyId, Timestamp, UserId};
 use db::params;
 
-use crate::platform::anchors;
+use crate::chains;
 use crate::platform::audit::{self, Actor, ActorKind, Note};
 use crate::{Result, Tx};
 
@@ -24,44 +25,44 @@ pub struct LiveEndpoint {
     pub email: String,
 }
 
-/// What the operator should know about access after a restore.
+/// The access that works after a restore, for the operator to review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Access {
-    /// Sessions of people who were signed in at the time of the backup.
+pub struct RestoredAccess {
+    /// Sessions from the backup, which the restore ended.
     pub sessions_ended: u64,
-    /// Keys that this database knew to be revoked.
+    /// Keys that this database knew to be revoked, and that stay revoked.
     pub kept_revoked: u64,
     pub keys: Vec<LiveKey>,
     pub endpoints: Vec<LiveEndpoint>,
 }
 
-/// Keys that ended in the database that is about to be filled. They are taken out, because the backup brings its own.
-pub(super) fn take_ended(tx: &mut Tx<'_>) -> Result<Vec<(KeyId, Timestamp)>> {
-    let ended = tx.all(ENDED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    tx.execute(FORGET_ENDED, &[])?;
-    Ok(ended)
+/// Reads and deletes the list of revoked keys of the database that is about to be filled. The backup brings its own.
+pub(super) fn take_revoked_keys(tx: &mut Tx<'_>) -> Result<Vec<(KeyId, Timestamp)>> {
+    let revoked = tx.all(LIST_REVOKED, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    tx.execute(DELETE_REVOKED, &[])?;
+    Ok(revoked)
 }
 
-/// Ends what a backup would bring back: sessions, half-done sign-ins, tokens of apps, links and open invitations; and
-/// keys that ended here. Says what works again, and writes it into everyone's trail.
-pub(super) fn settle(
+/// Ends the access that the backup brought back: sessions, unfinished sign-ins, tokens of apps, links, open invitations,
+/// and keys that were revoked in this database. Writes the restore into everyone's audit trail.
+pub(super) fn end_stale_access(
     tx: &mut Tx<'_>,
-    ended: &[(KeyId, Timestamp)],
+    revoked: &[(KeyId, Timestamp)],
     made_at: &str,
     now: Timestamp,
-) -> Result<Access> {
+) -> Result<RestoredAccess> {
     let sessions_ended = tx.execute(CLEAR_SESSIONS, &[])?;
     for clear in CLEAR {
         tx.execute(clear, &[])?;
     }
-    let mut access = Access { sessions_ended, ..Access::default() };
-    for (key, at) in ended {
-        tx.execute(REMEMBER_ENDED, params![*key, *at])?;
+    let mut access = RestoredAccess { sessions_ended, ..RestoredAccess::default() };
+    for (key, at) in revoked {
+        tx.execute(REMEMBER_KEY, params![*key, *at])?;
         access.kept_revoked += tx.execute(REVOKE, params![*key, *at])?;
     }
-    // A backup of an older version does not know which keys ended.
+    // A backup of an older version has no list of revoked keys.
     tx.execute(REMEMBER_REVOKED, &[])?;
-    anchors::create_missing_in(tx, now)?;
+    chains::anchor_missing_in(tx, now)?;
     for user in tx.all(PEOPLE, &[], |row| row.get::<UserId>(0))? {
         let actor = Actor { kind: ActorKind::Operator, id: None, label: None, address: None };
         let details = format!("Restored the backup of {made_at} and ended all sessions");
@@ -84,9 +85,9 @@ fn read_key(row: &db::Row<'_>) -> db::Result<LiveKey> {
     })
 }
 
-const ENDED: &str = "select key_id, ended_at from ended_keys order by key_id";
-const FORGET_ENDED: &str = "delete from ended_keys";
-const REMEMBER_ENDED: &str = "insert into ended_keys (key_id, ended_at) values ($1, $2)
+const LIST_REVOKED: &str = "select key_id, ended_at from ended_keys order by key_id";
+const DELETE_REVOKED: &str = "delete from ended_keys";
+const REMEMBER_KEY: &str = "insert into ended_keys (key_id, ended_at) values ($1, $2)
     on conflict (key_id) do nothing";
 const REMEMBER_REVOKED: &str = "insert into ended_keys (key_id, ended_at)
     select id, revoked_at from api_keys where revoked_at is not null
@@ -114,9 +115,9 @@ const LIVE_ENDPOINTS: &str = "select e.url, u.email from webhook_endpoints e
 
 pub(super) fn statements() -> Vec<&'static str> {
     let own = [
-        ENDED,
-        FORGET_ENDED,
-        REMEMBER_ENDED,
+        LIST_REVOKED,
+        DELETE_REVOKED,
+        REMEMBER_KEY,
         REMEMBER_REVOKED,
         REVOKE,
         CLEAR_SESSIONS,
