@@ -91,16 +91,16 @@ impl Loops {
             connections::sync_once(&app).await
         });
         self.keep_running(webhooks::SEND_LOOP, app, |app, stop| {
-            webhooks::run(app, webhooks::LOOK_AGAIN, stop)
+            webhooks::run(app, webhooks::POLL_INTERVAL, stop)
         });
         self.keep_running(webhooks::REPLAY_LOOP, app, |app, stop| {
-            webhooks::run_replays(app, webhooks::LOOK_AGAIN, stop)
+            webhooks::run_replays(app, webhooks::POLL_INTERVAL, stop)
         });
         self.start("end webhooks whose key has ended", 60, app, |app| async move {
-            webhooks::end_once(&app).await
+            webhooks::disable_ended_once(&app).await
         });
         self.start("forget old events and attempts", 600, app, |app| async move {
-            webhooks::forget_once(&app).await
+            webhooks::delete_expired_once(&app).await
         });
         self.start("forget files that nobody came back for", 600, app, |app| async move {
             imports::files::forget_once(&app).await

@@ -5,11 +5,11 @@ use base::{EventId, KeyId, Timestamp, UserId};
 use db::{Db, Tx, params};
 use wire::v1::Event;
 
-use crate::webhooks::fan_out::{self, Listeners, Written};
+use crate::webhooks::fan_out::{self, AppendedEvent, Subscribers};
 use crate::{App, Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredEvent {
     pub id: EventId,
     pub event_type: String,
     pub data: String,
@@ -19,12 +19,12 @@ pub struct Stored {
 /// Appends events in the order they happened, and what is to be sent of them.
 pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Result<()> {
     let now = app.clock.now();
-    let listeners = Listeners::of(app, tx, user, now)?;
+    let subscribers = Subscribers::of(app, tx, user, now)?;
     let written = write(app, tx, user, events, now)?;
-    if listeners.is_empty() {
+    if subscribers.is_empty() {
         return Ok(());
     }
-    fan_out::fan_out(app, tx, user, listeners, &written, now)
+    fan_out::fan_out(app, tx, user, subscribers, &written, now)
 }
 
 /// The same for the endpoints of one key alone.
@@ -36,9 +36,9 @@ pub(crate) fn append_for_key(
     event: &Event,
 ) -> Result<()> {
     let now = app.clock.now();
-    let listeners = Listeners::of(app, tx, user, now)?.of_key(key);
+    let subscribers = Subscribers::of(app, tx, user, now)?.of_key(key);
     let written = write(app, tx, user, std::slice::from_ref(event), now)?;
-    fan_out::fan_out(app, tx, user, listeners, &written, now)
+    fan_out::fan_out(app, tx, user, subscribers, &written, now)
 }
 
 fn write<'e>(
@@ -47,12 +47,12 @@ fn write<'e>(
     user: UserId,
     events: &'e [Event],
     now: Timestamp,
-) -> Result<Vec<Written<'e>>> {
+) -> Result<Vec<AppendedEvent<'e>>> {
     let mut rows = Vec::with_capacity(events.len());
     for event in events {
         let data = serde_json::to_string(event);
         let data = data.map_err(|error| Error::internal(format!("writing an event: {error}")))?;
-        rows.push(Written { id: app.ids.make::<kinds::Event>(), event, data });
+        rows.push(AppendedEvent { id: app.ids.make::<kinds::Event>(), event, data });
     }
     let columns = ["user_id", "id", "type", "data", "created_at"];
     let values = rows.iter().map(|it| {
@@ -69,11 +69,11 @@ pub async fn list(
     user: UserId,
     after: Option<EventId>,
     limit: usize,
-) -> Result<Vec<Stored>> {
+) -> Result<Vec<StoredEvent>> {
     let after = after.unwrap_or(EventId::from_bytes([0; 16]));
     let stored = db
         .all(LIST, params![user, after, limit as i64], |row| {
-            Ok(Stored {
+            Ok(StoredEvent {
                 id: row.get(0)?,
                 event_type: row.get(1)?,
                 data: row.get(2)?,

@@ -20,7 +20,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use service::webhooks::{Secret, Signed, Unverified, verify};
+use service::webhooks::{SignedMessage, SigningSecret, VerificationError, verify};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
@@ -38,14 +38,14 @@ const GREETING_MAX: Duration = Duration::from_secs(10);
 const REMEMBERED: usize = 100_000;
 
 struct Desk {
-    secrets: Vec<Secret>,
+    secrets: Vec<SigningSecret>,
     forward: Option<Forward>,
     seen: Mutex<HashSet<String>>,
 }
 
 pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
     let secret = |text: &String| {
-        Secret::parse(text).with_context(|| {
+        SigningSecret::parse(text).with_context(|| {
             "--secret must be what the server answered when the endpoint was made: whsec_ and 44 \
              characters"
         })
@@ -135,7 +135,7 @@ impl Desk {
         if self.secrets.is_empty() {
             return Verdict::NotChecked;
         }
-        let signed = Signed {
+        let signed = SignedMessage {
             id: text(headers, "webhook-id"),
             timestamp: text(headers, "webhook-timestamp"),
             signature: text(headers, "webhook-signature"),
@@ -162,11 +162,11 @@ enum Verdict {
     Verified,
     /// No secret was given to check it with.
     NotChecked,
-    Refused(Unverified),
+    Refused(VerificationError),
 }
 
 impl Verdict {
-    fn refusal(&self) -> Option<&Unverified> {
+    fn refusal(&self) -> Option<&VerificationError> {
         match self {
             Verdict::Refused(reason) => Some(reason),
             _ => None,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use base::Timestamp;
 use hyper::header::HeaderMap;
 use serde_json::Value;
-use service::webhooks::Unverified;
+use service::webhooks::VerificationError;
 
 use super::{Verdict, certificate, text};
 use crate::cli;
@@ -82,7 +82,7 @@ pub(super) fn event(
     let verdict = match verdict {
         Verdict::Verified => "verified".to_owned(),
         Verdict::NotChecked => "not verified: start with --secret to check it".to_owned(),
-        Verdict::Refused(reason @ Unverified::Wrong) => format!(
+        Verdict::Refused(reason @ VerificationError::Wrong) => format!(
             "not verified: {reason}; was it changed, or does another endpoint send here too? Give \
              --secret for each"
         ),

@@ -53,7 +53,7 @@ async fn endpoint(app: &App, user: UserId, url: &str) {
     let key = keys::create(app, &caller, new).await.unwrap().0.id;
     let new = NewEndpoint { url: url.to_owned(), description: None, filter_types: Vec::new() };
     let mine = app.clone();
-    let create = move |tx: &mut db::Tx<'_>| webhooks::create_for(&mine, tx, &caller, key, &new);
+    let create = move |tx: &mut db::Tx<'_>| webhooks::create_for_key(&mine, tx, &caller, key, &new);
     app.db.write(create).await.unwrap();
 }
 

@@ -85,7 +85,7 @@ impl Sender {
             };
             let mine = app.clone();
             let create = move |tx: &mut Tx<'_>| {
-                webhooks::create_for(&mine, tx, &Caller::owner(user), key, &new)
+                webhooks::create_for_key(&mine, tx, &Caller::owner(user), key, &new)
             };
             app.db.write(create).await?;
         }
@@ -181,7 +181,7 @@ async fn while_sending<T>(
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
     let (stop, stopped) = watch::channel(false);
-    let engine = tokio::spawn(webhooks::run(app.clone(), webhooks::LOOK_AGAIN, stopped));
+    let engine = tokio::spawn(webhooks::run(app.clone(), webhooks::POLL_INTERVAL, stopped));
     let done = work.await;
     let _ = stop.send(true);
     engine.await?;

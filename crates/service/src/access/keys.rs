@@ -154,7 +154,7 @@ pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
         let ended = tx.execute(REVOKE, params![caller.user, id, now])?;
         let name = name.filter(|_| ended > 0).ok_or(Error::NotFound("key"))?;
         tx.execute(REMEMBER_ENDED, params![id, now])?;
-        webhooks::end_of_key(&mine, tx, caller.user, id)?;
+        webhooks::disable_for_key(&mine, tx, caller.user, id)?;
         let note = Note::new(&caller, "key.revoke", format!("Revoked the API key \"{name}\""));
         audit::note(tx, caller.user, now, note.about(id))
     };

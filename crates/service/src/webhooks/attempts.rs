@@ -55,7 +55,7 @@ impl From<&Attempt> for v1::Delivery {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct AttemptFilter {
     pub endpoint: Option<EndpointId>,
     pub event: Option<EventId>,
     pub event_type: Option<String>,
@@ -63,7 +63,7 @@ pub struct Filter {
     pub status: Option<String>,
 }
 
-impl Filter {
+impl AttemptFilter {
     /// The statement whose index leads to what is asked for; what else is asked for is looked at on the way.
     fn statement(&self) -> &'static str {
         let is_failed = self.status.as_deref() == Some("failed");
@@ -78,12 +78,17 @@ impl Filter {
 }
 
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct AttemptPage {
     pub attempts: Vec<Attempt>,
     pub next_cursor: Option<String>,
 }
 
-pub async fn list(app: &App, caller: &Caller, filter: &Filter, page: Page<'_>) -> Result<Listed> {
+pub async fn list(
+    app: &App,
+    caller: &Caller,
+    filter: &AttemptFilter,
+    page: Page<'_>,
+) -> Result<AttemptPage> {
     let key = whose(caller)?;
     let text = format!("{filter:?} {key:?}");
     let scope = cursors::Scope { user: caller.user, list: "deliveries", filter: &text };
@@ -119,7 +124,7 @@ pub async fn list(app: &App, caller: &Caller, filter: &Filter, page: Page<'_>) -
         Some(last) => Some(app.cursors.seal(&scope, now, &app.entropy, last.id.as_bytes())?),
         None => None,
     };
-    Ok(Listed { attempts, next_cursor })
+    Ok(AttemptPage { attempts, next_cursor })
 }
 
 /// Whether a filter lets everything through, as both engines compare it.
@@ -211,13 +216,13 @@ mod tests {
         }
         let (event, endpoint) = (EventId::from_bytes([1; 16]), EndpointId::from_bytes([1; 16]));
         let status = Some("failed".to_owned());
-        let every = Filter::default();
+        let every = AttemptFilter::default();
         let mut wrong = Vec::new();
         for (filter, index) in [
-            (Filter { event: Some(event), ..every.clone() }, "attempts_by_event "),
-            (Filter { endpoint: Some(endpoint), ..every.clone() }, "attempts_by_endpoint "),
+            (AttemptFilter { event: Some(event), ..every.clone() }, "attempts_by_event "),
+            (AttemptFilter { endpoint: Some(endpoint), ..every.clone() }, "attempts_by_endpoint "),
             (
-                Filter { status, endpoint: Some(endpoint), ..every.clone() },
+                AttemptFilter { status, endpoint: Some(endpoint), ..every.clone() },
                 "attempts_failed_by_endpoint ",
             ),
             (every, "PRIMARY KEY "),

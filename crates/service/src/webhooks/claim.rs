@@ -10,8 +10,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use wire::json::write_str;
 use wire::v1::API_VERSION;
 
-use super::ending::Named;
-use super::signatures::Secret;
+use super::disable::EndpointRef;
+use super::signatures::SigningSecret;
 use crate::{App, Result, Tx};
 
 /// An attempt takes at most fifteen seconds; whoever has not settled after this long is dead.
@@ -20,26 +20,26 @@ const ENDPOINTS_MAX: i64 = 2_000;
 /// Of each endpoint, when there is not enough room for all that is due.
 const SHARE_MIN: usize = 8;
 /// Endpoints that are looked at side by side.
-const LOOKS_AT_ONCE: usize = 16;
+const READS_AT_ONCE: usize = 16;
 
 /// Where to send, as it stands now: a new address or secret counts for what waits, too.
-pub(super) struct Address {
+pub(super) struct Destination {
     pub(super) user: UserId,
     pub(super) id: EndpointId,
     pub(super) key: KeyId,
     pub(super) url: String,
-    pub(super) secrets: Vec<Secret>,
+    pub(super) secrets: Vec<SigningSecret>,
 }
 
-impl Address {
-    pub(super) fn named(&self) -> Named {
-        Named { user: self.user, key: self.key, id: self.id }
+impl Destination {
+    pub(super) fn endpoint_ref(&self) -> EndpointRef {
+        EndpointRef { user: self.user, key: self.key, id: self.id }
     }
 }
 
 /// One attempt to be made.
-pub(super) struct Job {
-    pub(super) to: Arc<Address>,
+pub(super) struct Delivery {
+    pub(super) to: Arc<Destination>,
     pub(super) event: EventId,
     pub(super) event_type: String,
     /// How many attempts were made before.
@@ -50,18 +50,18 @@ pub(super) struct Job {
 /// What was claimed of one endpoint.
 pub(super) struct Batch {
     pub(super) endpoint: EndpointId,
-    pub(super) jobs: Vec<Job>,
+    pub(super) deliveries: Vec<Delivery>,
     /// From then on others may take them.
-    pub(super) until: i64,
+    pub(super) leased_until: i64,
     /// Whether more is due than there was room for.
-    pub(super) is_behind: bool,
+    pub(super) has_more: bool,
 }
 
 /// An endpoint with what is due there.
 struct Due {
-    to: Arc<Address>,
+    to: Arc<Destination>,
     rows: Vec<Row>,
-    is_behind: bool,
+    has_more: bool,
 }
 
 struct Row {
@@ -75,50 +75,50 @@ struct Row {
 /// Claims what is due, up to `room` for each endpoint.
 pub(super) async fn claim(
     app: &App,
-    room: impl Fn(EndpointId) -> usize,
-    most: usize,
+    limit_of: impl Fn(EndpointId) -> usize,
+    limit: usize,
 ) -> Result<Vec<Batch>> {
     let now = app.clock.now();
-    let ready = app.db.all(READY, params![now, ENDPOINTS_MAX], read_address).await?;
+    let ready = app.db.all(READY, params![now, ENDPOINTS_MAX], read_destination).await?;
     let until = leased_until(now);
-    let (mut batches, mut looking, mut left) = (Vec::new(), Vec::new(), most);
-    let fair = (most / ready.len().max(1)).max(SHARE_MIN);
+    let (mut batches, mut reading, mut left) = (Vec::new(), Vec::new(), limit);
+    let fair = (limit / ready.len().max(1)).max(SHARE_MIN);
     for found in ready {
-        let take = room(found.id).min(left).min(fair);
-        if take == 0 {
-            let (endpoint, jobs) = (found.id, Vec::new());
-            batches.push(Batch { endpoint, jobs, until, is_behind: true });
-        } else if let Some(to) = found.open_or_complain(app, now) {
-            left -= take;
-            looking.push(look(app, Arc::new(to), take, now));
+        let share = limit_of(found.id).min(left).min(fair);
+        if share == 0 {
+            let (endpoint, deliveries) = (found.id, Vec::new());
+            batches.push(Batch { endpoint, deliveries, leased_until: until, has_more: true });
+        } else if let Some(to) = found.decrypt_or_log(app, now) {
+            left -= share;
+            reading.push(read_due(app, Arc::new(to), share, now));
         }
     }
-    let looking = futures_util::stream::iter(looking).buffer_unordered(LOOKS_AT_ONCE);
-    let mut due: Vec<Due> = looking.try_collect().await?;
+    let reading = futures_util::stream::iter(reading).buffer_unordered(READS_AT_ONCE);
+    let mut due: Vec<Due> = reading.try_collect().await?;
     // In one order everywhere: two processes that want the same must not each wait for the other.
     due.sort_by_key(|it| it.to.id);
     if !due.is_empty() {
-        batches.extend(app.db.write(move |tx| take(tx, due, now)).await?);
+        batches.extend(app.db.write(move |tx| claim_due(tx, due, now)).await?);
     }
     Ok(batches)
 }
 
-async fn look(app: &App, to: Arc<Address>, most: usize, now: Timestamp) -> Result<Due> {
+async fn read_due(app: &App, to: Arc<Destination>, limit: usize, now: Timestamp) -> Result<Due> {
     let read = |row: &db::Row<'_>| {
         let (event, event_type): (EventId, String) = (row.get(0)?, row.get(1)?);
         let (data, at): (Option<&str>, Option<Timestamp>) = (row.get(3)?, row.get(4)?);
         let body = data.zip(at).map(|(data, at)| envelope(event, &event_type, at, data).into());
         Ok(Row { event, event_type, attempts: row.get(2)?, body })
     };
-    let rows = app.db.all(DUE, params![to.id, now, most as i64], read).await?;
-    let is_behind = rows.len() == most;
-    Ok(Due { to, rows, is_behind })
+    let rows = app.db.all(DUE, params![to.id, now, limit as i64], read).await?;
+    let has_more = rows.len() == limit;
+    Ok(Due { to, rows, has_more })
 }
 
 /// Each is asked for once more, by its key and the time that was seen: of two who want the same, one has it.
-fn take(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
+fn claim_due(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
     let until = leased_until(now);
-    tx.all(HELD, params![now, ENDPOINTS_MAX], |_| Ok(()))?;
+    tx.all(LOCK, params![now, ENDPOINTS_MAX], |_| Ok(()))?;
     let values: Vec<[Param<'_>; 6]> = due
         .iter()
         .flat_map(|it| it.rows.iter().map(move |row| (&it.to, row)))
@@ -127,41 +127,44 @@ fn take(tx: &mut Tx<'_>, due: Vec<Due>, now: Timestamp) -> Result<Vec<Batch>> {
             [user, endpoint, event, now.into(), until.into(), row.attempts.into()]
         })
         .collect();
-    let mut taken = tx.execute_each(CLAIM, &values)?.into_iter();
+    let mut claimed = tx.execute_each(CLAIM, &values)?.into_iter();
     let mut batches = Vec::with_capacity(due.len());
-    for Due { to, rows, is_behind } in due {
-        let mut jobs = Vec::with_capacity(rows.len());
+    for Due { to, rows, has_more } in due {
+        let mut deliveries = Vec::with_capacity(rows.len());
         for row in rows {
-            if taken.next() != Some(1) {
+            if claimed.next() != Some(1) {
                 continue;
             }
             let Row { event, event_type, attempts, body } = row;
             match body {
-                Some(body) => jobs.push(Job { to: to.clone(), event, event_type, attempts, body }),
-                None => drop(tx.execute(DROP, params![to.user, to.id, event, now])?),
+                Some(body) => {
+                    deliveries.push(Delivery { to: to.clone(), event, event_type, attempts, body })
+                }
+                None => drop(tx.execute(FAIL, params![to.user, to.id, event, now])?),
             }
         }
-        batches.push(Batch { endpoint: to.id, jobs, until, is_behind });
+        batches.push(Batch { endpoint: to.id, deliveries, leased_until: until, has_more });
     }
     Ok(batches)
 }
 
 /// What was claimed and not tried is for whoever looks next.
-pub(super) async fn give_back(app: &App, held: Vec<(Job, i64)>) -> Result<()> {
+pub(super) async fn release(app: &App, released: Vec<(Delivery, i64)>) -> Result<()> {
     let now = app.clock.now();
-    let give = move |tx: &mut Tx<'_>| {
-        let endpoints: BTreeSet<_> = held.iter().map(|(it, _)| (it.to.id, it.to.user)).collect();
+    let write = move |tx: &mut Tx<'_>| {
+        let endpoints: BTreeSet<_> =
+            released.iter().map(|(it, _)| (it.to.id, it.to.user)).collect();
         for (id, user) in endpoints {
-            tx.first(HELD_ONE, params![user, id], |_| Ok(()))?;
+            tx.first(LOCK_ONE, params![user, id], |_| Ok(()))?;
         }
-        let each = held.iter().map(|(it, until)| -> [Param<'_>; 5] {
+        let each = released.iter().map(|(it, until)| -> [Param<'_>; 5] {
             let (user, endpoint, event) = (it.to.user.into(), it.to.id.into(), it.event.into());
             [user, endpoint, event, now.into(), (*until).into()]
         });
-        tx.execute_each(GIVE_BACK, &each.collect::<Vec<_>>()).map(drop)?;
+        tx.execute_each(RELEASE, &each.collect::<Vec<_>>()).map(drop)?;
         Ok(tx.notify()?)
     };
-    app.db.write(give).await
+    app.db.write(write).await
 }
 
 /// Until when nobody else takes what is claimed now.
@@ -187,7 +190,7 @@ pub(super) fn envelope(id: EventId, name: &str, at: Timestamp, data: &str) -> Ve
 }
 
 /// An address whose secrets are still sealed.
-pub(super) struct Sealed {
+pub(super) struct EncryptedDestination {
     user: UserId,
     pub(super) id: EndpointId,
     pub(super) key: KeyId,
@@ -196,48 +199,52 @@ pub(super) struct Sealed {
     previous: Option<(Vec<u8>, Timestamp)>,
 }
 
-impl Sealed {
-    pub(super) fn open(&self, app: &App, now: Timestamp) -> Result<Address> {
-        let Sealed { user, id, key, url, secret, .. } = self;
-        let newest = app.post.vault.open(*id, secret)?;
-        let older = self.older(app, now)?.into_iter().map(|it| it.0);
-        let secrets = std::iter::once(newest).chain(older).collect();
-        Ok(Address { user: *user, id: *id, key: *key, url: url.clone(), secrets })
+impl EncryptedDestination {
+    pub(super) fn decrypt(&self, app: &App, now: Timestamp) -> Result<Destination> {
+        let EncryptedDestination { user, id, key, url, secret, .. } = self;
+        let newest = app.webhooks.cipher.decrypt(*id, secret)?;
+        let previous_secrets = self.previous_secrets(app, now)?.into_iter().map(|it| it.0);
+        let secrets = std::iter::once(newest).chain(previous_secrets).collect();
+        Ok(Destination { user: *user, id: *id, key: *key, url: url.clone(), secrets })
     }
 
     /// Secrets that were replaced and still sign, the newest first, each until its time.
-    fn older(&self, app: &App, now: Timestamp) -> Result<Vec<(Secret, Timestamp)>> {
+    fn previous_secrets(
+        &self,
+        app: &App,
+        now: Timestamp,
+    ) -> Result<Vec<(SigningSecret, Timestamp)>> {
         let Some((sealed, until)) = &self.previous else { return Ok(Vec::new()) };
-        let mut all = app.post.vault.open_former(self.id, sealed, *until)?;
+        let mut all = app.webhooks.cipher.decrypt_previous(self.id, sealed, *until)?;
         all.retain(|it| it.1 > now);
         Ok(all)
     }
 
     /// The same once the secret of now is replaced too.
-    pub(super) fn former(
+    pub(super) fn previous_after_rotation(
         &self,
         app: &App,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<Vec<(Secret, Timestamp)>> {
-        let mut all = vec![(app.post.vault.open(self.id, &self.secret)?, until)];
-        all.extend(self.older(app, now)?);
+    ) -> Result<Vec<(SigningSecret, Timestamp)>> {
+        let mut all = vec![(app.webhooks.cipher.decrypt(self.id, &self.secret)?, until)];
+        all.extend(self.previous_secrets(app, now)?);
         Ok(all)
     }
 
     /// One that cannot be opened stands in nobody's way: what it is to hear waits until it can be.
-    pub(super) fn open_or_complain(&self, app: &App, now: Timestamp) -> Option<Address> {
-        let opened = self.open(app, now);
-        if let Err(error) = &opened {
-            tracing::error!(%error, endpoint = %self.id, "nothing can be sent to an endpoint");
+    pub(super) fn decrypt_or_log(&self, app: &App, now: Timestamp) -> Option<Destination> {
+        let decrypted = self.decrypt(app, now);
+        if let Err(error) = &decrypted {
+            tracing::error!(%error, endpoint = %self.id, "the secret of a webhook endpoint cannot be decrypted; nothing is sent to it");
         }
-        opened.ok()
+        decrypted.ok()
     }
 }
 
-pub(super) fn read_address(row: &db::Row<'_>) -> db::Result<Sealed> {
+pub(super) fn read_destination(row: &db::Row<'_>) -> db::Result<EncryptedDestination> {
     let (previous, until): (Option<Vec<u8>>, Option<Timestamp>) = (row.get(5)?, row.get(6)?);
-    Ok(Sealed {
+    Ok(EncryptedDestination {
         user: row.get(0)?,
         id: row.get(1)?,
         key: row.get(2)?,
@@ -260,19 +267,19 @@ const DUE: &str = "select d.event_id, d.event_type, d.attempts,
     from deliveries d where d.endpoint_id = $1 and d.due_at <= $2
     order by d.due_at, d.event_id limit $3";
 /// As `READY` finds them: nobody switches them off or deletes them while their deliveries are being claimed.
-const HELD: &str = "select e.id from webhook_endpoints e where e.status = 'active'
+const LOCK: &str = "select e.id from webhook_endpoints e where e.status = 'active'
     and exists (select 1 from deliveries d where d.endpoint_id = e.id and d.due_at <= $1)
     order by e.id limit $2 for share of e";
-const HELD_ONE: &str =
+const LOCK_ONE: &str =
     "select e.id from webhook_endpoints e where e.user_id = $1 and e.id = $2 for share of e";
 /// Nothing here fits the index of what is due: without statistics PostgreSQL would walk that for every row.
 const CLAIM: &str = "update deliveries set due_at = $5 where user_id = $1 and endpoint_id = $2
     and event_id = $3 and coalesce(due_at, $5) <= $4 and attempts = $6";
-const GIVE_BACK: &str = "update deliveries set due_at = $4 where user_id = $1 and endpoint_id = $2
+const RELEASE: &str = "update deliveries set due_at = $4 where user_id = $1 and endpoint_id = $2
     and event_id = $3 and coalesce(due_at, $4) = $5";
 pub(super) const EVENT: &str =
     "select type, data, created_at from events where user_id = $1 and id = $2";
-const DROP: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $4
+const FAIL: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $4
     where user_id = $1 and endpoint_id = $2 and event_id = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[READY, DUE, HELD, HELD_ONE, CLAIM, GIVE_BACK, EVENT, DROP];
+pub(super) const STATEMENTS: &[&str] = &[READY, DUE, LOCK, LOCK_ONE, CLAIM, RELEASE, EVENT, FAIL];

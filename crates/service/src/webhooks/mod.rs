@@ -2,18 +2,19 @@
 
 mod attempts;
 mod claim;
-mod ending;
-mod engine;
+mod deliveries;
+mod disable;
+mod dispatch;
 pub(crate) mod fan_out;
-mod letters;
+mod limiter;
 pub mod portal;
 pub mod replay;
 mod retention;
-mod seats;
 mod secrets;
+mod send;
 mod settle;
 mod signatures;
-mod trial;
+mod test_event;
 
 use std::time::Duration;
 
@@ -26,22 +27,24 @@ use crate::access::{sessions, users};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Credential, Error, Result, Scopes, Tx};
 
-pub use attempts::{Attempt, Filter, Listed, list as deliveries};
-pub(crate) use ending::end_of_key;
-pub use ending::end_once;
-pub use engine::{LOOK_AGAIN, SEND_LOOP, deliver_once, run};
-pub use letters::{Failed, Letter, Story, Told, event, failed};
+pub use attempts::{Attempt, AttemptFilter, AttemptPage, list as list_attempts};
+pub use deliveries::{
+    DeliveryDetail, EventDetail, EventPayload, FailedPage, get_event, list_failed,
+};
+pub use disable::disable_ended_once;
+pub(crate) use disable::disable_for_key;
+pub use dispatch::{POLL_INTERVAL, SEND_LOOP, deliver_once, run};
 pub use replay::{REPLAY_LOOP, replay_once, run_replays};
-pub use retention::forget_once;
-pub use signatures::{Secret, Signed, Unverified, verify};
-pub use trial::{Trial, Tried, test, try_out};
+pub use retention::delete_expired_once;
+pub use signatures::{SignedMessage, SigningSecret, VerificationError, verify};
+pub use test_event::{SentTest, TestResult, send_test, test};
 
-use secrets::Vault;
+use secrets::SecretCipher;
 
 /// Active endpoints of one key.
 const ACTIVE_MAX: i64 = 5;
 /// Older secrets that may sign beside the newest at the same time.
-const FORMER_MAX: usize = 4;
+const PREVIOUS_SECRETS_MAX: usize = 4;
 /// Of one key, with those that are off.
 const OF_KEY_MAX: i64 = 100;
 const OWNED_MAX: i64 = 1_000;
@@ -53,24 +56,31 @@ const ROTATION_SECONDS: i64 = 86_400;
 const VET: Duration = Duration::from_secs(5);
 
 /// What every process needs to send.
-pub(crate) struct Post {
+pub(crate) struct Webhooks {
     /// None where this machine trusts nobody's certificates, so that nothing can be sent.
     pub(crate) door: Option<net::Door>,
-    vault: Vault,
-    seats: seats::Seats,
+    cipher: SecretCipher,
+    limiter: limiter::DeliveryLimiter,
 }
 
-impl Post {
-    pub(crate) fn new(door: Option<net::Door>, key: &crate::platform::installation::Key) -> Post {
-        Post { door, vault: Vault::new(key), seats: seats::Seats::default() }
+impl Webhooks {
+    pub(crate) fn new(
+        door: Option<net::Door>,
+        key: &crate::platform::installation::Key,
+    ) -> Webhooks {
+        Webhooks {
+            door,
+            cipher: SecretCipher::new(key),
+            limiter: limiter::DeliveryLimiter::default(),
+        }
     }
 }
 
-base::words!(Status { Active => "active", Disabled => "disabled" });
+base::words!(EndpointStatus { Active => "active", Disabled => "disabled" });
 
 base::words!(
     /// Why an endpoint gets nothing.
-    Reason {
+    DisabledReason {
         /// By whoever keeps it.
         Manual => "manual",
         /// It said so itself.
@@ -89,7 +99,7 @@ pub struct Endpoint {
     pub url: String,
     pub description: Option<String>,
     pub filter_types: Vec<String>,
-    pub status: Status,
+    pub status: EndpointStatus,
     pub disabled_reason: Option<String>,
     pub failing_since: Option<Timestamp>,
     pub last_delivery_at: Option<Timestamp>,
@@ -125,12 +135,12 @@ pub struct NewEndpoint {
 
 /// What is to be different; what is absent stays.
 #[derive(Debug, Clone, Default)]
-pub struct Change {
+pub struct EndpointChange {
     pub url: Option<String>,
     /// `Some(None)` clears it.
     pub description: Option<Option<String>>,
     pub filter_types: Option<Vec<String>>,
-    pub status: Option<Status>,
+    pub status: Option<EndpointStatus>,
 }
 
 /// A key sees the endpoints that it made, a person all of theirs.
@@ -145,7 +155,7 @@ fn whose(caller: &Caller) -> Result<Option<KeyId>> {
 
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Endpoint>> {
     let key = whose(caller)?;
-    let (all, key) = letters::scope(key);
+    let (all, key) = deliveries::scope(key);
     Ok(app.db.all(LIST, params![caller.user, all, key, OWNED_MAX], read).await?)
 }
 
@@ -171,7 +181,7 @@ pub async fn check_url(app: &App, url: &str) -> Result<()> {
         let message = format!("url must have at most {URL_LENGTH_MAX} characters");
         return Err(Error::invalid("url", message));
     }
-    let Some(door) = &app.post.door else {
+    let Some(door) = &app.webhooks.door else {
         let message = "this server trusts no certificate authority, so that nothing can be sent";
         return Err(Error::Conflict { code: Code::Conflict, message: message.to_owned() });
     };
@@ -201,11 +211,11 @@ pub fn create(
     new: &NewEndpoint,
 ) -> Result<(Endpoint, String)> {
     let Some(key) = whose(caller)? else { return Err(Error::KeyRequired) };
-    create_for(app, tx, caller, key, new)
+    create_for_key(app, tx, caller, key, new)
 }
 
 /// The same for a key that the person chose. A key makes endpoints for itself alone.
-pub fn create_for(
+pub fn create_for_key(
     app: &App,
     tx: &mut Tx<'_>,
     caller: &Caller,
@@ -219,12 +229,12 @@ pub fn create_for(
     checked_description(new.description.as_deref())?;
     let filter = written(&new.filter_types)?;
     users::lock(tx, caller.user)?;
-    may_hear(is_in_use(tx, caller.user, key, app.clock.now())?, &new.filter_types)?;
+    require_scopes(is_in_use(tx, caller.user, key, app.clock.now())?, &new.filter_types)?;
     has_room(tx, caller.user, key)?;
     owns_few(tx, caller.user, key)?;
     let (id, now): (EndpointId, Timestamp) = (app.ids.make(), app.clock.now());
-    let secret = Secret::generate(&app.entropy);
-    let sealed = app.post.vault.seal(&app.entropy, id, &secret)?;
+    let secret = SigningSecret::generate(&app.entropy);
+    let sealed = app.webhooks.cipher.encrypt(&app.entropy, id, &secret)?;
     let description = new.description.as_deref();
     let values =
         params![caller.user, id, key, &new.url, description, filter.as_str(), &sealed[..], now];
@@ -239,7 +249,7 @@ pub fn update(
     tx: &mut Tx<'_>,
     caller: &Caller,
     id: EndpointId,
-    change: &Change,
+    change: &EndpointChange,
 ) -> Result<Endpoint> {
     users::lock(tx, caller.user)?;
     let before = get_in(tx, caller, id)?;
@@ -253,10 +263,10 @@ pub fn update(
     let filter = written(types)?;
     let in_use = is_in_use(tx, caller.user, before.key, app.clock.now());
     if let (Some(types), Ok(scopes)) = (&change.filter_types, &in_use) {
-        may_hear(*scopes, types)?;
+        require_scopes(*scopes, types)?;
     }
     let status = change.status.unwrap_or(before.status);
-    let is_woken = status == Status::Active && before.status == Status::Disabled;
+    let is_woken = status == EndpointStatus::Active && before.status == EndpointStatus::Disabled;
     if is_woken {
         let has_ended = |_| {
             let message = "status: its key has ended; make an endpoint for a key that is in use";
@@ -266,9 +276,9 @@ pub fn update(
         has_room(tx, caller.user, before.key)?;
     }
     let reason = match (status, before.disabled_reason) {
-        (Status::Active, _) => None,
-        (Status::Disabled, Some(reason)) => Some(reason),
-        (Status::Disabled, None) => Some(Reason::Manual.as_str().to_owned()),
+        (EndpointStatus::Active, _) => None,
+        (EndpointStatus::Disabled, Some(reason)) => Some(reason),
+        (EndpointStatus::Disabled, None) => Some(DisabledReason::Manual.as_str().to_owned()),
     };
     // Whoever switches it on again wants a new start.
     let failing = before.failing_since.filter(|_| !is_woken);
@@ -289,9 +299,9 @@ pub fn update(
         ],
     )?;
     match status {
-        Status::Disabled => ending::stop(app, tx, caller.user, id, now)?,
-        Status::Active if change.url.is_some() => ending::recall(app, tx, id),
-        Status::Active => {}
+        EndpointStatus::Disabled => disable::fail_pending(app, tx, caller.user, id, now)?,
+        EndpointStatus::Active if change.url.is_some() => disable::invalidate_queue(app, tx, id),
+        EndpointStatus::Active => {}
     }
     let note = Note::new(caller, "webhook.update", "Changed a webhook endpoint").about(id);
     audit::note(tx, caller.user, now, note)?;
@@ -302,13 +312,13 @@ pub fn delete(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: EndpointId) -> Re
     users::lock(tx, caller.user)?;
     get_in(tx, caller, id)?;
     tx.execute(DELETE, params![caller.user, id])?;
-    ending::recall(app, tx, id);
+    disable::invalidate_queue(app, tx, id);
     let note = Note::new(caller, "webhook.delete", "Deleted a webhook endpoint").about(id);
     audit::note(tx, caller.user, app.clock.now(), note)
 }
 
 /// A new secret; each older one signs beside it for a day from when it was replaced.
-pub fn rotate(
+pub fn rotate_secret(
     app: &App,
     tx: &mut Tx<'_>,
     caller: &Caller,
@@ -318,22 +328,23 @@ pub fn rotate(
     users::lock(tx, caller.user)?;
     get_in(tx, caller, id)?;
     let now = app.clock.now();
-    let sealed = tx.first(trial::ADDRESS, params![caller.user, id], claim::read_address)?;
+    let sealed =
+        tx.first(test_event::DESTINATION, params![caller.user, id], claim::read_destination)?;
     let sealed = sealed.ok_or(Error::NotFound("webhook endpoint"))?;
     let until = now.as_microsecond() + ROTATION_SECONDS * 1_000_000;
     let until = Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX);
-    let former = sealed.former(app, now, until)?;
-    if former.len() > FORMER_MAX {
+    let previous = sealed.previous_after_rotation(app, now, until)?;
+    if previous.len() > PREVIOUS_SECRETS_MAX {
         let message = format!(
-            "the secret was changed {FORMER_MAX} times within a day; wait until one of them ends"
+            "the secret was changed {PREVIOUS_SECRETS_MAX} times within a day; wait until one of them ends"
         );
         return Err(Error::Conflict { code: Code::Conflict, message });
     }
-    let former = app.post.vault.seal_former(&app.entropy, id, &former)?;
-    let secret = Secret::generate(&app.entropy);
-    let sealed = app.post.vault.seal(&app.entropy, id, &secret)?;
-    tx.execute(ROTATE, params![caller.user, id, &sealed[..], &former[..], until, now])?;
-    ending::recall(app, tx, id);
+    let previous = app.webhooks.cipher.encrypt_previous(&app.entropy, id, &previous)?;
+    let secret = SigningSecret::generate(&app.entropy);
+    let sealed = app.webhooks.cipher.encrypt(&app.entropy, id, &secret)?;
+    tx.execute(ROTATE, params![caller.user, id, &sealed[..], &previous[..], until, now])?;
+    disable::invalidate_queue(app, tx, id);
     let note = Note::new(caller, "webhook.rotate", "Changed the secret of a webhook endpoint");
     audit::note(tx, caller.user, now, note.about(id))?;
     Ok((secret.text(), until))
@@ -347,7 +358,7 @@ fn is_in_use(tx: &mut Tx<'_>, user: UserId, key: KeyId, now: Timestamp) -> Resul
 }
 
 /// Who asks for what the key may not see would wait for it in vain.
-fn may_hear(scopes: Scopes, types: &[String]) -> Result<()> {
+fn require_scopes(scopes: Scopes, types: &[String]) -> Result<()> {
     for it in types.iter().filter_map(|it| EventType::find(it)) {
         if let Some(scope) = it.scope.filter(|scope| !scopes.has(*scope)) {
             let (name, scope) = (it.name, scope.as_str());
@@ -426,7 +437,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Endpoint> {
         url: row.get(3)?,
         description: row.get(4)?,
         filter_types: types.split_ascii_whitespace().map(str::to_owned).collect(),
-        status: Status::parse(row.get(6)?).ok_or_else(unknown)?,
+        status: EndpointStatus::parse(row.get(6)?).ok_or_else(unknown)?,
         disabled_reason: row.get(7)?,
         failing_since: row.get(8)?,
         last_delivery_at: row.get(9)?,
@@ -474,14 +485,14 @@ pub(crate) fn statements() -> Vec<&'static str> {
         own,
         attempts::STATEMENTS,
         claim::STATEMENTS,
-        ending::STATEMENTS,
+        disable::STATEMENTS,
         fan_out::STATEMENTS,
-        letters::STATEMENTS,
+        deliveries::STATEMENTS,
         portal::STATEMENTS,
         replay::STATEMENTS,
         retention::STATEMENTS,
         settle::STATEMENTS,
-        trial::STATEMENTS,
+        test_event::STATEMENTS,
     ]
     .concat()
 }

@@ -12,14 +12,14 @@ use crate::{App, Caller, Credential, Error, Result, Scopes, Tx};
 /// In an address, and good for one redemption.
 const LINK_PREFIX: &str = "ekl_";
 /// In a cookie.
-const PASS_PREFIX: &str = "ekp_";
+const SESSION_PREFIX: &str = "ekp_";
 const LINK_SECONDS: i64 = 600;
 /// How long one may look around after redeeming a link.
-pub const PASS_SECONDS: i64 = 3_600;
+pub const SESSION_SECONDS: i64 = 3_600;
 
 /// Who looks through the portal.
 #[derive(Debug, Clone)]
-pub struct Pass {
+pub struct PortalSession {
     /// May do what the key may with webhooks, and nothing else.
     pub caller: Caller,
     pub key: KeyId,
@@ -39,26 +39,26 @@ pub fn create_link(app: &App, tx: &mut Tx<'_>, caller: &Caller) -> Result<(Strin
 }
 
 /// Where a link leads, below the address of the installation.
-pub fn path(token: &str) -> String {
+pub fn link_path(token: &str) -> String {
     format!("/portal/{token}")
 }
 
 /// Whether a link could be redeemed now. Looking does not use it up.
-pub async fn is_good(app: &App, token: &str) -> Result<bool> {
+pub async fn is_link_valid(app: &App, token: &str) -> Result<bool> {
     Ok(find(app, LINK_PREFIX, "link", token).await?.is_some())
 }
 
 /// Uses a link up, and returns the token of the pass that it is worth.
-pub async fn redeem(app: &App, token: &str) -> Result<String> {
+pub async fn redeem_link(app: &App, token: &str) -> Result<String> {
     let used = || Error::Conflict {
         code: Code::Conflict,
         message: "this link was used already, or its ten minutes are over; ask for a new one"
             .to_owned(),
     };
     let link = find(app, LINK_PREFIX, "link", token).await?.ok_or_else(used)?;
-    let (hash, pass) = (tokens::hash(token), tokens::make(PASS_PREFIX, &app.entropy));
+    let (hash, pass) = (tokens::hash(token), tokens::make(SESSION_PREFIX, &app.entropy));
     let (made, now) = (tokens::hash(&pass), app.clock.now());
-    let until = after(now, PASS_SECONDS)?;
+    let until = after(now, SESSION_SECONDS)?;
     let swap = move |tx: &mut Tx<'_>| {
         // Of two who press at once, one is first.
         if tx.execute(DELETE, params![&hash[..], "link"])? == 0 {
@@ -74,19 +74,19 @@ pub async fn redeem(app: &App, token: &str) -> Result<String> {
 }
 
 /// Whose pass a token is; none when its time is over or the key has ended.
-pub async fn enter(app: &App, token: &str) -> Result<Option<Pass>> {
-    find(app, PASS_PREFIX, "pass", token).await
+pub async fn find_session(app: &App, token: &str) -> Result<Option<PortalSession>> {
+    find(app, SESSION_PREFIX, "pass", token).await
 }
 
 /// Ends a pass before its time.
-pub async fn leave(app: &App, token: &str) -> Result<()> {
+pub async fn end_session(app: &App, token: &str) -> Result<()> {
     let hash = tokens::hash(token);
     let end =
         move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(DELETE, params![&hash[..], "pass"])?);
     app.db.write(end).await.map(|_| ())
 }
 
-async fn find(app: &App, prefix: &str, kind: &str, token: &str) -> Result<Option<Pass>> {
+async fn find(app: &App, prefix: &str, kind: &str, token: &str) -> Result<Option<PortalSession>> {
     if !tokens::is_well_formed(prefix, token) {
         return Ok(None);
     }
@@ -96,7 +96,7 @@ async fn find(app: &App, prefix: &str, kind: &str, token: &str) -> Result<Option
     let may = Scopes::parse(&scopes).is_ok_and(|it| it.has(Scope::WebhooksManage));
     let scopes = Scopes::from_iter([Scope::WebhooksManage]);
     let credential = Credential::Key { id: key, scopes, accounts: Some([].into()) };
-    let pass = Pass { caller: Caller { user, credential }, key, key_name, until };
+    let pass = PortalSession { caller: Caller { user, credential }, key, key_name, until };
     Ok(may.then_some(pass))
 }
 
@@ -111,11 +111,11 @@ fn after(now: Timestamp, seconds: i64) -> Result<Timestamp> {
 
 const INSERT: &str = "insert into portal_tokens (token_hash, user_id, key_id, kind, ends_at)
     values ($1, $2, $3, $4, $5)";
-pub(super) const FORGET: &str = "delete from portal_tokens where ends_at <= $1";
+pub(super) const DELETE_EXPIRED: &str = "delete from portal_tokens where ends_at <= $1";
 const DELETE: &str = "delete from portal_tokens where token_hash = $1 and kind = $2";
 const FIND: &str = "select t.user_id, t.key_id, k.name, k.scopes, t.ends_at from portal_tokens t
     join api_keys k on k.user_id = t.user_id and k.id = t.key_id
     where t.token_hash = $1 and t.kind = $2 and t.ends_at > $3 and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $3)";
 
-pub(super) const STATEMENTS: &[&str] = &[INSERT, FORGET, DELETE, FIND];
+pub(super) const STATEMENTS: &[&str] = &[INSERT, DELETE_EXPIRED, DELETE, FIND];

@@ -13,11 +13,11 @@ use tokio::time::MissedTickBehavior;
 use wire::v1::Code;
 
 use super::attempts::{self, Attempt};
-use super::claim::{Address, EVENT, Job, envelope, read_address};
-use super::engine::attempt;
+use super::claim::{Delivery, Destination, EVENT, envelope, read_destination};
+use super::send::send;
 use super::settle::{Outcome, settle_manual};
-use super::trial::ADDRESS;
-use super::{Status, whose};
+use super::test_event::DESTINATION;
+use super::{EndpointStatus, whose};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
 
@@ -35,7 +35,7 @@ const LEASE_MICROSECONDS: i64 = 45_000_000;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 const SHOWN_MAX: i64 = 20;
 
-base::words!(Progress {
+base::words!(ReplayStatus {
     Running => "running",
     Done => "done",
     /// The endpoint was switched off on the way.
@@ -50,18 +50,18 @@ pub struct Replay {
     pub total: i64,
     pub done: i64,
     pub delivered: i64,
-    pub progress: Progress,
+    pub status: ReplayStatus,
     pub created_at: Timestamp,
 }
 
 /// One delivery again, at once: the same event id, signed anew. Nothing repeats it, and a failure counts for nothing.
-pub async fn send_again(
+pub async fn resend(
     app: &App,
     caller: &Caller,
     endpoint: EndpointId,
     event: EventId,
 ) -> Result<Attempt> {
-    is_on(super::get(app, caller, endpoint).await?.status)?;
+    require_active(super::get(app, caller, endpoint).await?.status)?;
     let values = params![caller.user, endpoint, event];
     let read = |row: &db::Row<'_>| {
         let due: Option<i64> = row.get(2)?;
@@ -72,11 +72,11 @@ pub async fn send_again(
     if waits {
         return Err(conflict("it is still being tried; wait until it is given up"));
     }
-    let to = address(app, caller.user, endpoint).await?;
-    let body = body(app, caller.user, event).await?;
+    let to = get_destination(app, caller.user, endpoint).await?;
+    let body = find_body(app, caller.user, event).await?;
     let body = body.ok_or_else(|| conflict("what it said was kept for 30 days and is gone"))?;
-    let job = Job { to: to.into(), event, event_type, attempts, body };
-    let outcome = attempt(app, job).await;
+    let delivery = Delivery { to: to.into(), event, event_type, attempts, body };
+    let outcome = send(app, delivery).await;
     let (mine, caller) = (app.clone(), caller.clone());
     let settle = move |tx: &mut Tx<'_>| {
         let made = settle_manual(&mine, tx, &outcome)?;
@@ -94,7 +94,7 @@ pub fn start(
     since: Timestamp,
 ) -> Result<Replay> {
     let found = super::get_in(tx, caller, endpoint)?;
-    is_on(found.status)?;
+    require_active(found.status)?;
     let now = app.clock.now();
     if since > now {
         return Err(Error::invalid("since", "since must be in the past"));
@@ -109,7 +109,7 @@ pub fn start(
     let since = since.max(oldest);
     crate::access::users::lock(tx, caller.user)?;
     let last = tx.first(GET, params![caller.user, endpoint], read)?;
-    if last.is_some_and(|it| it.progress == Progress::Running) {
+    if last.is_some_and(|it| it.status == ReplayStatus::Running) {
         return Err(conflict(
             "this endpoint is being sent to again already; wait until it is done",
         ));
@@ -124,21 +124,21 @@ pub fn start(
     tx.execute(INSERT, params![caller.user, endpoint, since, total, now, nothing])?;
     let note = Note::new(caller, "webhook.replay", "Sends again what a webhook endpoint missed");
     audit::note(tx, caller.user, now, note.about(endpoint))?;
-    let progress = Progress::Running;
-    Ok(Replay { endpoint, since, total, done: 0, delivered: 0, progress, created_at: now })
+    let status = ReplayStatus::Running;
+    Ok(Replay { endpoint, since, total, done: 0, delivered: 0, status, created_at: now })
 }
 
 /// The last job of each endpoint, newest first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Replay>> {
     let key = whose(caller)?;
-    let (all, key) = super::letters::scope(key);
+    let (all, key) = super::deliveries::scope(key);
     Ok(app.db.all(LIST, params![caller.user, all, key, SHOWN_MAX], read).await?)
 }
 
-fn is_on(status: Status) -> Result<()> {
+fn require_active(status: EndpointStatus) -> Result<()> {
     match status {
-        Status::Active => Ok(()),
-        Status::Disabled => Err(conflict("the endpoint is off; enable it first")),
+        EndpointStatus::Active => Ok(()),
+        EndpointStatus::Disabled => Err(conflict("the endpoint is off; enable it first")),
     }
 }
 
@@ -146,12 +146,12 @@ fn conflict(message: &str) -> Error {
     Error::Conflict { code: Code::Conflict, message: message.to_owned() }
 }
 
-async fn address(app: &App, user: UserId, endpoint: EndpointId) -> Result<Address> {
-    let sealed = app.db.first(ADDRESS, params![user, endpoint], read_address).await?;
-    sealed.ok_or(Error::NotFound("webhook endpoint"))?.open(app, app.clock.now())
+async fn get_destination(app: &App, user: UserId, endpoint: EndpointId) -> Result<Destination> {
+    let sealed = app.db.first(DESTINATION, params![user, endpoint], read_destination).await?;
+    sealed.ok_or(Error::NotFound("webhook endpoint"))?.decrypt(app, app.clock.now())
 }
 
-async fn body(app: &App, user: UserId, event: EventId) -> Result<Option<Bytes>> {
+async fn find_body(app: &App, user: UserId, event: EventId) -> Result<Option<Bytes>> {
     let read = |row: &db::Row<'_>| {
         let (name, data): (&str, &str) = (row.get(0)?, row.get(1)?);
         Ok(Bytes::from(envelope(event, name, row.get(2)?, data)))
@@ -160,7 +160,7 @@ async fn body(app: &App, user: UserId, event: EventId) -> Result<Option<Bytes>> 
 }
 
 /// A job that this process has for the time of its lease.
-struct Held {
+struct ClaimedReplay {
     user: UserId,
     replay: Replay,
     after: EventId,
@@ -168,23 +168,23 @@ struct Held {
 }
 
 /// Works on jobs until told to stop, several side by side: one whose endpoint hangs holds up no other.
-pub async fn run_replays(app: App, look_again: Duration, mut stop: watch::Receiver<bool>) {
-    let mut under_way = JoinSet::new();
-    let mut looks = tokio::time::interval(look_again);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+pub async fn run_replays(app: App, poll_interval: Duration, mut stop: watch::Receiver<bool>) {
+    let mut running = JoinSet::new();
+    let mut poll = tokio::time::interval(poll_interval);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = looks.tick() => {}
-            Some(_) = under_way.join_next() => {}
+            _ = poll.tick() => {}
+            Some(_) = running.join_next() => {}
             _ = stop.wait_for(|stopped| *stopped) => break,
         }
         app.background.note_step(REPLAY_LOOP);
-        while under_way.len() < JOBS_AT_ONCE {
-            match hold(&app).await {
-                Ok(Some(held)) => {
+        while running.len() < JOBS_AT_ONCE {
+            match claim(&app).await {
+                Ok(Some(claimed)) => {
                     let app = app.clone();
-                    under_way.spawn(async move {
-                        if let Err(error) = send_batch(&app, held).await {
+                    running.spawn(async move {
+                        if let Err(error) = send_batch(&app, claimed).await {
                             tracing::warn!(%error, "sending again failed; it is tried again");
                         }
                     });
@@ -197,60 +197,60 @@ pub async fn run_replays(app: App, look_again: Duration, mut stop: watch::Receiv
             }
         }
     }
-    while under_way.join_next().await.is_some() {}
+    while running.join_next().await.is_some() {}
 }
 
 /// Sends the next batch of one job: one step, as tests drive it.
 pub async fn replay_once(app: &App) -> Result<usize> {
-    match hold(app).await? {
-        Some(held) => send_batch(app, held).await,
+    match claim(app).await? {
+        Some(claimed) => send_batch(app, claimed).await,
         None => Ok(0),
     }
 }
 
-async fn send_batch(app: &App, held: Held) -> Result<usize> {
-    let caller = Caller::owner(held.user);
-    let endpoint = super::get(app, &caller, held.replay.endpoint).await?;
-    if endpoint.status == Status::Disabled {
-        return end(app, held, Progress::Stopped).await;
+async fn send_batch(app: &App, claimed: ClaimedReplay) -> Result<usize> {
+    let caller = Caller::owner(claimed.user);
+    let endpoint = super::get(app, &caller, claimed.replay.endpoint).await?;
+    if endpoint.status == EndpointStatus::Disabled {
+        return end(app, claimed, ReplayStatus::Stopped).await;
     }
-    let left = (held.replay.total - held.replay.done).min(BATCH);
+    let left = (claimed.replay.total - claimed.replay.done).min(BATCH);
     let values = params![
-        held.user,
+        claimed.user,
         endpoint.id,
-        held.after,
-        held.replay.since,
-        held.replay.created_at,
+        claimed.after,
+        claimed.replay.since,
+        claimed.replay.created_at,
         left
     ];
     let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-    let found: Vec<(EventId, String, i64)> = app.db.all(BATCH_OF, values, read).await?;
+    let found: Vec<(EventId, String, i64)> = app.db.all(NEXT_BATCH, values, read).await?;
     let Some(last) = found.last().map(|it| it.0) else {
-        return end(app, held, Progress::Done).await;
+        return end(app, claimed, ReplayStatus::Done).await;
     };
-    let to = std::sync::Arc::new(address(app, held.user, endpoint.id).await?);
+    let to = std::sync::Arc::new(get_destination(app, claimed.user, endpoint.id).await?);
     let count = found.len();
     let sent = FuturesUnordered::new();
     for (event, event_type, attempts) in found {
         // What it said may have been forgotten since.
-        if let Some(body) = body(app, held.user, event).await? {
-            sent.push(attempt(app, Job { to: to.clone(), event, event_type, attempts, body }));
+        if let Some(body) = find_body(app, claimed.user, event).await? {
+            sent.push(send(app, Delivery { to: to.clone(), event, event_type, attempts, body }));
         }
     }
     let outcomes: Vec<Outcome> = sent.collect().await;
-    settle(app, held, outcomes, count as i64, last).await?;
+    settle(app, claimed, outcomes, count as i64, last).await?;
     Ok(count)
 }
 
-async fn hold(app: &App) -> Result<Option<Held>> {
+async fn claim(app: &App) -> Result<Option<ClaimedReplay>> {
     let now = app.clock.now();
     let until = now.as_microsecond() + LEASE_MICROSECONDS;
     let take = move |tx: &mut Tx<'_>| {
         let read = |row: &db::Row<'_>| {
-            Ok(Held { user: row.get(7)?, replay: read(row)?, after: row.get(8)?, until })
+            Ok(ClaimedReplay { user: row.get(7)?, replay: read(row)?, after: row.get(8)?, until })
         };
         let lease_end = until + CLOCK_SKEW_MICROSECONDS;
-        Ok::<_, Error>(tx.first(HOLD, params![now, until, lease_end], read)?)
+        Ok::<_, Error>(tx.first(CLAIM, params![now, until, lease_end], read)?)
     };
     app.db.write(take).await
 }
@@ -258,7 +258,7 @@ async fn hold(app: &App) -> Result<Option<Held>> {
 /// What came of a batch, and how far the job is. Whoever lost the job meanwhile writes down the attempts alone.
 async fn settle(
     app: &App,
-    held: Held,
+    claimed: ClaimedReplay,
     outcomes: Vec<Outcome>,
     count: i64,
     last: EventId,
@@ -268,19 +268,21 @@ async fn settle(
         for outcome in &outcomes {
             settle_manual(&mine, tx, outcome)?;
         }
-        let good = outcomes.iter().filter(|it| it.is_good).count() as i64;
+        let good = outcomes.iter().filter(|it| it.is_success).count() as i64;
         let now = mine.clock.now();
-        let values = params![held.user, held.replay.endpoint, held.until, count, good, last, now];
+        let values =
+            params![claimed.user, claimed.replay.endpoint, claimed.until, count, good, last, now];
         tx.execute(ADVANCE, values)?;
         Ok::<_, Error>(())
     };
     app.db.write(write).await
 }
 
-async fn end(app: &App, held: Held, progress: Progress) -> Result<usize> {
+async fn end(app: &App, claimed: ClaimedReplay, status: ReplayStatus) -> Result<usize> {
     let now = app.clock.now();
     let write = move |tx: &mut Tx<'_>| {
-        let values = params![held.user, held.replay.endpoint, held.until, progress.as_str(), now];
+        let values =
+            params![claimed.user, claimed.replay.endpoint, claimed.until, status.as_str(), now];
         Ok::<_, Error>(tx.execute(END, values)?)
     };
     app.db.write(write).await?;
@@ -295,7 +297,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Replay> {
         total: row.get(2)?,
         done: row.get(3)?,
         delivered: row.get(4)?,
-        progress: Progress::parse(row.get(5)?).ok_or_else(unknown)?,
+        status: ReplayStatus::parse(row.get(5)?).ok_or_else(unknown)?,
         created_at: row.get(6)?,
     })
 }
@@ -316,13 +318,13 @@ const LIST: &str = "select r.endpoint_id, r.since, r.total, r.done, r.delivered,
     order by r.created_at desc, r.endpoint_id limit $4";
 /// The time is asked for again outside: two that look at once never both have it. A lease further ahead than any was taken
 /// before the clock was set back.
-const HOLD: &str = "update replays set due_at = $2 where (due_at <= $1 or due_at > $3)
+const CLAIM: &str = "update replays set due_at = $2 where (due_at <= $1 or due_at > $3)
     and (user_id, endpoint_id) in (select user_id, endpoint_id from replays
         where due_at <= $1 or due_at > $3 order by due_at, endpoint_id limit 1)
     returning endpoint_id, since, total, done, delivered, progress, created_at, user_id,
     after_event";
 /// Each once, in the order of events: what fails again is behind, what fails meanwhile is too new.
-const BATCH_OF: &str = "select event_id, event_type, attempts from deliveries where user_id = $1
+const NEXT_BATCH: &str = "select event_id, event_type, attempts from deliveries where user_id = $1
     and endpoint_id = $2 and event_id > $3 and status = 'failed' and updated_at >= $4
     and updated_at <= $5 order by event_id limit $6";
 const ADVANCE: &str = "update replays set done = done + $4, delivered = delivered + $5,
@@ -332,4 +334,4 @@ const END: &str = "update replays set progress = $4, due_at = null, updated_at =
     where user_id = $1 and endpoint_id = $2 and due_at = $3";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[DELIVERY, COUNT, GET, DELETE, INSERT, LIST, HOLD, BATCH_OF, ADVANCE, END];
+    &[DELIVERY, COUNT, GET, DELETE, INSERT, LIST, CLAIM, NEXT_BATCH, ADVANCE, END];

@@ -16,10 +16,10 @@ const BATCH: i64 = 1_000;
 const BATCHES_MAX: usize = 200;
 
 /// Forgets what is older, bit by bit; a background step.
-pub async fn forget_once(app: &App) -> Result<usize> {
-    let mut all = pull_in(app).await?;
+pub async fn delete_expired_once(app: &App) -> Result<usize> {
+    let mut all = make_future_due(app).await?;
     for _ in 0..BATCHES_MAX {
-        let count = forget_some(app).await?;
+        let count = delete_batch(app).await?;
         all += count;
         if count < BATCH as usize {
             break;
@@ -29,12 +29,12 @@ pub async fn forget_once(app: &App) -> Result<usize> {
 }
 
 /// Makes due what waits for a moment further ahead than any that is ever set: it was set before the clock was set back.
-async fn pull_in(app: &App) -> Result<usize> {
+async fn make_future_due(app: &App) -> Result<usize> {
     let now = app.clock.now().as_microsecond();
     let lease_end = now + LEASE + CLOCK_SKEW_MICROSECONDS;
     let farthest = now + DAY_MICROSECONDS;
     let pull = move |tx: &mut Tx<'_>| {
-        let pulled = tx.execute(PULL_IN, params![now, lease_end, farthest])?;
+        let pulled = tx.execute(MAKE_FUTURE_DUE, params![now, lease_end, farthest])?;
         if pulled > 0 {
             tx.notify()?;
         }
@@ -43,7 +43,7 @@ async fn pull_in(app: &App) -> Result<usize> {
     app.db.write(pull).await
 }
 
-async fn forget_some(app: &App) -> Result<usize> {
+async fn delete_batch(app: &App) -> Result<usize> {
     let now = app.clock.now().as_microsecond();
     let forget = move |tx: &mut Tx<'_>| {
         let payloads = now - PAYLOAD_DAYS * DAY_MICROSECONDS;
@@ -52,7 +52,7 @@ async fn forget_some(app: &App) -> Result<usize> {
         count += tx.execute(ATTEMPTS, params![attempts, BATCH])?;
         let oldest = EventId::first_at(attempts);
         count += tx.execute(DELIVERIES, params![attempts, oldest, BATCH])?;
-        count += tx.execute(portal::FORGET, params![now])?;
+        count += tx.execute(portal::DELETE_EXPIRED, params![now])?;
         Ok::<_, Error>(count)
     };
     Ok(app.db.write(forget).await? as usize)
@@ -75,7 +75,7 @@ const DELIVERIES: &str = "delete from deliveries where (user_id, endpoint_id, ev
     and d.due_at is null and d.updated_at < $1 limit $3)";
 
 /// A first attempt is never later than its lease, and no further one later than a day.
-const PULL_IN: &str = "update deliveries set due_at = $1
+const MAKE_FUTURE_DUE: &str = "update deliveries set due_at = $1
     where due_at > $2 and (attempts = 0 or due_at > $3)";
 
-pub(super) const STATEMENTS: &[&str] = &[EVENTS, ATTEMPTS, DELIVERIES, PULL_IN];
+pub(super) const STATEMENTS: &[&str] = &[EVENTS, ATTEMPTS, DELIVERIES, MAKE_FUTURE_DUE];

@@ -12,15 +12,15 @@ const TOLERANCE_SECONDS: i64 = 300;
 
 /// Thirty-two random bytes, never printed but once.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret([u8; 32]);
+pub struct SigningSecret([u8; 32]);
 
-impl Secret {
-    pub(super) fn new(bytes: [u8; 32]) -> Secret {
-        Secret(bytes)
+impl SigningSecret {
+    pub(super) fn new(bytes: [u8; 32]) -> SigningSecret {
+        SigningSecret(bytes)
     }
 
-    pub(super) fn generate(entropy: &Entropy) -> Secret {
-        Secret(entropy.bytes())
+    pub(super) fn generate(entropy: &Entropy) -> SigningSecret {
+        SigningSecret(entropy.bytes())
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -33,14 +33,14 @@ impl Secret {
     }
 
     /// What `text` wrote.
-    pub fn parse(text: &str) -> Option<Secret> {
+    pub fn parse(text: &str) -> Option<SigningSecret> {
         let bytes = STANDARD.decode(text.trim().strip_prefix(PREFIX)?).ok()?;
-        bytes.try_into().ok().map(Secret)
+        bytes.try_into().ok().map(SigningSecret)
     }
 }
 
 /// What a signature is made of, and made with.
-fn signing(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> Vec<u8> {
+fn hmac(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> Vec<u8> {
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
     context.update(format!("{id}.{timestamp}.").as_bytes());
     context.update(body);
@@ -48,14 +48,14 @@ fn signing(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> Vec<u8> {
 }
 
 /// The signatures of every secret that is good now, the newest first.
-pub(super) fn signature(secrets: &[Secret], id: &str, at: Timestamp, body: &[u8]) -> String {
-    let sign = |it: &Secret| STANDARD.encode(signing(&it.0, id, at.as_second(), body));
+pub(super) fn sign(secrets: &[SigningSecret], id: &str, at: Timestamp, body: &[u8]) -> String {
+    let sign = |it: &SigningSecret| STANDARD.encode(hmac(&it.0, id, at.as_second(), body));
     let entries: Vec<String> = secrets.iter().map(|it| format!("{VERSION}{}", sign(it))).collect();
     entries.join(" ")
 }
 
 /// What arrived: three headers, and the body as it came.
-pub struct Signed<'a> {
+pub struct SignedMessage<'a> {
     pub id: Option<&'a str>,
     pub timestamp: Option<&'a str>,
     pub signature: Option<&'a str>,
@@ -64,7 +64,7 @@ pub struct Signed<'a> {
 
 /// Why something that arrived is not to be believed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unverified {
+pub enum VerificationError {
     #[error("it has no {0}")]
     Missing(&'static str),
     #[error("webhook-timestamp is no number of seconds")]
@@ -78,28 +78,32 @@ pub enum Unverified {
 }
 
 /// Whether one of these secrets signed it, and lately.
-pub fn verify(secrets: &[Secret], it: &Signed<'_>, now: Timestamp) -> Result<(), Unverified> {
-    let id = it.id.ok_or(Unverified::Missing("webhook-id"))?;
-    let timestamp = it.timestamp.ok_or(Unverified::Missing("webhook-timestamp"))?;
-    let signature = it.signature.ok_or(Unverified::Missing("webhook-signature"))?;
-    let at: i64 = timestamp.parse().map_err(|_| Unverified::NoTime)?;
+pub fn verify(
+    secrets: &[SigningSecret],
+    it: &SignedMessage<'_>,
+    now: Timestamp,
+) -> Result<(), VerificationError> {
+    let id = it.id.ok_or(VerificationError::Missing("webhook-id"))?;
+    let timestamp = it.timestamp.ok_or(VerificationError::Missing("webhook-timestamp"))?;
+    let signature = it.signature.ok_or(VerificationError::Missing("webhook-signature"))?;
+    let at: i64 = timestamp.parse().map_err(|_| VerificationError::NoTime)?;
     let age = now.as_second().saturating_sub(at);
     if age > TOLERANCE_SECONDS {
-        return Err(Unverified::Old(age));
+        return Err(VerificationError::Old(age));
     }
     if age < -TOLERANCE_SECONDS {
-        return Err(Unverified::Early(age.saturating_neg()));
+        return Err(VerificationError::Early(age.saturating_neg()));
     }
     let entries = signature.split_ascii_whitespace().filter_map(|it| it.strip_prefix(VERSION));
     let tags: Vec<Vec<u8>> = entries.filter_map(|it| STANDARD.decode(it).ok()).collect();
-    let is_of = |secret: &Secret| {
-        let expected = signing(&secret.0, id, at, it.body);
+    let is_of = |secret: &SigningSecret| {
+        let expected = hmac(&secret.0, id, at, it.body);
         let same = |tag: &Vec<u8>| {
             aws_lc_rs::constant_time::verify_slices_are_equal(tag, &expected).is_ok()
         };
         tags.iter().any(same)
     };
-    if secrets.iter().any(is_of) { Ok(()) } else { Err(Unverified::Wrong) }
+    if secrets.iter().any(is_of) { Ok(()) } else { Err(VerificationError::Wrong) }
 }
 
 #[cfg(test)]
@@ -110,18 +114,18 @@ mod tests {
     fn the_reference_vector_of_standard_webhooks_is_met() {
         let key = STANDARD.decode("C2FVsBQIhrscChlQIMV+b5sSYspob7oD").unwrap();
         let body = br#"{"email":"test@example.com","username":"test_user"}"#;
-        let tag = signing(&key, "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553, body);
+        let tag = hmac(&key, "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553, body);
         assert_eq!(STANDARD.encode(tag), "tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=");
     }
 
     #[test]
     fn what_is_signed_is_verified_until_it_is_old_or_touched() {
         let entropy = Entropy::seeded(1);
-        let (old, new) = (Secret::generate(&entropy), Secret::generate(&entropy));
+        let (old, new) = (SigningSecret::generate(&entropy), SigningSecret::generate(&entropy));
         let at: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
-        let both = signature(&[new.clone(), old.clone()], "evt_1", at, b"{}");
+        let both = sign(&[new.clone(), old.clone()], "evt_1", at, b"{}");
         let second = at.as_second().to_string();
-        let signed = |signature, body| Signed {
+        let signed = |signature, body| SignedMessage {
             id: Some("evt_1"),
             timestamp: Some(second.as_str()),
             signature: Some(signature),
@@ -129,40 +133,44 @@ mod tests {
         };
         let later = |seconds: i64| Timestamp::from_second(at.as_second() + seconds).unwrap();
         for known in [&old, &new] {
-            let known = Secret::parse(&known.text()).unwrap();
+            let known = SigningSecret::parse(&known.text()).unwrap();
             let known = std::slice::from_ref(&known);
             let good = signed(&both, b"{}");
             assert_eq!(verify(known, &good, later(300)), Ok(()));
             assert_eq!(verify(known, &good, later(-300)), Ok(()));
-            assert_eq!(verify(known, &good, later(301)), Err(Unverified::Old(301)));
-            assert_eq!(verify(known, &good, later(-301)), Err(Unverified::Early(301)));
-            assert_eq!(verify(known, &signed(&both, b"{ }"), at), Err(Unverified::Wrong));
+            assert_eq!(verify(known, &good, later(301)), Err(VerificationError::Old(301)));
+            assert_eq!(verify(known, &good, later(-301)), Err(VerificationError::Early(301)));
+            assert_eq!(verify(known, &signed(&both, b"{ }"), at), Err(VerificationError::Wrong));
         }
-        let other = Secret::generate(&entropy);
-        assert_eq!(verify(&[other], &signed(&both, b"{}"), at), Err(Unverified::Wrong));
-        assert_eq!(verify(&[], &signed(&both, b"{}"), at), Err(Unverified::Wrong));
+        let other = SigningSecret::generate(&entropy);
+        assert_eq!(verify(&[other], &signed(&both, b"{}"), at), Err(VerificationError::Wrong));
+        assert_eq!(verify(&[], &signed(&both, b"{}"), at), Err(VerificationError::Wrong));
         let first = both.split(' ').next().unwrap();
         for bad in ["", "v1", "v1,", "v1,!", &first[3..], &first.replace("v1", "v2")] {
             let known = std::slice::from_ref(&new);
-            assert_eq!(verify(known, &signed(bad, b"{}"), at), Err(Unverified::Wrong), "{bad}");
+            assert_eq!(
+                verify(known, &signed(bad, b"{}"), at),
+                Err(VerificationError::Wrong),
+                "{bad}"
+            );
         }
     }
 
     #[test]
     fn what_is_missing_is_named() {
-        let nothing = Signed { id: None, timestamp: None, signature: None, body: b"" };
+        let nothing = SignedMessage { id: None, timestamp: None, signature: None, body: b"" };
         let now = Timestamp::UNIX_EPOCH;
-        assert_eq!(verify(&[], &nothing, now), Err(Unverified::Missing("webhook-id")));
-        let said = Signed { id: Some("evt_1"), timestamp: Some("soon"), ..nothing };
-        assert_eq!(verify(&[], &said, now), Err(Unverified::Missing("webhook-signature")));
-        let said = Signed { signature: Some("v1,"), ..said };
-        assert_eq!(verify(&[], &said, now), Err(Unverified::NoTime));
+        assert_eq!(verify(&[], &nothing, now), Err(VerificationError::Missing("webhook-id")));
+        let said = SignedMessage { id: Some("evt_1"), timestamp: Some("soon"), ..nothing };
+        assert_eq!(verify(&[], &said, now), Err(VerificationError::Missing("webhook-signature")));
+        let said = SignedMessage { signature: Some("v1,"), ..said };
+        assert_eq!(verify(&[], &said, now), Err(VerificationError::NoTime));
     }
 
     #[test]
     fn a_secret_that_is_none_is_not_taken_for_one() {
         for bad in ["", "whsec_", "whsec_AAAA", "AAAA", "whsec_!!!!"] {
-            assert!(Secret::parse(bad).is_none(), "{bad}");
+            assert!(SigningSecret::parse(bad).is_none(), "{bad}");
         }
     }
 }

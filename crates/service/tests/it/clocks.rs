@@ -66,16 +66,16 @@ async fn deliveries_of_the_future_are_sent() {
     line.happens("a").await;
     line.world.clock.set_back(std::time::Duration::from_secs(HOUR));
     assert_eq!(line.deliver().await, 0);
-    webhooks::forget_once(&line.world.app).await.unwrap();
+    webhooks::delete_expired_once(&line.world.app).await.unwrap();
     assert_eq!(line.deliver().await, 1);
     // A retry that waits for its time does so.
     line.happens("b").await;
     let wait = "update deliveries set attempts = 1, due_at = $1 where due_at is not null";
     set(&line.world, wait, later(&line.world, 10 * 3_600 * 1_000_000)).await;
-    webhooks::forget_once(&line.world.app).await.unwrap();
+    webhooks::delete_expired_once(&line.world.app).await.unwrap();
     assert_eq!(line.deliver().await, 0);
     set(&line.world, wait, later(&line.world, YEAR)).await;
-    webhooks::forget_once(&line.world.app).await.unwrap();
+    webhooks::delete_expired_once(&line.world.app).await.unwrap();
     assert_eq!(line.deliver().await, 1);
 }
 

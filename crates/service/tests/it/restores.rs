@@ -74,7 +74,7 @@ impl Scene {
     async fn has_ended(&self, app: &App) {
         assert!(sessions::find(app, &self.session, None).await.unwrap().is_none());
         assert!(invitations::find(app, &self.invitation).await.unwrap().is_none());
-        assert!(!webhooks::portal::is_good(app, &self.portal).await.unwrap());
+        assert!(!webhooks::portal::is_link_valid(app, &self.portal).await.unwrap());
         let visit = Visit::default();
         sign_ins::by_password(app, "robin@example.com", PASSWORD, visit).await.unwrap();
         let newest = audit::list(app, &self.robin, None, 2).await.unwrap();

@@ -173,8 +173,8 @@ async fn with_webhooks(world: &World, person: &Person) {
     webhooks::deliver_once(&world.app).await.unwrap();
     let (app, caller) = (world.app.clone(), key.caller.clone());
     let work = move |tx: &mut db::Tx<'_>| -> Result<()> {
-        for status in [webhooks::Status::Disabled, webhooks::Status::Active] {
-            let change = webhooks::Change { status: Some(status), ..Default::default() };
+        for status in [webhooks::EndpointStatus::Disabled, webhooks::EndpointStatus::Active] {
+            let change = webhooks::EndpointChange { status: Some(status), ..Default::default() };
             webhooks::update(&app, tx, &caller, id, &change)?;
         }
         webhooks::replay::start(&app, tx, &caller, id, app.clock.now())?;

@@ -1,14 +1,14 @@
 //! What an import tells: the right things, in bounded portions, in the same transaction.
 
-use service::outbox::{self, Stored};
+use service::outbox::{self, StoredEvent};
 use testkit::draft::{brokerage, checking, position, statement, txn};
 use testkit::{Person, World};
 
-async fn events(world: &World, person: &Person) -> Vec<Stored> {
+async fn events(world: &World, person: &Person) -> Vec<StoredEvent> {
     outbox::list(&world.app.db, person.user.id, None, 1000).await.unwrap()
 }
 
-fn types(events: &[Stored]) -> Vec<&str> {
+fn types(events: &[StoredEvent]) -> Vec<&str> {
     events.iter().map(|it| it.event_type.as_str()).collect()
 }
 

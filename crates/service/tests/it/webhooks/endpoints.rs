@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use service::access::keys::NewKey;
-use service::webhooks::{self, Change, Status};
+use service::webhooks::{self, EndpointChange, EndpointStatus};
 use service::{Caller, Credential, Error, Scopes};
 use testkit::draft::{checking, statement, txn};
 use testkit::new_key;
@@ -36,9 +36,11 @@ async fn an_event_arrives_signed_with_its_ids_and_is_settled() {
 async fn only_what_was_asked_for_is_sent_and_nothing_after_the_end() {
     let line = Line::new().await;
     let app = &line.world.app;
-    let change =
-        Change { filter_types: Some(vec!["balance.updated".to_owned()]), ..Change::default() };
-    let update = |change: Change| {
+    let change = EndpointChange {
+        filter_types: Some(vec!["balance.updated".to_owned()]),
+        ..EndpointChange::default()
+    };
+    let update = |change: EndpointChange| {
         let (mine, caller, id) = (app.clone(), line.key.caller.clone(), line.endpoint.id);
         app.db.write(move |tx| webhooks::update(&mine, tx, &caller, id, &change))
     };
@@ -46,16 +48,17 @@ async fn only_what_was_asked_for_is_sent_and_nothing_after_the_end() {
     line.happens("one").await;
     assert_eq!(line.deliver().await, 0);
 
-    let all = Change { filter_types: Some(Vec::new()), ..Change::default() };
+    let all = EndpointChange { filter_types: Some(Vec::new()), ..EndpointChange::default() };
     update(all).await.unwrap();
     line.happens("two").await;
-    let off = Change { status: Some(Status::Disabled), ..Change::default() };
+    let off =
+        EndpointChange { status: Some(EndpointStatus::Disabled), ..EndpointChange::default() };
     let disabled = update(off).await.unwrap();
     assert_eq!(disabled.disabled_reason.as_deref(), Some("manual"));
     // What waited is a dead letter now.
     assert_eq!(line.deliver().await, 0);
     line.happens("three").await;
-    let on = Change { status: Some(Status::Active), ..Change::default() };
+    let on = EndpointChange { status: Some(EndpointStatus::Active), ..EndpointChange::default() };
     assert_eq!(update(on).await.unwrap().disabled_reason, None);
     assert_eq!(line.deliver().await, 0);
     line.happens("four").await;
@@ -80,10 +83,10 @@ async fn a_key_that_sees_some_accounts_hears_of_those_alone_and_a_revoked_one_of
     let to_all = line.deliver().await;
     assert_eq!(line.receiver.heard().len(), before + to_all);
     let (filter, page) = (
-        webhooks::Filter::default(),
+        webhooks::AttemptFilter::default(),
         service::platform::cursors::Page { cursor: None, limit: 100 },
     );
-    let seen = webhooks::deliveries(app, &limited.caller, &filter, page).await.unwrap();
+    let seen = webhooks::list_attempts(app, &limited.caller, &filter, page).await.unwrap();
     assert!(seen.attempts.is_empty());
 
     service::access::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
@@ -144,7 +147,7 @@ async fn endpoints_are_kept_by_keys_and_not_by_apps_or_others() {
 async fn for_a_day_after_a_rotation_both_secrets_sign() {
     let line = Line::new().await;
     let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
-    let rotate = move |tx: &mut db::Tx<'_>| webhooks::rotate(&mine, tx, &caller, id);
+    let rotate = move |tx: &mut db::Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
     let (newer, until) = line.world.app.db.write(rotate).await.unwrap();
     assert_eq!(until.as_second() - line.world.clock.now().as_second(), 86_400);
     line.happens("one").await;

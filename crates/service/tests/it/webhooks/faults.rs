@@ -1,6 +1,6 @@
 //! What receivers, processes and time do to deliveries.
 
-use service::webhooks::{self, Status};
+use service::webhooks::{self, EndpointStatus};
 use testkit::receiver::Says;
 
 use super::{Line, body, create};
@@ -33,7 +33,7 @@ async fn an_endpoint_that_fails_is_asked_eight_times_over_28_hours_and_never_ear
     assert_eq!((attempts[0].attempt, attempts[7].attempt), (8, 1));
     assert_eq!(attempts[0].next_at, None);
     // Exhausted, but nothing has failed for five days yet.
-    assert_eq!(line.now().await.status, Status::Active);
+    assert_eq!(line.now().await.status, EndpointStatus::Active);
 }
 
 #[tokio::test]
@@ -104,7 +104,10 @@ async fn what_is_gone_gets_nothing_more_and_its_neighbours_are_told() {
     line.happens("one").await;
     line.deliver().await;
     let now = line.now().await;
-    assert_eq!((now.status, now.disabled_reason.as_deref()), (Status::Disabled, Some("gone")));
+    assert_eq!(
+        (now.status, now.disabled_reason.as_deref()),
+        (EndpointStatus::Disabled, Some("gone"))
+    );
     line.deliver().await;
     let told = body(&other.heard()[0]);
     assert_eq!(told["type"], "webhook.endpoint_disabled");
@@ -123,7 +126,7 @@ async fn after_five_days_without_a_success_an_endpoint_is_disabled() {
     line.receiver.says((0..200).map(|_| Says::Status(500)));
     line.happens("first").await;
     let mut hours = 0;
-    while line.now().await.status == Status::Active {
+    while line.now().await.status == EndpointStatus::Active {
         assert!(hours < 200, "it was never disabled");
         if hours == 96 {
             line.happens("later").await;
@@ -184,7 +187,8 @@ async fn the_running_engine_hears_of_an_event_at_once_and_stops_when_told() {
     let line = Line::new().await;
     line.only("transaction.created").await;
     let (stop, stopped) = tokio::sync::watch::channel(false);
-    let engine = tokio::spawn(webhooks::run(line.world.app.clone(), webhooks::LOOK_AGAIN, stopped));
+    let engine =
+        tokio::spawn(webhooks::run(line.world.app.clone(), webhooks::POLL_INTERVAL, stopped));
     line.happens("one").await;
     line.receiver.hears(1).await;
     line.happens("two").await;
@@ -221,11 +225,11 @@ async fn payloads_are_kept_thirty_days_and_attempts_ninety() {
         stored[table].len()
     };
     line.world.advance_seconds(31 * 24 * HOUR);
-    webhooks::forget_once(&line.world.app).await.unwrap();
+    webhooks::delete_expired_once(&line.world.app).await.unwrap();
     let stored = line.world.stored().await;
     assert_eq!((count("events", &stored), count("attempts", &stored)), (0, 1));
     line.world.advance_seconds(60 * 24 * HOUR);
-    webhooks::forget_once(&line.world.app).await.unwrap();
+    webhooks::delete_expired_once(&line.world.app).await.unwrap();
     let stored = line.world.stored().await;
     assert_eq!((count("attempts", &stored), count("deliveries", &stored)), (0, 0));
 }

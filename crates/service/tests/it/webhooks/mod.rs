@@ -1,15 +1,15 @@
 //! Webhooks, from an event to a receiver that really answers.
 
+mod endpoint_changes;
 mod endpoints;
 mod faults;
 mod fencing;
-mod lines;
 mod portal;
 mod processes;
+mod queued;
 mod replay;
-mod upkeep;
 
-use service::webhooks::{self, Attempt, Change, Endpoint, Filter, NewEndpoint};
+use service::webhooks::{self, Attempt, AttemptFilter, Endpoint, EndpointChange, NewEndpoint};
 use service::{App, Caller};
 use testkit::draft::{checking, statement, txn};
 use testkit::receiver::{Heard, Receiver};
@@ -46,7 +46,7 @@ impl Line {
         let (mine, caller, id) =
             (self.world.app.clone(), self.key.caller.clone(), self.endpoint.id);
         let filter_types = Some(vec![event_type.to_owned()]);
-        let change = Change { filter_types, ..Change::default() };
+        let change = EndpointChange { filter_types, ..EndpointChange::default() };
         let update = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
         self.world.app.db.write(update).await.unwrap();
     }
@@ -57,8 +57,13 @@ impl Line {
 
     pub(crate) async fn attempts(&self) -> Vec<Attempt> {
         let page = service::platform::cursors::Page { cursor: None, limit: 100 };
-        let found =
-            webhooks::deliveries(&self.world.app, &self.key.caller, &Filter::default(), page).await;
+        let found = webhooks::list_attempts(
+            &self.world.app,
+            &self.key.caller,
+            &AttemptFilter::default(),
+            page,
+        )
+        .await;
         found.unwrap().attempts
     }
 

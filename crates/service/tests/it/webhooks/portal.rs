@@ -22,20 +22,21 @@ async fn a_link_is_worth_one_pass_however_often_it_is_looked_at() {
     let (token, until) = link(&line, &line.key.caller).await.unwrap();
     assert_eq!(until.as_second() - line.world.clock.now().as_second(), 600);
     for _ in 0..3 {
-        assert!(portal::is_good(app, &token).await.unwrap());
+        assert!(portal::is_link_valid(app, &token).await.unwrap());
     }
-    let (one, two) = tokio::join!(portal::redeem(app, &token), portal::redeem(app, &token));
+    let (one, two) =
+        tokio::join!(portal::redeem_link(app, &token), portal::redeem_link(app, &token));
     assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
-    assert!(!portal::is_good(app, &token).await.unwrap());
+    assert!(!portal::is_link_valid(app, &token).await.unwrap());
     let pass = one.or(two).unwrap();
-    let entered = portal::enter(app, &pass).await.unwrap().unwrap();
+    let entered = portal::find_session(app, &pass).await.unwrap().unwrap();
     assert_eq!(entered.key, line.key.id);
     // Neither is good for what the other is.
-    assert!(portal::enter(app, &token).await.unwrap().is_none());
-    assert!(portal::redeem(app, &pass).await.is_err());
-    assert!(portal::enter(app, "ekp_nonsense").await.unwrap().is_none());
-    portal::leave(app, &pass).await.unwrap();
-    assert!(portal::enter(app, &pass).await.unwrap().is_none());
+    assert!(portal::find_session(app, &token).await.unwrap().is_none());
+    assert!(portal::redeem_link(app, &pass).await.is_err());
+    assert!(portal::find_session(app, "ekp_nonsense").await.unwrap().is_none());
+    portal::end_session(app, &pass).await.unwrap();
+    assert!(portal::find_session(app, &pass).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -45,15 +46,15 @@ async fn links_end_after_ten_minutes_and_passes_after_an_hour() {
     let (early, _) = link(&line, &line.key.caller).await.unwrap();
     let (late, _) = link(&line, &line.key.caller).await.unwrap();
     line.world.advance_seconds(599);
-    let pass = portal::redeem(app, &early).await.unwrap();
+    let pass = portal::redeem_link(app, &early).await.unwrap();
     line.world.advance_seconds(1);
-    let refused = portal::redeem(app, &late).await;
+    let refused = portal::redeem_link(app, &late).await;
     assert!(matches!(refused, Err(Error::Conflict { .. })), "{refused:?}");
     line.world.advance_seconds(3_598);
-    assert!(portal::enter(app, &pass).await.unwrap().is_some());
+    assert!(portal::find_session(app, &pass).await.unwrap().is_some());
     line.world.advance_seconds(1);
-    assert!(portal::enter(app, &pass).await.unwrap().is_none());
-    webhooks::forget_once(app).await.unwrap();
+    assert!(portal::find_session(app, &pass).await.unwrap().is_none());
+    webhooks::delete_expired_once(app).await.unwrap();
     assert!(line.world.stored().await["portal_tokens"].is_empty());
 }
 
@@ -63,11 +64,11 @@ async fn links_and_passes_die_with_their_key() {
     let app = &line.world.app;
     let (spare, _) = link(&line, &line.key.caller).await.unwrap();
     let (token, _) = link(&line, &line.key.caller).await.unwrap();
-    let pass = portal::redeem(app, &token).await.unwrap();
+    let pass = portal::redeem_link(app, &token).await.unwrap();
     keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
-    assert!(portal::enter(app, &pass).await.unwrap().is_none());
-    assert!(!portal::is_good(app, &spare).await.unwrap());
-    assert!(portal::redeem(app, &spare).await.is_err());
+    assert!(portal::find_session(app, &pass).await.unwrap().is_none());
+    assert!(!portal::is_link_valid(app, &spare).await.unwrap());
+    assert!(portal::redeem_link(app, &spare).await.is_err());
 }
 
 #[tokio::test]
@@ -76,8 +77,8 @@ async fn a_pass_sees_the_webhooks_of_its_key_and_nothing_else() {
     let app = &line.world.app;
     line.happens("one").await;
     let (token, _) = link(&line, &line.key.caller).await.unwrap();
-    let pass = portal::redeem(app, &token).await.unwrap();
-    let guest = portal::enter(app, &pass).await.unwrap().unwrap().caller;
+    let pass = portal::redeem_link(app, &token).await.unwrap();
+    let guest = portal::find_session(app, &pass).await.unwrap().unwrap().caller;
     let other = line.person.key(new_key()).await;
     let (hidden, _) = create(app, &other.caller, &line.receiver.url, &[]).await.unwrap();
     assert_eq!(webhooks::list(app, &guest).await.unwrap().len(), 1);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::Clock;
 use db::{Engine, params};
 use service::App;
-use service::webhooks::{self, LOOK_AGAIN};
+use service::webhooks::{self, POLL_INTERVAL};
 use testkit::draft::{checking, statement, txn};
 use testkit::receiver::{Receiver, Says};
 use testkit::{Proxy, new_key};
@@ -60,7 +60,7 @@ async fn what_a_process_writes_that_sends_nothing_is_sent_by_another_at_once() {
     let look_again = match line.world.app.db.engine() {
         Engine::Postgres => NEVER,
         // Other processes on a SQLite file are commands that end, and there the server looks.
-        Engine::Sqlite => LOOK_AGAIN,
+        Engine::Sqlite => POLL_INTERVAL,
     };
     let neighbour = line.world.neighbour().await;
     let engine = start(&neighbour, look_again);
@@ -77,7 +77,7 @@ async fn two_running_processes_send_each_event_once() {
     let line = Line::new().await;
     line.only("transaction.created").await;
     let (one, two) = (line.world.neighbour().await, line.world.neighbour().await);
-    let engines = [start(&one, LOOK_AGAIN), start(&two, LOOK_AGAIN)];
+    let engines = [start(&one, POLL_INTERVAL), start(&two, POLL_INTERVAL)];
     for number in 0..40 {
         line.happens(&format!("n{number}")).await;
     }
@@ -213,7 +213,7 @@ async fn a_process_that_lost_its_database_for_a_minute_sends_what_it_missed() {
     let (proxy, url) = Proxy::to(url).await;
     let target = db::Target::postgres(&url).unwrap();
     let cut_off = line.world.neighbour_on(db::Db::open(&target).await.unwrap());
-    let engine = start(&cut_off, LOOK_AGAIN);
+    let engine = start(&cut_off, POLL_INTERVAL);
     line.happens("before").await;
     line.receiver.hears(1).await;
     proxy.cut();
@@ -282,7 +282,7 @@ async fn a_hundred_endpoints_that_hang_delay_none_of_nine_hundred_others() {
         let caller = &keys.last().unwrap().caller;
         create(app, caller, url, &["transaction.created"]).await.unwrap();
     }
-    let engine = start(app, LOOK_AGAIN);
+    let engine = start(app, POLL_INTERVAL);
     for (person, _) in &people {
         let new = txn("2026-03-09", -100, "KROGER #339").id("one");
         person.import(statement([checking("A").with(new)])).await;

@@ -2,8 +2,8 @@
 
 use base::{EventId, Timestamp};
 use service::platform::cursors::Page;
-use service::webhooks::replay::{self, Progress, Replay};
-use service::webhooks::{self, Change, Letter, Status};
+use service::webhooks::replay::{self, Replay, ReplayStatus};
+use service::webhooks::{self, DeliveryDetail, EndpointChange, EndpointStatus};
 use service::{Caller, Error};
 use testkit::new_key;
 use testkit::receiver::Says;
@@ -12,32 +12,32 @@ use super::{Line, is_signed};
 
 const HOUR: u64 = 3_600;
 
-async fn change(line: &Line, change: Change) {
+async fn change(line: &Line, change: EndpointChange) {
     let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
     let update = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
     line.world.app.db.write(update).await.unwrap();
 }
 
-async fn switch(line: &Line, status: Status) {
-    change(line, Change { status: Some(status), ..Change::default() }).await;
+async fn switch(line: &Line, status: EndpointStatus) {
+    change(line, EndpointChange { status: Some(status), ..EndpointChange::default() }).await;
 }
 
 /// So many events of which none arrived: they waited while the endpoint was switched off.
 async fn missed(count: usize) -> Line {
     let line = Line::new().await;
     let filter_types = Some(vec!["transaction.created".to_owned()]);
-    change(&line, Change { filter_types, ..Change::default() }).await;
+    change(&line, EndpointChange { filter_types, ..EndpointChange::default() }).await;
     for number in 0..count {
         line.happens(&format!("n{number}")).await;
     }
-    switch(&line, Status::Disabled).await;
-    switch(&line, Status::Active).await;
+    switch(&line, EndpointStatus::Disabled).await;
+    switch(&line, EndpointStatus::Active).await;
     line
 }
 
-async fn dead(line: &Line, caller: &Caller) -> Vec<Letter> {
+async fn dead(line: &Line, caller: &Caller) -> Vec<DeliveryDetail> {
     let page = Page { cursor: None, limit: 100 };
-    webhooks::failed(&line.world.app, caller, None, page).await.unwrap().letters
+    webhooks::list_failed(&line.world.app, caller, None, page).await.unwrap().deliveries
 }
 
 async fn start(line: &Line, since: Timestamp) -> service::Result<Replay> {
@@ -68,14 +68,14 @@ async fn one_dead_letter_is_sent_again_with_its_id_and_a_fresh_signature() {
     let letter = dead(&line, caller).await.remove(0);
     line.world.advance_seconds(HOUR);
     line.receiver.says([Says::Status(500)]);
-    let first = replay::send_again(app, caller, letter.endpoint, letter.event).await.unwrap();
+    let first = replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
     assert_eq!((first.trigger.as_str(), first.status.as_str()), ("manual", "failed"));
     assert_eq!((first.event_status.as_str(), first.next_at), ("failed", None));
     // It counts for nothing, and nothing repeats it.
     assert_eq!(line.now().await.failing_since, None);
     line.world.advance_seconds(HOUR);
     assert_eq!(line.deliver().await, 0);
-    let second = replay::send_again(app, caller, letter.endpoint, letter.event).await.unwrap();
+    let second = replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
     assert_eq!((second.event_status.as_str(), second.attempt), ("delivered", first.attempt + 1));
     assert!(line.now().await.last_delivery_at.is_some());
     assert!(dead(&line, caller).await.is_empty());
@@ -93,7 +93,7 @@ async fn what_waits_or_is_off_or_gone_or_somebody_elses_is_not_sent_again() {
     let letter = dead(&line, caller).await.remove(0);
     let again = |caller: Caller, event: EventId| {
         let app = line.world.app.clone();
-        async move { replay::send_again(&app, &caller, letter.endpoint, event).await }
+        async move { replay::resend(&app, &caller, letter.endpoint, event).await }
     };
     let other = line.person.key(new_key()).await;
     let found = again(other.caller, letter.event).await;
@@ -102,18 +102,18 @@ async fn what_waits_or_is_off_or_gone_or_somebody_elses_is_not_sent_again() {
     assert!(matches!(found, Err(Error::NotFound(_))), "{found:?}");
 
     line.happens("waits").await;
-    let waiting = webhooks::event(app, caller, letter.event).await.unwrap();
-    assert_eq!(waiting.letters[0].status, "failed");
+    let waiting = webhooks::get_event(app, caller, letter.event).await.unwrap();
+    assert_eq!(waiting.deliveries[0].status, "failed");
     let stored = service::outbox::list(&app.db, caller.user, None, 100).await.unwrap();
     let newest = stored.iter().rfind(|it| it.event_type == "transaction.created").unwrap().id;
     is_conflict(again(caller.clone(), newest).await, "still being tried");
 
-    switch(&line, Status::Disabled).await;
+    switch(&line, EndpointStatus::Disabled).await;
     is_conflict(again(caller.clone(), letter.event).await, "enable it first");
     is_conflict(start(&line, ago(&line, 60)).await, "enable it first");
-    switch(&line, Status::Active).await;
+    switch(&line, EndpointStatus::Active).await;
     line.world.advance_seconds(31 * 24 * HOUR);
-    webhooks::forget_once(app).await.unwrap();
+    webhooks::delete_expired_once(app).await.unwrap();
     is_conflict(again(caller.clone(), letter.event).await, "kept for 30 days");
     assert!(line.receiver.heard().is_empty());
 }
@@ -123,16 +123,16 @@ async fn a_job_sends_each_dead_letter_once_and_tells_how_far_it_is() {
     let line = missed(70).await;
     line.receiver.says((0..3).map(|_| Says::Status(500)));
     let made = start(&line, ago(&line, 60)).await.unwrap();
-    assert_eq!((made.total, made.done, made.progress), (70, 0, Progress::Running));
+    assert_eq!((made.total, made.done, made.status), (70, 0, ReplayStatus::Running));
     is_conflict(start(&line, ago(&line, 60)).await, "already");
     // Nothing more was sent by itself than the step sends.
     assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 64);
     let now = job(&line).await;
-    assert_eq!((now.done, now.delivered, now.progress), (64, 61, Progress::Running));
+    assert_eq!((now.done, now.delivered, now.status), (64, 61, ReplayStatus::Running));
     assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 6);
     assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0);
     let now = job(&line).await;
-    assert_eq!((now.done, now.delivered, now.progress), (70, 67, Progress::Done));
+    assert_eq!((now.done, now.delivered, now.status), (70, 67, ReplayStatus::Done));
     assert_eq!(line.receiver.heard().len(), 70);
     // Those that failed again are dead letters still, and another job takes them.
     assert_eq!(dead(&line, &line.key.caller).await.len(), 3);
@@ -147,8 +147,8 @@ async fn a_job_takes_what_failed_since_its_day_and_no_more_than_thirty() {
     let line = missed(2).await;
     line.world.advance_seconds(48 * HOUR);
     line.happens("later").await;
-    switch(&line, Status::Disabled).await;
-    switch(&line, Status::Active).await;
+    switch(&line, EndpointStatus::Disabled).await;
+    switch(&line, EndpointStatus::Active).await;
     let refused = start(&line, ago(&line, -1)).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     let refused = start(&line, ago(&line, 31 * 86_400)).await;
@@ -157,7 +157,7 @@ async fn a_job_takes_what_failed_since_its_day_and_no_more_than_thirty() {
     webhooks::replay_once(&line.world.app).await.unwrap();
     assert_eq!(line.receiver.heard().len(), 1);
     webhooks::replay_once(&line.world.app).await.unwrap();
-    assert_eq!(job(&line).await.progress, Progress::Done);
+    assert_eq!(job(&line).await.status, ReplayStatus::Done);
     assert_eq!(start(&line, ago(&line, 30 * 86_400)).await.unwrap().total, 2);
     let other = line.person.key(new_key()).await;
     assert!(replay::list(&line.world.app, &other.caller).await.unwrap().is_empty());
@@ -184,9 +184,9 @@ async fn a_job_of_somebody_who_died_is_taken_over_and_an_endpoint_that_is_off_st
 
     let line = missed(2).await;
     start(&line, ago(&line, 60)).await.unwrap();
-    switch(&line, Status::Disabled).await;
+    switch(&line, EndpointStatus::Disabled).await;
     assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0);
-    assert_eq!(job(&line).await.progress, Progress::Stopped);
+    assert_eq!(job(&line).await.status, ReplayStatus::Stopped);
     assert!(line.receiver.heard().is_empty());
 }
 
@@ -197,7 +197,7 @@ async fn who_says_gone_to_a_replay_is_gone() {
     let letter = dead(&line, caller).await.remove(0);
     line.receiver.says([Says::Status(410)]);
     let app = &line.world.app;
-    replay::send_again(app, caller, letter.endpoint, letter.event).await.unwrap();
+    replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
     assert_eq!(line.now().await.disabled_reason.as_deref(), Some("gone"));
 }
 
@@ -212,8 +212,8 @@ async fn an_endpoint_that_hangs_holds_up_no_other_job() {
     let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), hanging.id);
     let since = ago(&line, 60);
     let both = move |tx: &mut db::Tx<'_>| {
-        for status in [Status::Disabled, Status::Active] {
-            let change = Change { status: Some(status), ..Change::default() };
+        for status in [EndpointStatus::Disabled, EndpointStatus::Active] {
+            let change = EndpointChange { status: Some(status), ..EndpointChange::default() };
             webhooks::update(&mine, tx, &caller, id, &change)?;
         }
         replay::start(&mine, tx, &caller, id, since)
@@ -223,7 +223,7 @@ async fn an_endpoint_that_hangs_holds_up_no_other_job() {
     other.says([Says::Hangs, Says::Hangs, Says::Hangs, Says::Hangs]);
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let app = line.world.app.clone();
-    let running = tokio::spawn(webhooks::run_replays(app, webhooks::LOOK_AGAIN, stopped));
+    let running = tokio::spawn(webhooks::run_replays(app, webhooks::POLL_INTERVAL, stopped));
     other.hears(1).await;
     line.receiver.hears(3).await;
     running.abort();

@@ -2,7 +2,7 @@
 
 use service::Result;
 use service::platform::cursors::Page;
-use service::webhooks::{self, Filter};
+use service::webhooks::{self, AttemptFilter};
 use wire::json::Moment;
 use wire::v1::{
     Delivery, DeliveryTest, EventType, EventTypeShape, EventTypes, Pagination, PortalLink, Scope,
@@ -43,9 +43,9 @@ pub(crate) const TEST: Endpoint = Endpoint {
 async fn test(call: Call) -> Result<Answer> {
     let (id, members) = (id(&call)?, call.members(TRY)?);
     let event_type = members.one_of("event_type", &EventType::NAMES)?;
-    let prepare = webhooks::try_out(&call.app, &call.caller, id, event_type.as_deref());
+    let prepare = webhooks::send_test(&call.app, &call.caller, id, event_type.as_deref());
     let (app, caller) = (call.app.clone(), call.caller.clone());
-    let work = move |tx: &mut service::Tx<'_>, tried: webhooks::Tried| {
+    let work = move |tx: &mut service::Tx<'_>, tried: webhooks::SentTest| {
         let it = tried.save(&app, tx, &caller)?;
         let first = Answer::data(&DeliveryTest {
             event_id: it.event.to_string(),
@@ -98,7 +98,7 @@ async fn portal(call: Call) -> Result<Answer> {
     let (app, caller) = (call.app.clone(), call.caller.clone());
     let make = move |tx: &mut service::Tx<'_>| webhooks::portal::create_link(&app, tx, &caller);
     let (token, expires_at) = call.app.db.write(make).await?;
-    let url = format!("{}{}", call.public_url, webhooks::portal::path(&token));
+    let url = format!("{}{}", call.public_url, webhooks::portal::link_path(&token));
     Answer::data(&PortalLink { url, expires_at: Moment(expires_at) })
 }
 
@@ -130,7 +130,7 @@ pub(crate) const LIST: Endpoint = Endpoint {
 
 async fn list(call: Call) -> Result<Answer> {
     let query = &call.query;
-    let filter = Filter {
+    let filter = AttemptFilter {
         endpoint: query.id("endpoint_id")?,
         event: query.id("event_id")?,
         event_type: query.text("event_type")?.map(str::to_owned),
@@ -141,7 +141,7 @@ async fn list(call: Call) -> Result<Answer> {
     if let Some(endpoint) = filter.endpoint {
         webhooks::get(&call.app, &call.caller, endpoint).await?;
     }
-    let listed = webhooks::deliveries(&call.app, &call.caller, &filter, page).await?;
+    let listed = webhooks::list_attempts(&call.app, &call.caller, &filter, page).await?;
     let rows: Vec<Delivery> = listed.attempts.iter().map(Delivery::from).collect();
     let pagination = Pagination {
         count: rows.len(),

@@ -4,7 +4,7 @@ pub(super) mod deliveries;
 
 use base::EndpointId;
 use service::webhooks::{
-    self, Change, DESCRIPTION_LENGTH_MAX, NewEndpoint, Status, URL_LENGTH_MAX,
+    self, DESCRIPTION_LENGTH_MAX, EndpointChange, EndpointStatus, NewEndpoint, URL_LENGTH_MAX,
 };
 use service::{Result, Tx};
 use wire::json::Moment;
@@ -180,11 +180,11 @@ pub(super) const UPDATE: Endpoint = Endpoint {
 async fn update(call: Call) -> Result<Answer> {
     let (id, members) = (id(&call)?, call.members(CHANGED)?);
     let status = members.one_of("status", STATUSES)?;
-    let what = Change {
+    let what = EndpointChange {
         url: members.text("url")?,
         description: description(&members)?,
         filter_types: members.texts("filter_types")?,
-        status: status.as_deref().and_then(Status::parse),
+        status: status.as_deref().and_then(EndpointStatus::parse),
     };
     let (app, caller, url) = (call.app.clone(), call.caller.clone(), what.url.clone());
     let prepare = async {
@@ -246,7 +246,7 @@ async fn rotate(call: Call) -> Result<Answer> {
     call.members(&[])?;
     let (app, caller) = (call.app.clone(), call.caller.clone());
     let work = move |tx: &mut Tx<'_>, ()| {
-        let (secret, until) = webhooks::rotate(&app, tx, &caller, id)?;
+        let (secret, until) = webhooks::rotate_secret(&app, tx, &caller, id)?;
         let with = |secret: Option<String>| {
             Answer::data(&RotatedSecret { secret, previous_secret_expires_at: Moment(until) })
         };

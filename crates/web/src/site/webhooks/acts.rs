@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use http::StatusCode;
-use service::webhooks::{self, Change, Status};
+use service::webhooks::{self, EndpointChange, EndpointStatus};
 
 use super::create::{described, secret_card};
 use super::keeper::{Keeper, KeeperForm, Part};
@@ -31,7 +31,7 @@ pub(super) async fn change(
 ) -> Shown {
     let before = webhooks::get(keeper.app(), keeper.caller(), parse(&id)?).await?;
     let url = form.text("url").to_owned();
-    let change = Change {
+    let change = EndpointChange {
         description: Some(described(form.text("description"))),
         filter_types: Some(form.all("type").map(str::to_owned).collect()),
         url: Some(url.clone()),
@@ -48,21 +48,26 @@ pub(super) async fn change(
 }
 
 pub(super) async fn enable(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
-    set(&keeper, &id, Status::Active, "It is on again and hears of what happens from now.").await
+    set(&keeper, &id, EndpointStatus::Active, "It is on again and hears of what happens from now.")
+        .await
 }
 
 pub(super) async fn disable(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
-    set(&keeper, &id, Status::Disabled, "It is off. Nothing is sent there.").await
+    set(&keeper, &id, EndpointStatus::Disabled, "It is off. Nothing is sent there.").await
 }
 
-async fn set(keeper: &Keeper, id: &str, status: Status, said: &str) -> Shown {
+async fn set(keeper: &Keeper, id: &str, status: EndpointStatus, said: &str) -> Shown {
     let id = parse(id)?;
-    let change = Change { status: Some(status), ..Change::default() };
+    let change = EndpointChange { status: Some(status), ..EndpointChange::default() };
     update(keeper, id, change).await?;
     Ok(keeper.see_other(&format!("/{id}"), said))
 }
 
-async fn update(keeper: &Keeper, id: base::EndpointId, change: Change) -> service::Result<()> {
+async fn update(
+    keeper: &Keeper,
+    id: base::EndpointId,
+    change: EndpointChange,
+) -> service::Result<()> {
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let update = move |tx: &mut service::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
     keeper.app().db.write(update).await.map(|_| ())
@@ -72,7 +77,7 @@ async fn update(keeper: &Keeper, id: base::EndpointId, change: Change) -> servic
 pub(super) async fn rotate(keeper: Keeper, Path(id): Path<String>, _form: KeeperForm) -> Shown {
     let id = parse(&id)?;
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
-    let rotate = move |tx: &mut service::Tx<'_>| webhooks::rotate(&mine, tx, &caller, id);
+    let rotate = move |tx: &mut service::Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
     let (secret, _) = keeper.app().db.write(rotate).await?;
     let endpoint = webhooks::get(keeper.app(), keeper.caller(), id).await?;
     let main = secret_card(&keeper, &endpoint, "The secret is changed", &secret);

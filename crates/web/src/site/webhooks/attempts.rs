@@ -5,7 +5,7 @@ use base::EndpointId;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
-use service::webhooks::{self, Attempt, Endpoint, Filter};
+use service::webhooks::{self, Attempt, AttemptFilter, Endpoint};
 
 use super::exactly;
 use super::keeper::{Keeper, Part};
@@ -20,10 +20,10 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
     let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
     let endpoint = chosen(asked("endpoint"), &endpoints);
     let status = asked("status").filter(|it| it == "failed");
-    let filter = Filter { endpoint, status, ..Filter::default() };
+    let filter = AttemptFilter { endpoint, status, ..AttemptFilter::default() };
     let cursor = asked("cursor");
     let page = Page { cursor: cursor.as_deref(), limit: PAGE };
-    let found = webhooks::deliveries(keeper.app(), keeper.caller(), &filter, page).await?;
+    let found = webhooks::list_attempts(keeper.app(), keeper.caller(), &filter, page).await?;
     let of = filter.endpoint.map(|it| it.to_string()).unwrap_or_default();
     let status = filter.status.as_deref().unwrap_or_default();
     let here = |cursor: &str| {

@@ -57,7 +57,7 @@ async fn make(keeper: &Keeper, typed: &Typed) -> Result<(Endpoint, String)> {
     };
     let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
     let create =
-        move |tx: &mut service::Tx<'_>| webhooks::create_for(&mine, tx, &caller, key, &new);
+        move |tx: &mut service::Tx<'_>| webhooks::create_for_key(&mine, tx, &caller, key, &new);
     keeper.app().db.write(create).await
 }
 

@@ -4,7 +4,7 @@ use axum::extract::Path;
 use base::EventId;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::webhooks::{self, Letter, Story};
+use service::webhooks::{self, DeliveryDetail, EventDetail};
 
 use super::keeper::{Keeper, Part};
 use super::{attempts, exactly};
@@ -13,51 +13,51 @@ use crate::site::trouble::{Shown, Trouble};
 
 pub(super) async fn get(keeper: Keeper, Path(id): Path<String>) -> Shown {
     let id = EventId::parse(&id).map_err(|_| Trouble::not_found())?;
-    let story = webhooks::event(keeper.app(), keeper.caller(), id).await?;
+    let event = webhooks::get_event(keeper.app(), keeper.caller(), id).await?;
     let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
-    let url = |letter: &Letter| {
-        let found = endpoints.iter().find(|it| it.id == letter.endpoint);
+    let url = |delivery: &DeliveryDetail| {
+        let found = endpoints.iter().find(|it| it.id == delivery.endpoint);
         found.map(|it| it.url.clone()).unwrap_or_default()
     };
     let main = html! {
         section.card aria-labelledby="event" {
-            h2 id="event" { (name(&story)) }
+            h2 id="event" { (name(&event)) }
             p.soft { code { (id) } }
-            (payload(&story))
+            (payload(&event))
         }
-        @if !story.letters.is_empty() {
+        @if !event.deliveries.is_empty() {
             section.card aria-labelledby="letters" {
                 h2 id="letters" { "Where it was to go" }
-                ul.rows { @for it in &story.letters { (letter_row(&keeper, it, &url(it))) } }
+                ul.rows { @for it in &event.deliveries { (delivery_row(&keeper, it, &url(it))) } }
             }
         }
         section.card aria-labelledby="attempts" {
             h2 id="attempts" { "Attempts" }
-            (attempts::table(&keeper, &story.attempts))
+            (attempts::table(&keeper, &event.attempts))
         }
     };
     Ok(keeper.page(StatusCode::OK, Part::Attempts, main))
 }
 
-fn name(story: &Story) -> &str {
-    let told = story.told.as_ref().map(|it| it.event_type.as_str());
-    let told = told.or(story.letters.first().map(|it| it.event_type.as_str()));
-    told.or(story.attempts.first().map(|it| it.event_type.as_str())).unwrap_or("Event")
+fn name(event: &EventDetail) -> &str {
+    let payload = event.payload.as_ref().map(|it| it.event_type.as_str());
+    let payload = payload.or(event.deliveries.first().map(|it| it.event_type.as_str()));
+    payload.or(event.attempts.first().map(|it| it.event_type.as_str())).unwrap_or("Event")
 }
 
 /// Exactly what is sent, set out so that it can be read.
-fn payload(story: &Story) -> Markup {
-    let Some(told) = &story.told else {
+fn payload(event: &EventDetail) -> Markup {
+    let Some(payload) = &event.payload else {
         return html! { p { "What it said was kept for 30 days and is gone." } };
     };
-    let shown = match serde_json::from_str(&told.body) {
+    let shown = match serde_json::from_str(&payload.body) {
         Ok(value) => snippet::block("What was sent", &snippet::json(&value)),
-        Err(_) => snippet::text("What was sent", &told.body),
+        Err(_) => snippet::text("What was sent", &payload.body),
     };
-    html! { p.soft { "It happened at " (exactly(told.created_at)) "." } (shown) }
+    html! { p.soft { "It happened at " (exactly(payload.created_at)) "." } (shown) }
 }
 
-pub(super) fn letter_row(keeper: &Keeper, it: &Letter, url: &str) -> Markup {
+pub(super) fn delivery_row(keeper: &Keeper, it: &DeliveryDetail, url: &str) -> Markup {
     let (class, status) = match it.status.as_str() {
         "delivered" => ("good", "Delivered"),
         "failed" => ("warn", "Not delivered"),

@@ -5,8 +5,8 @@ use base::{EndpointId, EventId, Timestamp};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
-use service::webhooks::replay::{self, Progress, Replay};
-use service::webhooks::{self, Endpoint, Letter, Status};
+use service::webhooks::replay::{self, Replay, ReplayStatus};
+use service::webhooks::{self, DeliveryDetail, Endpoint, EndpointStatus};
 use service::{Error, Result};
 
 use super::attempts::{chosen, endpoint_choice};
@@ -30,7 +30,7 @@ pub(super) async fn send(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown 
     let event = EventId::parse(form.text("event")).map_err(|_| Trouble::not_found())?;
     keeper.count().await?;
     let back = format!("/events/{event}");
-    let sent = match replay::send_again(keeper.app(), keeper.caller(), endpoint, event).await {
+    let sent = match replay::resend(keeper.app(), keeper.caller(), endpoint, event).await {
         // It changed since the page was shown.
         Err(Error::Conflict { message, .. }) => {
             return Ok(keeper.see_other(&back, &sentence(&message)));
@@ -78,7 +78,7 @@ async fn show(keeper: &Keeper, query: &str, wrong: &Wrong) -> Shown {
     let endpoint = chosen(asked("endpoint"), &endpoints);
     let cursor = asked("cursor");
     let page = Page { cursor: cursor.as_deref(), limit: PAGE };
-    let found = webhooks::failed(keeper.app(), keeper.caller(), endpoint, page).await?;
+    let found = webhooks::list_failed(keeper.app(), keeper.caller(), endpoint, page).await?;
     let of = endpoint.map(|it| it.to_string()).unwrap_or_default();
     let jobs = replay::list(keeper.app(), keeper.caller()).await?;
     let main = html! {
@@ -93,10 +93,10 @@ async fn show(keeper: &Keeper, query: &str, wrong: &Wrong) -> Shown {
                 (endpoint_choice("endpoint", &endpoints, &of, Some("All endpoints")))
                 button type="submit" { "Show" }
             }
-            @if found.letters.is_empty() {
+            @if found.deliveries.is_empty() {
                 p { "Nothing lies here. Everything was delivered, or is still being tried." }
             } @else {
-                ul.rows { @for it in &found.letters { (row(keeper, it, &endpoints)) } }
+                ul.rows { @for it in &found.deliveries { (row(keeper, it, &endpoints)) } }
             }
             @if let Some(cursor) = &found.next_cursor {
                 @let pairs = [("endpoint", of.as_str()), ("cursor", cursor.as_str())];
@@ -115,7 +115,7 @@ async fn show(keeper: &Keeper, query: &str, wrong: &Wrong) -> Shown {
 
 fn again(keeper: &Keeper, endpoints: &[Endpoint], jobs: &[Replay], wrong: &Wrong) -> Markup {
     let on: Vec<Endpoint> =
-        endpoints.iter().filter(|it| it.status == Status::Active).cloned().collect();
+        endpoints.iter().filter(|it| it.status == EndpointStatus::Active).cloned().collect();
     let today = keeper.app().clock.today().to_string();
     let inner = html! {
         (endpoint_choice("to", &on, "", None))
@@ -142,10 +142,10 @@ fn again(keeper: &Keeper, endpoints: &[Endpoint], jobs: &[Replay], wrong: &Wrong
 }
 
 fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
-    let (class, state) = match it.progress {
-        Progress::Running => ("", "Under way"),
-        Progress::Done => ("good", "Done"),
-        Progress::Stopped => ("warn", "Stopped: the endpoint is off"),
+    let (class, state) = match it.status {
+        ReplayStatus::Running => ("", "Under way"),
+        ReplayStatus::Done => ("good", "Done"),
+        ReplayStatus::Stopped => ("warn", "Stopped: the endpoint is off"),
     };
     html! {
         li {
@@ -163,7 +163,7 @@ fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
 }
 
 /// A button that sends one message again.
-pub(super) fn send_button(keeper: &Keeper, it: &Letter) -> Markup {
+pub(super) fn send_button(keeper: &Keeper, it: &DeliveryDetail) -> Markup {
     let inner = html! {
         input type="hidden" name="endpoint" value=(it.endpoint);
         input type="hidden" name="event" value=(it.event);
@@ -176,8 +176,9 @@ fn url(id: EndpointId, endpoints: &[Endpoint]) -> &str {
     endpoints.iter().find(|it| it.id == id).map_or("", |it| it.url.as_str())
 }
 
-fn row(keeper: &Keeper, it: &Letter, endpoints: &[Endpoint]) -> Markup {
-    let is_on = endpoints.iter().any(|at| at.id == it.endpoint && at.status == Status::Active);
+fn row(keeper: &Keeper, it: &DeliveryDetail, endpoints: &[Endpoint]) -> Markup {
+    let is_on =
+        endpoints.iter().any(|at| at.id == it.endpoint && at.status == EndpointStatus::Active);
     html! {
         li {
             span.what {

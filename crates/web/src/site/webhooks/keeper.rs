@@ -10,8 +10,8 @@ use http::request::Parts;
 use maud::{Markup, html};
 use service::access::{keys, sessions};
 use service::platform::limits;
-use service::webhooks::portal::{self, Pass};
-use service::webhooks::{Endpoint, Status};
+use service::webhooks::portal::{self, PortalSession};
+use service::webhooks::{Endpoint, EndpointStatus};
 use service::{App, Caller, Error};
 
 use crate::Door;
@@ -37,7 +37,7 @@ pub(crate) enum Keeper {
 
 pub(crate) struct Guest {
     door: Door,
-    pass: Pass,
+    pass: PortalSession,
     view: View,
     form_token: String,
     notice: Option<String>,
@@ -86,7 +86,7 @@ async fn guest(parts: &Parts, door: &Door) -> service::Result<Option<Guest>> {
     let Some(token) = cookies::get(&parts.headers, cookies::PORTAL, secure) else {
         return Ok(None);
     };
-    let Some(pass) = portal::enter(&door.app, token).await? else { return Ok(None) };
+    let Some(pass) = portal::find_session(&door.app, token).await? else { return Ok(None) };
     Ok(Some(Guest {
         pass,
         view: View::new(&parts.headers, door),
@@ -245,7 +245,7 @@ impl Guest {
 
 /// Why an endpoint gets nothing, in words; none while it does.
 pub(crate) fn trouble(endpoint: &Endpoint) -> Option<&'static str> {
-    if endpoint.status == Status::Active {
+    if endpoint.status == EndpointStatus::Active {
         return None;
     }
     Some(match endpoint.disabled_reason.as_deref() {
@@ -266,6 +266,6 @@ pub(super) fn has_ended(endpoint: &Endpoint) -> bool {
 /// Whether somebody should look: it was not switched off on purpose.
 pub(crate) fn needs_a_look(endpoint: &Endpoint) -> bool {
     let on_purpose = [Some("manual"), Some(KEY_ENDED)];
-    endpoint.status == Status::Disabled
+    endpoint.status == EndpointStatus::Disabled
         && !on_purpose.contains(&endpoint.disabled_reason.as_deref())
 }

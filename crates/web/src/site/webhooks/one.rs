@@ -4,7 +4,7 @@ use axum::extract::Path;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
-use service::webhooks::{self, Endpoint, Filter, Status, Trial};
+use service::webhooks::{self, AttemptFilter, Endpoint, EndpointStatus, TestResult};
 use wire::v1::EventType;
 
 use super::create::type_boxes;
@@ -26,12 +26,12 @@ pub(super) async fn get(keeper: Keeper, Path(id): Path<String>) -> Shown {
 pub(super) async fn show(
     keeper: &Keeper,
     endpoint: &Endpoint,
-    trial: Option<&Trial>,
+    trial: Option<&TestResult>,
     wrong: &Wrong,
 ) -> Shown {
-    let filter = Filter { endpoint: Some(endpoint.id), ..Filter::default() };
+    let filter = AttemptFilter { endpoint: Some(endpoint.id), ..AttemptFilter::default() };
     let page = Page { cursor: None, limit: RECENT };
-    let recent = webhooks::deliveries(keeper.app(), keeper.caller(), &filter, page).await?;
+    let recent = webhooks::list_attempts(keeper.app(), keeper.caller(), &filter, page).await?;
     let names = keeper.key_names().await?;
     let key = names.get(&endpoint.key).map_or("a key that is gone", String::as_str);
     let all = keeper.at(&format!("/attempts?endpoint={}", endpoint.id));
@@ -79,7 +79,7 @@ fn facts(keeper: &Keeper, endpoint: &Endpoint, key: &str) -> Markup {
     }
 }
 
-fn trying(keeper: &Keeper, endpoint: &Endpoint, trial: Option<&Trial>) -> Markup {
+fn trying(keeper: &Keeper, endpoint: &Endpoint, trial: Option<&TestResult>) -> Markup {
     let options: Vec<(&str, &str)> = EventType::ALL.iter().map(|it| (it.name, it.name)).collect();
     let chosen = trial.map_or("webhook.test", |it| it.event_type.as_str());
     let inner = html! {
@@ -100,7 +100,7 @@ fn trying(keeper: &Keeper, endpoint: &Endpoint, trial: Option<&Trial>) -> Markup
     }
 }
 
-fn outcome(trial: &Trial) -> Markup {
+fn outcome(trial: &TestResult) -> Markup {
     let said = attempts::said(&trial.attempt);
     html! {
         div role="status" {
@@ -165,7 +165,7 @@ fn ending(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
     let act = |verb: &str| keeper.at(&format!("/{}/{verb}", endpoint.id));
     html! {
         section.card aria-labelledby="ending" {
-            @if endpoint.status == Status::Active {
+            @if endpoint.status == EndpointStatus::Active {
                 h2 id="ending" { "Switch it off" }
                 p.soft {
                     "Nothing is sent there until you switch it on again. What waits now is kept under Not \

@@ -15,13 +15,13 @@ use crate::site::{cookies, fields, shell};
 
 /// Whatever fetches a link before the person does only sees this, and uses nothing up.
 pub(super) async fn get(visitor: Visitor, Path(token): Path<String>) -> Shown {
-    if !portal::is_good(&visitor.door.app, &token).await? {
+    if !portal::is_link_valid(&visitor.door.app, &token).await? {
         return Err(over());
     }
     let card = html! {
         h1 { "Webhook portal" }
         p { "This link opens the webhooks of one API key. It works once, within ten minutes." }
-        (fields::form(&portal::path(&token), &visitor.form_token, html! {
+        (fields::form(&portal::link_path(&token), &visitor.form_token, html! {
             button.primary type="submit" { "Open the portal" }
         }))
     };
@@ -33,14 +33,14 @@ pub(super) async fn open(
     Path(token): Path<String>,
     _: DoorForm,
 ) -> Shown {
-    let pass = match portal::redeem(&door.app, &token).await {
+    let pass = match portal::redeem_link(&door.app, &token).await {
         Err(service::Error::Conflict { .. }) => return Err(over()),
         other => other?,
     };
     let public_url = &door.settings.public_url;
     let mut response = shell::go_on(public_url, PORTAL, "");
     let secure = cookies::is_secure(public_url);
-    let line = cookies::set(cookies::PORTAL, &pass, Some(portal::PASS_SECONDS), secure);
+    let line = cookies::set(cookies::PORTAL, &pass, Some(portal::SESSION_SECONDS), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     Ok(response)
 }
@@ -58,7 +58,7 @@ pub(super) async fn leave(
 ) -> Result<Response, Trouble> {
     let secure = cookies::is_secure(&door.settings.public_url);
     if let Some(token) = cookies::get(&headers, cookies::PORTAL, secure) {
-        portal::leave(&door.app, token).await?;
+        portal::end_session(&door.app, token).await?;
     }
     let said = "A new link opens it again.";
     let mut response =

@@ -92,7 +92,7 @@ impl Scene {
         let new = NewEndpoint { url, description: None, filter_types: Vec::new() };
         let create = {
             let (app, caller, key) = (app.clone(), caller.clone(), key.id);
-            move |tx: &mut service::Tx<'_>| webhooks::create_for(&app, tx, &caller, key, &new)
+            move |tx: &mut service::Tx<'_>| webhooks::create_for_key(&app, tx, &caller, key, &new)
         };
         let (endpoint, _) = app.db.write(create).await.unwrap();
         let mut guest = enter(&world, "robin@example.com").await;

@@ -256,7 +256,7 @@ async fn what_was_not_delivered_is_sent_again_alone_or_together() {
 async fn guest(desk: &Desk) -> (Browser, String) {
     let (mine, caller) = (desk.world.app.clone(), desk.key.caller.clone());
     let made = desk.world.app.db.write(move |tx| portal::create_link(&mine, tx, &caller)).await;
-    let path = portal::path(&made.unwrap().0);
+    let path = portal::link_path(&made.unwrap().0);
     let mut browser = Browser::new(&desk.world);
     let page = browser.get(&path).await.good();
     let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();

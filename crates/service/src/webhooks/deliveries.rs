@@ -1,4 +1,4 @@
-//! What was told to whom: one event and how it stands at each endpoint, and what was given up.
+//! What was payload to whom: one event and how it stands at each endpoint, and what was given up.
 
 use base::{EndpointId, EventId, KeyId, Timestamp};
 use db::params;
@@ -10,7 +10,7 @@ use crate::{App, Caller, Error, Result};
 
 /// One event for one endpoint.
 #[derive(Debug, Clone)]
-pub struct Letter {
+pub struct DeliveryDetail {
     pub endpoint: EndpointId,
     pub event: EventId,
     pub event_type: String,
@@ -23,7 +23,7 @@ pub struct Letter {
 
 /// An event as receivers get it.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct EventPayload {
     pub id: EventId,
     pub event_type: String,
     pub created_at: Timestamp,
@@ -32,48 +32,49 @@ pub struct Told {
 
 /// An event, and who was to hear of it.
 #[derive(Debug, Clone)]
-pub struct Story {
+pub struct EventDetail {
     /// Payloads are kept for thirty days, what came of them for ninety.
-    pub told: Option<Told>,
-    pub letters: Vec<Letter>,
+    pub payload: Option<EventPayload>,
+    pub deliveries: Vec<DeliveryDetail>,
     pub attempts: Vec<attempts::Attempt>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Failed {
-    pub letters: Vec<Letter>,
+pub struct FailedPage {
+    pub deliveries: Vec<DeliveryDetail>,
     pub next_cursor: Option<String>,
 }
 
 /// One event. To a key it is there only if one of the key's endpoints was to hear of it.
-pub async fn event(app: &App, caller: &Caller, id: EventId) -> Result<Story> {
+pub async fn get_event(app: &App, caller: &Caller, id: EventId) -> Result<EventDetail> {
     let key = whose(caller)?;
     let (all, nobody) = scope(key);
-    let letters = app.db.all(OF_EVENT, params![caller.user, id, all, nobody], read).await?;
-    let filter = attempts::Filter { event: Some(id), ..attempts::Filter::default() };
+    let deliveries = app.db.all(OF_EVENT, params![caller.user, id, all, nobody], read).await?;
+    let filter = attempts::AttemptFilter { event: Some(id), ..attempts::AttemptFilter::default() };
     let newest = Page { cursor: None, limit: cursors::LIMIT_MAX };
     let attempts = attempts::list(app, caller, &filter, newest).await?.attempts;
-    let concerns = key.is_none() || !letters.is_empty() || !attempts.is_empty();
-    let told = app.db.first(EVENT, params![caller.user, id], |row| read_told(id, row)).await?;
-    if !concerns || (told.is_none() && letters.is_empty() && attempts.is_empty()) {
+    let concerns = key.is_none() || !deliveries.is_empty() || !attempts.is_empty();
+    let payload =
+        app.db.first(EVENT, params![caller.user, id], |row| read_payload(id, row)).await?;
+    if !concerns || (payload.is_none() && deliveries.is_empty() && attempts.is_empty()) {
         return Err(Error::NotFound("event"));
     }
-    Ok(Story { told, letters, attempts })
+    Ok(EventDetail { payload, deliveries, attempts })
 }
 
 /// The dead letters: deliveries that nobody tries any more, the newest event first.
-pub async fn failed(
+pub async fn list_failed(
     app: &App,
     caller: &Caller,
     endpoint: Option<EndpointId>,
     page: Page<'_>,
-) -> Result<Failed> {
+) -> Result<FailedPage> {
     let key = whose(caller)?;
     let text = format!("{endpoint:?} {key:?}");
     let list = cursors::Scope { user: caller.user, list: "dead letters", filter: &text };
     let now = app.clock.now();
     let (event, at) = match page.cursor {
-        Some(cursor) => place(&app.cursors.open(&list, now, cursor)?)?,
+        Some(cursor) => parse_cursor(&app.cursors.open(&list, now, cursor)?)?,
         None => (EventId::from_bytes([0xff; 16]), EndpointId::from_bytes([0xff; 16])),
     };
     let (all, nobody) = scope(key);
@@ -81,20 +82,20 @@ pub async fn failed(
     let only = endpoint.unwrap_or(EndpointId::from_bytes([0; 16]));
     let limit = page.limit as i64 + 1;
     let values = params![caller.user, event, at, all, nobody, one, only, limit];
-    let mut letters = app.db.all(FAILED, values, read).await?;
-    let more = letters.len() > page.limit;
-    letters.truncate(page.limit);
-    let next_cursor = match letters.last().filter(|_| more) {
+    let mut deliveries = app.db.all(FAILED, values, read).await?;
+    let more = deliveries.len() > page.limit;
+    deliveries.truncate(page.limit);
+    let next_cursor = match deliveries.last().filter(|_| more) {
         Some(it) => {
-            let place = [&it.event.as_bytes()[..], &it.endpoint.as_bytes()[..]].concat();
-            Some(app.cursors.seal(&list, now, &app.entropy, &place)?)
+            let position = [&it.event.as_bytes()[..], &it.endpoint.as_bytes()[..]].concat();
+            Some(app.cursors.seal(&list, now, &app.entropy, &position)?)
         }
         None => None,
     };
-    Ok(Failed { letters, next_cursor })
+    Ok(FailedPage { deliveries, next_cursor })
 }
 
-fn place(bytes: &[u8]) -> Result<(EventId, EndpointId)> {
+fn parse_cursor(bytes: &[u8]) -> Result<(EventId, EndpointId)> {
     let other = || Error::internal("a cursor of another shape");
     let (event, endpoint) = bytes.split_at_checked(16).ok_or_else(other)?;
     let event = <[u8; 16]>::try_from(event).map_err(|_| other())?;
@@ -107,8 +108,8 @@ pub(super) fn scope(key: Option<KeyId>) -> (&'static str, KeyId) {
     (attempts::said(key.is_none()), key.unwrap_or(KeyId::from_bytes([0; 16])))
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Letter> {
-    Ok(Letter {
+fn read(row: &db::Row<'_>) -> db::Result<DeliveryDetail> {
+    Ok(DeliveryDetail {
         endpoint: row.get(0)?,
         event: row.get(1)?,
         event_type: row.get(2)?,
@@ -119,11 +120,11 @@ fn read(row: &db::Row<'_>) -> db::Result<Letter> {
     })
 }
 
-fn read_told(id: EventId, row: &db::Row<'_>) -> db::Result<Told> {
+fn read_payload(id: EventId, row: &db::Row<'_>) -> db::Result<EventPayload> {
     let (name, data, at): (String, &str, Timestamp) = (row.get(0)?, row.get(1)?, row.get(2)?);
     let body = envelope(id, &name, at, data);
     let body = String::from_utf8_lossy(&body).into_owned();
-    Ok(Told { id, event_type: name, created_at: at, body })
+    Ok(EventPayload { id, event_type: name, created_at: at, body })
 }
 
 macro_rules! select {

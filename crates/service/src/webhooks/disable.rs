@@ -4,7 +4,7 @@ use base::{EndpointId, KeyId, Timestamp, UserId};
 use db::params;
 use wire::v1::Event;
 
-use super::Reason;
+use super::DisabledReason;
 use crate::platform::audit::{self, Actor, Note};
 use crate::{App, Error, Result, Tx, outbox};
 
@@ -13,22 +13,27 @@ const ENDED_MAX: i64 = 1_000;
 
 /// An endpoint and whose it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Named {
+pub(super) struct EndpointRef {
     pub(super) user: UserId,
     pub(super) key: KeyId,
     pub(super) id: EndpointId,
 }
 
 /// Nothing more is sent there; what waits becomes a dead letter, and the key's other endpoints are told.
-pub(super) fn disable(app: &App, tx: &mut Tx<'_>, it: &Named, reason: Reason) -> Result<()> {
+pub(super) fn disable(
+    app: &App,
+    tx: &mut Tx<'_>,
+    it: &EndpointRef,
+    reason: DisabledReason,
+) -> Result<()> {
     let now = app.clock.now();
     if tx.execute(DISABLE, params![it.user, it.id, reason.as_str(), now])? == 0 {
         return Ok(());
     }
-    stop(app, tx, it.user, it.id, now)?;
+    fail_pending(app, tx, it.user, it.id, now)?;
     let details = match reason {
-        Reason::Gone => "Disabled a webhook endpoint: it says that it is gone",
-        Reason::KeyEnded => "Disabled a webhook endpoint: its key has ended",
+        DisabledReason::Gone => "Disabled a webhook endpoint: it says that it is gone",
+        DisabledReason::KeyEnded => "Disabled a webhook endpoint: its key has ended",
         _ => "Disabled a webhook endpoint: nothing has arrived there for five days",
     };
     let note = Note::new(Actor::system(), "webhook.disable", details).about(it.id);
@@ -39,7 +44,7 @@ pub(super) fn disable(app: &App, tx: &mut Tx<'_>, it: &Named, reason: Reason) ->
 }
 
 /// What waits for it goes to the dead letters, and what stands in line in this process is not sent.
-pub(super) fn stop(
+pub(super) fn fail_pending(
     app: &App,
     tx: &mut Tx<'_>,
     user: UserId,
@@ -47,36 +52,37 @@ pub(super) fn stop(
     now: Timestamp,
 ) -> Result<()> {
     tx.execute(STOP, params![user, id, now])?;
-    recall(app, tx, id);
+    invalidate_queue(app, tx, id);
     Ok(())
 }
 
 /// What stands in line for it in this process looks at it anew, once this is kept.
-pub(super) fn recall(app: &App, tx: &mut Tx<'_>, id: EndpointId) {
-    let seats = app.post.seats.clone();
-    tx.on_commit(move || seats.recall(id));
+pub(super) fn invalidate_queue(app: &App, tx: &mut Tx<'_>, id: EndpointId) {
+    let limiter = app.webhooks.limiter.clone();
+    tx.on_commit(move || limiter.invalidate(id));
 }
 
 /// The endpoints of a key that is revoked.
-pub(crate) fn end_of_key(app: &App, tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
+pub(crate) fn disable_for_key(app: &App, tx: &mut Tx<'_>, user: UserId, key: KeyId) -> Result<()> {
     let ids: Vec<EndpointId> = tx.all(OF_KEY, params![user, key], |row| row.get(0))?;
     for id in ids {
-        disable(app, tx, &Named { user, key, id }, Reason::KeyEnded)?;
+        disable(app, tx, &EndpointRef { user, key, id }, DisabledReason::KeyEnded)?;
     }
     Ok(())
 }
 
 /// The endpoints of keys whose time is over; and what was written for an endpoint while it was being switched off, and
 /// would wait there for ever. A background step.
-pub async fn end_once(app: &App) -> Result<usize> {
+pub async fn disable_ended_once(app: &App) -> Result<usize> {
     let mine = app.clone();
     let end = move |tx: &mut Tx<'_>| {
         let now = mine.clock.now();
-        let read =
-            |row: &db::Row<'_>| Ok(Named { user: row.get(0)?, key: row.get(1)?, id: row.get(2)? });
-        let ended: Vec<Named> = tx.all(ENDED, params![now, ENDED_MAX], read)?;
+        let read = |row: &db::Row<'_>| {
+            Ok(EndpointRef { user: row.get(0)?, key: row.get(1)?, id: row.get(2)? })
+        };
+        let ended: Vec<EndpointRef> = tx.all(ENDED, params![now, ENDED_MAX], read)?;
         for it in &ended {
-            disable(&mine, tx, it, Reason::KeyEnded)?;
+            disable(&mine, tx, it, DisabledReason::KeyEnded)?;
         }
         let stranded = tx.execute(STRANDED, params![now])?;
         Ok::<_, Error>(ended.len() + stranded as usize)

@@ -1,7 +1,7 @@
 //! Endpoints and keys that change, break and end while events happen.
 
 use service::access::keys::NewKey;
-use service::webhooks::{self, Endpoint, Status};
+use service::webhooks::{self, Endpoint, EndpointStatus};
 use service::{Error, Scopes};
 use testkit::new_key;
 use testkit::receiver::{Receiver, Says};
@@ -13,7 +13,7 @@ use super::{Line, body, create, is_signed};
 
 async fn rotate(line: &Line) -> service::Result<String> {
     let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
-    let rotate = move |tx: &mut db::Tx<'_>| webhooks::rotate(&mine, tx, &caller, id);
+    let rotate = move |tx: &mut db::Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
     line.world.app.db.write(rotate).await.map(|it| it.0)
 }
 
@@ -127,21 +127,24 @@ async fn an_endpoint_ends_with_its_key_and_what_waits_becomes_dead_letters() {
     line.happens("one").await;
     service::access::keys::revoke(app, &line.person.caller, line.key.id).await.unwrap();
     line.world.advance_seconds(60);
-    assert!(webhooks::end_once(app).await.unwrap() > 0);
+    assert!(webhooks::disable_ended_once(app).await.unwrap() > 0);
     assert_eq!(waiting(app).await, 0);
     for id in [line.endpoint.id, of_brief.id] {
         let now = webhooks::get(app, &line.person.caller, id).await.unwrap();
         assert_eq!(
             (now.status, now.disabled_reason.as_deref()),
-            (Status::Disabled, Some("key_ended"))
+            (EndpointStatus::Disabled, Some("key_ended"))
         );
         let (mine, caller) = (app.clone(), line.person.caller.clone());
-        let on = webhooks::Change { status: Some(Status::Active), ..webhooks::Change::default() };
+        let on = webhooks::EndpointChange {
+            status: Some(EndpointStatus::Active),
+            ..webhooks::EndpointChange::default()
+        };
         let enable = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &on);
         let refused = app.db.write(enable).await.unwrap_err().to_string();
         assert!(refused.contains("its key has ended"), "{refused}");
     }
-    assert_eq!(webhooks::end_once(app).await.unwrap(), 0);
+    assert_eq!(webhooks::disable_ended_once(app).await.unwrap(), 0);
 }
 
 /// Written for an endpoint by somebody who did not see yet that it was being switched off.
@@ -157,7 +160,7 @@ async fn what_is_stranded_at_an_endpoint_that_is_off_becomes_a_dead_letter() {
     line.world.app.db.write(off).await.unwrap();
     assert_eq!(line.deliver().await, 0);
     let count = waiting(&line.world.app).await;
-    assert_eq!(webhooks::end_once(&line.world.app).await.unwrap(), count as usize);
+    assert_eq!(webhooks::disable_ended_once(&line.world.app).await.unwrap(), count as usize);
     assert_eq!((count > 0, waiting(&line.world.app).await), (true, 0));
 }
 

@@ -2,7 +2,7 @@
 
 use base::KeyId;
 use db::Tx;
-use service::webhooks::{self, Change, LOOK_AGAIN, Status};
+use service::webhooks::{self, EndpointChange, EndpointStatus, POLL_INTERVAL};
 use testkit::receiver::Says;
 
 use super::Line;
@@ -44,7 +44,7 @@ async fn counted(line: &Line, status: &str) -> i64 {
 async fn when_a_process_stops_they_are_sent_by_the_next_at_once() {
     let (line, engine) = queue(Says::Hangs).await;
     let next = line.world.neighbour().await;
-    let next = start(&next, LOOK_AGAIN);
+    let next = start(&next, POLL_INTERVAL);
     engine.stop.send(true).unwrap();
     line.receiver.hears(41).await;
     next.end().await;
@@ -74,7 +74,8 @@ async fn who_waited_for_too_long_does_not_set_out_before_it_is_claimed_again() {
 async fn when_their_endpoint_is_switched_off_they_are_not_sent() {
     let (line, engine) = queue(Says::Holds).await;
     let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
-    let off = Change { status: Some(Status::Disabled), ..Change::default() };
+    let off =
+        EndpointChange { status: Some(EndpointStatus::Disabled), ..EndpointChange::default() };
     let update = move |tx: &mut Tx<'_>| webhooks::update(&mine, tx, &caller, id, &off);
     line.world.app.db.write(update).await.unwrap();
     line.receiver.lets_go();
@@ -90,7 +91,7 @@ async fn when_their_endpoint_is_switched_off_they_are_not_sent() {
 async fn when_their_secret_changes_they_are_signed_with_both() {
     let (line, engine) = queue(Says::Holds).await;
     let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
-    let rotate = move |tx: &mut Tx<'_>| webhooks::rotate(&mine, tx, &caller, id);
+    let rotate = move |tx: &mut Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
     line.world.app.db.write(rotate).await.unwrap();
     line.receiver.lets_go();
     line.receiver.hears(41).await;

@@ -1,0 +1,56 @@
+//! One attempt: a signed HTTP request to an endpoint, and what the receiver answered.
+
+use std::time::Duration;
+
+use net::{Failure, Limits, Outgoing};
+
+use super::claim::Delivery;
+use super::settle::Outcome;
+use super::signatures::sign;
+use crate::App;
+
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(5),
+    whole: Duration::from_secs(15),
+    body_max: 64 * 1_024,
+};
+/// Bytes of a receiver's answer that are kept and shown to the owner of the endpoint.
+const RESPONSE_KEPT: usize = 1_024;
+
+/// Sends one delivery and returns what came of it. Nothing is written.
+pub(super) async fn send(app: &App, delivery: Delivery) -> Outcome {
+    let at = app.clock.now();
+    let id = delivery.event.to_string();
+    let signature = sign(&delivery.to.secrets, &id, at, &delivery.body);
+    let request = Outgoing::post(delivery.to.url.clone(), delivery.body.clone())
+        .header("content-type", "application/json")
+        .header("webhook-id", id)
+        .header("webhook-timestamp", at.as_second().to_string())
+        .header("webhook-signature", signature)
+        // Endpoints of different people never share a connection.
+        .reusing(delivery.to.id.to_string());
+    let reply = match &app.webhooks.door {
+        Some(door) => door.send(request, LIMITS).await,
+        None => Err(Failure::Tls),
+    };
+    let duration_ms = (app.clock.now().as_microsecond() - at.as_microsecond()).max(0) / 1_000;
+    let mut outcome = Outcome::new(delivery, at, duration_ms);
+    match reply {
+        Ok(reply) => {
+            let is_success = (200..300).contains(&reply.status);
+            outcome.code = Some(i64::from(reply.status));
+            outcome.body = Some(shorten(&reply.body));
+            outcome.retry_after = reply.header("retry-after").map(str::to_owned);
+            outcome.error = reply.flaw().filter(|_| !is_success).map(Failure::word);
+            outcome.is_success = is_success;
+        }
+        Err(failure) => outcome.error = Some(failure.word()),
+    }
+    outcome
+}
+
+/// The beginning of an answer, as text that both databases can store.
+fn shorten(body: &[u8]) -> String {
+    let end = body.len().min(RESPONSE_KEPT);
+    String::from_utf8_lossy(&body[..end]).replace('\0', "\u{fffd}")
+}
