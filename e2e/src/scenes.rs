@@ -22,7 +22,7 @@ pub fn each(mut show: impl FnMut(&str, &Browser)) {
 pub fn setup_code(program: &Program) -> String {
     crate::until("the setup code is in the log", || {
         let log = program.log();
-        let line = log.lines().find(|it| it.contains("nobody has an account yet"))?;
+        let line = log.lines().find(|it| it.contains("no account exists yet"))?;
         let line: Value = serde_json::from_str(line).ok()?;
         line["code"].as_str().map(str::to_owned)
     })

@@ -150,7 +150,7 @@ fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
 }
 
 fn make_folder(folder: &Path, owner: Option<Owner>) -> Result<()> {
-    let context = || format!("cannot make the folder {}", folder.display());
+    let context = || format!("cannot create the folder {}", folder.display());
     DirBuilder::new().mode(0o700).create(folder).with_context(context)?;
     if let Some(Owner { user, group }) = owner {
         chown(folder, Some(user), Some(group)).with_context(context)?;

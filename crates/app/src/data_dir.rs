@@ -1,4 +1,4 @@
-//! The data directory: the installation key, the lock, and files that nobody else may read.
+//! The data directory: the installation key, the lock, and files readable by their owner only.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -13,21 +13,21 @@ use crate::config::Config;
 
 const ADDRESS: &str = "address";
 
-/// Makes the folder, for its owner alone, unless it is there.
+/// Creates the folder, accessible to its owner only, if it does not exist.
 pub(crate) fn make(path: &Path) -> Result<()> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .with_context(|| format!("cannot make the data directory {}", path.display()))
+        .with_context(|| format!("cannot create the data directory {}", path.display()))
 }
 
 pub(crate) fn database_file(config: &Config) -> PathBuf {
     config.data_dir.join("evenkeel.db")
 }
 
-/// SQLite would make the file readable for everyone; made empty by us, it and its companions are
-/// not.
+/// Creates the database file readable by its owner only. SQLite would make it readable by everyone, and gives its
+/// journal files the same permissions.
 pub(crate) fn make_database_file(config: &Config) -> Result<()> {
     if config.database_url.is_some() {
         return Ok(());
@@ -37,7 +37,7 @@ pub(crate) fn make_database_file(config: &Config) -> Result<()> {
     made.map(drop).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Where the server of this directory was last reached, for commands that print an address.
+/// The address where the server of this directory last listened, for commands that print one.
 pub(crate) fn remember_address(config: &Config, web_url: &str) -> Result<()> {
     make(&config.data_dir)?;
     write_private(&config.data_dir.join(ADDRESS), web_url.as_bytes())
@@ -51,7 +51,7 @@ pub(crate) fn key_file(config: &Config) -> PathBuf {
     config.data_dir.join("installation.key")
 }
 
-/// The installation's key: the one that is set, else the one in the file, if there is any.
+/// The installation key from the settings or from its file, if there is one.
 pub(crate) fn find_key(config: &Config) -> Result<Option<Key>> {
     if let Some(key) = &config.installation_key {
         return Ok(Some(key.clone()));
@@ -73,7 +73,7 @@ pub(crate) fn find_key(config: &Config) -> Result<Option<Key>> {
     }
 }
 
-/// The same, made at first use.
+/// The installation key, created at first use.
 pub(crate) fn find_or_make_key(config: &Config) -> Result<Key> {
     if let Some(key) = find_key(config)? {
         return Ok(key);
@@ -81,10 +81,10 @@ pub(crate) fn find_or_make_key(config: &Config) -> Result<Key> {
     let path = key_file(config);
     let text = format!("{}\n", Key::generate(&Entropy::System).to_hex());
     write_once(&path, text.as_bytes())?;
-    find_key(config)?.with_context(|| format!("{} is gone again", path.display()))
+    find_key(config)?.with_context(|| format!("{} was deleted by another process", path.display()))
 }
 
-/// Held by the one process that serves this data directory, and let go however it ends.
+/// The lock of the one process that serves this data directory, released when the process ends.
 pub(crate) struct Lock(
     #[expect(dead_code, reason = "the lock lasts as long as the file is open")] File,
 );
@@ -116,17 +116,17 @@ pub(crate) fn lock(config: &Config) -> Result<Lock> {
     Ok(Lock(file))
 }
 
-/// Writes a file for its owner alone, all of it or none.
+/// Writes a file readable by its owner only, atomically.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = write_temporary(path, bytes)?;
     fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Writes a file for its owner alone, unless it is there: of two first starts at once, both take
-/// what one of them wrote.
+/// Writes a file readable by its owner only, unless it exists: of two first starts at once, both use the file that one
+/// of them wrote.
 pub(crate) fn write_once(path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = write_temporary(path, bytes)?;
-    // A link, unlike a rename, does not replace.
+    // A link fails if the name exists, while a rename would replace the file.
     let linked = fs::hard_link(&temporary, path);
     let _ = fs::remove_file(&temporary);
     match linked {
@@ -144,7 +144,7 @@ fn write_temporary(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     Ok(temporary)
 }
 
-/// A new file beside `path`, to be given its name once it is whole.
+/// A temporary file beside `path`, renamed once it is complete.
 pub(crate) fn create_temporary(path: &Path) -> Result<(PathBuf, File)> {
     let mut name = path.file_name().context("the file needs a name")?.to_owned();
     name.push(format!(".{}.new", std::process::id()));
@@ -155,7 +155,7 @@ pub(crate) fn create_temporary(path: &Path) -> Result<(PathBuf, File)> {
     Ok((temporary, file))
 }
 
-/// A folder that goes away with us.
+/// A temporary folder, deleted when dropped.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -163,7 +163,7 @@ impl Scratch {
         let [a, b, c, d]: [u8; 4] = Entropy::System.bytes();
         let path = std::env::temp_dir().join(format!("evenkeel-demo-{a:02x}{b:02x}{c:02x}{d:02x}"));
         let made = DirBuilder::new().mode(0o700).create(&path);
-        made.with_context(|| format!("cannot make the folder {}", path.display()))?;
+        made.with_context(|| format!("cannot create the folder {}", path.display()))?;
         Ok(Scratch(path))
     }
 

@@ -2,19 +2,19 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// More than any server here needs, where the system sets no limit.
+/// The limit used where the system sets none.
 const UNLIMITED: u64 = 1 << 20;
 
-/// How many connections may be open at once: what the operator wants, but at most half of the files that this process
-/// may open. Raises the process's own limit as far as the system allows.
+/// How many connections may be open at once: the operator's setting, but at most half of the process's limit of open
+/// files, which is raised as far as the system allows.
 pub(crate) fn connections_max(wanted: usize) -> usize {
     let connections = within(wanted, raised());
     if connections < wanted {
         tracing::warn!(
             wanted,
             connections,
-            "server.connections is lowered to half of the open files this process may have; raise \
-             the limit (ulimit -n, or LimitNOFILE in systemd) to serve more at once"
+            "server.connections exceeds half of the open file limit and is lowered; raise the \
+                limit with ulimit -n, or LimitNOFILE in systemd"
         );
     }
     connections
@@ -24,7 +24,7 @@ fn within(wanted: usize, files: u64) -> usize {
     wanted.min(usize::try_from(files / 2).unwrap_or(usize::MAX)).max(1)
 }
 
-/// Raises the soft limit of open files to the hard one, and returns what it is now.
+/// Raises the soft limit of open files to the hard limit, and returns it.
 fn raised() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let hard = limit.maximum.unwrap_or(UNLIMITED);

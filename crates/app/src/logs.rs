@@ -6,10 +6,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::Config;
 
-/// Libraries that speak of every packet at these levels would drown what we say.
+/// Log levels of libraries that would otherwise log every packet.
 const QUIET: &str = "h2=warn,hyper=warn,hyper_util=warn,rustls=warn,rustls_platform_verifier=off,tokio_postgres=warn";
 
-/// A command that does one thing and ends says only what went wrong, unless asked for more.
+/// Short commands log warnings and errors only, unless configured otherwise.
 pub(crate) fn start(config: &Config, one_off: bool) {
     let level = if one_off && !config.log_level_given { "warn" } else { &config.log_level };
     let filter = EnvFilter::new(format!("{level},{QUIET}"));
@@ -26,16 +26,12 @@ pub(crate) fn start(config: &Config, one_off: bool) {
     }
     if config.is_password_exposed {
         tracing::warn!(
-            "everyone on this machine can read the password in --database-url; set \
-             EVENKEEL_DATABASE__URL or use --database-url-file instead"
+            "everyone on this machine can see the password in --database-url; set \
+                EVENKEEL_DATABASE__URL or use --database-url-file instead"
         );
     }
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(
-            place,
-            "a part of the program failed: {}",
-            panic.payload_as_str().unwrap_or("no reason given")
-        );
+        tracing::error!(place, "panic: {}", panic.payload_as_str().unwrap_or("no reason given"));
     }));
 }

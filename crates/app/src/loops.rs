@@ -1,5 +1,5 @@
-//! Background loops: each calls one step on an interval, with a bound. A step that fails or panics is logged and
-//! counted, and the loop goes on; readiness tells when one does not.
+//! Background loops: each calls one step at an interval, with a time limit. A step that fails or panics is logged and
+//! counted, and the loop continues; readiness reports a loop that has stopped.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -16,15 +16,15 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-/// People whose figures one step works out; the next step comes a second later.
+/// People whose derived data one step recomputes; the next step follows a second later.
 const PEOPLE_A_STEP: usize = 50;
-/// Buckets of search text that one step packs; the next step comes a second later.
+/// Buckets of search text that one step packs; the next step follows a second later.
 const BUCKETS_A_STEP: usize = 2_000;
-/// A step that takes longer is given up; the next one starts afresh.
+/// The time limit of a step. A step that takes longer is dropped, and the next one starts.
 const STEP_MAX: Duration = Duration::from_secs(60);
-/// Servers that are asked for accounts may take minutes, because they ask banks first.
+/// The time limit of a sync step: SimpleFIN servers ask banks first, which takes minutes.
 const ASKING_MAX: Duration = Duration::from_secs(900);
-/// A busy machine may be this late before a loop counts as dead.
+/// How late a loop may be on a busy machine before it counts as stopped.
 const SLACK: Duration = Duration::from_secs(60);
 /// After a panic the next step waits a second, twice as long after each further one, and at most this long.
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
@@ -39,7 +39,7 @@ impl Loops {
         Loops { tasks: JoinSet::new(), stop }
     }
 
-    /// The loops of every server.
+    /// Starts the loops of every server.
     pub(crate) fn start_all(&mut self, app: &App) {
         self.start(
             "save key usage",
@@ -47,11 +47,11 @@ impl Loops {
             app,
             |app| async move { keys::save_usage_once(&app).await },
         );
-        self.start("forget request marks", 30, app, |app| async move {
+        self.start("delete old rate limit counters", 30, app, |app| async move {
             limits::forget_once(&app).await
         });
         let mut is_first = true;
-        self.start("wake for a new day", 60, app, move |app| {
+        self.start("queue recomputes for a new day", 60, app, move |app| {
             let is_first = std::mem::take(&mut is_first);
             async move {
                 let for_method =
@@ -59,31 +59,34 @@ impl Loops {
                 Ok(for_method + insights::pipeline::wake_once(&app).await?)
             }
         });
-        self.start("work out insights", 1, app, |app| async move {
+        self.start("recompute insights", 1, app, |app| async move {
             let mut done = 0;
             while done < PEOPLE_A_STEP && insights::pipeline::run_once(&app).await? > 0 {
                 done += 1;
             }
             Ok(done)
         });
-        self.start("pack texts for search", 1, app, pack_texts);
+        self.start("pack text for search", 1, app, pack_texts);
         self.start("forget sessions", 3_600, app, |app| async move {
             Ok(sessions::forget_once(&app).await? + devices::forget_once(&app).await?)
         });
-        self.start("forget what was left at the door", 300, app, |app| async move {
+        self.start("delete expired sign-in data", 300, app, |app| async move {
             let at_the_door = sign_ins::forget_once(&app).await?;
             let unanswered = passkeys::forget_once(&app).await?;
             Ok(at_the_door + unanswered + invitations::forget_once(&app).await?)
         });
-        self.start("forget what apps no longer hold", 3_600, app, |app| async move {
+        self.start("delete expired OAuth tokens", 3_600, app, |app| async move {
             oauth::forget_once(&app).await
         });
-        self.start("carry out what was approved", 1, app, |app| async move {
+        self.start("execute approved actions", 1, app, |app| async move {
             actions::execute_once(&app).await
         });
-        self.start("let proposals expire", 5, app, |app| async move {
-            actions::expire_once(&app).await
-        });
+        self.start(
+            "expire proposals",
+            5,
+            app,
+            |app| async move { actions::expire_once(&app).await },
+        );
         self.start("book splits and dividends", 900, app, |app| async move {
             paper::settle_once(&app).await
         });
@@ -96,21 +99,21 @@ impl Loops {
         self.keep_running(webhooks::REPLAY_LOOP, app, |app, stop| {
             webhooks::run_replays(app, webhooks::POLL_INTERVAL, stop)
         });
-        self.start("end webhooks whose key has ended", 60, app, |app| async move {
+        self.start("delete webhook endpoints of revoked keys", 60, app, |app| async move {
             webhooks::disable_ended_once(&app).await
         });
-        self.start("forget old events and attempts", 600, app, |app| async move {
+        self.start("delete old events and attempts", 600, app, |app| async move {
             webhooks::delete_expired_once(&app).await
         });
-        self.start("forget files that nobody came back for", 600, app, |app| async move {
+        self.start("delete abandoned staged files", 600, app, |app| async move {
             imports::files::forget_once(&app).await
         });
-        self.start("forget idempotency keys", 600, app, |app| async move {
+        self.start("delete old idempotency keys", 600, app, |app| async move {
             idempotency::forget_once(&app).await
         });
     }
 
-    /// Calls `step` every so many seconds until the program stops; a step under way is finished.
+    /// Calls `step` at an interval until the program stops, and lets a running step finish.
     pub(crate) fn start<F, S>(&mut self, name: &'static str, seconds: u64, app: &App, step: F)
     where
         F: FnMut(App) -> S + Send + 'static,
@@ -119,7 +122,7 @@ impl Loops {
         self.start_within(name, (seconds, STEP_MAX), app, step);
     }
 
-    /// The same for steps that may take so long.
+    /// Like `every`, with a time limit for each step.
     fn start_within<F, S>(
         &mut self,
         name: &'static str,
@@ -141,21 +144,21 @@ impl Loops {
                     _ = ticks.tick() => {}
                     _ = stop.wait_for(|stopped| *stopped) => return,
                 }
-                // Within the block, so that a panic while the step is made is caught too.
+                // Called inside the block, so that a panic while the step's future is created is caught too.
                 let bounded = async { tokio::time::timeout(most, step(app.clone())).await };
                 match AssertUnwindSafe(bounded).catch_unwind().await {
                     Ok(Ok(Ok(count))) => {
                         app.background.note_step(name);
-                        tracing::debug!(name, count, "a background step is done");
+                        tracing::debug!(name, count, "background step finished");
                     }
                     Ok(Ok(Err(error))) => {
                         app.background.note_failure(name);
                         let error = crate::sentence(&error.into());
-                        tracing::warn!(name, error, "a background step failed; it is tried again");
+                        tracing::warn!(name, error, "background step failed; it will be retried");
                     }
                     Ok(Err(_)) => {
                         app.background.note_failure(name);
-                        tracing::warn!(name, "a background step took too long");
+                        tracing::warn!(name, "background step timed out");
                     }
                     Err(_) => back_off(&app, name, &mut stop).await,
                 }
@@ -163,7 +166,7 @@ impl Loops {
         });
     }
 
-    /// Runs something that goes on by itself until the program stops, and starts it again whenever it ends before.
+    /// Runs a task until the program stops, and restarts it if it ends before.
     fn keep_running<F, R>(&mut self, name: &'static str, app: &App, run: F)
     where
         F: Fn(App, watch::Receiver<bool>) -> R + Send + Sync + 'static,
@@ -198,12 +201,12 @@ async fn pack_texts(app: App) -> service::Result<usize> {
     Ok(packed)
 }
 
-/// Counts a panic, which the panic hook has logged with its place, and waits before the next step.
+/// Counts a panic, which the panic hook has logged with its location, and waits before the next step.
 async fn back_off(app: &App, name: &'static str, stop: &mut watch::Receiver<bool>) {
     let in_a_row = app.background.note_panic(name);
     let wait = Duration::from_secs(1 << in_a_row.clamp(1, 7).saturating_sub(1)).min(BACKOFF_MAX);
     let seconds = wait.as_secs();
-    tracing::error!(name, in_a_row, seconds, "a background loop panicked; it starts again");
+    tracing::error!(name, in_a_row, seconds, "background loop panicked; restarting it");
     tokio::select! {
         () = tokio::time::sleep(wait) => {}
         _ = stop.wait_for(|stopped| *stopped) => {}
@@ -224,7 +227,7 @@ mod tests {
         let world = World::new().await;
         let (stop, stopped) = watch::channel(false);
         let mut loops = Loops::new(stopped);
-        // Nothing below waits for the database, so that time may jump.
+        // Nothing below uses the database, so the test's clock can jump.
         tokio::time::pause();
         let steps = Arc::new(AtomicUsize::new(0));
         let counted = steps.clone();

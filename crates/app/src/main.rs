@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// An error and its causes on one line; a cause that only repeats what was said is left out.
+/// An error and its causes on one line. Causes that repeat the text before them are left out.
 fn sentence(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -50,14 +50,14 @@ fn sentence(error: &anyhow::Error) -> String {
 }
 
 fn run(cli: &Cli) -> Result<()> {
-    // Reads of SQLite run on the threads of the runtime itself, because handing them over costs
-    // more than most of them take; while one waits for the disk, the others must go on.
+    // SQLite reads run on the runtime's own threads, because moving them to others costs more than most reads take.
+    // More threads than cores let the others go on while one waits for the disk.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads((2 * processors).max(4))
         .enable_all()
         .build()
-        .context("cannot start the threads of the program")?;
+        .context("cannot start the runtime's threads")?;
     runtime.block_on(dispatch(cli))
 }
 
@@ -106,7 +106,7 @@ fn show_config(config: &Config, as_json: bool) -> Result<()> {
     }
 }
 
-/// Without a word from the operator the document names the usual address.
+/// The address in the OpenAPI document: the default one unless the operator set another.
 fn openapi_url(config: &Config) -> String {
     config.public_url.clone().unwrap_or_else(|| format!("http://{}", config.listen))
 }

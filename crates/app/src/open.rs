@@ -19,14 +19,14 @@ use sources::market::{Alpaca, QuoteProvider};
 use crate::config::{self, Config};
 use crate::data_dir;
 
-/// Whether a database that is not there is to be made.
+/// Whether to create the database if it does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Want {
     Existing,
     Made,
 }
 
-/// Opens the database, brings its schema up to date and makes sure that it is this installation's.
+/// Opens the database, migrates its schema and checks that it belongs to this installation.
 pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
     let (db, key) = database(config, want).await?;
     db.migrate(schema::MIGRATIONS).await?;
@@ -63,8 +63,8 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
     Ok(app)
 }
 
-/// The way out to addresses that people name. A machine without certificate authorities serves all the same, and
-/// asks nobody.
+/// The HTTP client for addresses that people enter. Without certificate authorities on this machine the server still
+/// starts, and sends no requests.
 fn door(what: &'static str, allow: &[Network], ca_file: Option<&Path>) -> Result<Option<Door>> {
     let read = |path: &Path| {
         let read = std::fs::read(path);
@@ -77,7 +77,7 @@ fn door(what: &'static str, allow: &[Network], ca_file: Option<&Path>) -> Result
         Ok(door) => Ok(Some(door)),
         Err(error) if given => Err(error).with_context(|| format!("{what}.ca_file cannot be used")),
         Err(error) => {
-            tracing::warn!(%error, what, "this machine cannot send anything out");
+            tracing::warn!(%error, what, "outgoing requests are not possible on this machine");
             Ok(None)
         }
     }
@@ -88,7 +88,7 @@ fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {
         config::Market::Demo => Arc::new(DemoMarket),
         config::Market::File(path) => Arc::new(CsvMarket::new(path.clone())),
         config::Market::Alpaca { url, key_id, secret_key } => {
-            // The address is the operator's own, so that no guard stands before it.
+            // The operator chose this address, so private networks are allowed.
             let door = Door::new(Policy { guard: Guard::Any, extra_ca: None })
                 .context("cannot prepare requests to Alpaca")?;
             Arc::new(Alpaca::new(door, url, key_id.clone(), secret_key.clone()))
@@ -96,7 +96,7 @@ fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {
     })
 }
 
-/// The database as it is, and the key.
+/// The database without migrating it, and the installation key.
 pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
     let db = match want {
         Want::Existing => existing(config).await?,
@@ -110,8 +110,7 @@ pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
         Want::Made => data_dir::find_or_make_key(config)?,
         Want::Existing => data_dir::find_key(config)?.with_context(|| {
             format!(
-                "{} is missing; put it back from the backup it was kept in, or set \
-                 installation_key",
+                "{} is missing; restore it from your backup, or set installation_key",
                 data_dir::key_file(config).display()
             )
         })?,
@@ -119,12 +118,12 @@ pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
     Ok((db, key))
 }
 
-/// A mistyped folder must not become an empty installation.
+/// Refuses a data directory that does not exist: a mistyped path must not become an empty installation.
 async fn existing(config: &Config) -> Result<Db> {
     let nothing = |place: String| {
         format!(
             "there is no Evenkeel database in {place}; check --data-dir and --database-url, or \
-             make one with `evenkeel serve` or `evenkeel user create`"
+                create one with `evenkeel serve` or `evenkeel user create`"
         )
     };
     if config.database_url.is_none() && !data_dir::database_file(config).exists() {
@@ -146,6 +145,6 @@ pub(crate) async fn connect(config: &Config) -> Result<Db> {
     };
     let target = Target::postgres(url).map_err(|reason| anyhow!("database.url {reason}"))?;
     Db::open(&target).await.context(
-        "cannot reach PostgreSQL; check database.url, and that the server runs and lets you in",
+        "cannot connect to PostgreSQL; check database.url, that the server is running and that it accepts your login",
     )
 }

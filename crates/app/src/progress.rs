@@ -1,5 +1,4 @@
-//! One line on the terminal that says how far long work has come. Without a terminal it says
-//! nothing.
+//! A progress line on the terminal for long work. Without a terminal nothing is printed.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -31,7 +30,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Leaves the line free for what comes next, however the work ended.
+    /// Clears the progress line when the work ends, however it ends.
     fn drop(&mut self) {
         if self.drawn.is_some() {
             eprint!("\r\x1b[K");
@@ -48,12 +47,12 @@ fn line(what: &str, rows: u64, total: Option<u64>, elapsed: Duration) -> String 
     format!("{what}: {percent}{} rows, {} rows/s", grouped(rows.into()), grouped(each_second))
 }
 
-/// "1 row", "1,200 rows": for words that take an s.
+/// A count with its noun: "1 row", "1,200 rows". Only for nouns with a plural in s.
 pub(crate) fn counted(count: usize, one: &str) -> String {
     format!("{} {one}{}", grouped(count as u128), if count == 1 { "" } else { "s" })
 }
 
-/// 1234567 as 1,234,567.
+/// Formats 1234567 as 1,234,567.
 pub(crate) fn grouped(number: u128) -> String {
     let digits = number.to_string();
     let mut text = String::new();

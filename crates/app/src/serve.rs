@@ -1,4 +1,4 @@
-//! A running server: bound, announced, served until it is told to stop, drained.
+//! The server process: binds its sockets, announces them, serves until it is told to stop, and drains.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
@@ -17,11 +17,11 @@ use crate::config::Config;
 use crate::loops::Loops;
 use crate::{data_dir, descriptors, open};
 
-/// Connections that the system completes before they are accepted. When it is full, clients try again a second later.
+/// The length of the listen queue. When it is full, clients retry after a second.
 const BACKLOG: u32 = 4_096;
-/// Connections to the metrics listener, which only a scraper uses.
+/// Connections allowed to the metrics listener, which only a scraper uses.
 const METRICS_CONNECTIONS: usize = 64;
-/// After the drain, loops get this long for the step they are in.
+/// After the drain, background loops get this long to finish their current step.
 const LOOPS_MAX: Duration = Duration::from_secs(20);
 
 pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
@@ -36,9 +36,9 @@ pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     tracing::info!(url = bound.web_url, "Evenkeel is ready");
     if sign_ins::is_first_run(&app).await? {
         let (url, code) = (format!("{}/setup", bound.web_url), sign_ins::setup_code(&app));
-        tracing::info!(url, code, "nobody has an account yet; open the address and type the code");
+        tracing::info!(url, code, "no account exists yet; open the address and enter the code");
     }
-    // Last, so that a script that waited for it finds all of the above said.
+    // Written last, so that a script that waits for the file finds everything printed.
     if let Some(file) = &serving.ready_file {
         write_ready_file(file, &bound.web_url, &[])?;
     }
@@ -50,12 +50,12 @@ pub(crate) fn lock(config: &Config) -> Result<Option<data_dir::Lock>> {
     config.database_url.is_none().then(|| data_dir::lock(config)).transpose()
 }
 
-/// Listening sockets, not yet answered.
+/// Listening sockets that are not served yet.
 pub(crate) struct Bound {
     listener: TcpListener,
     metrics: Option<TcpListener>,
     pub(crate) web_url: String,
-    /// What the door tells whoever wants to look at the demo.
+    /// The demo's credentials, shown on the sign-in page.
     pub(crate) demo: Option<web::DemoSignIn>,
 }
 
@@ -67,20 +67,20 @@ impl Bound {
             None => None,
         };
         if let Some(listener) = &metrics {
-            tracing::info!(url = url_of(listener.local_addr()?), "metrics are answered apart");
+            tracing::info!(url = url_of(listener.local_addr()?), "metrics listener is ready");
         }
         let web_url = match &config.public_url {
             Some(url) => url.clone(),
             None => url_of(listener.local_addr()?),
         };
-        // A help for commands, and no reason not to serve.
+        // The file only helps commands find the server, so a failure is not fatal.
         if let Err(error) = data_dir::remember_address(config, &web_url) {
-            tracing::warn!(error = crate::sentence(&error), "the address could not be noted down");
+            tracing::warn!(error = crate::sentence(&error), "cannot save the server's address");
         }
         Ok(Bound { listener, metrics, web_url, demo: None })
     }
 
-    /// Answers until told to stop, then finishes what is under way.
+    /// Serves until told to stop, then finishes the requests in flight.
     pub(crate) async fn serve(
         self,
         config: &Config,
@@ -117,9 +117,9 @@ impl Bound {
         let (main, metrics) = tokio::join!(main, metrics);
         main.and(metrics).context("the server failed")?;
         if tokio::time::timeout(LOOPS_MAX, loops.join()).await.is_err() {
-            tracing::warn!("a background step did not end in time and is cut");
+            tracing::warn!("background step did not finish before shutdown");
         }
-        // Uses since the last step would otherwise be forgotten.
+        // Saves when keys were last used since the last step.
         keys::save_usage_once(&app).await.context("cannot save when keys were last used")?;
         tracing::info!("Evenkeel has stopped");
         Ok(())
@@ -136,19 +136,19 @@ fn server_limits(config: &Config) -> web::ServerLimits {
     limits
 }
 
-/// Binds the first address that a setting leads to.
+/// Binds the first address that a setting resolves to.
 fn bind(name: &str, address: &str) -> Result<TcpListener> {
     bind_any(address).with_context(|| {
         let flag = if name == "listen" { " (--listen)" } else { "" };
         format!(
-            "cannot listen on {address}; stop what uses that address, or set {name}{flag} to \
-             another, such as 127.0.0.1:4700"
+            "cannot listen on {address}; stop the program that uses it, or set {name}{flag} to \
+                another address, such as 127.0.0.1:4700"
         )
     })
 }
 
 fn bind_any(address: &str) -> io::Result<TcpListener> {
-    let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "the name has no address");
+    let mut failure = io::Error::new(io::ErrorKind::InvalidInput, "the host name does not resolve");
     for address in address.to_socket_addrs()? {
         let bound = bind_one(address);
         match bound {
@@ -166,7 +166,7 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Where a browser on this machine finds the socket. Nobody can browse to 0.0.0.0.
+/// The address for a browser on this machine: loopback in place of 0.0.0.0.
 fn url_of(address: SocketAddr) -> String {
     let local = match address.ip() {
         ip if !ip.is_unspecified() => ip,
@@ -176,11 +176,11 @@ fn url_of(address: SocketAddr) -> String {
 }
 
 pub(crate) async fn until(mut stop: watch::Receiver<bool>) {
-    // An error means that the sender is gone, and then stopping is right too.
+    // An error means that the sender was dropped, and the server stops then too.
     let _ = stop.wait_for(|stopped| *stopped).await;
 }
 
-/// Turns true at the first SIGTERM or SIGINT. A second one means: now.
+/// Becomes true at the first SIGTERM or SIGINT. A second one ends the process at once.
 pub(crate) fn stop_on_signal() -> Result<watch::Receiver<bool>> {
     let (sender, stop) = watch::channel(false);
     let mut terminate = signal(SignalKind::terminate())?;
@@ -194,14 +194,14 @@ pub(crate) fn stop_on_signal() -> Result<watch::Receiver<bool>> {
             if stopped {
                 std::process::exit(1);
             }
-            tracing::info!("stopping; requests under way are finished first");
+            tracing::info!("stopping after requests in flight finish");
             let _ = sender.send(true);
         }
     });
     Ok(stop)
 }
 
-/// A file from an earlier run would tell a waiting script of a server that is gone.
+/// Removes the ready file of an earlier run, so that a waiting script does not mistake it for this one.
 pub(crate) fn forget_ready_file(file: Option<&Path>) -> Result<()> {
     match file.map(std::fs::remove_file) {
         Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! An answer of the API before its `meta` is known: everything but the last member of the object.
+//! An API response before its `meta` is known: the JSON object without its last member.
 
 use serde::Serialize;
 use wire::json::write_str;
@@ -12,7 +12,7 @@ pub struct Answer {
     /// A JSON object without its closing brace.
     pub(crate) open_body: Vec<u8>,
     pub(crate) replayed: bool,
-    /// Names the data; two answers with the same data have the same.
+    /// The ETag of the data.
     pub(crate) tag: u128,
 }
 
@@ -25,9 +25,9 @@ impl Answer {
         Ok(Answer { status: 200, open_body, replayed: false, tag })
     }
 
-    /// `{"data": [...], "pagination": {...}}`, the rows already written.
+    /// `{"data": [...], "pagination": {...}}` with rows that are already JSON.
     pub fn page(mut open_body: Vec<u8>, pagination: &Pagination) -> Result<Answer> {
-        // A cursor is sealed anew each time, so that the tag must not see it.
+        // The cursor is encrypted with a new nonce each time, so it is left out of the ETag.
         let mut facts = Vec::new();
         write(&mut facts, &Pagination { next_cursor: None, ..pagination.clone() })?;
         let tag = xxh3_128(&open_body) ^ xxh3_128(&facts).rotate_left(1);
@@ -36,7 +36,7 @@ impl Answer {
         Ok(Answer { status: 200, open_body, replayed: false, tag })
     }
 
-    /// The same with rows that are written here.
+    /// `{"data": [...], "pagination": {...}}` with rows to serialize.
     pub fn list(rows: &[impl Serialize], pagination: &Pagination) -> Result<Answer> {
         let mut open_body = b"{\"data\":".to_vec();
         write(&mut open_body, &rows)?;
@@ -57,12 +57,12 @@ impl Answer {
         Ok(Answer { status: 200, open_body, replayed: false, tag })
     }
 
-    /// Said by the headers alone.
+    /// A response without a body.
     pub(crate) fn nothing() -> Answer {
         Answer { status: 204, open_body: Vec::new(), replayed: false, tag: 0 }
     }
 
-    /// One that was given before, or is about to be stored: the text without its closing brace.
+    /// A stored response, or one to store: the JSON text without its closing brace.
     pub fn stored(status: u16, open_body: String, replayed: bool) -> Answer {
         Answer { status, open_body: open_body.into_bytes(), replayed, tag: 0 }
     }
@@ -75,7 +75,7 @@ impl Answer {
         String::from_utf8_lossy(&self.open_body).into_owned()
     }
 
-    /// The whole body, with `meta` as the last member.
+    /// The complete body, with `meta` as the last member.
     pub(crate) fn close(mut self, request_id: &str, timestamp: i64) -> Vec<u8> {
         let body = &mut self.open_body;
         body.extend_from_slice(b",\"meta\":{\"request_id\":");

@@ -1,4 +1,4 @@
-//! Request bodies: JSON, at most a mebibyte, refused in words when they are anything else.
+//! Request bodies: JSON of at most 1 MiB; anything else is refused with a clear error.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -27,7 +27,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Refus
     }
 }
 
-/// Nothing at all, or JSON that says so.
+/// Accepts an empty body or JSON only.
 pub(crate) fn check_type(headers: &HeaderMap, body: &Bytes) -> Result<(), Refusal> {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let media = declared.map(|it| it.split(';').next().unwrap_or(it).trim().to_ascii_lowercase());

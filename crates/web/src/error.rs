@@ -1,16 +1,16 @@
-//! The one place that turns what went wrong into a status and a body.
+//! Maps errors to HTTP statuses and JSON bodies.
 
 use service::Error;
 use wire::json::write_str;
 use wire::v1::Code;
 
-/// A refusal as the API words it.
+/// An API error.
 #[derive(Debug, Clone)]
 pub struct Refusal {
     pub code: Code,
     pub message: String,
     pub param: Option<String>,
-    /// Headers that belong to the refusal, such as `Retry-After`.
+    /// Headers of the error response, such as `Retry-After`.
     pub(crate) headers: Vec<(&'static str, String)>,
 }
 
@@ -61,7 +61,7 @@ impl From<Error> for Refusal {
             Error::TooSlow => {
                 Refusal::new(Code::Unavailable, message).with_header("retry-after", "5")
             }
-            // What lies behind is logged, never told.
+            // The cause is logged, never sent.
             Error::Unavailable(_) => {
                 Refusal::new(Code::Unavailable, "the service cannot reach its data right now")
                     .with_header("retry-after", "5")

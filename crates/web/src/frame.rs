@@ -1,4 +1,4 @@
-//! The frame around every answer under `/v1`: who asks, how often, under which id, and how the answer leaves.
+//! The handling that all requests under `/v1` share: request id, authentication, rate limit, ETag and headers.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -22,13 +22,13 @@ use crate::query::Query;
 use crate::site::trouble::causes;
 use crate::{Door, body};
 
-/// What is known of a request while it is answered, whatever becomes of it.
+/// Facts about a request for its response headers and log line.
 #[derive(Default)]
 struct Facts {
     route: Option<&'static str>,
     standing: Option<Standing>,
     user: Option<base::UserId>,
-    /// The methods of the address, when that is what was asked.
+    /// The allowed methods of the path, for an OPTIONS request.
     allow: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn answer(
     let handled = AssertUnwindSafe(handle(&door, endpoints, request, &mut facts));
     let outcome = match handled.catch_unwind().await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Failure::Own(Error::internal("a handler panicked"))),
+        Err(_) => Err(Failure::Own(Error::internal("handler panicked"))),
     };
 
     let mut headers = HeaderMap::new();
@@ -80,7 +80,7 @@ pub(crate) async fn answer(
     response
 }
 
-/// A refusal of the frame's own, or what a service said.
+/// An error of this layer or of a capability.
 pub(crate) enum Failure {
     Own(Error),
     Refused(Refusal),
@@ -106,7 +106,7 @@ impl Failure {
         }
     }
 
-    /// Once, where it is answered, with everything behind it; clients get a fixed sentence.
+    /// Logs the cause of an internal error once; clients get a fixed message.
     fn log(&self, request_id: &str, route: Option<&str>) {
         let Failure::Own(error @ (Error::Internal(_) | Error::Unavailable(_) | Error::TooSlow)) =
             self
@@ -114,7 +114,7 @@ impl Failure {
             return;
         };
         let chain = causes(error);
-        tracing::error!(request_id, route, error = chain, "a request failed");
+        tracing::error!(request_id, route, error = chain, "request failed");
     }
 }
 
@@ -126,7 +126,7 @@ async fn handle(
 ) -> Result<Answer, Failure> {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().strip_prefix("/v1").unwrap_or_default();
-    // HEAD is a GET whose body stays at home.
+    // HEAD is answered like GET, without the body.
     let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
     let (endpoint, path_values) = match find(endpoints, method, path) {
         Found::Endpoint(endpoint, values) => (endpoint, values),
@@ -221,7 +221,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, &'static str> {
     Ok(token.trim())
 }
 
-/// RFC 6750's challenge, with where RFC 9728 says what this resource is.
+/// The WWW-Authenticate challenge (RFC 6750), with the address of the resource metadata (RFC 9728).
 fn challenge(door: &Door, error: &str) -> String {
     let url = &door.settings.public_url;
     format!(
@@ -256,7 +256,7 @@ fn render(door: &Door, shape: Shape<'_>, answer: Answer) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     if status == StatusCode::OK && reading {
-        // Weak, because `meta` differs between answers with the same data.
+        // A weak ETag, because `meta` differs between responses with the same data.
         let tag = format!("W/\"{:032x}\"", answer.tag);
         put(&mut headers, header::ETAG, &tag);
         if if_none_match.is_some_and(|it| matches_tag(&it, &tag)) {
@@ -323,7 +323,7 @@ pub(crate) fn put_cors(headers: &mut HeaderMap, allowed: &[String], origin: Opti
     }
 }
 
-/// Text that cannot stand in a header is left out rather than breaking the answer.
+/// Sets a header; a value that is not allowed in a header is left out.
 fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

@@ -1,4 +1,4 @@
-//! The front doors: the JSON API and the pages. Handlers parse, call `service`, render.
+//! The HTTP interface: the JSON API, OAuth and the web app. Handlers parse, call `service` and render.
 
 mod answer;
 pub mod api;
@@ -30,36 +30,36 @@ use tower_http::compression::predicate::{
 pub use server::{ServerLimits, serve};
 pub use site::sensitive::{NO_PROOF, Proof, SENSITIVE, Sensitive};
 
-/// A browser that was here over https comes back by nothing else for a year. Neighboring hosts are not ours to bind.
+/// Strict-Transport-Security: browsers use https only for a year. Subdomains may belong to others and are not included.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// What the operator decides about the front doors.
+/// Settings of the HTTP interface.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Where people and programs reach this installation, without a slash at the end.
+    /// The public address of this installation, without a trailing slash.
     pub public_url: String,
-    /// Whether `/metrics` is answered here as well; an operator usually binds it elsewhere.
+    /// Whether `/metrics` is served here too; usually it has its own listener.
     pub serve_metrics: bool,
     /// Web origins whose pages may call the API from a browser.
     pub cors_origins: Vec<String>,
-    /// Whether anyone may create an account by themselves.
+    /// Whether anyone can create an account.
     pub sign_up_open: bool,
-    /// What the door tells whoever wants to look at the demo.
+    /// The demo's credentials, shown on the sign-in page.
     pub demo: Option<DemoSignIn>,
-    /// Whether apps may register themselves to be let in by a person.
+    /// Whether OAuth apps can register themselves.
     pub oauth_registration: bool,
-    /// Whose word about a visitor's address is believed.
+    /// The proxies whose X-Forwarded-For is trusted.
     pub proxies: Vec<base::Network>,
 }
 
-/// How to get into a demo.
+/// The demo's email address and password.
 #[derive(Debug, Clone)]
 pub struct DemoSignIn {
     pub email: String,
     pub password: String,
 }
 
-/// What every handler can reach.
+/// The state that every handler has.
 #[derive(Clone)]
 struct Door(Arc<Shared>);
 
@@ -78,18 +78,18 @@ impl std::ops::Deref for Door {
     }
 }
 
-/// Everything the product answers, and the metrics apart for a listener of their own.
+/// The router of the product, and a separate one for the metrics listener.
 pub struct Doors {
     pub main: Router,
     pub metrics: Router,
 }
 
-/// Opens the doors with the API's own endpoints.
+/// Builds the routers with the API's endpoints.
 pub fn doors(app: App, settings: Settings) -> Doors {
     doors_with(app, settings, api::ENDPOINTS)
 }
 
-/// The same frame around another list of endpoints: how tests try the frame on changes of their own.
+/// Builds the routers with another list of endpoints, for tests.
 pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoint]) -> Doors {
     let serve_metrics = settings.serve_metrics;
     let is_https = site::cookies::is_secure(&settings.public_url);
@@ -112,7 +112,7 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
     if serve_metrics {
         main = main.merge(metrics.clone());
     }
-    // Below a kibibyte the headers weigh more than what is saved, and a zip file is as small as it gets.
+    // Responses below 1 KiB are not worth compressing, and zip files are compressed already.
     let zip = NotForContentType::const_new("application/zip");
     let worthwhile = DefaultPredicate::new().and(SizeAbove::new(1_024)).and(zip);
     let main = main.layer(axum::middleware::from_fn(panics::catch));

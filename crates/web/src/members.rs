@@ -1,4 +1,4 @@
-//! The members of a JSON body: each endpoint names those it takes, and numbers are read from their own text.
+//! Members of a JSON body: each endpoint names the known ones, and numbers are parsed from their text, not as floats.
 
 use base::{Currency, Date, DecimalError, Fixed9, Id, Kind, Money, MoneyError};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -8,19 +8,19 @@ use service::{Error, Result};
 use crate::api::Member;
 use crate::query::unknown;
 
-/// More digits than any whole number that is asked for.
+/// The most digits of a whole number.
 const WHOLE_DIGITS_MAX: usize = 18;
 
-/// What an object holds; the names are known to be good, the values are still text.
+/// The members of an object: names are checked, values are still JSON text.
 #[derive(Debug)]
 pub struct Members {
-    /// Of the object, with a dot at the end; nothing for the body itself.
+    /// The path of the object with a trailing dot; empty for the body itself.
     path: String,
     all: Vec<(String, Box<RawValue>)>,
 }
 
 impl Members {
-    /// Reads one JSON object whose members are all among `known`. No body at all is an object without members.
+    /// Parses one JSON object whose members are all among `known`. An empty body is an object without members.
     pub fn parse(body: &[u8], known: &[Member]) -> Result<Members> {
         if body.is_empty() {
             return Ok(Members { path: String::new(), all: Vec::new() });
@@ -31,7 +31,7 @@ impl Members {
         Members::among(String::new(), members.0, known)
     }
 
-    /// The object that a member holds; its members are named by their whole path when they are refused.
+    /// A nested object; errors name its members by their full path.
     pub fn object(&self, name: &str, known: &[Member]) -> Result<Option<Members>> {
         let read = |raw: &str| serde_json::from_str::<InOrder>(raw).ok();
         match self.read(name, "be an object", read)? {
@@ -55,7 +55,7 @@ impl Members {
         Ok(Members { path, all })
     }
 
-    /// What must be there.
+    /// A required member.
     pub fn required<T>(&self, name: &str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.refuse(name, "is missing"))
     }
@@ -64,7 +64,7 @@ impl Members {
         self.read(name, "be text", |raw| serde_json::from_str(raw).ok())
     }
 
-    /// Text, or null to clear it: `None` when it is not there, `Some(None)` when it is null.
+    /// Text, or null to clear it: `None` if absent, `Some(None)` if null.
     pub fn text_or_null(&self, name: &str) -> Result<Option<Option<String>>> {
         let is_there = self.all.iter().any(|(known, _)| known == name);
         let text = self.read(name, "be text or null", |raw| serde_json::from_str(raw).ok())?;
@@ -122,9 +122,9 @@ impl Members {
         texts.iter().map(parse).collect::<Result<_>>().map(Some)
     }
 
-    /// An object of the sender's own, as the very text that was sent.
+    /// An object of the client's own choice, as the original JSON text.
     pub fn json(&self, name: &str) -> Result<Option<String>> {
-        // Read once, so that nobody who reads it later meets something too deep.
+        // Parsed once here, so that later readers do not meet JSON that is nested too deeply.
         let is_object = |raw: &str| serde_json::from_str::<serde_json::Map<_, _>>(raw).is_ok();
         self.read(name, "be an object, at most 120 levels deep", |raw| {
             is_object(raw).then(|| raw.to_owned())
@@ -147,7 +147,7 @@ impl Members {
         self.amount(name, raw, currency).map(Some)
     }
 
-    /// The same in quotes.
+    /// An amount in quotes.
     pub fn money_text(&self, name: &str, currency: Currency) -> Result<Option<Money>> {
         let wanted = "be text with a number in it, such as \"100000.00\"";
         let text: Option<String> = self.read(name, wanted, |raw| serde_json::from_str(raw).ok())?;
@@ -176,7 +176,7 @@ impl Members {
         }
     }
 
-    /// The member's own text; null is the same as not there.
+    /// The member's JSON text; null counts as absent.
     fn raw(&self, name: &str) -> Option<&str> {
         let (_, raw) = self.all.iter().find(|(known, _)| known == name)?;
         Some(raw.get()).filter(|it| *it != "null")
@@ -196,7 +196,7 @@ fn refuse(name: &str, what: &str) -> Error {
     Error::invalid(name, format!("{name} {what}"))
 }
 
-/// A refusal of a member, told of the object that it lies in.
+/// Prefixes the member in an error with the path of its object.
 fn below(path: &str, error: Error) -> Error {
     match error {
         Error::Invalid { param: Some(param), message } => {
@@ -206,7 +206,7 @@ fn below(path: &str, error: Error) -> Error {
     }
 }
 
-/// In the order they came, repeated ones too: a map would keep the last of two and say nothing.
+/// The members in order, including repeated ones, so that duplicates are detected.
 struct InOrder(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for InOrder {
@@ -267,7 +267,7 @@ mod tests {
             r#"Some("A \"b\"") Some(0.000000001) Some(0.30 USD) Some(false)"#,
         );
         check(br#"{"name": null, "quantity": null}"#, "None None None None");
-        // A float would make 561.299999... of it.
+        // A float would turn it into 561.299999...
         check(
             br#"{"amount": 561.30, "quantity": 9007199254740993}"#,
             "None Some(9007199254740993) Some(561.30 USD) None",

@@ -1,4 +1,4 @@
-//! Metrics in Prometheus' text form.
+//! Metrics in the Prometheus text format.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::Door;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
     method: &'static str,
-    /// The pattern, never the path: ids are nobody's label.
+    /// The route pattern, not the path: ids must not become labels.
     route: &'static str,
     status: u16,
 }
@@ -44,8 +44,8 @@ impl Metrics {
         let requests = Family::<Labels, Counter>::default();
         let seconds = Family::<Route, Histogram>::new_with_constructor(|| Histogram::new(BOUNDS));
         let mut registry = Registry::with_prefix("evenkeel");
-        registry.register("api_requests", "Requests answered by the API", requests.clone());
-        registry.register("api_seconds", "Time to answer", seconds.clone());
+        registry.register("api_requests", "API requests", requests.clone());
+        registry.register("api_seconds", "Response time", seconds.clone());
         registry.register_collector(Box::new(BackgroundLoops(app.clone())));
         Metrics { registry, requests, seconds }
     }
@@ -62,7 +62,7 @@ impl Metrics {
     }
 }
 
-/// The background loops of this process, read when metrics are asked for.
+/// The state of the background loops, read when metrics are requested.
 struct BackgroundLoops(App);
 
 impl std::fmt::Debug for BackgroundLoops {
@@ -75,7 +75,7 @@ impl Collector for BackgroundLoops {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let loops = self.0.background.report();
         let labels = |it: &LoopReport| [("loop", it.name)];
-        let help = "Whether a background loop makes its steps";
+        let help = "Whether a background loop is running";
         let mut alive =
             encoder.encode_descriptor("background_alive", help, None, MetricType::Gauge)?;
         for it in &loops {

@@ -1,4 +1,4 @@
-//! A panic in a handler of a page or of OAuth becomes an answer. The API's own frame does the same under `/v1`.
+//! Turns a panic in a handler of a page or of OAuth into an error response. Under `/v1` the API does the same.
 
 use std::panic::AssertUnwindSafe;
 
@@ -20,13 +20,13 @@ pub(crate) async fn catch(request: Request, next: Next) -> Response {
         || path.starts_with("/.well-known/");
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
-        // The panic hook has logged where.
+        // The panic hook has logged the location.
         Err(_) if is_for_programs => {
             let headers =
                 [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
             (StatusCode::INTERNAL_SERVER_ERROR, headers, OAUTH_ERROR).into_response()
         }
-        Err(_) => Trouble::from(Error::internal("a handler panicked")).into_response(),
+        Err(_) => Trouble::from(Error::internal("handler panicked")).into_response(),
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
         for path in ["/accounts", "/oauth/authorize"] {
             let (status, page) = asked(path).await;
             assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
-            assert!(page.contains("Something went wrong on our side"), "{page}");
+            assert!(page.contains("Something went wrong"), "{page}");
         }
         let (status, answer) = asked("/oauth/token").await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,4 +1,4 @@
-//! Whom a request really comes from, when proxies of the operator's own hand it on.
+//! The client's address behind the operator's own proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,7 +8,7 @@ use http::HeaderMap;
 
 const FORWARDED: &str = "x-forwarded-for";
 
-/// Replaces the address of the connection by that of the sender.
+/// Replaces the address of the connection with that of the client.
 pub(crate) fn see_through(mut request: Request, proxies: &[Network]) -> Request {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()
     {
@@ -18,7 +18,7 @@ pub(crate) fn see_through(mut request: Request, proxies: &[Network]) -> Request 
     request
 }
 
-/// The last address that no proxy of ours has. What stands before it, anybody can have written.
+/// The last address in X-Forwarded-For that is not one of our proxies. Earlier ones may be forged.
 fn sender(peer: IpAddr, headers: &HeaderMap, proxies: &[Network]) -> IpAddr {
     let mut sender = peer.to_canonical();
     let lines: Vec<&str> =
@@ -53,7 +53,7 @@ mod tests {
     fn a_stranger_is_not_believed() {
         assert_eq!(seen("9.9.9.9", &["1.1.1.1"], &[]), "9.9.9.9");
         assert_eq!(seen("9.9.9.9", &["1.1.1.1"], &["10.0.0.0/8"]), "9.9.9.9");
-        // Before what the proxy added stands what the visitor made up.
+        // The address before the one that the proxy added is forged.
         assert_eq!(seen("10.0.0.1", &["1.1.1.1, 9.9.9.9"], &["10.0.0.1"]), "9.9.9.9");
         assert_eq!(seen("10.0.0.1", &["1.1.1.1", "9.9.9.9"], &["10.0.0.1"]), "9.9.9.9");
     }

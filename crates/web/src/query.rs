@@ -1,9 +1,9 @@
-//! Query parameters: each endpoint declares what it takes, and anything else is refused with the nearest name.
+//! Query parameters: each endpoint declares its own, and an unknown one is refused with a suggestion.
 
 use base::{Date, Id, Kind, Timestamp};
 use service::{Error, Result};
 
-/// One parameter, as it is read and as it is documented.
+/// The declaration of a parameter, for parsing and documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     pub name: &'static str,
@@ -28,11 +28,11 @@ pub enum Takes {
         default: i64,
     },
     OneOf(&'static [&'static str]),
-    /// A word of a closed list that is too long to print in a message.
+    /// A word from a closed set that is too long to list in a message.
     Category,
 }
 
-/// The parameters of one request, decoded; their names are known to be good.
+/// The decoded parameters of a request, whose names are checked.
 #[derive(Debug, Default)]
 pub struct Query {
     pairs: Vec<(&'static Parameter, String)>,
@@ -82,7 +82,7 @@ impl Query {
 
     pub fn date(&self, name: &str) -> Result<Option<Date>> {
         self.read(name, |text| {
-            // Only the plain form: jiff also reads ones that nobody should have to guess at.
+            // Only YYYY-MM-DD: jiff also accepts ambiguous forms.
             let plain = text.len() == 10 && text.is_ascii();
             let parsed: Option<Date> = if plain { text.parse().ok() } else { None };
             parsed.ok_or_else(|| "be a date that exists, as YYYY-MM-DD".to_owned())
@@ -136,10 +136,10 @@ fn wrong(name: &str, wanted: &str) -> Error {
     Error::invalid(name, format!("{name} must {wanted}"))
 }
 
-/// Refuses a name nobody declared: a filter that is silently ignored would return the wrong rows.
+/// Refuses an undeclared parameter: a filter that is silently ignored would return the wrong rows.
 pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
     let shown: String = name.chars().take(64).collect();
-    // Half of a short name may be wrong: there are few to choose from, and a wrong guess does no harm.
+    // Suggests a name even if half of it differs: there are few names, and a wrong suggestion does no harm.
     let message = match base::nearest(&shown, known.clone(), shown.chars().count() / 2 + 1) {
         Some(nearest) => format!("{shown} is not known here; did you mean {nearest}?"),
         None => match known.collect::<Vec<_>>().as_slice() {
@@ -157,7 +157,7 @@ fn decode(text: &str, name: &str) -> Result<String> {
     }
 }
 
-/// Percent and plus decoding, strict: what is not UTF-8 afterwards is refused with what it must be, never patched up.
+/// Decodes percent and plus encoding. A result that is not UTF-8 is an error, never replaced.
 pub(crate) fn decode_component(text: &str) -> Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -1,4 +1,4 @@
-//! Where data comes from, and where it goes.
+//! Arguments of the commands that import, sync and export data.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use service::ingest::imports::files::{Charges, DateOrder};
 
 use super::{Output, Whose};
 
-const SIMPLEFIN_HELP: &str = "Connect SimpleFIN by a setup token, which works once.
+const SIMPLEFIN_HELP: &str = "Connect SimpleFIN with a setup token, which works once.
 
 Get the token at https://bridge.simplefin.org/simplefin/create. It is read from standard input and \
 not from the command line, which others on this machine could see. Nothing is imported before you \
@@ -15,26 +15,26 @@ chose accounts, with --all or by `evenkeel connect choose`.";
 
 #[derive(Subcommand)]
 pub(crate) enum Connect {
-    /// Connect SimpleFIN by a setup token, which works once
+    /// Connect SimpleFIN with a setup token, which works once
     #[command(long_about = SIMPLEFIN_HELP)]
     Simplefin(NewConnection),
-    /// Where someone's data comes from, and what is wrong with it
+    /// List a person's connections and their status
     List {
         #[command(flatten)]
         whose: Whose,
         #[command(flatten)]
         output: Output,
     },
-    /// Say which accounts of a connection to keep up to date; without a flag, show what it offers
+    /// Choose which accounts of a connection to sync; without flags, show the available ones
     Choose(Choose),
-    /// Give a connection access again, by a new setup token; its accounts stay
+    /// Reconnect with a new setup token; accounts and history stay
     Renew {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         token: TokenFrom,
     },
-    /// Forget the access of a connection; what it brought stays
+    /// Disconnect and delete the stored access; imported data stays
     Disconnect {
         #[command(flatten)]
         which: Which,
@@ -45,12 +45,12 @@ pub(crate) enum Connect {
 pub(crate) struct NewConnection {
     #[command(flatten)]
     pub(crate) whose: Whose,
-    /// What to call it [default: SimpleFIN]
+    /// Name of the connection [default: SimpleFIN]
     #[arg(long)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) token: TokenFrom,
-    /// Take all accounts as their names suggest, and sync them
+    /// Add all accounts with their suggested types, and sync them
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -59,14 +59,14 @@ pub(crate) struct NewConnection {
 
 #[derive(Args)]
 pub(crate) struct TokenFrom {
-    /// Read the setup token from standard input without asking for it
+    /// Read the setup token from standard input without a prompt
     #[arg(long)]
     pub(crate) token_stdin: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Which {
-    /// Its id, as `evenkeel connect list` shows it
+    /// Connection id, as shown by `evenkeel connect list`
     #[arg(value_name = "CON_...")]
     pub(crate) connection: String,
     #[command(flatten)]
@@ -77,19 +77,19 @@ pub(crate) struct Which {
 pub(crate) struct Choose {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// Take all that nobody has chosen about, as their names suggest
+    /// Add all accounts without a choice yet, with their suggested types
     #[arg(long)]
     pub(crate) all: bool,
-    /// Take an account; as a kind and subtype of your own, such as ACT-1=loan/mortgage
+    /// Add an account, optionally with a type of your choice, such as ACT-1=loan/mortgage
     #[arg(long, value_name = "ID[=KIND[/SUBTYPE]]")]
     pub(crate) take: Vec<String>,
-    /// Keep an account up to date in one that is already there
+    /// Sync an account into an existing one
     #[arg(long, value_name = "ID=ACC_...")]
     pub(crate) into: Vec<String>,
-    /// Bring nothing of an account
+    /// Do not sync an account
     #[arg(long, value_name = "ID")]
     pub(crate) leave: Vec<String>,
-    /// The sign that the bank gives to what is owed, where it is not as suggested
+    /// The sign the bank uses for balances you owe, if the suggestion is wrong
     #[arg(long, value_name = "ID=positive|negative")]
     pub(crate) owed: Vec<String>,
     #[command(flatten)]
@@ -98,7 +98,7 @@ pub(crate) struct Choose {
 
 #[derive(Args)]
 pub(crate) struct Sync {
-    /// Only this one, as `evenkeel connect list` shows it
+    /// Only this connection, by its id from `evenkeel connect list`
     #[arg(value_name = "CON_...")]
     pub(crate) connection: Option<String>,
     #[command(flatten)]
@@ -111,22 +111,22 @@ pub(crate) struct Sync {
 pub(crate) struct Import {
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Only say what is in the files; needs no server and no database
+    /// Show what is in the files without importing them; needs no server and no database
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The account they are about, where a file does not say: an id, or new
+    /// The account for files that name none: an id, or new
     #[arg(long, value_name = "ACC_...")]
     pub(crate) account: Option<String>,
-    /// How dates such as 03/04 are meant
+    /// The order of day and month in dates such as 03/04
     #[arg(long, value_name = "ORDER")]
     pub(crate) dates: Option<DatesAre>,
-    /// Which sign purchases have
+    /// The sign of purchases in the file
     #[arg(long, value_name = "SIGN")]
     pub(crate) charges: Option<ChargesAre>,
-    /// Whose the balance of a card is that is written as a positive amount
+    /// Whether a positive card balance is money you owe
     #[arg(long, value_name = "WHOSE")]
     pub(crate) balance: Option<BalanceIs>,
-    /// For files that name no currency, with --dry-run; otherwise yours is taken
+    /// Currency for files that name none, with --dry-run; otherwise your own currency is used
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
     #[command(flatten)]
@@ -178,7 +178,7 @@ pub(crate) struct Export {
     /// The zip file to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Replace the file if it is there
+    /// Replace the file if it exists
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and what `--help` says about it.
+//! The command line's commands, flags and help texts.
 
 mod data;
 mod people;
@@ -19,7 +19,7 @@ pub(crate) use people::{Audit, Key, NewKey, NewUser, PasswordFrom, User, Whose};
     name = "evenkeel",
     version,
     about = "Your own personal finance API, on your own machine.",
-    after_help = "Try `evenkeel demo` first: it needs nothing and leaves nothing behind."
+    after_help = "Try `evenkeel demo` first: it needs no setup and leaves no files."
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -28,24 +28,24 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// These would otherwise be mixed among the options of each command.
-const HEADING: &str = "Where the installation is";
+/// Heading for the options that every command has.
+const HEADING: &str = "Installation";
 
-/// Where the installation is; every command takes these.
+/// Options of every command: where the installation is.
 #[derive(Args)]
 pub(crate) struct Place {
-    /// Configuration file; without it, evenkeel.toml in the data directory if it is there
+    /// Configuration file [default: evenkeel.toml in the data directory, if it exists]
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     config: Option<PathBuf>,
     /// Folder of the database and the installation key [default: ./evenkeel-data, for
     /// the demo a temporary one]
     #[arg(long, global = true, value_name = "DIR", help_heading = HEADING)]
     data_dir: Option<String>,
-    /// PostgreSQL to use instead of the SQLite file in the data directory. Others on this machine see a password in
-    /// it; better set EVENKEEL_DATABASE__URL, or use --database-url-file
+    /// PostgreSQL address, to use instead of the SQLite file in the data directory. Others on this machine can see a
+    /// password in it: prefer EVENKEEL_DATABASE__URL or --database-url-file
     #[arg(long, global = true, value_name = "URL", help_heading = HEADING)]
     database_url: Option<String>,
-    /// File that holds the address of that PostgreSQL
+    /// File that contains the PostgreSQL address
     #[arg(
         long,
         global = true,
@@ -58,25 +58,25 @@ pub(crate) struct Place {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Run with an example household, to look around
+    /// Run with an example household to explore
     Demo(Demo),
-    /// Run the real thing
+    /// Run the server
     Serve(Serving),
-    /// People who have an account here
+    /// Manage people
     #[command(subcommand)]
     User(User),
-    /// API keys
+    /// Manage API keys
     #[command(subcommand)]
     Key(Key),
-    /// Banks that are asked over SimpleFIN
+    /// Manage bank connections
     #[command(subcommand)]
     Connect(Connect),
-    /// Ask connections for what is new, now
+    /// Sync connections now
     Sync(Sync),
-    /// Card benefits: what is left of them, and what only you can say
+    /// Show and update card benefits
     #[command(subcommand)]
     Benefit(Benefit),
-    /// What was done with someone's account, and whether that account of it is whole
+    /// Show and verify a person's audit trail
     #[command(subcommand)]
     Audit(Audit),
     /// Receive webhooks on this machine: show, verify and forward them
@@ -86,20 +86,20 @@ pub(crate) enum Command {
     Config(Config),
     /// Print the OpenAPI document of the API
     Openapi,
-    /// Check that everything is in order, and say what to do where it is not
+    /// Check the installation, and say how to fix problems
     Doctor {
         #[command(flatten)]
         output: Output,
     },
-    /// Take in files of banks: OFX, QFX, QIF, CSV, CAMT.053, MT940
+    /// Import bank files: OFX, QFX, QIF, CSV, CAMT.053, MT940
     #[command(long_about = IMPORT_HELP)]
     Import(Import),
-    /// Write everything of one person's into a zip file, as JSON and CSV
+    /// Export one person's data to a zip file of JSON and CSV
     Export(Export),
-    /// Write everything into one file
+    /// Back up the whole installation to one file
     #[command(long_about = BACKUP_HELP)]
     Backup(Backup),
-    /// Take everything in from a backup, into a database that is still empty
+    /// Restore a backup into an empty database
     #[command(long_about = RESTORE_HELP)]
     Restore {
         /// A file made by `evenkeel backup`
@@ -107,49 +107,49 @@ pub(crate) enum Command {
     },
 }
 
-const IMPORT_HELP: &str = "Take in files of banks: OFX, QFX, QIF, CSV, CAMT.053, MT940.
+const IMPORT_HELP: &str = "Import bank files: OFX, QFX, QIF, CSV, CAMT.053, MT940.
 
-What is there already is not taken in again, so the same file may come twice and files may overlap. \
-Each import can be undone in the web app. Rows that cannot be understood are told with their line \
-and left out; the exit code is then 2. It is 1 when a file could not be read at all.";
+Known transactions are not imported again, so you can import the same file twice, and files may overlap. \
+You can undo each import in the web app. Rows that cannot be read are listed with their line and \
+skipped; the exit code is then 2. It is 1 if a file could not be read at all.";
 
 const LISTEN_HELP: &str = "Receive webhooks on this machine: show, verify and forward them.
 
-Each event is one line: when it came, what it is, what it is about, and whether its signature is \
-good. With --forward it goes on to a program of yours, untouched, and whatever that answers is the \
-answer. The certificate is made at the first start and kept in the data directory; what is \
-printed at the start says how a server comes to trust it. `evenkeel demo` does so by itself.";
+Each event is printed on one line with its time, type, data and the result of the signature check. \
+With --forward, events are forwarded unchanged to your program, and its response is returned to \
+the sender. The certificate is created at the first start and kept in the data directory; the text \
+printed at the start says how to make a server trust it. `evenkeel demo` trusts it by itself.";
 
-const BACKUP_HELP: &str = "Write everything into one file.
+const BACKUP_HELP: &str = "Back up the whole installation to one file.
 
-The server may go on running. The file holds all data and the installation key, so keep it as \
-safe as the original. It can be restored into SQLite as well as into PostgreSQL: to move from one \
-to the other, back up here and restore there.";
+The server can keep running. The file contains all data and the installation key, so keep it as \
+safe as the original. It can be restored into SQLite or PostgreSQL: to move from one to the other, \
+back up here and restore there.";
 
-const RESTORE_HELP: &str = "Take everything in from a backup, into a database that is still empty.
+const RESTORE_HELP: &str = "Restore a backup into an empty database.
 
-The whole file is checked before anything is written, and either all of it is taken in or \
-nothing. Stop the server first. To move from SQLite to PostgreSQL:
+The whole file is checked before anything is written, and either all of it is restored or nothing. \
+Stop the server first. To move from SQLite to PostgreSQL:
 
     evenkeel backup keel.backup
     evenkeel restore keel.backup --database-url-file /etc/evenkeel/database-url";
 
 #[derive(Args)]
 pub(crate) struct Output {
-    /// Print JSON, for a script to read
+    /// Print JSON for scripts
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct Serving {
-    /// Address and port to answer on; port 0 takes a free one [default: 127.0.0.1:4680]
+    /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:4680]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// How browsers and programs reach this installation, such as https://money.example.com
+    /// Public address of this installation, such as https://money.example.com
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Write JSON with the addresses to this file once everything is ready
+    /// Write the addresses as JSON to this file once the server is ready
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
 }
@@ -158,61 +158,61 @@ pub(crate) struct Serving {
 pub(crate) struct Demo {
     #[command(flatten)]
     pub(crate) serving: Serving,
-    /// The same seed makes the same data [default: 1]
+    /// Seed of the generated data; the same seed gives the same data [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Make this many people with plain data, for load tests, instead of the household
+    /// Create this many people with simple data for load tests, instead of the household
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) users: Option<u64>,
-    /// Transactions of those people, all together [default: 2000 for each]
+    /// Total number of transactions of those people [default: 2000 each]
     #[arg(long, value_name = "N", requires = "users")]
     pub(crate) transactions: Option<u64>,
-    /// Write what each transaction of the household really is, as lines of JSON
+    /// Write the true category of each transaction of the household, as JSON lines
     #[arg(long, value_name = "FILE", conflicts_with = "users")]
     pub(crate) ground_truth: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub(crate) struct Listen {
-    /// Send what arrives on to this address, such as http://localhost:3000/hooks
+    /// Forward deliveries to this address, such as http://localhost:3000/hooks
     #[arg(long, value_name = "URL")]
     pub(crate) forward: Option<String>,
-    /// Address and port to listen on; port 0 takes a free one
+    /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4690")]
     pub(crate) listen: String,
-    /// The endpoint's secret; after a rotation, or for two endpoints, give the flag twice
+    /// The endpoint's signing secret; repeat the flag after a rotation or for several endpoints
     #[arg(long, value_name = "WHSEC_...")]
     pub(crate) secret: Vec<String>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Benefit {
-    /// The benefits of someone's cards, in their present cycles
+    /// List the benefits of a person's cards in their current period
     List {
         #[command(flatten)]
         whose: Whose,
         #[command(flatten)]
         output: Output,
     },
-    /// Say that a benefit was used or switched on, where the bank cannot see it
+    /// Mark a benefit as used or activated
     Mark(Mark),
-    /// Say which product a card is, where its name does not tell
+    /// Set which card product an account is
     Card(Card),
-    /// The card products we know
+    /// List the known card products
     Catalogue,
 }
 
 #[derive(Args)]
 pub(crate) struct Mark {
-    /// Its id, as `evenkeel benefit list` shows it
+    /// Benefit id, as shown by `evenkeel benefit list`
     pub(crate) id: String,
-    /// How much of it was used in this cycle; all of it unless given
+    /// Amount used in this period [default: all of it]
     #[arg(long, value_name = "AMOUNT")]
     pub(crate) used: Option<String>,
-    /// It was switched on with the issuer
+    /// The benefit was activated with the issuer
     #[arg(long, conflicts_with_all = ["used", "clear"])]
     pub(crate) activated: bool,
-    /// Take back what was said of this cycle
+    /// Clear your entry for this period
     #[arg(long, conflicts_with = "used")]
     pub(crate) clear: bool,
     #[command(flatten)]
@@ -224,9 +224,9 @@ pub(crate) struct Card {
     /// The card's account
     #[arg(value_name = "ACC_...")]
     pub(crate) account: String,
-    /// A product of `evenkeel benefit catalogue`, or none
+    /// A product from `evenkeel benefit catalogue`, or none
     pub(crate) product: String,
-    /// Since when you have it, which its yearly benefits count from
+    /// Date you opened the card, from which its yearly benefits count
     #[arg(long, value_name = "DATE")]
     pub(crate) opened: Option<String>,
     #[command(flatten)]
@@ -237,7 +237,7 @@ pub(crate) struct Card {
 pub(crate) struct Config {
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Print every setting there is, as a table for the documentation
+    /// Print all settings as a Markdown table
     #[arg(long, conflicts_with = "json")]
     pub(crate) reference: bool,
 }
@@ -246,13 +246,13 @@ pub(crate) struct Config {
 pub(crate) struct Backup {
     /// The file to write
     pub(crate) file: PathBuf,
-    /// Replace the file if it is there
+    /// Replace the file if it exists
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 impl Cli {
-    /// What the flags say about settings.
+    /// The settings that flags set.
     pub(crate) fn flags(&self) -> Flags {
         let serving = match &self.command {
             Command::Demo(demo) => Some(&demo.serving),

@@ -1,30 +1,30 @@
-//! People, their keys, and what was done in their name.
+//! Arguments of the commands about people, API keys and the audit trail.
 
 use super::Output;
 use clap::{Args, Subcommand};
 
 #[derive(Subcommand)]
 pub(crate) enum User {
-    /// Give someone an account
+    /// Create a person
     Create(NewUser),
-    /// Everyone who has an account
+    /// List people
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// Replace someone's password
+    /// Set a new password
     Password {
         email: String,
         #[command(flatten)]
         password: PasswordFrom,
-        /// Ask for no passkey behind the new password; for someone who lost theirs
+        /// Turn two-step sign-in off, for a person who lost their passkey
         #[arg(long)]
         drop_second_step: bool,
     },
-    /// Remove someone and everything of theirs
+    /// Delete a person and all their data
     Delete {
         email: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -33,10 +33,10 @@ pub(crate) enum User {
 #[derive(Args)]
 pub(crate) struct NewUser {
     pub(crate) email: String,
-    /// What to call them
+    /// Name of the person
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// The currency their totals are in
+    /// Currency of their totals
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
     #[command(flatten)]
@@ -47,24 +47,24 @@ pub(crate) struct NewUser {
 
 #[derive(Args)]
 pub(crate) struct PasswordFrom {
-    /// Read the password from standard input instead of making one up
+    /// Read the password from standard input instead of generating one
     #[arg(long)]
     pub(crate) password_stdin: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Audit {
-    /// The newest entries first
+    /// List entries, newest first
     List {
         #[command(flatten)]
         whose: Whose,
-        /// How many
+        /// Maximum number of entries
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
         #[command(flatten)]
         output: Output,
     },
-    /// Follow the trail from its first entry to its last; fails where one was changed or taken out
+    /// Verify the whole trail; fails if an entry was changed or removed
     Verify {
         #[command(flatten)]
         whose: Whose,
@@ -75,18 +75,18 @@ pub(crate) enum Audit {
 
 #[derive(Subcommand)]
 pub(crate) enum Key {
-    /// Make an API key; it is shown once
+    /// Create an API key; it is shown once
     Create(NewKey),
-    /// Someone's API keys
+    /// List a person's API keys
     List {
         #[command(flatten)]
         whose: Whose,
         #[command(flatten)]
         output: Output,
     },
-    /// End an API key
+    /// Revoke an API key
     Revoke {
-        /// Its id, as `evenkeel key list` shows it
+        /// Key id, as shown by `evenkeel key list`
         id: String,
         #[command(flatten)]
         whose: Whose,
@@ -95,7 +95,7 @@ pub(crate) enum Key {
 
 #[derive(Args)]
 pub(crate) struct Whose {
-    /// Whose; may be left out while only one person has an account
+    /// Email address of the person; optional while there is only one person
     #[arg(long, value_name = "EMAIL")]
     pub(crate) user: Option<String>,
 }
@@ -104,19 +104,19 @@ pub(crate) struct Whose {
 pub(crate) struct NewKey {
     #[command(flatten)]
     pub(crate) whose: Whose,
-    /// What it is for
+    /// Name of the key
     #[arg(long)]
     pub(crate) name: String,
-    /// Allow reading only
+    /// Grant read access only
     #[arg(long, conflicts_with = "scopes")]
     pub(crate) read_only: bool,
-    /// Allow only these, such as "accounts:read transactions:read"
+    /// Grant only these scopes, such as "accounts:read transactions:read"
     #[arg(long)]
     pub(crate) scopes: Option<String>,
-    /// Show only these accounts
+    /// Limit the key to these accounts
     #[arg(long, value_name = "ACC_...", value_delimiter = ',')]
     pub(crate) accounts: Option<Vec<String>>,
-    /// When it ends: in so many days, such as 90d, or after a day, such as 2027-12-31
+    /// When the key expires: after days, such as 90d, or on a date, such as 2027-12-31
     #[arg(long, value_name = "WHEN")]
     pub(crate) expires: Option<String>,
     #[command(flatten)]

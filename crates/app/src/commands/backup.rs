@@ -20,17 +20,14 @@ use crate::{data_dir, serve};
 pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
     let path = &args.file;
     if path.exists() && !args.force {
-        bail!(
-            "{} is there already; choose another name, or replace it with --force",
-            path.display()
-        );
+        bail!("{} already exists; choose another name, or replace it with --force", path.display());
     }
-    // The finished file takes the name over, and a device or a folder must not lose its own.
+    // The finished file is renamed to this path, which must not replace a device or a folder.
     if path.exists() && !path.is_file() {
-        bail!("{} is not a plain file; choose another name", path.display());
+        bail!("{} is not a regular file; choose another name", path.display());
     }
     let (db, key) = open::database(config, Want::Existing).await?;
-    // A backup with the wrong key could not be used.
+    // A backup with the wrong installation key could not be restored.
     installation::claim(&db, &key).await?;
     let (temporary, file) = data_dir::create_temporary(path)?;
     let mut progress = Progress::new("Backing up", None);
@@ -46,8 +43,8 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
         let _ = fs::remove_file(&temporary);
     })?;
     print(&format!(
-        "{}: {} rows in {} bytes. It holds the installation key: keep it as safe as the \
-         original.\n",
+        "{}: {} rows in {} bytes. It contains the installation key: keep it as safe as the \
+            original.\n",
         path.display(),
         grouped(rows.into()),
         grouped(bytes.into())
@@ -75,7 +72,7 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
         put_key_back(config, old_key)?;
     }
     let access = restored?;
-    print(&format!("{} rows of {made_at} are restored.\n", grouped(total.into())))?;
+    print(&format!("Restored {} rows from {made_at}.\n", grouped(total.into())))?;
     print(&access_text(&access, &made_at))
 }
 
@@ -88,22 +85,22 @@ async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<Restored
 /// Describes the keys and webhook endpoints that work after a restore, and what to do about them.
 fn access_text(access: &RestoredAccess, made_at: &str) -> String {
     let mut said = format!(
-        "\nEveryone is signed out. Invitations that nobody used, tokens of connected apps and links \
-         to the webhook portal have ended.\nPasswords, passkeys and recovery codes are as they were \
-         at {made_at}: whoever changed one since then must change it again.\n"
+        "\nEveryone is signed out. Unused invitations, tokens of connected apps and links to \
+            the webhook portal no longer work.\nPasswords, passkeys and recovery codes are as of \
+            {made_at}: people who changed one since then must change it again.\n"
     );
     if access.kept_revoked > 0 {
         let count = access.kept_revoked;
         said += &format!("API keys that were revoked here since then stay revoked: {count}.\n");
     }
     if !access.keys.is_empty() {
-        said += "\nThese API keys work. Any that was revoked since then works again: end it with\n\
-                 `evenkeel key revoke KEY --user EMAIL`.\n";
+        said += "\nThese API keys are active. Keys that were revoked since then are active \
+            again: revoke them with\n`evenkeel key revoke KEY --user EMAIL`.\n";
         said.extend(access.keys.iter().map(key_line));
     }
     if !access.endpoints.is_empty() {
-        said += "\nEvents are sent to these webhook endpoints. Any that was deleted or changed since \
-                 then\nis sent to again: end it under Settings, Webhooks.\n";
+        said += "\nThese webhook endpoints receive events. Endpoints that were deleted or \
+            changed since then\nreceive events again: delete them under Settings, Webhooks.\n";
         let line = |it: &LiveEndpoint| format!("  {}  {}\n", it.email, it.url);
         said.extend(access.endpoints.iter().map(line));
     }
@@ -119,15 +116,15 @@ fn key_line(key: &LiveKey) -> String {
     format!("  {}  {}  \"{}\"  {used}\n", key.id, key.email, key.name)
 }
 
-/// What was there before the backup's key.
+/// The key file as it was before the restore.
 enum OldKey {
     Same,
     None,
     Kept,
 }
 
-/// Puts the backup's key in place, before any row: if we are stopped in between, the next try finds
-/// it there and the database still empty.
+/// Writes the backup's installation key before any row: after an interruption, the next try finds the key in place and
+/// the database still empty.
 fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
     let path = data_dir::key_file(config);
     let known = data_dir::find_key(config)?.map(|it| it.to_hex());
@@ -136,15 +133,15 @@ fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
     }
     if config.installation_key.is_some() {
         bail!(
-            "installation_key is set, but the backup has another; unset it for the restore, \
-             which writes {}",
+            "installation_key differs from the backup's; unset it for the restore, which writes \
+                {}",
             path.display()
         );
     }
     let old = if known.is_some() {
         if config.database_url.is_some() && data_dir::database_file(config).exists() {
             bail!(
-                "{} belongs to another installation; restore with a --data-dir of its own",
+                "{} belongs to another installation; restore with another --data-dir",
                 config.data_dir.display()
             );
         }

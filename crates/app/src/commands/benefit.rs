@@ -1,4 +1,4 @@
-//! `evenkeel benefit`: what cards give, and what only the person can say of it.
+//! `evenkeel benefit`: lists card benefits and records their use.
 
 use anyhow::{Context as _, Result, bail};
 use base::{AccountId, BenefitId, Currency, Date, Money};
@@ -35,7 +35,7 @@ async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
 
 fn text(summary: &BenefitSummary) -> String {
     if summary.cards.is_empty() {
-        return "No card of a product we know. `evenkeel benefit card` says which one a card is.\n"
+        return "No known card products. Set the product of a card with `evenkeel benefit card`.\n"
             .to_owned();
     }
     let mut text = String::new();
@@ -50,7 +50,7 @@ fn text(summary: &BenefitSummary) -> String {
 }
 
 fn line(benefit: &Benefit) -> String {
-    let seen = if benefit.observable { "" } else { ", the bank does not tell: mark it yourself" };
+    let seen = if benefit.observable { "" } else { ", not visible to the bank: mark it yourself" };
     format!(
         "  {}  {}: {} of {} left, until {}{seen}\n",
         benefit.id,
@@ -63,20 +63,21 @@ fn line(benefit: &Benefit) -> String {
 
 async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
     let user = named_or_only(app, mark.whose.user.as_deref()).await?;
-    let id = BenefitId::parse(&mark.id).with_context(|| format!("{} is no benefit id", mark.id))?;
+    let id =
+        BenefitId::parse(&mark.id).with_context(|| format!("{} is not a benefit id", mark.id))?;
     let said = if mark.clear {
         Said::Nothing
     } else if mark.activated {
         Said::Activated
     } else {
-        // The cards of the catalogue are all kept in dollars, as their benefits are.
+        // All cards of the catalogue and their benefits are in US dollars.
         let amount = mark.used.as_deref().map(|it| Money::parse(it, Currency::USD));
         let amount = amount.transpose().context("--used")?;
         Said::Used(amount.map(Money::minor))
     };
     match benefits::mark(app, &Caller::owner(user.id), id, said).await {
         Err(service::Error::NotFound(_)) => {
-            bail!("{} has no such benefit; see `evenkeel benefit list`", user.email)
+            bail!("{} does not have this benefit; see `evenkeel benefit list`", user.email)
         }
         outcome => outcome?,
     }
@@ -87,7 +88,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
 async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
     let user = named_or_only(app, card.whose.user.as_deref()).await?;
     let account = AccountId::parse(&card.account);
-    let account = account.with_context(|| format!("{} is no account id", card.account))?;
+    let account = account.with_context(|| format!("{} is not an account id", card.account))?;
     let opened = card
         .opened
         .as_deref()
@@ -95,7 +96,7 @@ async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
     let product = Some(card.product.as_str()).filter(|it| *it != "none");
     let caller = Caller::owner(user.id);
     match benefits::set_card(app, &caller, account, product, opened.transpose()?).await {
-        Err(service::Error::NotFound(_)) => bail!("{} has no such account", user.email),
+        Err(service::Error::NotFound(_)) => bail!("{} does not have this account", user.email),
         outcome => outcome?,
     }
     insights::pipeline::run_once(app).await?;

@@ -1,4 +1,4 @@
-//! `evenkeel connect`: banks that are asked over SimpleFIN.
+//! `evenkeel connect`: creates and manages SimpleFIN connections.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -36,7 +36,7 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
     let id = connections::create(app, &caller, &token, new.name.as_deref()).await?;
     let connection = connections::get(app, &caller, id).await?;
     if let (Some(attention), false) = (&connection.attention, new.output.json) {
-        print(&format!("{id} is connected, but: {attention}\n"))?;
+        print(&format!("{id} is connected, with a problem: {attention}\n"))?;
     }
     if new.all {
         take_all(app, &caller, id).await?;
@@ -52,7 +52,7 @@ async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
         return print_json(&all.iter().map(json_of).collect());
     }
     if all.is_empty() {
-        return print("No data yet. `evenkeel connect simplefin` connects banks.\n");
+        return print("No connections yet. Add one with `evenkeel connect simplefin`.\n");
     }
     print(&all.iter().map(text_of).collect::<String>())
 }
@@ -87,8 +87,8 @@ async fn disconnect(app: &App, args: &cli::Which) -> Result<()> {
     let (caller, id) = which(app, args).await?;
     connections::disconnect(app, &caller, id).await?;
     print(
-        "The access is forgotten here; what was brought stays. To end it for good, remove this \
-         program on SimpleFIN's page, too.\n",
+        "Disconnected. Imported data stays. To revoke the access itself, remove Evenkeel on \
+            SimpleFIN's page, too.\n",
     )
 }
 
@@ -98,15 +98,15 @@ async fn which(app: &App, which: &cli::Which) -> Result<(Caller, ConnectionId)> 
 }
 
 pub(super) fn parse(id: &str) -> Result<ConnectionId> {
-    let unknown = || format!("{id} is no id of a connection; see `evenkeel connect list`");
+    let unknown = || format!("{id} is not a connection id; see `evenkeel connect list`");
     ConnectionId::parse(id).with_context(unknown)
 }
 
-/// Never from the command line, where others on the machine could read it.
+/// Reads the setup token from standard input, never from the command line, where others on the machine could see it.
 fn token(from: &cli::TokenFrom) -> Result<String> {
     if !from.token_stdin {
         if !std::io::stdin().is_terminal() {
-            bail!("say --token-stdin to read the setup token from standard input");
+            bail!("use --token-stdin to read the setup token from standard input");
         }
         eprint!("Paste the setup token from https://bridge.simplefin.org/simplefin/create: ");
     }
@@ -140,7 +140,7 @@ fn choices(args: &cli::Choose, offered: &[OfferedAccount]) -> Result<Vec<Choice>
     }
     let find = |id: &str| {
         let found = offered.iter().find(|it| it.external_id == id);
-        found.with_context(|| format!("this connection offers no account {id}"))
+        found.with_context(|| format!("this connection has no account {id}"))
     };
     let sign = |it: &OfferedAccount| owed.get(&it.external_id).copied().unwrap_or(it.owed);
     let mut choices = Vec::new();
@@ -169,7 +169,7 @@ fn choices(args: &cli::Choose, offered: &[OfferedAccount]) -> Result<Vec<Choice>
     Ok(choices)
 }
 
-/// `ACT-1=loan/mortgage` taken apart. Ids may have an equals sign of their own.
+/// Parses `ACT-1=loan/mortgage`. The id itself may contain an equals sign.
 fn kind_of(text: &str) -> (&str, Option<(AccountKind, Option<&str>)>) {
     let parts = text.rsplit_once('=').and_then(|(id, what)| {
         let (kind, subtype) = match what.split_once('/') {
@@ -205,7 +205,7 @@ async fn show_offers(app: &App, caller: &Caller, id: ConnectionId, as_json: bool
         ));
     }
     text.push_str(&format!(
-        "Take them with `evenkeel connect choose {id} --all`, or one by one with --take ID.\n"
+        "Add them with `evenkeel connect choose {id} --all`, or one by one with --take ID.\n"
     ));
     print(&text)
 }
@@ -246,10 +246,10 @@ fn text_of(it: &Connection) -> String {
     }
     if it.open_offers > 0 {
         let offers = match it.open_offers {
-            1 => "one account waits".to_owned(),
-            count => format!("{count} accounts wait"),
+            1 => "1 account needs".to_owned(),
+            count => format!("{count} accounts need"),
         };
-        text.push_str(&format!(", {offers} for your choice"));
+        text.push_str(&format!(", {offers} your choice"));
     }
     text.push('\n');
     if let Some(attention) = &it.attention {

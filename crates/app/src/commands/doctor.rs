@@ -1,4 +1,4 @@
-//! `evenkeel doctor`: one line for each thing that must be right, and what to do where it is not.
+//! `evenkeel doctor`: checks the installation, with one line for each check and how to fix a failure.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -68,16 +68,16 @@ pub(crate) async fn run(flags: &Flags, as_json: bool) -> Result<()> {
 
 async fn examine(config: &Config) -> Vec<Check> {
     let mut checks = vec![
-        ok("configuration", "every setting is understood"),
+        ok("configuration", "all settings are valid"),
         clock(&Clock::System),
         public_url(config),
         folder(config),
     ];
     checks.extend(metrics(config));
-    // Opening would make a database that is not there, and a doctor changes nothing.
+    // Opening would create a missing database, and this command changes nothing.
     if config.database_url.is_none() && !data_dir::database_file(config).exists() {
         let path = data_dir::database_file(config);
-        let message = format!("{} is not there; `evenkeel serve` makes it", path.display());
+        let message = format!("{} does not exist; `evenkeel serve` creates it", path.display());
         checks.push(fail("database", message));
         return checks;
     }
@@ -91,7 +91,7 @@ async fn examine(config: &Config) -> Vec<Check> {
 fn clock(clock: &Clock) -> Check {
     let today = clock.today();
     match today.year() {
-        ..2026 => fail("clock", format!("the clock says {today}; set it right")),
+        ..2026 => fail("clock", format!("the clock shows {today}; set the correct time")),
         _ => ok("clock", today.to_string()),
     }
 }
@@ -100,14 +100,14 @@ fn is_loopback(host: &str) -> bool {
     ["127.", "localhost:", "[::1]"].iter().any(|it| host.starts_with(it)) || host == "localhost"
 }
 
-/// Figures about the use of an installation are nobody's business but the operator's.
+/// Warns if the metrics listener is reachable from other machines: usage figures are private.
 fn metrics(config: &Config) -> Option<Check> {
     let is_open = !is_loopback(&config.listen) || config.public_url.is_some();
     (config.metrics_public && is_open).then(|| {
         warn(
             "metrics",
-            "metrics.public is on: whoever reaches this installation reads /metrics; set \
-             metrics.listen to an address of your own instead",
+            "metrics.public is on: anyone who can reach this installation can read /metrics; \
+                use metrics.listen with a private address instead",
         )
     })
 }
@@ -120,7 +120,7 @@ fn public_url(config: &Config) -> Check {
         None => warn(
             "public_url",
             format!(
-                "listen is {}, but public_url is not set; set it to how others reach you",
+                "listen is {}, but public_url is not set; set it to the public address of this installation",
                 config.listen
             ),
         ),
@@ -128,8 +128,8 @@ fn public_url(config: &Config) -> Check {
             Some(host) if !is_loopback(host) => warn(
                 "public_url",
                 format!(
-                    "{url} is not encrypted; put a proxy with https in front, and set \
-                     public_url to it"
+                    "{url} is not encrypted; use a proxy with https, and set public_url to its \
+                        address"
                 ),
             ),
             _ => ok("public_url", url.clone()),
@@ -141,24 +141,24 @@ fn folder(config: &Config) -> Check {
     let path = &config.data_dir;
     let shown = path.display();
     let Ok(about) = fs::metadata(path) else {
-        return fail("data directory", format!("{shown} is not there; check --data-dir"));
+        return fail("data directory", format!("{shown} does not exist; check --data-dir"));
     };
     let probe = path.join(format!(".doctor-{}", std::process::id()));
     if let Err(error) = fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)) {
-        return fail("data directory", format!("{shown} cannot be written to: {error}"));
+        return fail("data directory", format!("{shown} is not writable: {error}"));
     }
     if about.permissions().mode() & 0o077 != 0 {
         return warn(
             "data directory",
-            format!("others may look into {shown}; run chmod 700 on it"),
+            format!("{shown} is accessible to other users; run chmod 700 on it"),
         );
     }
-    // The key opens what is sealed, so it is looked at even inside a closed folder.
+    // The key decrypts stored secrets, so its permissions are checked even inside a private folder.
     let key = data_dir::key_file(config);
     match fs::metadata(&key) {
         Ok(about) if about.permissions().mode() & 0o077 != 0 => {
             let key = key.display();
-            warn("data directory", format!("others may read {key}; run chmod 600 on it"))
+            warn("data directory", format!("{key} is readable by other users; run chmod 600 on it"))
         }
         _ => ok("data directory", shown.to_string()),
     }
@@ -176,15 +176,15 @@ async fn database(config: &Config, db: &Db) -> Vec<Check> {
         Some(found) if found > known => fail(
             "schema",
             format!(
-                "step {found} is newer than this program, which knows {known}; update the program"
+                "schema version {found} is newer than this program's {known}; update the program"
             ),
         ),
         Some(found) if found < known => {
-            warn("schema", format!("step {found} of {known}; the next start brings it up to date"))
+            warn("schema", format!("schema version {found} of {known}; the next start migrates it"))
         }
         Some(found) => ok("schema", format!("step {found}")),
     });
-    // What follows reads tables that an older or newer schema may not have.
+    // The checks below read tables that an older or newer schema may not have.
     if health.schema == Some(known) {
         checks.push(key(config, db).await);
         checks.push(integrity(db).await);
@@ -200,13 +200,13 @@ async fn key(config: &Config, db: &Db) -> Check {
             let path = data_dir::key_file(config);
             return fail(
                 "installation key",
-                format!("{} is missing; put it back, or set installation_key", path.display()),
+                format!("{} is missing; restore it, or set installation_key", path.display()),
             );
         }
         Err(error) => return fail("installation key", crate::sentence(&error)),
     };
     match installation::claim(db, &key).await {
-        Ok(()) => ok("installation key", "it is the one this database was made with"),
+        Ok(()) => ok("installation key", "matches this database"),
         Err(error) => fail("installation key", chain(error)),
     }
 }
@@ -224,13 +224,10 @@ async fn integrity(db: &Db) -> Check {
 
 async fn counters(db: &Db) -> Check {
     match health::miscounted_accounts(db).await {
-        Ok(0) => ok("counters", "every account has as many transactions as it says"),
+        Ok(0) => ok("counters", "transaction counts match"),
         Ok(count) => fail(
             "counters",
-            format!(
-                "{count} accounts have another number of transactions than they say; please \
-                 report this"
-            ),
+            format!("the transaction counts of {count} accounts are wrong; please report this"),
         ),
         Err(error) => warn("counters", format!("could not be checked: {}", chain(error))),
     }

@@ -1,4 +1,4 @@
-//! `evenkeel export`: everything of one person's in a zip file, the same that they can download themselves.
+//! `evenkeel export`: one person's data as a zip file, the same as the download in the web app.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,10 +15,7 @@ use crate::{cli, data_dir};
 pub(crate) async fn run(config: &Config, args: &cli::Export) -> Result<()> {
     let path = &args.out;
     if path.exists() && !(args.force && path.is_file()) {
-        bail!(
-            "{} is there already; choose another name, or replace it with --force",
-            path.display()
-        );
+        bail!("{} already exists; choose another name, or replace it with --force", path.display());
     }
     let app = open::app(config, Want::Existing).await?;
     let user = named_or_only(&app, args.whose.user.as_deref()).await?;
@@ -38,7 +35,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Export) -> Result<()> {
         let _ = fs::remove_file(&temporary);
     })?;
     print(&format!(
-        "{}: everything of {} in {} bytes, in plain text. Keep it safe.\n",
+        "{}: the data of {} in {} bytes, unencrypted. Keep it safe.\n",
         path.display(),
         user.email,
         grouped(bytes as u128)

@@ -1,4 +1,4 @@
-//! `evenkeel import`: files of banks, looked at without writing anything, or taken in.
+//! `evenkeel import`: previews or imports bank files.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -24,18 +24,18 @@ use crate::open::{self, Want};
 use crate::progress::{Progress, REDRAW, counted};
 
 const SHOWN_CHARS: usize = 200;
-/// Lines that are named one by one on a terminal; the others are counted. `--json` has up to a thousand.
+/// Skipped lines printed one by one on a terminal; the others are counted. `--json` lists up to a thousand.
 const REJECTED_SHOWN: usize = 100;
 
-/// Some rows were left out, which is neither success nor failure.
+/// Exit code when some rows were skipped.
 #[derive(Debug, thiserror::Error)]
-#[error("{} left out; the rest is fine", match .0 {
-    1 => "one row could not be understood and was".to_owned(),
-    count => format!("{count} rows could not be understood and were"),
+#[error("{} skipped; the others are imported", match .0 {
+    1 => "1 row could not be read and was".to_owned(),
+    count => format!("{count} rows could not be read and were"),
 })]
 pub(crate) struct LeftOut(usize);
 
-/// Looks at files; no server and no database is needed.
+/// Previews files without a server or database.
 pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
     let hints = Hints {
         today: Clock::System.today(),
@@ -70,14 +70,14 @@ fn outcome(unread: usize, left_out: usize) -> Result<()> {
     match (unread, left_out) {
         (0, 0) => Ok(()),
         (0, rows) => Err(LeftOut(rows).into()),
-        (1, _) => bail!("one file could not be read"),
+        (1, _) => bail!("1 file could not be read"),
         (count, _) => bail!("{count} files could not be read"),
     }
 }
 
 fn content(path: &Path) -> Result<Vec<u8>> {
     let about = || format!("cannot read {}", path.display());
-    // A device or a pipe has no size, so what is read is bounded too.
+    // A device or a pipe has no size, so the reading is bounded too.
     let file = std::fs::File::open(path).with_context(about)?;
     let mut content = Vec::new();
     file.take(BYTES_MAX as u64 + 1).read_to_end(&mut content).with_context(about)?;
@@ -110,7 +110,7 @@ fn json_line(path: &Path, reading: &Reading) -> Result<String> {
     Ok(format!("{}\n", serde_json::to_string(&line)?))
 }
 
-/// Amounts are written digit by digit, as the API writes them.
+/// Formats an amount as the API does.
 #[derive(serde::Serialize)]
 struct AccountJson<'a> {
     source_account_id: &'a str,
@@ -148,7 +148,7 @@ fn account_json(draft: &AccountDraft) -> Result<AccountJson<'_>> {
     })
 }
 
-/// Text of a file for one line of output, cut where it is longer.
+/// Text of a file for one line of output, cut if it is long.
 fn shown(text: &str) -> &str {
     text.char_indices().nth(SHOWN_CHARS).map_or(text, |(end, _)| &text[..end])
 }
@@ -200,11 +200,11 @@ fn told(path: &Path, reading: &Reading) -> String {
 fn complaints(rejected: &Rejections, doubts: &[Doubt]) -> String {
     let mut text = String::new();
     for row in rejected.rows.iter().take(REJECTED_SHOWN) {
-        text += &format!("  line {} was left out: {}\n", row.line, row.reason);
+        text += &format!("  line {} was skipped: {}\n", row.line, row.reason);
     }
     let more = rejected.count - rejected.rows.len().min(REJECTED_SHOWN);
     if more > 0 {
-        text += &format!("  and {} left out\n", counted(more, "more row"));
+        text += &format!("  and {} more skipped\n", counted(more, "more row"));
     }
     for doubt in doubts {
         text += &format!("  {}\n", question(doubt));
@@ -212,25 +212,24 @@ fn complaints(rejected: &Rejections, doubts: &[Doubt]) -> String {
     text
 }
 
-/// What is open, and which flag answers it.
+/// An open question about a file, and the flag that answers it.
 fn question(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Dates { .. } => {
-            "Is 03/04 the third of April or the fourth of March? Say --dates day-first or \
-             --dates month-first."
+            "Is 03/04 April 3 or March 4? Use --dates day-first or --dates month-first."
         }
         Doubt::Charges { .. } => {
-            "Are purchases written as positive or as negative amounts? Say --charges positive or \
-             --charges negative."
+            "Are purchases positive or negative amounts? Use --charges positive or --charges \
+                negative."
         }
         Doubt::CardBalance { .. } => {
-            "The card's balance is written as a positive amount. Say --balance owed, or --balance \
-             owned if the bank owes it to you."
+            "The card's balance is positive. Use --balance owed if you owe it, or --balance \
+                owned if the bank owes you."
         }
     }
 }
 
-/// Takes files in, one after the other. One that fails does not hold up the next.
+/// Imports files one after the other. A failure does not stop the next file.
 pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     let app = open::app(config, Want::Existing).await?;
     let user = named_or_only(&app, args.whose.user.as_deref()).await?;
@@ -257,10 +256,10 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
     outcome(unread, left_out)
 }
 
-/// Where an account of a file went.
+/// The account that an account of the file was imported into.
 struct Place {
     name: String,
-    /// None for one that was not there before.
+    /// None for a new account.
     id: Option<AccountId>,
 }
 
@@ -307,10 +306,10 @@ fn summary(file: &str, taken: &CommitOutcome, places: &[Place], as_json: bool) -
     let places: String = places.iter().map(Place::told).collect();
     if new + changed + removed == 0 {
         let there = counted(seen, "transaction");
-        return format!("{file}: nothing new, {there} there already\n{places}");
+        return format!("{file}: nothing new, {there} already imported\n{places}");
     }
     let import = taken.import;
-    format!("{file}: {new} new, {changed} changed, {seen} there already ({import})\n{places}")
+    format!("{file}: {new} new, {changed} changed, {seen} already imported ({import})\n{places}")
 }
 
 async fn one(
@@ -323,7 +322,7 @@ async fn one(
     let id = files::stage(app, caller, &name, content(path)?).await?;
     let taken = agree_and_take(app, caller, args, id).await;
     if taken.is_err() {
-        // What was not taken in is not left lying around either.
+        // Deletes the staged file if it was not imported.
         let _ = files::discard(app, caller, id).await;
     }
     taken
@@ -345,10 +344,7 @@ async fn agree_and_take(
         bail!(question(doubt));
     }
     if !look.is_ready() {
-        bail!(
-            "the file does not say which account it is about; name one with --account, or say \
-             --account new"
-        );
+        bail!("the file does not name an account; choose one with --account, or use --account new");
     }
     let places = look.accounts.iter().filter_map(Place::of).collect();
     Ok((watched(app, caller, id).await?, places))
@@ -362,10 +358,10 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
                 format!("--account must be an account's id such as acc_..., or new, not {text}")
             })?;
             if look.accounts.len() > 1 {
-                bail!("the file is about several accounts; leave --account out");
+                bail!("the file has several accounts; leave --account out");
             }
             if !look.accounts.iter().any(|it| it.candidates.iter().any(|it| it.0 == id)) {
-                bail!("{text} is none of your accounts in this currency");
+                bail!("{text} is not one of your accounts in this currency");
             }
             Some(DestinationChoice::Existing(id))
         }
@@ -381,7 +377,7 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     })
 }
 
-/// Takes it in and shows how far it is.
+/// Imports a staged file and shows the progress.
 async fn watched(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     let mut bar: Option<Progress> = None;
     let mut ticks = tokio::time::interval(REDRAW);

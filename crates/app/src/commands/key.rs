@@ -1,4 +1,4 @@
-//! `evenkeel key`: API keys of the people who have an account here.
+//! `evenkeel key`: creates, lists and revokes API keys.
 
 use anyhow::{Context as _, Result, bail};
 use base::{AccountId, Date, KeyId, Timestamp};
@@ -29,7 +29,7 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
         None => Scopes::all(),
     };
     let account = |text: &String| {
-        AccountId::parse(text.trim()).with_context(|| format!("{text} is no account id"))
+        AccountId::parse(text.trim()).with_context(|| format!("{text} is not an account id"))
     };
     let accounts = new.accounts.as_ref().map(|ids| ids.iter().map(account).collect());
     let expires = new.expires.as_deref().map(|it| expiry(it, app.clock.now()));
@@ -83,12 +83,12 @@ async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
 
 async fn revoke(app: &App, whose: &cli::Whose, id: &str) -> Result<()> {
     let user = named_or_only(app, whose.user.as_deref()).await?;
-    let key = KeyId::parse(id).with_context(|| format!("{id} is no key id"))?;
+    let key = KeyId::parse(id).with_context(|| format!("{id} is not a key id"))?;
     match keys::revoke(app, &Caller::owner(user.id), key).await {
-        Ok(()) => print("The key is revoked; every server refuses it within a second.\n"),
+        Ok(()) => print("Key revoked. It stops working within a second.\n"),
         Err(service::Error::NotFound(_)) => {
             bail!(
-                "{} has no such key, or it is revoked already; see `evenkeel key list`",
+                "{} does not have this key, or it is already revoked; see `evenkeel key list`",
                 user.email
             )
         }
@@ -121,7 +121,7 @@ fn json_of(key: &ApiKey) -> serde_json::Value {
     })
 }
 
-/// `90d` from now, or the end of a day.
+/// Parses an expiry: `90d` from now, or the end of a date.
 fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     const DAY: i64 = 86_400_000_000;
     let days = text.strip_suffix('d').and_then(|it| it.parse::<i64>().ok());
@@ -138,13 +138,13 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     })
 }
 
-/// Where a person would reach the server, as far as settings tell, or where it was last.
+/// The server's address from the settings, or where it last listened.
 pub(crate) fn url(config: &Config) -> String {
     let told = config.public_url.clone().or_else(|| data_dir::remembered_address(config));
     told.unwrap_or_else(|| format!("http://{}", config.listen))
 }
 
-/// A line to paste into a shell.
+/// A command to paste into a shell.
 pub(crate) fn curl(secret: &str, url: &str, path: &str) -> String {
     format!("curl -H 'Authorization: Bearer {secret}' '{url}{path}'")
 }

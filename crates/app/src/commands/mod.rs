@@ -1,4 +1,4 @@
-//! Commands that do one thing and end.
+//! Commands other than the server and the demo.
 
 pub(crate) mod audit;
 pub(crate) mod backup;
@@ -18,8 +18,8 @@ use base::Entropy;
 use service::App;
 use service::access::users;
 
-/// Prints to standard output. A reader that has had enough, such as `head`, is no failure.
-/// Words of banks and apps may be among it, so nothing in it is an order to the terminal.
+/// Prints to standard output without control characters, since the text may come from banks and apps. A closed pipe, as
+/// with `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let text = text.replace(|it: char| it.is_control() && it != '\n' && it != '\t', "\u{fffd}");
     let mut output = io::stdout().lock();
@@ -33,15 +33,14 @@ pub(crate) fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
-/// One line of standard input, without its end.
+/// Reads one line of standard input, without its line break.
 pub(crate) fn read_line() -> Result<String> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).context("cannot read from standard input")?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-/// A hundred random bits in letters that nobody mistakes for others, in groups that can be read
-/// aloud.
+/// A password of 100 random bits, in unambiguous letters and short groups.
 pub(crate) fn make_password(entropy: &Entropy) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
     let bytes: [u8; 20] = entropy.bytes();
@@ -55,16 +54,16 @@ pub(crate) fn make_password(entropy: &Entropy) -> String {
     password
 }
 
-/// The person with that address.
+/// The person with that email address.
 pub(crate) async fn person(app: &App, email: &str) -> Result<users::User> {
     let found = users::find_by_email(app, email).await?;
     match found {
         Some(user) => Ok(user),
-        None => bail!("nobody here has the address {email}; `evenkeel user list` shows everyone"),
+        None => bail!("no account has the email address {email}; see `evenkeel user list`"),
     }
 }
 
-/// The person who was named, or the only one there is.
+/// The named person, or the only one.
 pub(crate) async fn named_or_only(app: &App, email: Option<&str>) -> Result<users::User> {
     if let Some(email) = email {
         return person(app, email).await;
@@ -72,9 +71,9 @@ pub(crate) async fn named_or_only(app: &App, email: Option<&str>) -> Result<user
     let mut first = users::list(app, 2).await?;
     match (first.pop(), first.pop()) {
         (Some(only), None) => Ok(only),
-        (None, _) => bail!("nobody has an account yet; make one with `evenkeel user create EMAIL`"),
+        (None, _) => bail!("no account exists yet; create one with `evenkeel user create EMAIL`"),
         (Some(_), Some(_)) => {
-            bail!("several people have an account here; say whose with --user EMAIL")
+            bail!("there are several accounts; choose one with --user EMAIL")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `evenkeel sync`: asks connections for what is new, and for what is left of their past.
+//! `evenkeel sync`: fetches new transactions of connections, and the rest of their history.
 
 use anyhow::{Result, bail};
 use base::ConnectionId;
@@ -30,12 +30,12 @@ pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
         }
     };
     if ids.is_empty() {
-        bail!("{} has nothing to sync; connect it with `evenkeel connect simplefin`", user.email);
+        bail!("{} has no connections; add one with `evenkeel connect simplefin`", user.email);
     }
     sync_and_tell(&app, &caller, &ids, args.output.json).await
 }
 
-/// Syncs each, whatever becomes of the others, and fails if one did.
+/// Syncs each connection even if another fails, and fails at the end if one did.
 pub(super) async fn sync_and_tell(
     app: &App,
     caller: &Caller,
@@ -98,7 +98,7 @@ fn text_of((id, ended): &Ended) -> String {
         text.push_str(&format!("  ! {attention}\n"));
     }
     if brought.accounts_with_problems > 0 {
-        text.push_str("  ! Some accounts need you; see `evenkeel connect list`.\n");
+        text.push_str("  ! Some accounts need your attention; see `evenkeel connect list`.\n");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `evenkeel user`: who has an account here.
+//! `evenkeel user`: creates, lists and deletes people, and sets passwords.
 
 use std::io::IsTerminal as _;
 
@@ -14,7 +14,7 @@ use crate::cli;
 use crate::config::Config;
 use crate::open::{self, Want};
 
-/// More than anyone reads; a list without a limit would be a promise nobody can keep.
+/// The most people that are listed.
 const LISTED_MAX: usize = 10_000;
 
 pub(crate) async fn run(config: &Config, command: &cli::User) -> Result<()> {
@@ -55,7 +55,7 @@ async fn create(app: &App, new: &cli::NewUser) -> Result<()> {
         }
         return print_json(&shown);
     }
-    print(&format!("{} now has an account ({}).\n", user.email, user.id))?;
+    print(&format!("Created {} ({}).\n", user.email, user.id))?;
     if made { print(&password_note(&password)) } else { Ok(()) }
 }
 
@@ -65,7 +65,7 @@ async fn list(app: &App, as_json: bool) -> Result<()> {
         return print_json(&users.iter().map(json_of).collect());
     }
     if users.is_empty() {
-        return print("Nobody has an account yet; make one with `evenkeel user create EMAIL`.\n");
+        return print("No accounts yet. Create one with `evenkeel user create EMAIL`.\n");
     }
     let width = users.iter().map(|it| it.email.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -87,10 +87,10 @@ async fn set_password(
     let user = person(app, email).await?;
     let (password, made) = choose_password(app, password)?;
     users::set_password(app, user.id, &password).await?;
-    print(&format!("The password of {} is replaced.\n", user.email))?;
+    print(&format!("Password of {} changed.\n", user.email))?;
     if drop_second_step {
         profiles::set_second_step(app, &Caller::owner(user.id), false).await?;
-        print(&format!("The second step of {} is off.\n", user.email))?;
+        print(&format!("Two-step sign-in of {} is off.\n", user.email))?;
     }
     if made { print(&password_note(&password)) } else { Ok(()) }
 }
@@ -101,21 +101,23 @@ async fn delete(app: &App, email: &str, yes: bool) -> Result<()> {
         confirm(&user.email)?;
     }
     users::delete(app, user.id).await?;
-    print(&format!("{} and everything of theirs is gone.\n", user.email))
+    print(&format!("Deleted {} and all their data.\n", user.email))
 }
 
 fn confirm(email: &str) -> Result<()> {
     if !std::io::stdin().is_terminal() {
-        bail!("this removes {email} and everything of theirs for good; say --yes if you mean it");
+        bail!("this permanently deletes {email} and all their data; confirm with --yes");
     }
-    eprint!("This removes {email} and everything of theirs for good. Type the address to go on: ");
+    eprint!(
+        "This permanently deletes {email} and all their data. Type the email address to continue: "
+    );
     if read_line()? != email {
-        bail!("that is another address; nothing was removed");
+        bail!("the address does not match; nothing was deleted");
     }
     Ok(())
 }
 
-/// The password to use, and whether we made it up and so have to show it.
+/// The password, and whether it was generated and must be shown.
 fn choose_password(app: &App, password: &cli::PasswordFrom) -> Result<(String, bool)> {
     if password.password_stdin {
         return Ok((read_line()?, false));
@@ -124,7 +126,7 @@ fn choose_password(app: &App, password: &cli::PasswordFrom) -> Result<(String, b
 }
 
 fn password_note(password: &str) -> String {
-    format!("Password (shown this once): {password}\n")
+    format!("Password (shown only once): {password}\n")
 }
 
 fn json_of(user: &users::User) -> serde_json::Value {

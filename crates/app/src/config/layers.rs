@@ -38,7 +38,7 @@ pub(crate) struct Setting {
 /// All settings, in the order of their table.
 pub(crate) struct Settings(Vec<Setting>);
 
-/// Variables of this family steer the project's own tests and are no settings.
+/// Prefix of variables that control the project's own tests; they are not settings.
 const NOT_OURS: &str = "EVENKEEL_TEST_";
 
 impl Settings {
@@ -60,7 +60,7 @@ impl Settings {
         self.iter().find(|it| it.key.name == name)
     }
 
-    /// The flag that a value came from.
+    /// The flag that set a value.
     pub(super) fn flag_of(&self, name: &str) -> Option<&'static str> {
         match self.find(name)?.origin {
             Origin::Flag(flag) => Some(flag),
@@ -139,7 +139,7 @@ impl Settings {
             let Some(name) = name.to_str().filter(|it| it.starts_with("EVENKEEL_")) else {
                 continue;
             };
-            // An empty variable is how many tools write one that is not set.
+            // Many tools write an unset variable as an empty one.
             if name.starts_with(NOT_OURS) || text.is_empty() {
                 continue;
             }
@@ -197,7 +197,7 @@ impl Settings {
     }
 }
 
-/// Sections become dotted names; a section that is none of ours is an unknown name like any other.
+/// Turns TOML sections into dotted names. An unknown section becomes an unknown name, reported like any other.
 fn flatten<'a>(table: &'a toml::Table, prefix: &str, found: &mut Vec<(String, &'a toml::Value)>) {
     for (name, value) in table {
         let name = format!("{prefix}{name}");
@@ -211,9 +211,9 @@ fn flatten<'a>(table: &'a toml::Table, prefix: &str, found: &mut Vec<(String, &'
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    // A setting is often a compound, so that a third of it may be wrong and still be meant.
+    // Names are long, so a third of the letters may differ and the suggestion still helps.
     match base::nearest(name, known, (name.chars().count() / 3).max(1)) {
         Some(meant) => format!("{name} is not a setting; did you mean {meant}?"),
-        None => format!("{name} is not a setting; `evenkeel config` shows all there are"),
+        None => format!("{name} is not a setting; `evenkeel config` lists all settings"),
     }
 }

@@ -21,11 +21,11 @@ use layers::Settings;
 
 pub(crate) use show::reference;
 
-/// What the command line says about settings.
+/// Settings given on the command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flags {
     pub(crate) file: Option<PathBuf>,
-    /// A setting's name, the flag that set it, and what it was set to.
+    /// For each flag: the setting's name, the flag and the value.
     pub(crate) values: Vec<(&'static str, &'static str, String)>,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct Config {
     pub(crate) connections_max: usize,
     pub(crate) connections_per_address: Option<usize>,
     pub(crate) data_dir: PathBuf,
-    /// Whether anyone named the data directory.
+    /// Whether the data directory was set explicitly.
     pub(crate) data_dir_given: bool,
     pub(crate) installation_key: Option<installation::Key>,
     pub(crate) database_url: Option<String>,
     /// Free space on the disk of the database file below which the server is not ready.
     pub(crate) free_bytes_min: u64,
-    /// Whether everyone on this machine can read the password of the database in the list of processes.
+    /// Whether the database password was given as a flag, which others on this machine can see in the process list.
     pub(crate) is_password_exposed: bool,
     pub(crate) rate_limit: Policy,
     pub(crate) metrics_listen: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Config {
     settings: Settings,
 }
 
-/// Where to look for a configuration file that nobody named.
+/// Where to look for a configuration file if none was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Search {
     /// `evenkeel.toml` in the data directory.
@@ -86,7 +86,7 @@ fn load_with(
     search: Search,
     variables: Vec<(OsString, OsString)>,
 ) -> Result<Config> {
-    // What lies above the file says where the file is.
+    // The flags and variables, which take precedence over the file, also say where the file is.
     let mut above = Settings::defaults()?;
     above.add_environment(variables.iter().cloned())?;
     above.add_flags(&flags.values)?;
@@ -110,7 +110,7 @@ fn load_with(
     Config::new(settings)
 }
 
-/// Who is asked for prices.
+/// The provider of market prices.
 #[derive(Debug, Clone)]
 pub(crate) enum Market {
     Demo,

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// A data directory with a file in it, flags and variables; says what came out, or why nothing did.
+/// Loads settings from a data directory with a configuration file, flags and variables.
 struct Case {
     folder: tempfile::TempDir,
     flags: Flags,
@@ -76,8 +76,8 @@ fn unknown_names_are_refused_with_the_place_and_the_nearest_name() {
     );
     assert_eq!(
         in_file("[telemetry]\nendpoint = 1"),
-        "DIR/evenkeel.toml: telemetry.endpoint is not a setting; `evenkeel config` shows all there \
-         are"
+        "DIR/evenkeel.toml: telemetry.endpoint is not a setting; `evenkeel config` lists all \
+            settings"
     );
     assert_eq!(
         Case::new("", &[("EVENKEEL_RATE_LIMIT_REQUESTS", "5")], &[]).error(),

@@ -1,4 +1,4 @@
-//! What a setting may hold, read from text or from TOML, and the sentence that says what was wrong.
+//! The types of settings: how each is parsed from text or TOML, and the error message for a bad value.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 pub(crate) enum Kind {
     /// `host:port`.
     Address,
-    /// `https://money.example.com`: a scheme, a host and perhaps a port, nothing behind.
+    /// `https://money.example.com`: scheme, host and optional port, without a path.
     Origin,
     Origins,
     /// Addresses such as `10.0.0.7` or `172.16.0.0/12`.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Switch,
     InstallationKey,
     DatabaseUrl,
-    /// What somebody else made up: any one line.
+    /// Any single line of text, such as a secret issued elsewhere.
     Secret,
 }
 

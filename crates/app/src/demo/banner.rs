@@ -1,4 +1,4 @@
-//! What the demo says when it is ready.
+//! The text that the demo prints when it is ready.
 
 use anyhow::Result;
 
@@ -8,19 +8,18 @@ use crate::config::Config;
 
 pub(super) fn print(config: &Config, access: &Access, url: &str, temporary: bool) -> Result<()> {
     let again = match (access.again, access.same) {
-        (true, true) => "\nThe data was there already and is as it was left, and so is the key.\n",
+        (true, true) => "\nThe data and the key are those of the last start.\n",
         (true, false) => {
-            "\nThe data was there already and is as it was left; the password and the key are \
-             new.\n"
+            "\nThe data is that of the last start; the password and the key are new.\n"
         }
         (false, _) => "",
     };
     let keys = config.data_dir.join("keys.txt");
     let keys = match keys.exists() {
-        true => format!("\nA key for each person: {}\n", keys.display()),
+        true => format!("\nAPI keys of all people: {}\n", keys.display()),
         false => String::new(),
     };
-    // As it was started: after `cargo run` it is on no path.
+    // The program's path as it was started: after `cargo run` it is not on PATH.
     let program = std::env::args().next().filter(|it| it.contains('/'));
     let program = program.unwrap_or_else(|| "evenkeel".to_owned());
     let curl = key::curl(&access.api_key, url, "/v1/transactions?limit=3");
@@ -33,11 +32,11 @@ Evenkeel is ready.
   Password     {}
   API key      {}
 {again}{keys}
-Ask it something:
+Try the API:
 
   {curl}
 
-See its events as they happen, in another terminal:
+Receive its webhooks in another terminal:
 
   export EVENKEEL_KEY={}
   {program} listen --data-dir {}
@@ -57,14 +56,16 @@ See its events as they happen, in another terminal:
 fn ending(config: &Config, temporary: bool) -> String {
     if !temporary {
         let folder = config.data_dir.display();
-        return format!("Ctrl-C stops it. `evenkeel demo --data-dir {folder}` goes on from there.");
+        return format!(
+            "Press Ctrl-C to stop. `evenkeel demo --data-dir {folder}` continues with the same data."
+        );
     }
     match (config.database_url.is_some(), config.installation_key.is_some()) {
-        (false, _) => "Ctrl-C stops it and removes everything.",
-        (true, true) => "Ctrl-C stops it. The data stays in PostgreSQL.",
+        (false, _) => "Press Ctrl-C to stop and delete everything.",
+        (true, true) => "Press Ctrl-C to stop. The data stays in PostgreSQL.",
         (true, false) => {
-            "Ctrl-C stops it. The data stays in PostgreSQL, but the key it belongs to goes; to \
-             come back to it, name a --data-dir at the start."
+            "Press Ctrl-C to stop. The data stays in PostgreSQL, but its installation key is \
+                deleted; to use the data again, start with a --data-dir."
         }
     }
     .to_owned()

@@ -1,4 +1,4 @@
-//! The live feed: what happens in the household while the demo runs.
+//! The live feed: new transactions of the household while the demo runs.
 
 use std::sync::Arc;
 
@@ -10,10 +10,9 @@ use tokio::sync::Mutex;
 
 use crate::loops::Loops;
 
-/// Starts telling what is new every so many seconds, beginning after `as_of`; 0 seconds means
-/// never.
+/// Starts importing new transactions at an interval, beginning after `as_of`; an interval of 0 turns the feed off.
 ///
-/// After a restart what was told before is told again, and the import recognises it.
+/// After a restart the same transactions come again, and the import recognizes them.
 pub(super) fn start(
     loops: &mut Loops,
     app: &App,
@@ -36,7 +35,7 @@ pub(super) fn start(
                 let summary = imports::commit(&app, &Caller::owner(user), statement).await?;
                 count += summary.new + summary.changed;
             }
-            // Only now: what failed is told again.
+            // Moved on only after success, so that a failed import is repeated.
             *told_until = until;
             Ok(count)
         }

@@ -1,5 +1,4 @@
-//! The example household: statements through the import, then what a person would have set up by
-//! hand.
+//! The example household: its statements are imported like real ones, then the settings a person would make follow.
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write as _};
@@ -53,13 +52,12 @@ async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {
             goals::create(app, caller, new_goal(&seed, &known)?).await?;
         }
     }
-    // Without waiting for the background, so that the first question finds every answer.
+    // Recomputes at once instead of in the background, so that the first page is complete.
     insights::pipeline::run_all(app).await?;
     Ok(())
 }
 
-/// Our ids of the household's accounts. Outside of imports an account is known by its name, not by
-/// its source's id.
+/// Our ids of the household's accounts, by name: the API does not show the source's ids.
 async fn by_external_id(
     app: &App,
     caller: &Caller,
@@ -92,7 +90,7 @@ fn new_goal(seed: &GoalSeed, known: &HashMap<String, AccountId>) -> Result<NewGo
     })
 }
 
-/// What each transaction really is, one line of JSON each, to measure what we recognise by.
+/// Writes the true category of each transaction as JSON lines, to measure classification against.
 pub(super) fn write_truth(path: &Path, household: &Household) -> Result<()> {
     let write = || -> Result<()> {
         let mut file = BufWriter::new(std::fs::File::create(path)?);

@@ -1,4 +1,4 @@
-//! Data for load tests: many people, made and taken in side by side.
+//! Data for load tests: many people, generated and imported in parallel.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,18 +16,17 @@ use crate::config::Config;
 use crate::data_dir;
 use crate::progress::{Progress, REDRAW, grouped};
 
-/// People under way at one time: enough to keep the one writer of SQLite busy, and PostgreSQL's
-/// several.
+/// People imported at once: enough to keep SQLite's one writer and PostgreSQL's several busy.
 const AT_ONCE: usize = 8;
-/// Rows of one transaction, so that nobody waits long for the next.
+/// Rows per database transaction, so that other writers do not wait long.
 const BATCH: usize = 10_000;
-/// At a busy person's pace this is several lifetimes; more would begin before the calendar does.
+/// The most transactions of one person; more would begin before the first date of the calendar.
 const EACH_MAX: u64 = 1_000_000;
 
 pub(super) async fn seed(config: &Config, app: &App, state: State, size: Size) -> Result<Access> {
     ensure!(
         size.transactions / size.users <= EACH_MAX,
-        "that is more than {} transactions a person; ask for more --users",
+        "this is more than {} transactions per person; increase --users",
         grouped(EACH_MAX.into())
     );
     claim(config, app, &state, &email(0)).await?;
@@ -45,21 +44,21 @@ pub(super) async fn seed(config: &Config, app: &App, state: State, size: Size) -
     state.finish(config)?;
     let (user, _) = find_or_create(app, &email(0), "").await?;
     let access = give_access(config, app, user, &email(0), again).await?;
-    let api_key = keys.into_iter().next().context("there is nobody")?;
+    let api_key = keys.into_iter().next().context("there are no people")?;
     Ok(Access { api_key, same: false, ..access })
 }
 
-/// What all the tasks share.
+/// State that the tasks share.
 struct Plan {
     seed: u64,
     as_of: Timestamp,
     size: Size,
-    /// Whether the rows are in the database already.
+    /// Whether the rows were imported by an earlier start.
     complete: bool,
     rows: AtomicU64,
 }
 
-/// Makes everyone, and returns a key for each, in order.
+/// Creates all people, and returns an API key for each, in order.
 async fn everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
     let mut progress = Progress::new("Making data", Some(plan.size.transactions));
     let mut keys = vec![String::new(); usize::try_from(plan.size.users)?];
@@ -73,7 +72,7 @@ async fn everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
         if tasks.is_empty() {
             return Ok(keys);
         }
-        // The line moves on even while nobody is finished.
+        // Updates the progress line even while no person is finished.
         if let Ok(Some(done)) = tokio::time::timeout(REDRAW, tasks.join_next()).await {
             let (index, key) = done??;
             keys[usize::try_from(index)?] = key;
@@ -88,8 +87,7 @@ async fn one(app: &App, plan: &Plan, index: u64) -> Result<String> {
         let caller = Caller::owner(user);
         let (seed, as_of) = (plan.seed, plan.as_of);
         let rows = usize::try_from(share(plan.size, index))?;
-        // Making rows takes a processor; the threads that wait for the database must not wait for
-        // it.
+        // Generating rows needs a core, so it runs on another thread than the database's tasks.
         let making = tokio::task::spawn_blocking(move || {
             ::demo::load(seed, index, rows, as_of).into_iter().flat_map(split).collect()
         });
@@ -107,12 +105,12 @@ fn email(index: u64) -> String {
     format!("person-{}@example.com", index + 1)
 }
 
-/// An even share; the first ones take what is left over.
+/// Divides rows evenly; the first people get the remainder.
 fn share(size: Size, index: u64) -> u64 {
     size.transactions / size.users + u64::from(index < size.transactions % size.users)
 }
 
-/// Parts a long statement into ones of bounded size, the oldest rows first.
+/// Splits a long statement into parts of bounded size, the oldest rows first.
 fn split(mut statement: Statement) -> Vec<Statement> {
     let rows: usize = statement.accounts.iter().map(|it| it.transactions.len()).sum();
     if rows <= BATCH {

@@ -1,4 +1,4 @@
-//! `evenkeel demo`: a server with data to look at, brought in through the same door as real data.
+//! `evenkeel demo`: a server with example data, imported the same way as real data.
 
 mod banner;
 mod feed;
@@ -27,18 +27,18 @@ use crate::open::{self, Want};
 use crate::serve::{self, Bound};
 use state::State;
 
-/// What the person at the keyboard needs to look around.
+/// The credentials that the demo prints.
 struct Access {
     email: String,
     password: String,
     api_key: String,
-    /// Whether the data was there before.
+    /// Whether the data existed before this start.
     again: bool,
-    /// Whether the password and the key are those of the last time.
+    /// Whether the password and the key are those of the last start.
     same: bool,
 }
 
-/// What is remembered of it in the data directory, so that what was noted down of one start holds for the next.
+/// Stored in the data directory, so that the credentials of one start work in the next.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept {
     password: String,
@@ -48,7 +48,7 @@ struct Kept {
 pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
     let mut config = config::load(flags, Search::GivenDataDir)?;
     let scratch = if config.data_dir_given { None } else { Some(Scratch::new()?) };
-    // Whoever looks around on a Sunday wants to see a trade happen.
+    // Orders fill at any time, so that a demo on a Sunday shows trades.
     if !config.when_closed_given {
         config.when_closed = WhenClosed::LastPrice;
     }
@@ -59,8 +59,8 @@ pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
     Ok((config, scratch))
 }
 
-/// Lets webhooks go to `evenkeel listen` on this machine: only where nobody else reaches the demo, and unless the
-/// operator said where they may go.
+/// Allows webhooks to loopback, for `evenkeel listen`, if the demo is reachable from this machine only and the
+/// operator has not set the allowed networks.
 fn welcome_listener(config: &mut Config) -> Result<()> {
     let is_here = config.listen.parse().is_ok_and(|it: SocketAddr| it.ip().is_loopback());
     if is_here && config.webhooks_allow_networks.is_empty() && config.webhooks_ca_file.is_none() {
@@ -79,7 +79,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
     data_dir::make(&config.data_dir)?;
     let _lock = serve::lock(config)?;
     let app = open::app(config, Want::Made).await?;
-    // An address that is taken is better found out before the data is made.
+    // Binds first, so that an address in use fails before the data is generated.
     let mut bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
     let access = tokio::select! {
@@ -103,7 +103,7 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
     bound.serve(config, app, loops, stop).await
 }
 
-/// The door of a demo says how to get in, but only to whoever sits at this machine.
+/// The sign-in page of a demo shows its credentials, but only if the demo is reachable from this machine only.
 fn hint(access: &Access, web_url: &str) -> Option<web::DemoSignIn> {
     let is_here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"]
         .iter()
@@ -128,16 +128,16 @@ async fn seed(config: &Config, args: &cli::Demo, app: &App, loops: &mut Loops) -
     Ok(access)
 }
 
-/// Moves in, but never with real people.
+/// Imports the demo's data, but never into a database with real people.
 async fn claim(config: &Config, app: &App, state: &State, email: &str) -> Result<()> {
     let others = state.is_new && !users::list(app, 1).await?.is_empty();
     if others && users::find_by_email(app, email).await?.is_none() {
-        bail!("this database is in use by other people; give the demo a --data-dir of its own");
+        bail!("this database has real accounts; start the demo with another --data-dir");
     }
     state.save(config)
 }
 
-/// The person of that address, made if they are not there yet.
+/// The person with that email address, created if missing.
 async fn find_or_create(app: &App, email: &str, name: &str) -> Result<(UserId, bool)> {
     if let Some(user) = users::find_by_email(app, email).await? {
         return Ok((user.id, true));
@@ -158,8 +158,7 @@ async fn make_key(app: &App, user: UserId) -> Result<String> {
     Ok(secret)
 }
 
-/// The password and the key of the last time if the key is still good, else new ones: what is printed works, whatever was
-/// there before.
+/// The password and key of the last start if the key still works, otherwise new ones, so that the printed ones work.
 async fn give_access(
     config: &Config,
     app: &App,

@@ -1,4 +1,4 @@
-//! What an assistant proposed: a paper account that was approved and traded in, and three questions that wait.
+//! The demo's proposals: an approved paper account with trades, and three proposals that wait for approval.
 
 use anyhow::{Context as _, Result};
 use base::category::Category;
@@ -16,10 +16,10 @@ use service::trading::paper;
 use service::{App, Caller, Credential, Scopes};
 
 const ASSISTANT: &str = "Example assistant";
-/// What nobody pays for a meal.
+/// An amount too large for a meal.
 const SMALL_MINOR: i64 = 1_500;
 
-/// Makes what is missing: a demo that is opened again after days finds fresh questions.
+/// Creates the missing proposals, so that a demo opened again after days has fresh ones.
 pub(super) async fn seed(app: &App, user: UserId) -> Result<()> {
     let assistant = assistant(app, user).await?;
     let owner = Caller::owner(user);
@@ -54,7 +54,7 @@ async fn assistant(app: &App, user: UserId) -> Result<Caller> {
     Ok(Caller { user, credential })
 }
 
-/// Only a person decides, so the demo's person signs in for a moment.
+/// Signs the demo's person in for a moment, because only a signed-in person can approve.
 async fn signed_in(app: &App, user: UserId) -> Result<Caller> {
     let user = users::get(app, &Caller::owner(user)).await?;
     let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
@@ -90,15 +90,15 @@ async fn ask(app: &App, assistant: &Caller, account: PaperAccountId) -> Result<(
     let symbol = "AAPL".to_owned();
     let size = Size::Shares(Fixed9::from_billionths(3 * Fixed9::ONE.billionths()));
     let buy = What::Trade { account, symbol, side: Side::Buy, size };
-    let reason = "Your practice portfolio holds **no technology hardware**.\n\n- Three shares keep it \
-                  below 3 % of the whole.\n- It is paper money: a good place to be wrong.";
+    let reason = "Your practice portfolio has **no technology hardware**.\n\n- Three shares keep it \
+                  below 3 % of the whole.\n- It is paper money, so mistakes cost nothing.";
     propose(app, assistant, buy, reason).await?;
     if let Some(what) = correction(app, assistant).await? {
-        let reason = "The amounts are small, as for a coffee.";
+        let reason = "The amounts look like coffee purchases.";
         propose(app, assistant, what, reason).await?;
     }
     if let Some(what) = transfer(app, assistant).await? {
-        let reason = "Your checking account has more than your usual month needs.";
+        let reason = "Your checking account has more than you usually spend in a month.";
         propose(app, assistant, what, reason).await?;
     }
     Ok(())
@@ -110,7 +110,7 @@ async fn propose(app: &App, assistant: &Caller, what: What, reason: &str) -> Res
     Ok(())
 }
 
-/// Two small payments for food are called coffee.
+/// Proposes to categorize two small food payments as coffee.
 async fn correction(app: &App, assistant: &Caller) -> Result<Option<What>> {
     let filter = Filter {
         category_tier1: Some("FOOD_AND_DRINK".to_owned()),

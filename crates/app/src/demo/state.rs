@@ -1,4 +1,4 @@
-//! What a data directory remembers of its demo, so that the next start goes on with the same one.
+//! The state of a demo, kept in its data directory so that the next start continues it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,18 @@ use crate::data_dir;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     seed: u64,
-    /// The moment the data was made for; the feed goes on from there.
+    /// The time the data was generated for; the live feed continues from there.
     as_of: String,
-    /// None for the household.
+    /// The size of load-test data; none for the household.
     pub(super) size: Option<Size>,
-    /// Whether all of it is in the database. A start that was cut short begins again: what is known
-    /// is not taken in twice.
+    /// Whether all data was imported. An interrupted start imports again; known rows are not imported twice.
     pub(super) complete: bool,
-    /// Whether nothing was remembered; then the database may be anyone's.
+    /// Whether there was no state file; the database may then hold real data.
     #[serde(skip)]
     pub(super) is_new: bool,
 }
 
-/// Of the data for load tests.
+/// The size of load-test data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Size {
     pub(super) users: u64,
@@ -33,7 +32,7 @@ pub(super) struct Size {
 }
 
 impl State {
-    /// The demo that is there, unless another one was asked for; else the one that is wanted now.
+    /// The existing demo if it matches the requested one, otherwise the requested one.
     pub(super) fn open(config: &Config, args: &cli::Demo, now: Timestamp) -> Result<State> {
         let size = args.users.map(|users| Size {
             users,
@@ -47,8 +46,7 @@ impl State {
         let other_seed = args.seed.is_some_and(|it| it != found.seed);
         if other_seed || size.is_some() && size != found.size {
             bail!(
-                "{} holds another demo ({}); start that one, or give this one a --data-dir of \
-                 its own",
+                "{} contains another demo ({}); start that one, or use another --data-dir",
                 config.data_dir.display(),
                 found.flags()
             );
@@ -61,7 +59,9 @@ impl State {
     }
 
     pub(super) fn as_of(&self) -> Result<Timestamp> {
-        self.as_of.parse().context("demo.json holds no moment; give the demo another --data-dir")
+        self.as_of
+            .parse()
+            .context("demo.json has no valid time; start the demo with another --data-dir")
     }
 
     pub(super) fn finish(mut self, config: &Config) -> Result<()> {
@@ -94,5 +94,5 @@ fn read(path: &Path) -> Result<Option<State>> {
     let text = std::fs::read_to_string(path);
     let text = text.with_context(|| format!("cannot read {}", path.display()))?;
     let state = serde_json::from_str(&text);
-    Ok(Some(state.with_context(|| format!("{} is not what the demo wrote", path.display()))?))
+    Ok(Some(state.with_context(|| format!("{} is damaged", path.display()))?))
 }

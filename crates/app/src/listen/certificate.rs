@@ -14,20 +14,20 @@ use tokio_rustls::TlsAcceptor;
 use crate::config::Config;
 use crate::data_dir;
 
-/// Names under which a server on this machine may find the receiver.
+/// Host names that the certificate is valid for.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// The key, the certificate, and the authority behind it; for us alone.
+/// The receiver's key, its certificate and the authority that signed it, readable by the owner only.
 fn own_file(config: &Config) -> PathBuf {
     config.data_dir.join("listen.pem")
 }
 
-/// What a server has to trust.
+/// The authority's certificate, which the sending server has to trust.
 pub(crate) fn authority_file(config: &Config) -> PathBuf {
     config.data_dir.join("listen-ca.pem")
 }
 
-/// Makes what is not there yet.
+/// Creates the files that do not exist yet.
 pub(crate) fn prepare(config: &Config) -> Result<()> {
     data_dir::make(&config.data_dir)?;
     let path = own_file(config);
@@ -60,11 +60,10 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn damaged(path: &Path) -> String {
-    format!("{} is damaged; remove it, and a new one is made", path.display())
+    format!("{} is damaged; delete it to create a new one", path.display())
 }
 
-/// An authority that vouches for this machine's own names, once: its key is forgotten here, so that nobody can ever
-/// have it vouch for another.
+/// Creates an authority that signs this one certificate. Its key is not kept, so it can never sign another.
 fn make() -> Result<String> {
     let authority_key = KeyPair::generate()?;
     let mut authority = CertificateParams::new(Vec::new())?;

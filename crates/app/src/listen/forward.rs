@@ -1,4 +1,4 @@
-//! To the program that is being developed, as it came; and its answer back.
+//! Forwards a webhook unchanged to the program under development, and returns its answer.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use net::{Door, Guard, Limits, Outgoing, Policy};
 
 use super::{said_with, text};
 
-/// Shorter than the sender waits for us, so that it hears what went wrong.
+/// Shorter than the sender's own timeout, so that the sender gets our error.
 const LIMITS: Limits =
     Limits { connect: Duration::from_secs(3), whole: Duration::from_secs(14), body_max: 64 * 1024 };
-/// What a delivery says besides what every request does.
+/// The headers of a webhook delivery that are forwarded.
 const HEADERS: [&str; 5] =
     ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
 
@@ -25,12 +25,12 @@ pub(super) struct Forward {
 
 pub(super) struct Forwarded {
     pub(super) response: Response<Full<Bytes>>,
-    /// For the line that is printed.
+    /// The result as printed on the event's line.
     pub(super) said: String,
 }
 
 impl Forward {
-    /// The address is the developer's own, so that no guard stands before it.
+    /// The developer chose this address, so private networks are allowed.
     pub(super) fn new(url: &str) -> Result<Forward> {
         let parsed: Option<Uri> = url.parse().ok();
         let scheme = parsed.as_ref().and_then(Uri::scheme_str);

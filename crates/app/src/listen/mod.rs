@@ -1,4 +1,4 @@
-//! `evenkeel listen`: a receiver of webhooks to develop with, which shows, verifies and forwards what arrives.
+//! `evenkeel listen`: a webhook receiver for development. It shows, verifies and forwards deliveries.
 
 pub(crate) mod certificate;
 mod forward;
@@ -31,10 +31,10 @@ use crate::data_dir;
 use crate::serve;
 use forward::Forward;
 
-/// Far more than any event.
+/// The largest request body accepted; events are far smaller.
 const BODY_MAX: usize = 1024 * 1024;
 const GREETING_MAX: Duration = Duration::from_secs(10);
-/// Events of which it is remembered that they came.
+/// How many event ids are remembered to recognize repeated deliveries.
 const REMEMBERED: usize = 100_000;
 
 struct Desk {
@@ -46,23 +46,22 @@ struct Desk {
 pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
     let secret = |text: &String| {
         SigningSecret::parse(text).with_context(|| {
-            "--secret must be what the server answered when the endpoint was made: whsec_ and 44 \
-             characters"
+            "--secret must be the endpoint's secret from when it was created: whsec_ and 44 characters"
         })
     };
     let secrets = args.secret.iter().map(secret).collect::<Result<Vec<_>>>()?;
     let forward = args.forward.as_deref().map(Forward::new).transpose()?;
     if !args.listen.contains(':') {
-        bail!("--listen wants an address and a port, such as 127.0.0.1:4690");
+        bail!("--listen must be an address and a port, such as 127.0.0.1:4690");
     }
-    // Asked before anything of ours lies there.
+    // Checked before we create files there.
     let is_known = data_dir::key_file(config).exists() || config.installation_key.is_some();
     certificate::prepare(config)?;
     let acceptor = certificate::acceptor(config)?;
     let stop = serve::stop_on_signal()?;
     let listener = TcpListener::bind(&args.listen).await.with_context(|| {
         format!(
-            "cannot listen on {}; stop what uses it, or choose another with --listen",
+            "cannot listen on {}; stop the program that uses it, or choose another address with --listen",
             args.listen
         )
     })?;
@@ -80,7 +79,7 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, desk: Arc<Desk>) {
             Ok((stream, peer)) => {
                 tokio::spawn(serve(stream, peer, acceptor.clone(), desk.clone()));
             }
-            // Out of files, most likely: others have to end first.
+            // Most likely out of file descriptors: wait for other connections to close.
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
@@ -107,11 +106,14 @@ impl Desk {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if head.method != Method::POST {
-            let said = "evenkeel listen takes webhooks, which are sent by POST\n";
+            let said = "evenkeel listen only accepts webhooks, which are POST requests\n";
             return said_with(StatusCode::METHOD_NOT_ALLOWED, said.to_owned());
         }
         let Ok(body) = Limited::new(body, BODY_MAX).collect().await else {
-            return said_with(StatusCode::PAYLOAD_TOO_LARGE, "that is no event\n".to_owned());
+            return said_with(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the request body is not an event\n".to_owned(),
+            );
         };
         let body = body.to_bytes();
         let now = Clock::System.now();
@@ -157,7 +159,7 @@ impl Desk {
     }
 }
 
-/// Whether to believe it.
+/// The result of checking a delivery's signature.
 enum Verdict {
     Verified,
     /// No secret was given to check it with.

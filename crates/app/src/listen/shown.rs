@@ -1,4 +1,4 @@
-//! What is printed: how to be heard from, and one line for each event.
+//! Terminal output of `evenkeel listen`: setup instructions and one line for each event.
 
 use std::net::SocketAddr;
 
@@ -13,12 +13,12 @@ use crate::cli;
 use crate::commands::key;
 use crate::config::Config;
 
-/// Ids of one list that a line names.
+/// How many ids of a list are printed.
 const NAMED: usize = 3;
-/// What somebody else sent may be of any length.
+/// The longest text printed from a request, which may be of any length.
 const LONGEST: usize = 64;
 
-/// How to be heard from, for whoever has no endpoint yet.
+/// Instructions for creating a webhook endpoint that sends to this receiver.
 pub(super) fn greeting(
     config: &Config,
     args: &cli::Listen,
@@ -34,25 +34,25 @@ pub(super) fn greeting(
     let stranger = match is_known {
         true => String::new(),
         false => format!(
-            "\nNo server keeps its data in {folder}, so none trusts this certificate yet. Start again \
-             with\nthe --data-dir of the one that is to send here; the demo prints its own.\n"
+            "\nThere is no server in {folder}, so no server trusts this certificate yet. Start again with\nthe \
+                --data-dir of the server that sends the webhooks; the demo prints its own.\n"
         ),
     };
     if !args.secret.is_empty() {
-        return Ok(format!("\nListening on {url}; Ctrl-C ends it.\n{stranger}\n"));
+        return Ok(format!("\nListening on {url}. Press Ctrl-C to stop.\n{stranger}\n"));
     }
     let endpoints = format!("{}/v1/webhooks/endpoints", key::url(config));
     let authority = std::path::absolute(certificate::authority_file(config))?;
     Ok(format!(
         "
-Listening on {url}; Ctrl-C ends it.
+Listening on {url}. Press Ctrl-C to stop.
 {stranger}
-Have events sent here, with an API key in place of $EVENKEEL_KEY:
+Create an endpoint for this receiver, with an API key in place of $EVENKEEL_KEY:
 
   curl {endpoints} -H \"Authorization: Bearer $EVENKEEL_KEY\" \\
     -H 'Content-Type: application/json' -d '{{\"url\": \"{url}\"}}'
 
-The answer holds a secret. Start again with --secret and what it says, and every
+The response contains a secret. Start again with --secret and what it says, and every
 signature is verified.
 
 `evenkeel demo --data-dir {folder}` sends here as it is. A server of its own has to trust
@@ -67,7 +67,7 @@ this certificate and to be allowed to send to this machine:
     ))
 }
 
-/// The time, what happened, which it is, what it is about, and whether to believe it.
+/// One event's line: time, type, id, data and the result of the signature check.
 pub(super) fn event(
     now: Timestamp,
     headers: &HeaderMap,
@@ -83,8 +83,8 @@ pub(super) fn event(
         Verdict::Verified => "verified".to_owned(),
         Verdict::NotChecked => "not verified: start with --secret to check it".to_owned(),
         Verdict::Refused(reason @ VerificationError::Wrong) => format!(
-            "not verified: {reason}; was it changed, or does another endpoint send here too? Give \
-             --secret for each"
+            "not verified: {reason}; the event was changed, or another endpoint sends here too: pass --secret \
+                for each"
         ),
         Verdict::Refused(reason) => format!("not verified: {reason}"),
     };
@@ -94,8 +94,8 @@ pub(super) fn event(
 
 pub(super) fn refused_greeting(now: Timestamp, peer: SocketAddr) -> String {
     format!(
-        "{}  {peer} ended the connection before it asked: does it trust listen-ca.pem? The \
-         --data-dir here must be the sender's, or its webhooks.ca_file must name that file\n",
+        "{}  {peer} closed the connection without a request: it may not trust listen-ca.pem. Use the sender's \
+            --data-dir here, or set its webhooks.ca_file to that file\n",
         moment(now)
     )
 }
@@ -104,7 +104,7 @@ fn moment(now: Timestamp) -> String {
     format!("{now:.0}")
 }
 
-/// Each fact as a word, its lists cut short.
+/// The event's data as `name=value` words, with long lists cut.
 fn facts(data: &Value) -> String {
     let Some(data) = data.as_object() else { return String::new() };
     let word = |value: &Value| match value {
@@ -126,7 +126,7 @@ fn facts(data: &Value) -> String {
     said
 }
 
-/// On one line and without anything that a terminal would take for an order.
+/// Text on one line, without control characters.
 fn plain(text: &str) -> String {
     let cut = text.chars().take(LONGEST);
     cut.map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()

@@ -62,7 +62,10 @@ async fn a_backup_restores_every_row_into_the_same_engine_and_the_other() {
     let same = Installation::new().await;
     let said = same.run(&["restore", file]).succeeded();
     assert!(said.contains("Everyone is signed out"), "{said}");
-    assert!(said.contains("These API keys work") && said.contains("evenkeel key revoke"), "{said}");
+    assert!(
+        said.contains("These API keys are active") && said.contains("evenkeel key revoke"),
+        "{said}"
+    );
     assert!(said.contains("Demo") || said.contains("demo"), "the key is named: {said}");
     assert_eq!(everything_but_access(&same.db().await).await, before);
     same.run(&["doctor"]).succeeded();
@@ -111,7 +114,7 @@ async fn a_backup_does_not_replace_a_file_unless_told_to() {
     assert!(said.ends_with("replace it with --force"), "{said}");
     it.run(&["backup", file, "--force"]).succeeded();
     let folder = it.run(&["backup", it.path("").to_str().unwrap(), "--force"]).failed();
-    assert!(folder.ends_with("is not a plain file; choose another name"), "{folder}");
+    assert!(folder.ends_with("is not a regular file; choose another name"), "{folder}");
     let nowhere = it.run(&["backup", "/nowhere/at/all"]).failed();
     assert!(nowhere.starts_with("cannot write /nowhere/at/all"), "{nowhere}");
 }

@@ -37,7 +37,7 @@ async fn a_password_on_the_command_line_is_warned_of_and_a_file_holds_it_better(
     let url = "postgres://me:hunter2@localhost/x?sslmode=verify-full";
     let file = it.path("url");
     fs::write(&file, format!("{url}\n")).unwrap();
-    let warning = "can read the password in --database-url";
+    let warning = "can see the password in --database-url";
     let run = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = program(&it.path(""));
         let ran = outcome(command.args(args).envs(variables.iter().copied()));

@@ -95,7 +95,7 @@ async fn a_bank_is_connected_chosen_synced_and_disconnected() {
 
     home.run(&["connect", "disconnect", id]).succeeded();
     let nothing = home.run(&["sync"]).failed();
-    assert!(nothing.contains("has nothing to sync"), "{nothing}");
+    assert!(nothing.contains("has no connections"), "{nothing}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,7 @@ async fn the_printed_curl_line_is_answered_and_nothing_stays_behind() {
     command.args(["demo", "--listen", "127.0.0.1:0"]);
     let mut demo = launch(command, folder.path());
     demo.wait_until_ready();
-    wait_until("it has printed", || demo.output().contains("Ctrl-C stops it"));
+    wait_until("it has printed", || demo.output().contains("Press Ctrl-C to stop"));
     let (url, path, key) = curl_line(&demo.output());
     assert_eq!((url.as_str(), key.as_str()), (demo.fact("web_url"), demo.fact("api_key")));
     let (status, answer) = get(&url, &path, Some(&key));
@@ -74,7 +74,7 @@ async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
     third.stop();
 
     let other = it.run(&["demo", "--seed", "8", "--listen", "127.0.0.1:0"]).failed();
-    assert!(other.contains("holds another demo (--seed 7)"), "{other}");
+    assert!(other.contains("contains another demo (--seed 7)"), "{other}");
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn the_demo_does_not_move_in_with_real_people() {
     // The second try must not take the first one's traces for its own.
     for _ in 0..2 {
         let said = it.run(&["demo", "--listen", "127.0.0.1:0"]).failed();
-        assert!(said.starts_with("this database is in use by other people"), "{said}");
+        assert!(said.starts_with("this database has real accounts"), "{said}");
     }
     assert_eq!(it.run(&["user", "list", "--json"]).json().as_array().unwrap().len(), 1);
 }

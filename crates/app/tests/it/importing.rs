@@ -32,7 +32,7 @@ fn import(it: &Installation, file: &str, more: &[&str]) -> Outcome {
 async fn an_import_says_what_came_of_each_file_and_where_it_went() {
     let it = with_robin().await;
     let first = import(&it, "march.ofx", &[]).succeeded();
-    assert!(first.contains("march.ofx: 2 new, 0 changed, 0 there already (imp_"), "{first}");
+    assert!(first.contains("march.ofx: 2 new, 0 changed, 0 already imported (imp_"), "{first}");
     assert!(first.contains("\n  into a new account, "), "{first}");
 
     let again = import(&it, "march.ofx", &[]).succeeded();
@@ -44,12 +44,12 @@ async fn an_import_says_what_came_of_each_file_and_where_it_went() {
 
     // Into the same account by its name, with a row that is left out: neither success nor failure.
     let unsure = import(&it, "lunch.csv", &["--account", account]);
-    assert!(unsure.output.contains("Say --charges positive or --charges negative"));
+    assert!(unsure.output.contains("Use --charges positive or --charges negative"));
     let lunch = import(&it, "lunch.csv", &["--account", account, "--charges", "negative"]);
     assert_eq!(lunch.code, Some(2), "{}{}", lunch.output, lunch.errors);
     assert!(lunch.output.contains(": 1 new"), "{}", lunch.output);
     assert!(lunch.output.contains(account), "{}", lunch.output);
-    assert!(lunch.errors.contains("one row could not be understood"), "{}", lunch.errors);
+    assert!(lunch.errors.contains("1 row could not be read"), "{}", lunch.errors);
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn what_cannot_be_read_is_said_and_holds_up_nothing_else() {
     assert_eq!(both.code, Some(1), "{}", both.output);
     assert!(both.output.contains("march.ofx: 2 new"), "{}", both.output);
     assert!(both.output.contains("holiday.jpg: "), "{}", both.output);
-    assert!(both.errors.contains("one file could not be read"), "{}", both.errors);
+    assert!(both.errors.contains("1 file could not be read"), "{}", both.errors);
 
     let unknown = import(&it, "lunch.csv", &["--account", "acc_nobody"]);
     assert_eq!(unknown.code, Some(1));

@@ -153,7 +153,7 @@ async fn what_cannot_work_is_said_before_anything_is_heard() {
     assert!(said.contains("such as 127.0.0.1:4690"), "{said}");
     // Nobody's folder, or a mistyped one.
     let alone = Listening::start(&it, &[]);
-    assert!(alone.said().contains("No server keeps its data in"), "{}", alone.said());
+    assert!(alone.said().contains("There is no server in"), "{}", alone.said());
     let absolute = it.data_dir().join("listen-ca.pem").display().to_string();
     assert!(alone.said().contains(&format!("ca_file = \"{absolute}\"")), "{}", alone.said());
     drop(alone);

@@ -20,7 +20,7 @@ async fn a_person_is_made_listed_and_removed() {
     assert!(it.run(&["user", "list"]).succeeded().contains("robin@example.com"));
 
     let unsure = it.run(&["user", "delete", "robin@example.com"]).failed();
-    assert!(unsure.ends_with("say --yes if you mean it"), "{unsure}");
+    assert!(unsure.ends_with("confirm with --yes"), "{unsure}");
     it.run(&["user", "delete", "robin@example.com", "--yes"]).succeeded();
     assert_eq!(it.run(&["user", "list", "--json"]).json().as_array().unwrap().len(), 0);
 }
@@ -56,7 +56,7 @@ async fn a_password_can_come_from_standard_input_and_is_not_shown_again() {
     child.stdin.take().unwrap().write_all(b"correct horse battery\n").unwrap();
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success());
-    assert_eq!(done.stdout, b"The password of robin@example.com is replaced.\n");
+    assert_eq!(done.stdout, b"Password of robin@example.com changed.\n");
 }
 
 #[tokio::test]
@@ -75,7 +75,9 @@ async fn a_key_works_at_once_and_ends_within_a_second_of_its_revocation() {
         server.get("/v1/me", Some(secret)).0 == 401
     });
     let again = it.run(&["key", "revoke", id]).failed();
-    assert!(again.starts_with("robin@example.com has no such key, or it is revoked already"));
+    assert!(
+        again.starts_with("robin@example.com does not have this key, or it is already revoked")
+    );
     let listed = it.run(&["key", "list"]).succeeded();
     assert!(listed.contains("Laptop") && listed.contains("revoked"), "{listed}");
     server.stop();
@@ -90,9 +92,9 @@ async fn whose_key_it_is_must_be_said_once_there_are_several_people() {
         it.run(&["user", "create", email]).succeeded();
     }
     let unsure = it.run(&["key", "create", "--name", "Laptop"]).failed();
-    assert_eq!(unsure, "several people have an account here; say whose with --user EMAIL");
+    assert_eq!(unsure, "there are several accounts; choose one with --user EMAIL");
     let unknown = it.run(&["key", "list", "--user", "sam@example.com"]).failed();
-    assert!(unknown.starts_with("nobody here has the address sam@example.com"), "{unknown}");
+    assert!(unknown.starts_with("no account has the email address sam@example.com"), "{unknown}");
 
     let args = ["key", "create", "--name", "Laptop", "--user", "kim@example.com"];
     let made = it.run(&[&args[..], &["--expires", "90d"]].concat()).succeeded();
@@ -113,7 +115,7 @@ async fn a_fresh_server_says_where_to_begin_and_with_which_code() {
     let it = Installation::new().await;
     let server = it.start(&["serve"]);
     let line = |log: &str| -> serde_json::Value {
-        let line = log.lines().find(|it| it.contains("nobody has an account yet"));
+        let line = log.lines().find(|it| it.contains("no account exists yet"));
         serde_json::from_str(line.unwrap_or_else(|| panic!("{log}"))).unwrap()
     };
     let said = line(&server.errors());
@@ -165,7 +167,7 @@ async fn the_operator_helps_somebody_who_lost_their_second_step() {
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let args = ["user", "password", "robin@example.com", "--drop-second-step"];
     let said = it.run(&args).succeeded();
-    assert!(said.contains("The second step of robin@example.com is off."), "{said}");
+    assert!(said.contains("Two-step sign-in of robin@example.com is off."), "{said}");
     let listed = it.run(&["audit", "list", "--json"]).json();
     assert_eq!(listed[0]["action"], "second_step.change");
 }
@@ -185,7 +187,7 @@ async fn everything_of_a_person_goes_into_a_file_that_is_not_overwritten_unasked
     assert!(it.run(&export).failed().ends_with("or replace it with --force"));
     it.run(&[&export[..], &["--force"]].concat()).succeeded();
     let nobody = it.run(&["export", "--user", "nobody@example.com", "--out", out, "--force"]);
-    assert!(nobody.failed().starts_with("nobody here has the address"));
+    assert!(nobody.failed().starts_with("no account has the email address"));
     let unsaid = it.run(&["export", "--out", out, "--force"]).failed();
-    assert!(unsaid.ends_with("say whose with --user EMAIL"), "{unsaid}");
+    assert!(unsaid.ends_with("choose one with --user EMAIL"), "{unsaid}");
 }

@@ -20,7 +20,7 @@ async fn port_zero_takes_a_free_one_and_the_ready_file_tells_which() {
     assert_eq!(server.get("/readyz", None).0, 200);
     assert_eq!(server.get("/metrics", None).0, 404);
     assert_eq!(server.get("/v1/me", None).0, 401);
-    assert!(server.errors().contains("nobody has an account yet"));
+    assert!(server.errors().contains("no account exists yet"));
     server.stop();
 }
 

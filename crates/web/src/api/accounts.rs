@@ -12,7 +12,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     path: "/accounts",
     tag: "Accounts",
     summary: "List accounts",
-    description: "Every linked account in one answer, by type and then by name.",
+    description: "All accounts in one response, sorted by type and name.",
     scopes: &[Scope::AccountsRead],
     query: &[
         one_of(
@@ -23,7 +23,7 @@ pub(super) const LIST: Endpoint = Endpoint {
         Parameter {
             name: "include_hidden",
             takes: Takes::Bool,
-            description: "Whether accounts the person has hidden are listed too; false by default.",
+            description: "Whether to include accounts that the person has hidden; false by default.",
             example: "true",
         },
     ],
@@ -38,17 +38,14 @@ pub(super) const BALANCES: Endpoint = Endpoint {
     path: "/accounts/{id}/balances",
     tag: "Accounts",
     summary: "Daily balances of an account",
-    description: "One row a day, oldest first. `source` says how each is known: reported by the institution, \
-                  inferred from the transactions between reports, or carried from the last one. Days before the \
-                  account's first known one have no row. A change that no transaction explains is told, never \
-                  spread over days.",
+    description: "One row a day, oldest first. `source` says where each balance comes from: reported by the \
+        institution, inferred from the transactions between reports, or carried forward from the last one. Days \
+        before the account's first known balance have no row. A change that no transaction explains is reported, \
+        never spread over days.",
     scopes: &[Scope::AccountsRead],
     query: &[
-        date("start_date", "The first day; 30 days up to `end_date` unless given."),
-        date(
-            "end_date",
-            "The last day, today unless given; at most 1,830 days after `start_date`.",
-        ),
+        date("start_date", "The first day; by default 30 days before `end_date`."),
+        date("end_date", "The last day; by default today. At most 1,830 days after `start_date`."),
     ],
     path_parameters: &[ACCOUNT_PATH],
     body: None,

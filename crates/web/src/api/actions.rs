@@ -21,26 +21,26 @@ const TYPES: &[&str] = &[
 ];
 
 const NEW: &[Member] = &[
-    Member::required("action_type", Holds::OneOf(TYPES), "What is proposed."),
+    Member::required("action_type", Holds::OneOf(TYPES), "The type of action."),
     Member::required(
         "payload",
         Holds::ByWord(PAYLOADS),
-        "What exactly; its members follow from `action_type`.",
+        "The details; its members depend on `action_type`.",
     ),
     Member::optional(
         "description",
         Holds::Text { longest: 200 },
-        "In a few words, in place of ours.",
+        "A short title, instead of the generated one.",
     ),
     Member::optional(
         "reason_markdown",
         Holds::Text { longest: 4_000 },
-        "Why, in Markdown; it is shown to the person as the proposer's words.",
+        "The reason, in Markdown, shown to the person as written by the proposer.",
     ),
     Member::optional(
         "expires_in_seconds",
         Holds::Whole,
-        "How long the person has, from 1 up to what their policy gives, which is also the default.",
+        "Seconds until the proposal expires, from 1 to the limit of the person's policy, which is also the default.",
     ),
 ];
 
@@ -59,7 +59,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 }"#,
     ),
     (
-        "Another category, from now on",
+        "A category change, also for future transactions",
         r#"{
   "action_type": "transaction.recategorize",
   "payload": {
@@ -120,9 +120,9 @@ pub(super) const CREATE: Endpoint = Endpoint {
     path: "/actions",
     tag: "Actions",
     summary: "Propose an action",
-    description: "Does nothing by itself: the answer is a proposal, which the person approves or rejects at \
-                  `approval_url`. No token can decide. Needs `actions:write`, and for what it tells of the \
-                  data `transactions:read` or `accounts:read`; a paper trade or account needs `paper:trade` instead.",
+    description: "Creates a proposal, which the person approves or rejects at `approval_url`. A token can never \
+        approve. Needs `actions:write`, and `transactions:read` or `accounts:read` for the data it shows; a \
+        paper trade or paper account needs `paper:trade` instead.",
     scopes: &[],
     query: &[],
     path_parameters: &[],
@@ -145,7 +145,7 @@ async fn create(call: Call) -> Result<Answer> {
     propose(&call, new, within_payload).await
 }
 
-/// A capability names what it refuses by itself; here most of that lies within the payload.
+/// Maps a field name of the capability to its path in the payload.
 fn within_payload(error: Error) -> Error {
     match error {
         Error::Invalid { param: Some(param), message }
@@ -166,8 +166,8 @@ pub(super) const LIST: Endpoint = Endpoint {
     path: "/actions",
     tag: "Actions",
     summary: "List actions",
-    description: "Everything that was proposed to the person, by whomever, newest first, in pages. A key that is limited \
-                  to some accounts sees its own proposals alone.",
+    description: "All proposals to the person, newest first, in pages. A key that is limited to some accounts \
+        sees only its own proposals.",
     scopes: &[Scope::ActionsRead],
     query: &[
         CURSOR,
@@ -184,12 +184,12 @@ pub(super) const LIST: Endpoint = Endpoint {
                 "expired",
                 "cancelled",
             ],
-            "Only those that stand there.",
+            "Only actions with this status.",
         ),
         one_of(
             "action_kind",
             &["trade", "transfer", "data_fix", "automation", "account_create", "unknown"],
-            "Only this kind.",
+            "Only actions of this type.",
         ),
     ],
     path_parameters: &[],
@@ -225,7 +225,7 @@ pub(super) const GET: Endpoint = Endpoint {
     path: "/actions/{id}",
     tag: "Actions",
     summary: "Get an action",
-    description: "Whoever proposed it may read it; others need `actions:read`.",
+    description: "The key or app that proposed it can read it; others need `actions:read`.",
     scopes: &[],
     query: &[],
     path_parameters: &[ID],
@@ -244,8 +244,8 @@ pub(super) const CANCEL: Endpoint = Endpoint {
     path: "/actions/{id}/cancel",
     tag: "Actions",
     summary: "Withdraw an action",
-    description: "While nobody has decided, the key or app that proposed it may withdraw it; no scope is needed. \
-                  Afterwards it is `cancelled`. Takes no members.",
+    description: "The key or app that proposed an action can withdraw it until the person decides; no scope is \
+        needed. Its status becomes `cancelled`. The body must be empty.",
     scopes: &[],
     query: &[],
     path_parameters: &[ID],
@@ -269,8 +269,8 @@ async fn cancel(call: Call) -> Result<Answer> {
 const WAIT: Parameter = Parameter {
     name: "wait",
     takes: Takes::Whole { least: 0, most: WAIT_SECONDS_MAX as i64, default: 0 },
-    description: "For how many seconds to wait for news: the answer comes at once when the status is final, else when \
-                  it changes or the time is up.",
+    description: "Seconds to wait for a change of status. The response comes at once if the status is final, \
+        otherwise when it changes or the time is up.",
     example: "30",
 };
 
@@ -279,8 +279,8 @@ pub(super) const APPROVAL: Endpoint = Endpoint {
     path: "/approvals/{threadId}",
     tag: "Actions",
     summary: "Follow a decision",
-    description: "How far a proposal is, with `wait` for being told when that changes. Whoever proposed it may follow it; \
-                  others need `actions:read`.",
+    description: "The status of a proposal; with `wait`, the response is held until the status changes. The key \
+        or app that proposed it can follow it; others need `actions:read`.",
     scopes: &[],
     query: &[WAIT],
     path_parameters: &[uuid("threadId", "The proposal, by its `thread_id`.")],

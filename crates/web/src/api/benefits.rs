@@ -7,7 +7,7 @@ use super::{Answer, Call, Endpoint, Parameter, Shape, Takes, Verb};
 const DAYS: Parameter = Parameter {
     name: "days",
     takes: Takes::Whole { least: 1, most: 365, default: benefits::EXPIRING_DAYS },
-    description: "How many days ahead, today included.",
+    description: "Days ahead, including today.",
     example: "30",
 };
 
@@ -15,10 +15,10 @@ pub(super) const SUMMARY: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/benefits/summary",
     tag: "Insights",
-    summary: "What the person's cards give",
-    description: "Every benefit of every card we recognise, in its present cycle: how much there is, how much was used \
-                  and how much is left. Use is inferred from statement credits and the purchases behind them; what the \
-                  bank cannot see is only counted when the person has marked it.",
+    summary: "Card benefits",
+    description: "All benefits of recognized cards in their current period: the amount available, used and left. \
+        Use is inferred from statement credits and the purchases behind them. Benefits that the bank cannot see \
+        count as used only if the person marks them.",
     scopes: &[Scope::BenefitsRead],
     query: &[],
     path_parameters: &[],
@@ -32,7 +32,7 @@ pub(super) const EXPIRING: Endpoint = Endpoint {
     path: "/benefits/expiring",
     tag: "Insights",
     summary: "Benefits about to expire",
-    description: "Those with something left whose cycle ends within so many days: the soonest first, then the most left.",
+    description: "Benefits with an amount left whose period ends within the given days, sorted by end date, then by amount left.",
     scopes: &[Scope::BenefitsRead],
     query: &[DAYS],
     path_parameters: &[],

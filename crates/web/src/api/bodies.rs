@@ -1,12 +1,12 @@
-//! What bodies hold: one declaration by which a body is read and by which it is documented.
+//! Declarations of request bodies, from which they are parsed and documented.
 
-/// What a request carries.
+/// A request body.
 #[derive(Clone, Copy)]
 pub struct Body {
-    /// Its name in the document.
+    /// The name in the OpenAPI document.
     pub name: &'static str,
     pub members: &'static [Member],
-    /// Bodies to learn from: what each does, and its JSON.
+    /// Examples: a description and the JSON of each.
     pub examples: &'static [(&'static str, &'static str)],
 }
 
@@ -43,20 +43,20 @@ pub enum Holds {
     Whole,
     Date,
     OneOf(&'static [&'static str]),
-    /// A list of such words.
+    /// A list of words from a closed set.
     SomeOf(&'static [&'static str]),
     Category,
     Id(&'static str),
     Uuid,
     /// A list of up to a hundred ids.
     Ids(&'static str),
-    /// An object of the sender's own.
+    /// An object of the client's own choice.
     Json,
-    /// An object whose members follow from the word of another member.
+    /// An object whose members depend on the value of another member.
     ByWord(&'static [Variant]),
 }
 
-/// An object that belongs to a word.
+/// The members that belong to one value of the other member.
 #[derive(Debug)]
 pub struct Variant {
     pub word: &'static str,

@@ -1,4 +1,4 @@
-//! Changes that have one effect however often they are sent.
+//! Idempotent changes: repeating a request has no further effect.
 
 use http::HeaderName;
 use service::platform::idempotency::{self, Outcome, Request};
@@ -9,7 +9,7 @@ use super::{Answer, Call, Refusal};
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Runs a change in one transaction and, when the client sent an Idempotency-Key, keeps its answer in that very
+/// Runs a change in one transaction and, if the client sent an Idempotency-Key, stores its response in the same
 /// transaction. Every POST, PUT and DELETE goes through here.
 pub async fn change(
     call: &Call,
@@ -19,13 +19,13 @@ pub async fn change(
     change_prepared(call, std::future::ready(Ok(())), work).await
 }
 
-/// What a change says, and what is said again where that differs: a secret is told once.
+/// The response of a change, and the response to a repeated request if it differs: a secret is sent only once.
 pub(super) struct Told {
     pub(super) first: Answer,
     pub(super) again: Option<Answer>,
 }
 
-/// The same with something that must be found out before the transaction; a repeated request does not do that either.
+/// Like `run`, with preparation before the transaction, which a repeated request skips.
 pub(super) async fn change_prepared<T: Send + 'static>(
     call: &Call,
     prepare: impl Future<Output = Result<T>>,
@@ -70,7 +70,7 @@ fn fingerprint(call: &Call) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// What the rules decided is kept; what the client may mend, or we must, is not.
+/// Whether to store the response of an error: decisions are stored; errors that the client or we can fix are not.
 fn domain_refusal(error: &Error, public_url: &str) -> Option<idempotency::Answer> {
     match error {
         Error::NotFound(_) | Error::Conflict { .. } => {

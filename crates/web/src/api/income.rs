@@ -8,9 +8,9 @@ pub(super) const GET: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/income",
     tag: "Insights",
-    summary: "Income, and where it goes",
-    description: "Monthly figures over up to twelve whole months, in the person's base currency. Paychecks are spread \
-                  as their schedule says, so a month with three paydays is no better than one with two. Income is \
+    summary: "Income and its allocation",
+    description: "Monthly figures over up to twelve whole months, in the person's base currency. Paychecks are \
+        averaged over their schedule, so a month with three paydays counts the same as one with two. Income is \
                   expenses, debt, emergency fund, investments and the unallocated rest, to the cent. Moves between \
                   own accounts, refunds, loans and money from friends are no income.",
     scopes: &[Scope::IncomeRead],

@@ -11,9 +11,9 @@ pub(super) const LIST: Endpoint = Endpoint {
     path: "/investments",
     tag: "Investments",
     summary: "List holdings",
-    description: "All holdings in one answer, grouped by asset class, the most valuable group first. A filter \
-                  narrows the groups; `account_total` always tells of everything in scope. What is unknown is \
-                  null: a holding without a known cost has no gain, and is left out of both sides of the total's.",
+    description: "All holdings in one response, grouped by asset class, the most valuable group first. Filters \
+        apply to the groups; `account_total` always covers everything in scope. Unknown values are null: a \
+        holding without a known cost has no gain, and is excluded from the total gain.",
     scopes: &[Scope::InvestmentsRead],
     query: &[
         one_of(
@@ -28,7 +28,7 @@ pub(super) const LIST: Endpoint = Endpoint {
                 "fund",
                 "other",
             ],
-            "Only the group of this class.",
+            "Only this asset class.",
         ),
         one_of(
             "sort_by",
@@ -41,9 +41,9 @@ pub(super) const LIST: Endpoint = Endpoint {
                 "quantity",
                 "cost_basis_total",
             ],
-            "What holdings are sorted by within their group; current_value unless given. Unknown ones come last.",
+            "How holdings are sorted within their group; by default current_value. Unknown values come last.",
         ),
-        one_of("order", &["asc", "desc"], "The order of the sort; desc unless given."),
+        one_of("order", &["asc", "desc"], "The sort order; by default desc."),
         ACCOUNT_ID,
     ],
     path_parameters: &[],

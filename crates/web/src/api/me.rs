@@ -8,8 +8,8 @@ pub(super) const GET: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/me",
     tag: "Profile",
-    summary: "Who this token belongs to",
-    description: "The person's profile; nothing sensitive.",
+    summary: "The token's person",
+    description: "The person's profile, without sensitive data.",
     scopes: &[Scope::ProfileRead],
     query: &[],
     path_parameters: &[],
@@ -22,9 +22,9 @@ pub(super) const SUMMARY: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/me/summary",
     tag: "Profile",
-    summary: "The household at a glance",
-    description: "Worth, flow, and the headline of every other part, in the person's base currency. Hidden accounts \
-                  are left out.",
+    summary: "Summary",
+    description: "Net worth, cash flow and the main figures of every other area, in the person's base currency. \
+        Hidden accounts are excluded.",
     scopes: &summary::SCOPES,
     query: &[],
     path_parameters: &[],
@@ -40,7 +40,7 @@ async fn get_summary(call: Call) -> Result<Answer> {
 async fn get(call: Call) -> Result<Answer> {
     let user = users::get(&call.app, &call.caller).await?;
     let mut profile = Profile::from(&user);
-    // Within this installation a path says it all; to a program only the whole address does.
+    // Stored as a path; programs need the full address.
     profile.image = profile.image.map(|path| format!("{}{path}", call.public_url));
     Answer::data(&profile)
 }

@@ -1,4 +1,4 @@
-//! The API's endpoints: one list, from which requests are routed and the OpenAPI document is made.
+//! The API's endpoints: one list, from which requests are routed and the OpenAPI document is generated.
 
 mod accounts;
 mod actions;
@@ -73,7 +73,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     webhooks::deliveries::PORTAL,
 ];
 
-/// One endpoint: how it is found, what it takes, what it says, and who answers it.
+/// One endpoint: its route, parameters, response and handler.
 #[derive(Clone, Copy)]
 pub struct Endpoint {
     pub method: Verb,
@@ -81,7 +81,7 @@ pub struct Endpoint {
     pub tag: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
-    /// All of them are needed. Where there are none, the description says what is.
+    /// The required scopes, all of them. If empty, the description says what is required.
     pub scopes: &'static [Scope],
     pub query: &'static [Parameter],
     pub path_parameters: &'static [Parameter],
@@ -92,7 +92,7 @@ pub struct Endpoint {
 
 pub type Handling = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
-/// What `data` holds, for the document.
+/// The type of `data`, for the OpenAPI document.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub name: &'static str,
@@ -100,10 +100,10 @@ pub struct Shape {
     pub schemas: fn(&mut Vec<(String, RefOr<Schema>)>),
 }
 
-/// Where an answer says how a list goes on.
+/// Where a response has its paging members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paging {
-    /// It is no list of pages.
+    /// The response is not paged.
     None,
     /// In `pagination`.
     Within,
@@ -121,7 +121,7 @@ impl Shape {
     }
 }
 
-/// A request that has been let in.
+/// An authenticated request.
 pub struct Call {
     pub app: App,
     pub caller: Caller,
@@ -135,12 +135,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// The body's members, all of which are among `known`.
+    /// Parses the body's members; a member that is not among `known` is an error.
     pub fn members(&self, known: &[Member]) -> Result<Members> {
         Members::parse(&self.body, known)
     }
 
-    /// The id in the path. One that cannot exist is as unknown as one that does not.
+    /// The id in the path. A malformed id is NotFound, like an unknown one.
     pub fn path_id<K: Kind>(&self, index: usize, what: &'static str) -> Result<Id<K>> {
         let text = self.path.get(index).map(String::as_str).unwrap_or_default();
         Id::parse(text).map_err(|_| Error::NotFound(what))
@@ -149,7 +149,7 @@ impl Call {
 
 pub(crate) enum Found {
     Endpoint(&'static Endpoint, Vec<String>),
-    /// The address exists, but for these methods.
+    /// The path exists, with other methods.
     OtherMethods(String),
     Nothing,
 }
@@ -173,7 +173,7 @@ pub(crate) fn find(endpoints: &'static [Endpoint], method: &Method, path: &str) 
     Found::OtherMethods(allowed.join(", "))
 }
 
-/// The values of a pattern's `{...}` parts, if the path is of the pattern.
+/// The values of a pattern's `{...}` parts, if the path matches the pattern.
 fn match_path(pattern: &str, path: &str) -> Option<Vec<String>> {
     let mut values = Vec::new();
     let mut parts = path.split('/');

@@ -19,9 +19,9 @@ pub(super) const ACCOUNTS: Endpoint = Endpoint {
     path: "/paper-trading/accounts",
     tag: "Paper trading",
     summary: "List paper accounts",
-    description: "Made-up money in a real market, the oldest account first. `buying_power` is the cash that is not put \
-                  aside for orders which wait for the market to open. What depends on a price is null while one of \
-                  the prices is unknown.",
+    description: "Paper accounts trade virtual money at market prices. Oldest account first. `buying_power` is \
+        the cash that is not reserved for orders waiting for the market to open. Values that depend on an \
+        unknown price are null.",
     scopes: &[Scope::PaperRead],
     query: &[],
     path_parameters: &[],
@@ -42,8 +42,7 @@ pub(super) const OPEN: Endpoint = Endpoint {
     path: "/paper-trading/accounts",
     tag: "Paper trading",
     summary: "Propose a paper account",
-    description: "Opens nothing by itself: the answer is a proposal, which the person approves or rejects at \
-                  `approval_url`. Follow it at `approval_status_url`; once it is executed, `result.paper_account_id` \
+    description: "Creates a proposal, which the person approves or rejects at `approval_url`. Follow it at `approval_status_url`; once it is executed, `result.paper_account_id` \
                   names the account.",
     scopes: &[Scope::PaperTrade],
     query: &[],
@@ -52,7 +51,7 @@ pub(super) const OPEN: Endpoint = Endpoint {
         name: "NewPaperAccount",
         members: NEW_ACCOUNT,
         examples: &[(
-            "An account with a name and fifty thousand",
+            "A named account with $50,000",
             r#"{"name": "Practice", "starting_cash_balance": "50000.00"}"#,
         )],
     }),
@@ -70,9 +69,9 @@ pub(super) const HOLDINGS: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/paper-trading/accounts/{accountId}/holdings",
     tag: "Paper trading",
-    summary: "List what a paper account holds",
-    description: "The most valuable first; what has no price comes last. `cost_basis` is what was paid for the shares \
-                  that are left, at average cost.",
+    summary: "List positions of a paper account",
+    description: "Most valuable first; positions without a price come last. `cost_basis` is the average cost of \
+        the shares held.",
     scopes: &[Scope::PaperRead],
     query: &[],
     path_parameters: &[ACCOUNT],
@@ -91,13 +90,13 @@ pub(super) const TRADES: Endpoint = Endpoint {
     method: Verb::Get,
     path: "/paper-trading/accounts/{accountId}/trades",
     tag: "Paper trading",
-    summary: "List what was booked in a paper account",
+    summary: "List entries of a paper account",
     description: "Trades, dividends, splits and the starting cash, newest first, in pages: while `has_more` is true, \
                   send `cursor` back.",
     scopes: &[Scope::PaperRead],
     query: &[
         Parameter {
-            description: "Where the page before ended: its `cursor`, unchanged. It lives for 24 hours.",
+            description: "The `cursor` of the previous page, unchanged. Valid for 24 hours.",
             ..CURSOR
         },
         LIMIT,
@@ -123,9 +122,9 @@ pub(super) const TRADE: Endpoint = Endpoint {
     path: "/paper-trading/accounts/{accountId}/trades",
     tag: "Paper trading",
     summary: "Propose a paper trade",
-    description: "Trades nothing by itself: the answer is a proposal, which the person approves or rejects at \
-                  `approval_url`. Give exactly one of `quantity` and `notional`. What could not be done now is refused \
-                  at once, and checked again when it is approved: it is filled at the price of that moment, unless \
+    description: "Creates a proposal, which the person approves or rejects at `approval_url`. Give exactly one \
+        of `quantity` and `notional`. A trade that is not possible now is refused at once; it is checked again \
+        on approval: it is filled at the price of that moment, unless \
                   that has moved by more than 2 % from what the person saw. While the market is closed an approved \
                   order waits for the opening, or is filled at the last price, as the operator chose. Follow it at \
                   `approval_status_url`; once it is executed, `result.trade_id` names the trade.",
@@ -137,10 +136,7 @@ pub(super) const TRADE: Endpoint = Endpoint {
         members: NEW_TRADE,
         examples: &[
             ("Three shares", r#"{"symbol": "AAPL", "side": "buy", "quantity": 3}"#),
-            (
-                "Five hundred dollars' worth",
-                r#"{"symbol": "VTI", "side": "buy", "notional": 500.00}"#,
-            ),
+            ("A trade for $500", r#"{"symbol": "VTI", "side": "buy", "notional": 500.00}"#),
         ],
     }),
     answer: Shape::of::<Action>("Action"),

@@ -6,15 +6,15 @@ use service::platform::cursors::{LIMIT_DEFAULT, LIMIT_MAX};
 pub(super) const CURSOR: Parameter = Parameter {
     name: "cursor",
     takes: Takes::Text { longest: 512 },
-    description: "Where the page before ended: its `next_cursor`, unchanged and with the same filters. It lives for \
-                  24 hours.",
+    description: "The `next_cursor` of the previous page, unchanged and with the same filters. Valid for 24 \
+        hours.",
     example: "",
 };
 
 pub(super) const LIMIT: Parameter = Parameter {
     name: "limit",
     takes: Takes::Whole { least: 1, most: LIMIT_MAX as i64, default: LIMIT_DEFAULT as i64 },
-    description: "How many items a page holds at most.",
+    description: "Maximum number of items in a page.",
     example: "50",
 };
 

@@ -1,4 +1,4 @@
-//! What can be proposed by POST /actions: the members of each kind of payload, and how they are read.
+//! Payloads of POST /actions: the members of each action type, and how they are parsed.
 
 use base::category::Category;
 use base::{Currency, PaperAccountId};
@@ -14,49 +14,46 @@ use super::{Call, Members};
 pub(super) const SYMBOL: Member = Member::required(
     "symbol",
     Holds::Text { longest: 10 },
-    "The ticker, such as AAPL; small letters are made large.",
+    "The ticker symbol, such as AAPL; case does not matter.",
 );
 pub(super) const SIDE: Member = Member::required("side", Holds::OneOf(SIDES), "Which way.");
 pub(super) const QUANTITY: Member = Member::optional(
     "quantity",
     Holds::Number { decimals: 9 },
-    "How many shares, greater than 0. Either this or `notional`.",
+    "Number of shares, greater than 0. Either this or `notional`.",
 );
 pub(super) const NOTIONAL: Member = Member::optional(
     "notional",
     Holds::Number { decimals: 2 },
-    "For how many dollars, more than 0. Either this or `quantity`.",
+    "Amount in dollars, greater than 0. Either this or `quantity`.",
 );
 pub(super) const NAME: Member = Member::optional(
     "name",
     Holds::Text { longest: 80 },
-    "What it is called; \"Paper account\" unless given.",
+    "Name of the account; by default \"Paper account\".",
 );
 pub(super) const STARTING_CASH: Member = Member::optional(
     "starting_cash_balance",
     Holds::DecimalText,
-    "The paper dollars it begins with, \"0.01\" to \"1000000000\"; \"100000.00\" unless given.",
+    "Starting cash in dollars, \"0.01\" to \"1000000000\"; by default \"100000.00\".",
 );
 const TRANSACTIONS: Member = Member::required(
     "transaction_ids",
     Holds::Ids("txn_"),
-    "Which transactions; all of them, or none if one is unknown.",
+    "The transactions to change. If one is unknown, none is changed.",
 );
 const ALWAYS: Member = Member::optional(
     "always",
     Holds::Bool,
-    "Whether it is to hold for these merchants from now on, by a rule; `false` unless given.",
+    "Whether to create a rule for future transactions of these merchants; by default `false`.",
 );
 const CATEGORY: Member = Member::required(
     "category",
     Holds::Category,
     "A detailed category such as FOOD_AND_DRINK_COFFEE, or its label such as Coffee shops.",
 );
-const COUNTERPARTY: Member = Member::required(
-    "counterparty_name",
-    Holds::Text { longest: 80 },
-    "What to call whoever was paid or who paid.",
-);
+const COUNTERPARTY: Member =
+    Member::required("counterparty_name", Holds::Text { longest: 80 }, "Name of the counterparty.");
 
 const SIDES: &[&str] = &["buy", "sell"];
 const DIRECTIONS: &[&str] = &["inflow", "outflow"];
@@ -81,34 +78,34 @@ pub(super) const PAYLOADS: &[Variant] = &[
     },
     Variant {
         word: "transaction.recategorize",
-        about: "Another category for some transactions. Needs `actions:write` and `transactions:read`.",
+        about: "Changes the category of transactions. Needs `actions:write` and `transactions:read`.",
         members: &[TRANSACTIONS, CATEGORY, ALWAYS],
     },
     Variant {
         word: "transaction.rename",
-        about: "Another counterparty for some transactions. Needs `actions:write` and `transactions:read`.",
+        about: "Changes the counterparty of transactions. Needs `actions:write` and `transactions:read`.",
         members: &[TRANSACTIONS, COUNTERPARTY, ALWAYS],
     },
     Variant {
         word: "rule.create",
-        about: "A rule for transactions past and to come, with a category, a counterparty or both. Needs \
+        about: "Creates a rule for past and future transactions that sets a category, a counterparty or both. Needs \
                 `actions:write`.",
         members: &[
             Member::optional(
                 "words",
                 Holds::Text { longest: 100 },
-                "Holds for transactions with these words in the bank's text. Either this or `like`.",
+                "Applies to transactions with these words in the bank's description. Either this or `like`.",
             ),
             Member::optional(
                 "like",
                 Holds::Text { longest: 500 },
-                "Holds for the merchant of a transaction with this description. Either this or `words`.",
+                "Applies to the merchant of a transaction with this description. Either this or `words`.",
             ),
             Member::optional("account_id", Holds::Id("acc_"), "Only in this account."),
             Member::optional(
                 "cash_flow_direction",
                 Holds::OneOf(DIRECTIONS),
-                "Only for money that comes in, or only for money that goes out.",
+                "Only money in, or only money out.",
             ),
             Member { required: false, ..CATEGORY },
             Member { required: false, ..COUNTERPARTY },
@@ -116,49 +113,49 @@ pub(super) const PAYLOADS: &[Variant] = &[
     },
     Variant {
         word: "transfer.propose",
-        about: "Moving money between linked accounts. The person does it at their bank and confirms it: \
+        about: "A transfer between linked accounts. The person makes it at their bank and confirms it: \
                 `decision_needs.client_execution` is true. Needs `actions:write` and `accounts:read`.",
         members: &[
-            Member::required("from_account_id", Holds::Id("acc_"), "Where it comes from."),
-            Member::required("to_account_id", Holds::Id("acc_"), "Where it goes."),
+            Member::required("from_account_id", Holds::Id("acc_"), "The account to transfer from."),
+            Member::required("to_account_id", Holds::Id("acc_"), "The account to transfer to."),
             Member::required(
                 "amount",
                 Holds::Number { decimals: 2 },
-                "How much, greater than 0, with no more decimals than its currency has.",
+                "Amount, greater than 0, with no more decimals than its currency has.",
             ),
             Member::optional(
                 "currency",
                 Holds::Text { longest: 3 },
-                "Its ISO 4217 code; the person's base currency unless given.",
+                "ISO 4217 currency code; by default the person's base currency.",
             ),
-            Member::optional("date", Holds::Date, "On which day."),
+            Member::optional("date", Holds::Date, "Date of the transfer."),
         ],
     },
     Variant {
         word: "custom",
-        about: "Anything else that wants a yes or a no. The person carries it out elsewhere and confirms it: \
+        about: "Any other question with a yes or no. The person acts on it elsewhere and confirms it: \
                 `decision_needs.client_execution` is true. Needs `actions:write`.",
         members: &[
             Member::required(
                 "title",
                 Holds::Text { longest: 120 },
-                "What is asked, in a few words.",
+                "The question, in a few words.",
             ),
             Member::optional(
                 "summary_markdown",
                 Holds::Text { longest: 4_000 },
-                "More about it, in Markdown.",
+                "Details, in Markdown.",
             ),
             Member::optional(
                 "data",
                 Holds::Json,
-                "Anything of your own, up to 16,000 bytes. It is kept and never looked at.",
+                "Your own data, up to 16,000 bytes, stored as it is.",
             ),
         ],
     },
 ];
 
-/// What the payload of that type says.
+/// Parses the payload of an action type.
 pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Result<What> {
     let variant = PAYLOADS.iter().find(|it| it.word == kind.as_str());
     let known = variant.ok_or_else(|| Error::internal("a type without a payload"))?.members;
@@ -255,8 +252,8 @@ fn transfer(payload: &Members, currency: Currency) -> Result<What> {
     })
 }
 
-/// By its code, by its label, or a whole group by the group's code. A code with a slip is refused, not taken for the
-/// nearest group: the person would be asked about something else than was meant.
+/// Parses a category by code, label or group code. A misspelled code is refused instead of matched to a similar group,
+/// because the person would be asked about the wrong category.
 fn category(payload: &Members) -> Result<Option<Category>> {
     let Some(text) = payload.text("category")? else { return Ok(None) };
     let same = |it: &&Category| it.detailed() == text || it.label().eq_ignore_ascii_case(&text);

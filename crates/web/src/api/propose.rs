@@ -1,4 +1,4 @@
-//! Proposing something, and telling of what was proposed: what several endpoints do alike.
+//! Creating and rendering proposals, shared by several endpoints.
 
 use service::actions::{self, Action, NewAction};
 use service::{Error, Result};
@@ -20,7 +20,7 @@ pub(super) fn refuse_skipping(members: &Members) -> Result<()> {
     }
 }
 
-/// Writes a proposal down, once for an Idempotency-Key. `named` turns the names in a refusal into those of the body.
+/// Creates a proposal, once per Idempotency-Key. `named` maps field names in errors to those of the body.
 pub(super) async fn propose(
     call: &Call,
     new: NewAction,
@@ -46,7 +46,7 @@ fn created(action: &Action, public_url: &str) -> Result<Answer> {
     })
 }
 
-/// As everybody reads it who did not just make it.
+/// Renders an existing proposal.
 pub(super) fn shown(action: &Action) -> v1::Approval {
     v1::Approval { thread_id: Some(action.thread.to_string()), body: action.into() }
 }

@@ -10,22 +10,21 @@ pub(super) const LIST: Endpoint = Endpoint {
     path: "/recurring",
     tag: "Insights",
     summary: "List recurring streams",
-    description: "Paychecks, bills and subscriptions, found from dates and amounts: active ones first, then by the \
-                  next expected date. A stream keeps its id while it goes on, through price changes and missed \
-                  payments. The totals are of the active streams listed, in an average month and in the person's \
-                  base currency. Worked out anew a moment after data comes in, and once a day.",
+    description: "Paychecks, bills and subscriptions, detected from dates and amounts. Active streams come \
+        first, then by next expected date. A stream keeps its id through price changes and missed payments. The \
+        totals cover the active streams in the list, for an average month, in the person's base currency. Worked out anew a moment after data comes in, and once a day.",
     scopes: &[Scope::RecurringRead],
     query: &[
         one_of(
             "status",
             &["active", "ended", "all"],
-            "Only streams that go on (the default), only ended ones, or all.",
+            "Only active streams (the default), only ended ones, or all.",
         ),
         ACCOUNT_ID,
         one_of(
             "cash_flow_direction",
             &["inflow", "outflow"],
-            "Only money that comes in, or only money that goes out; both unless given.",
+            "Only money in, or only money out; by default both.",
         ),
     ],
     path_parameters: &[],

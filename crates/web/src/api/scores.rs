@@ -9,9 +9,9 @@ pub(super) const GET: Endpoint = Endpoint {
     path: "/scores",
     tag: "Insights",
     summary: "Financial health scores",
-    description: "The latest observation; one is kept for each day. With too little data the answer is 404 with the \
-                  code SCORES_NOT_READY, and the message says what is missing. How they are worked out: \
-                  docs/scores.md.",
+    description: "The latest scores; one set is stored each day. With too little data the response is 404 with \
+        the code SCORES_NOT_READY, and the message says what is missing. The method is described in \
+        docs/scores.md.",
     scopes: &[Scope::ScoresRead],
     query: &[],
     path_parameters: &[],

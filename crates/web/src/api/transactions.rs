@@ -12,9 +12,9 @@ pub(super) const LIST: Endpoint = Endpoint {
     path: "/transactions",
     tag: "Transactions",
     summary: "List transactions",
-    description: "Newest first, in pages. A pending transaction keeps its id when it posts; one that the bank takes \
-                  back disappears. Transactions of hidden accounts are left out unless `account_id` names the account. \
-                  `total_count` is there when it is cheap to know.",
+    description: "Newest first, in pages. A pending transaction keeps its id when it posts; one that the bank \
+        withdraws disappears. Transactions of hidden accounts are excluded unless `account_id` names the \
+        account. `total_count` is set when it is cheap to compute.",
     scopes: &[Scope::TransactionsRead],
     query: &[
         CURSOR,
@@ -25,13 +25,13 @@ pub(super) const LIST: Endpoint = Endpoint {
         Parameter {
             name: "updated_since",
             takes: Takes::Instant,
-            description: "Only those that are new or changed since this instant, for keeping a copy in step.",
+            description: "Only transactions created or changed since this instant, for syncing a copy.",
             example: "2026-04-10T08:30:00Z",
         },
         Parameter {
             name: "pending",
             takes: Takes::Bool,
-            description: "Only pending ones, or only posted ones.",
+            description: "Only pending or only posted transactions.",
             example: "false",
         },
         Parameter {
@@ -43,8 +43,8 @@ pub(super) const LIST: Endpoint = Endpoint {
         Parameter {
             name: "q",
             takes: Takes::Text { longest: 100 },
-            description: "Only those with this text in the counterparty's name or the bank's description, in upper \
-                          or lower case.",
+            description: "Only transactions with this text in the counterparty's name or the bank's description, \
+                ignoring case.",
             example: "coffee",
         },
     ],
@@ -68,7 +68,7 @@ async fn list(call: Call) -> Result<Answer> {
     };
     let limit = query.whole(&LIMIT)? as usize;
     let page = Page { cursor: query.text("cursor")?, limit };
-    // Six hundred bytes are a generous row; growing the buffer would copy it.
+    // Reserves 600 bytes a row, more than rows need, so that the buffer does not grow and copy.
     let mut body = Vec::with_capacity(limit * 600 + 512);
     body.extend_from_slice(b"{\"data\":[");
     let end = transactions::list(&call.app, &call.caller, &filter, page, |row| {

@@ -1,4 +1,4 @@
-//! Where an app sends a person to be let in: checked, shown, decided, answered.
+//! The authorization endpoint: checks an app's request, shows the consent page, and redirects with the decision.
 
 use axum::extract::{FromRequestParts as _, Request, State};
 use axum::response::{IntoResponse as _, Redirect as To, Response};
@@ -19,7 +19,7 @@ use crate::site::form::Form;
 use crate::site::person::{self, Person};
 use crate::site::trouble::{Shown, Trouble};
 
-/// The request is checked before the person is asked to sign in: a bad one is answered at once.
+/// Shows the consent page. The request is checked before the person signs in, so that a bad one fails at once.
 pub(crate) async fn get(State(door): State<Door>, request: Request) -> Shown {
     let (mut parts, _) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();
@@ -36,7 +36,7 @@ pub(crate) async fn get(State(door): State<Door>, request: Request) -> Shown {
     }
 }
 
-/// What the person decided. The form carries what was asked, and it is checked again as if it came anew.
+/// Handles the person's decision. The form carries the original request, which is checked again.
 pub(crate) async fn post(person: Person, form: Form) -> Shown {
     let query = form.raw("asked");
     let asked = match check(&person.door, query).await? {
@@ -45,7 +45,7 @@ pub(crate) async fn post(person: Person, form: Form) -> Shown {
     };
     let state = asked.state.as_deref();
     if form.raw("decision") != "allow" {
-        let refusal = Refusal::new(Fault::AccessDenied, "the person said no");
+        let refusal = Refusal::new(Fault::AccessDenied, "the person declined");
         return Ok(refused(&person.door, &asked.redirect, state, &refusal));
     }
     let chosen: Vec<&str> = form.all("scope").collect();
@@ -60,7 +60,7 @@ pub(crate) async fn post(person: Person, form: Form) -> Shown {
     }
 }
 
-/// What a known app did wrong, and where it asked to be told.
+/// An error of a known app, with the redirect address for it.
 struct Mistake {
     client: Box<Client>,
     redirect: Redirect,
@@ -68,7 +68,7 @@ struct Mistake {
     refusal: Refusal,
 }
 
-/// What is asked for, or the mistake in it.
+/// The parsed request, or its error.
 async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Mistake>, Trouble> {
     let pairs = address::pairs(query).filter(|it| it.len() <= FIELDS_MAX);
     let Some(pairs) = pairs else {
@@ -84,14 +84,14 @@ async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Mis
     }
 }
 
-/// What a page may lead to whose form is answered like this one; none where nothing is asked for.
+/// The `form-action` policy of a page that leads to this one; none without an authorization request.
 pub(crate) async fn policy_of(door: &Door, query: &str) -> Option<HeaderValue> {
     let asked = check(door, query).await.ok()?.ok()?;
     HeaderValue::from_str(&consent::policy(&asked.redirect)).ok()
 }
 
-/// Tells the app of its mistake where the person is signed in and has let it in before. Everybody else stays here and
-/// reads what is wrong: anyone can register an app, and its address must not be reached through a link to this one.
+/// Redirects to the app with its error only if the person is signed in and has authorized the app before. Everyone else
+/// sees the error here: anyone can register an app, so this endpoint must not be an open redirect.
 async fn answer_mistake(door: &Door, person: Option<&Person>, mistake: &Mistake) -> Shown {
     let Mistake { client, redirect, state, refusal } = mistake;
     let is_granted = match person {
@@ -110,7 +110,7 @@ async fn answer_mistake(door: &Door, person: Option<&Person>, mistake: &Mistake)
         }
         p {
             "Go back to the app and try again. If this happens again, send these details to the \
-             developer of the app. The name is what the app says of itself."
+             developer of the app. The app chose this name itself."
         }
     };
     Err(Trouble::with(StatusCode::BAD_REQUEST, "This app cannot connect", said))
@@ -135,7 +135,7 @@ fn read(pairs: &[(String, String)]) -> Asked {
     }
 }
 
-/// A request without a known app or a registered address is answered here alone.
+/// The error page for a request without a known app or a registered redirect address, which is never redirected.
 fn unknown(why: &str) -> Trouble {
     let said = format!("{why} Nothing was shared. Go back to the app and start again from there.");
     Trouble::new(StatusCode::BAD_REQUEST, "This app cannot connect", &said)
@@ -147,7 +147,7 @@ fn refused(door: &Door, to: &Redirect, state: Option<&str>, refusal: &Refusal) -
     back(door, to, state, &answer)
 }
 
-/// Sends the person back to the app with an answer, the app's own word for this request, and our name (RFC 9207).
+/// Redirects to the app with the result, the request's `state`, and our issuer (RFC 9207).
 fn back(door: &Door, to: &Redirect, state: Option<&str>, answer: &[(&str, &str)]) -> Response {
     let mut answer = answer.to_vec();
     answer.extend(state.map(|it| ("state", it)));

@@ -1,4 +1,4 @@
-//! The page that names the app, where it is, and what it asks for; each part can be left out.
+//! The consent page: names the app and its address, and lists the scopes it requests, each of which can be declined.
 
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
@@ -10,7 +10,7 @@ use crate::site::fields::{self, Wrong};
 use crate::site::person::Person;
 use crate::site::{POLICY, shell};
 
-/// `query` is what was asked, to the letter, and comes back with the answer.
+/// `query` is the original query string, which the form sends back.
 pub(super) fn page(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Response {
     let good = wrong.message.is_empty();
     let status = if good { StatusCode::OK } else { StatusCode::BAD_REQUEST };
@@ -32,7 +32,7 @@ fn card(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Markup 
                 (fields::check("scope", scope.as_str(), scope.describe(), true))
             }
         }
-        p.soft { "Take away what it does not need." }
+        p.soft { "Clear what it does not need." }
         div.choices {
             button.primary type="submit" name="decision" value="allow" { "Allow" }
             button.outlined type="submit" name="decision" value="deny" { "Deny" }
@@ -44,13 +44,12 @@ fn card(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Markup 
         p { (name) " asks for access to the finances of " strong { (person.user.email) } "." }
         dl.asked {
             div { dt { "App" } dd { (name) } }
-            div { dt { "Your answer goes to" } dd { (place(&asked.redirect)) } }
+            div { dt { "You will return to" } dd { (place(&asked.redirect)) } }
         }
         (fields::form("/oauth/authorize", &person.form_token, inner))
         p.soft {
-            "The name is what the app says of itself. Allow it only if you just came from it and \
-             know the address above. You can end its access at any time under Settings, \
-             Connected apps."
+            "The app chose this name itself. Allow access only if you just came from this app and recognize the \
+                address above. You can revoke access at any time under Settings, Connected apps."
         }
     }
 }
@@ -62,8 +61,8 @@ fn place(redirect: &Redirect) -> Markup {
     }
 }
 
-/// A browser holds the answer to a form, and every redirect behind it, against this policy. The app may send the
-/// person on to another of its pages, so that its own host alone would not do.
+/// Browsers apply `form-action` to every redirect after a form. The app may redirect the person further, so allowing
+/// only its own host is not enough.
 pub(super) fn policy(redirect: &Redirect) -> String {
     let own = "form-action 'self'";
     let also = redirect.source().map_or(String::new(), |it| format!(" {it}"));

@@ -1,4 +1,4 @@
-//! What an app sends in a body, and how it says who it is.
+//! Form fields of OAuth requests, and client authentication.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -20,10 +20,10 @@ use service::platform::limits;
 use crate::site::address;
 
 const BYTES_MAX: usize = 64 * 1_024;
-/// Far more fields than any request of OAuth has.
+/// The most fields accepted; OAuth requests have far fewer.
 pub(super) const FIELDS_MAX: usize = 100;
 
-/// The fields of a form, each at most once.
+/// The fields of a form. A repeated field is an error.
 pub(super) struct Fields {
     pairs: Vec<(String, String)>,
     claim: Claim,
@@ -37,7 +37,7 @@ impl Fields {
         let bytes = body_of(&parts, body, "application/x-www-form-urlencoded").await?;
         let text = std::str::from_utf8(&bytes).ok();
         let pairs = text.and_then(address::pairs);
-        let pairs = pairs.ok_or_else(|| wrong("the body is no form that can be read"))?;
+        let pairs = pairs.ok_or_else(|| wrong("the body is not a valid form"))?;
         if pairs.len() > FIELDS_MAX {
             return Err(wrong(&format!("the body must have at most {FIELDS_MAX} fields")));
         }
@@ -49,7 +49,7 @@ impl Fields {
         Ok(fields)
     }
 
-    /// A field that is there but empty counts as left out.
+    /// A field's value; an empty one counts as absent.
     pub(super) fn find(&self, name: &str) -> Option<&str> {
         let found = self.pairs.iter().find(|(it, _)| it == name);
         found.map(|(_, value)| value.as_str()).filter(|it| !it.is_empty())
@@ -67,13 +67,13 @@ impl Fields {
         self.claim.secret.is_some()
     }
 
-    /// The client that these fields come from.
+    /// Authenticates the client that sent these fields.
     pub(super) async fn client(&self, app: &App) -> Outcome<Client> {
         let found = clients::authenticate(app, &self.claim).await;
         self.counted(app, found)
     }
 
-    /// Guessing is slow: what fails counts against the address group it comes from.
+    /// Failed authentications count against the sender's address group, which slows guessing.
     pub(super) fn counted<T>(&self, app: &App, outcome: Outcome<T>) -> Outcome<T> {
         if let Err(Failure::Refused(Refusal { fault, .. })) = &outcome
             && matches!(fault, Fault::InvalidClient | Fault::InvalidGrant)
@@ -91,13 +91,13 @@ impl Fields {
         let unreadable = || Refusal::new(Fault::InvalidClient, "send Basic client authentication");
         let (name, word) = basic(value.to_str().unwrap_or_default()).ok_or_else(unreadable)?;
         if secret.is_some() || id.is_some_and(|it| it != name) {
-            return Err(wrong("say who the client is in one way only"));
+            return Err(wrong("use only one method of client authentication"));
         }
         Ok(Claim { id: Some(name), secret: Some(word).filter(|it| !it.is_empty()) })
     }
 }
 
-/// RFC 6749 section 2.3.1: both parts are form-encoded before they are joined.
+/// Parses HTTP Basic credentials, whose parts are form-encoded (RFC 6749 section 2.3.1).
 fn basic(value: &str) -> Option<(String, String)> {
     let (scheme, encoded) = value.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -108,13 +108,13 @@ fn basic(value: &str) -> Option<(String, String)> {
     Some((address::decode(id)?, address::decode(secret)?))
 }
 
-/// The first name that comes a second time.
+/// The first repeated name.
 pub(super) fn repeated(pairs: &[(String, String)]) -> Option<&str> {
     let mut seen = HashSet::with_capacity(pairs.len());
     pairs.iter().map(|(name, _)| name.as_str()).find(|name| !seen.insert(*name))
 }
 
-/// The address group that a request counts for.
+/// The address group that a request is counted under.
 pub(super) fn group_of(parts: &Parts) -> AddressGroup {
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     address.map_or(AddressGroup::Unknown, |it| AddressGroup::of(it.0.ip()))
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_million_names_are_looked_through_in_one_walk() {
-        // Comparing each with each would take hours.
+        // A quadratic check would take hours.
         let mut pairs = named((0..1_000_000).map(|it| it.to_string()));
         assert_eq!(repeated(&pairs), None);
         pairs.push(("999999".to_owned(), String::new()));

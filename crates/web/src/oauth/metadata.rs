@@ -1,4 +1,4 @@
-//! The documents by which an app finds everything from the address alone (RFC 8414 and RFC 9728).
+//! OAuth metadata documents, by which an app discovers all endpoints from the address alone (RFC 8414 and RFC 9728).
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -15,7 +15,7 @@ pub(super) async fn server(State(door): State<Door>) -> Response {
     document(&server_document(&door))
 }
 
-/// Where the installation's own address has a path, it is put behind the well-known one.
+/// The well-known path, followed by the path of the installation's own address if it has one.
 pub(super) async fn server_at(State(door): State<Door>, Path(path): Path<String>) -> Response {
     if path == own_path(&door.settings.public_url) && !path.is_empty() {
         document(&server_document(&door))
@@ -28,7 +28,7 @@ pub(super) async fn resource(State(door): State<Door>) -> Response {
     document(&resource_document(&door))
 }
 
-/// The same under the path of the API.
+/// The well-known path for the API's path.
 pub(super) async fn resource_at(State(door): State<Door>, Path(path): Path<String>) -> Response {
     let api = format!("{}/v1", own_path(&door.settings.public_url));
     if path == api.trim_start_matches('/') {
@@ -38,7 +38,7 @@ pub(super) async fn resource_at(State(door): State<Door>, Path(path): Path<Strin
     }
 }
 
-/// What stands behind the host, without a slash in front.
+/// The path of an address, without a leading slash.
 fn own_path(public_url: &str) -> &str {
     let behind = public_url.split_once("://").map_or("", |(_, it)| it);
     behind.split_once('/').map_or("", |(_, path)| path)
@@ -83,7 +83,7 @@ fn resource_document(door: &Door) -> Value {
     })
 }
 
-/// What an app can ask for. Clients ask for all that is listed, so that what is refused must not be.
+/// The scopes that an app can request. Clients request every listed scope, so those that are always refused are left out.
 fn scopes() -> Vec<&'static str> {
     offered().iter().map(Scope::as_str).collect()
 }

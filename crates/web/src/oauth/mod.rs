@@ -1,4 +1,4 @@
-//! The doors for apps: registering, asking, tokens, and the documents that say where all of it is.
+//! OAuth endpoints for apps: registration, authorization, tokens and metadata.
 
 pub(crate) mod authorize;
 mod consent;
@@ -21,7 +21,7 @@ use crate::Door;
 use crate::frame::put_cors;
 use crate::site::trouble::causes;
 
-/// Everything that programs ask; the page that a person sees is among the pages.
+/// The routes that programs call.
 pub(crate) fn router(door: &Door) -> Router<Door> {
     let server = "/.well-known/oauth-authorization-server";
     let resource = "/.well-known/oauth-protected-resource";
@@ -40,7 +40,7 @@ pub(crate) fn router(door: &Door) -> Router<Door> {
         .layer(from_fn_with_state(door.clone(), share))
 }
 
-/// Other methods are told in JSON what there is.
+/// Answers other methods with a JSON error that lists the allowed ones.
 fn only(methods: MethodRouter<Door>, allowed: &'static str) -> MethodRouter<Door> {
     methods.fallback(async move |method: Method| {
         let allow = [(header::ALLOW, allowed)];
@@ -53,7 +53,7 @@ fn only(methods: MethodRouter<Door>, allowed: &'static str) -> MethodRouter<Door
     })
 }
 
-/// Pages of other origins may read these answers where the operator lets them call the API.
+/// Adds CORS headers for the origins that the operator allows to call the API.
 async fn share(State(door): State<Door>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = next.run(request).await;
@@ -61,7 +61,7 @@ async fn share(State(door): State<Door>, request: Request, next: Next) -> Respon
     response
 }
 
-/// JSON that nobody may keep: most of it is secret.
+/// A JSON response that must not be cached, because it may contain secrets.
 fn answer(status: StatusCode, body: &Value) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/json"),
@@ -80,7 +80,7 @@ fn close(outcome: Outcome<Response>) -> Response {
     outcome.unwrap_or_else(refusal)
 }
 
-/// RFC 6749 section 5.2.
+/// An OAuth error (RFC 6749 section 5.2).
 fn refusal(failure: Failure) -> Response {
     let error = match failure {
         Failure::Refused(Refusal { fault, message }) => {
@@ -104,12 +104,12 @@ fn refusal(failure: Failure) -> Response {
             Some((*retry_after_seconds).max(1)),
         ),
         Error::Unavailable(_) | Error::TooSlow => {
-            tracing::error!(error = %causes(&error), "an app could not be answered");
+            tracing::error!(error = %causes(&error), "OAuth request failed");
             let message = "the service cannot reach its data right now".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", message, Some(5))
         }
         _ => {
-            tracing::error!(error = %causes(&error), "an app could not be answered");
+            tracing::error!(error = %causes(&error), "OAuth request failed");
             let message = "something went wrong on our side; it was logged".to_owned();
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error", message, None)
         }
@@ -121,7 +121,7 @@ fn refusal(failure: Failure) -> Response {
     response
 }
 
-/// The few characters that OAuth lets stand in a description; what an app sent may be repeated in it.
+/// Removes characters that OAuth forbids in a description, which may repeat the app's own input.
 fn plain(message: &str) -> String {
     let fits = |it: char| (' '..='~').contains(&it) && it != '"' && it != '\\';
     message.chars().take(200).map(|it| if fits(it) { it } else { '?' }).collect()

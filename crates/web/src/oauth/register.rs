@@ -1,4 +1,4 @@
-//! Registering an app by itself (RFC 7591).
+//! Dynamic client registration (RFC 7591).
 
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -19,7 +19,7 @@ pub(super) async fn post(State(door): State<Door>, request: Request) -> Response
 
 async fn register(door: &Door, request: Request) -> Outcome<Response> {
     if !door.settings.oauth_registration {
-        let message = "apps cannot register themselves here; ask who runs this installation";
+        let message = "app registration is turned off; ask the operator of this installation";
         return Err(Refusal::new(Fault::AccessDenied, message).into());
     }
     let (parts, body) = request.into_parts();
@@ -45,7 +45,7 @@ async fn register(door: &Door, request: Request) -> Outcome<Response> {
     Ok(answer(StatusCode::CREATED, &body))
 }
 
-/// What an app says of itself. Members that we do not know are left aside, as the standard asks.
+/// The client metadata of a registration. Unknown members are ignored, as the standard requires.
 fn read(bytes: &[u8]) -> Result<NewClient, Refusal> {
     let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else {
         return Err(wrong("the body must be a JSON object"));

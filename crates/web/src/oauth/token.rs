@@ -1,4 +1,4 @@
-//! Tokens: given for a code or for the token before, told about, and given back.
+//! The token endpoints: issue, refresh, introspect and revoke.
 
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -62,7 +62,7 @@ async fn issue(door: &Door, request: Request) -> Outcome<Response> {
     Ok(answer(StatusCode::OK, &body))
 }
 
-/// RFC 7009: whatever the token was, it is worth nothing afterwards.
+/// Revokes a token, known or not (RFC 7009).
 async fn give_back(door: &Door, request: Request) -> Outcome<Response> {
     let fields = Fields::read(request).await?;
     let client = fields.client(&door.app).await?;
@@ -70,12 +70,12 @@ async fn give_back(door: &Door, request: Request) -> Outcome<Response> {
     Ok(answer(StatusCode::OK, &json!({})))
 }
 
-/// RFC 7662, for clients that can show who they are, about their own tokens.
+/// Introspects a token (RFC 7662), for authenticated clients and their own tokens only.
 async fn tell(door: &Door, request: Request) -> Outcome<Response> {
     let fields = Fields::read(request).await?;
     let client = fields.client(&door.app).await?;
     if !fields.has_secret() {
-        let message = "only a client with a secret may ask about tokens";
+        let message = "only a client with a secret can introspect tokens";
         return Err(Refusal::new(Fault::InvalidClient, message).into());
     }
     let found = facts::introspect(&door.app, &client, fields.get("token")?).await?;

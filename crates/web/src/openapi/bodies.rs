@@ -1,10 +1,10 @@
-//! Request bodies in the document, made from the declarations by which they are read.
+//! Request bodies in the OpenAPI document, generated from the declarations that parse them.
 
 use serde_json::{Map, Value, json};
 
 use crate::api::{Body, ENDPOINTS, Holds, Member, Variant};
 
-/// Every body by its name, as JSON Schema.
+/// All request bodies by name, as JSON Schema.
 pub(super) fn schemas() -> impl Iterator<Item = (String, Value)> {
     let bodies = ENDPOINTS.iter().filter_map(|it| it.body);
     bodies.map(|it| (it.name.to_owned(), object(it.members)))
@@ -32,8 +32,8 @@ pub(super) fn idempotency_key() -> Value {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "1 to 255 visible ASCII characters of your own, such as a UUID. However often the request is \
-                        sent with it, it has one effect, and the first answer is given again for 24 hours.",
+        "description": "A unique value of 1 to 255 visible ASCII characters, such as a UUID. Repeated requests \
+            with the same value have one effect, and get the first response again for 24 hours.",
         "schema": { "type": "string", "minLength": 1, "maxLength": 255 },
         "example": "0d7f4f0e-6f5c-4a53-9d0b-8f1f6c1f2a11",
     })
@@ -93,7 +93,7 @@ fn held(holds: Holds) -> Value {
     }
 }
 
-/// Not one of them exactly: what belongs to one word may look like what belongs to another.
+/// Uses `anyOf` instead of `oneOf`, because payloads of different types can look alike.
 fn variant(variant: &Variant) -> Value {
     let mut schema = object(variant.members);
     schema["title"] = json!(variant.word);

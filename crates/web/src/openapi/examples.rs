@@ -1,4 +1,4 @@
-//! Example answers and errors, put together from the examples of the contract's shapes.
+//! Example responses and errors, built from the examples of the types in `wire`.
 
 use serde_json::{Map, Value, json};
 use wire::v1::Code;
@@ -99,7 +99,7 @@ const NUMBERS: &[(&str, &str, &str)] = &[
     ("Variability", "range", "420.00"),
 ];
 
-/// Puts the examples of decimals where the members are.
+/// Adds the examples of decimals to their members.
 pub(super) fn add_numbers(schemas: &mut Schemas) {
     for (name, member, text) in NUMBERS {
         let schema = schemas.get_mut(*name);
@@ -110,7 +110,7 @@ pub(super) fn add_numbers(schemas: &mut Schemas) {
     }
 }
 
-/// Members that may be null, and whose example says more when they are not.
+/// Nullable members whose example has a value.
 const FILLED: &[(&str, &str)] = &[("Action", "details_v1"), ("Approval", "details_v1")];
 
 pub(super) fn add_filled(schemas: &mut Schemas) {
@@ -124,11 +124,11 @@ pub(super) fn add_filled(schemas: &mut Schemas) {
     }
 }
 
-/// A whole successful answer of an endpoint.
+/// A complete successful response of an endpoint.
 pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
     let data = named(endpoint.answer.name, schemas);
     let meta = named("Meta", schemas);
-    // One row stands for the page, and the page says so.
+    // The example page has one row, and its counts match.
     match endpoint.answer.paging {
         Paging::None => return json!({ "data": data, "meta": meta }),
         Paging::Beside => {
@@ -149,7 +149,7 @@ pub(crate) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Value {
     json!({ "data": [data], "pagination": pagination, "meta": meta })
 }
 
-/// A body as the API writes it for a code.
+/// The error body for a code.
 pub(crate) fn error(code: Code, public_url: &str) -> Value {
     let (message, param) = said(code);
     let mut error = json!({
@@ -169,7 +169,7 @@ pub(crate) fn error(code: Code, public_url: &str) -> Value {
     })
 }
 
-/// One of the messages that come with a code, and the parameter it names.
+/// An example message of a code, and the parameter it names.
 fn said(code: Code) -> (&'static str, Option<&'static str>) {
     match code {
         Code::ValidationError => ("limit must be a whole number from 1 to 100", Some("limit")),
@@ -226,7 +226,7 @@ fn of(schema: &Value, schemas: &Schemas) -> Value {
             Value::Object(examples.collect::<Map<_, _>>())
         }
         Some("boolean") => json!(false),
-        // What may be null and has no example is null in it.
+        // Nullable members without an example are null.
         _ => Value::Null,
     }
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the list of endpoints and the shapes of the contract.
+//! The OpenAPI document, generated from the list of endpoints and the types in `wire`.
 
 mod bodies;
 pub(crate) mod examples;
@@ -14,10 +14,10 @@ use wire::v1::{Code, ErrorBody, Meta, Pagination, Scope};
 
 use crate::api::{ENDPOINTS, Endpoint, Paging, Parameter, Takes, Verb};
 
-/// The contract's shapes by name, as JSON Schema.
+/// The types of `wire` by name, as JSON Schema.
 pub(crate) type Schemas = BTreeMap<String, Value>;
 
-/// Members that are left out rather than null.
+/// Members that are omitted instead of null.
 const MAY_BE_ABSENT: [(&str, &str); 2] = [("Pagination", "total_count"), ("ErrorDetail", "param")];
 
 /// The document as it is served, with `public_url` as the server's address.
@@ -58,9 +58,9 @@ pub fn document(public_url: &str) -> String {
     text
 }
 
-const INTRODUCTION: &str = "Programs and assistants may read, and may propose; only the person decides.\n\n\
-    Every answer is JSON with `data` (or `error`) and `meta`. Amounts are exact decimal numbers; money going out is \
-    negative; what is unknown is `null`. Unknown parameters are refused. A GET answers an `ETag` and takes \
+const INTRODUCTION: &str = "Programs and assistants can read and propose; only the person decides.\n\n\
+    Every response is JSON with `data` (or `error`) and `meta`. Amounts are exact decimal numbers; money going out is \
+    negative; unknown values are `null`. Unknown parameters are refused. A GET answers an `ETag` and takes \
     `If-None-Match`. At most 100 requests a minute per key unless the operator says otherwise; every answer says \
     how many are left. Changes take an `Idempotency-Key`.";
 
@@ -133,7 +133,7 @@ fn operation_id(endpoint: &Endpoint) -> String {
     id
 }
 
-/// A status that has one code points to it; one that has several holds an example of each.
+/// The response of a status: a reference if it has one error code, otherwise an example of each code.
 fn refusals(codes: &[Code], public_url: &str) -> Value {
     if let [code] = codes {
         return json!({ "$ref": format!("#/components/responses/{}", code.as_str()) });
@@ -153,19 +153,19 @@ fn refusals(codes: &[Code], public_url: &str) -> Value {
     })
 }
 
-/// The codes an endpoint can answer with.
+/// The error codes that an endpoint can return.
 pub(crate) fn errors_of(endpoint: &Endpoint) -> impl Iterator<Item = Code> {
     Code::ALL.into_iter().filter(move |it| applies(*it, endpoint))
 }
 
 fn applies(code: Code, endpoint: &Endpoint) -> bool {
     let reads = endpoint.method == Verb::Get;
-    // Where a paper trade can be proposed.
+    // Endpoints that propose a paper trade.
     let trades = !reads && (endpoint.path == "/actions" || endpoint.path.ends_with("/trades"));
     match code {
         Code::MethodNotAllowed => false,
         Code::ScoresNotReady => endpoint.path == "/scores",
-        // By making one, or by waking one.
+        // Creating or re-enabling an endpoint.
         Code::EndpointLimitReached => {
             matches!(endpoint.method, Verb::Post | Verb::Put)
                 && matches!(
@@ -271,7 +271,7 @@ fn success(endpoint: &Endpoint, schemas: &Schemas) -> Value {
     })
 }
 
-/// What stands beside `data` where a list goes on without `pagination`.
+/// The paging members beside `data` of lists without `pagination`.
 pub(crate) fn beside() -> [(&'static str, Value); 3] {
     [
         ("has_more", json!({ "type": "boolean" })),
@@ -279,10 +279,10 @@ pub(crate) fn beside() -> [(&'static str, Value); 3] {
             "cursor",
             json!({
                 "type": ["string", "null"],
-                "description": "Hand it back as `cursor` for the next page; null on the last.",
+                "description": "Send it as `cursor` to get the next page; null on the last page.",
             }),
         ),
-        ("count", json!({ "type": "integer", "description": "How many items `data` holds." })),
+        ("count", json!({ "type": "integer", "description": "Number of items in `data`." })),
     ]
 }
 
@@ -307,8 +307,8 @@ pub(crate) fn schemas() -> Schemas {
     schemas
 }
 
-/// What utoipa makes of a flattened member becomes the one object that is sent, and a part that nothing else points to is
-/// no shape of its own.
+/// Merges the parts that utoipa makes of a flattened member into one object, and removes parts that nothing else
+/// references.
 fn join_parts(schemas: &mut Schemas) {
     let whole = schemas.clone();
     for schema in schemas.values_mut() {
@@ -336,14 +336,14 @@ fn join_parts(schemas: &mut Schemas) {
     }
 }
 
-/// Unknown is null, never absent, while utoipa takes whatever may be null for optional.
+/// Marks nullable members as required: the API sends null, never omits them, while utoipa treats them as optional.
 fn require_all(name: &str, schema: &mut Value) {
     let Some(members) = schema["properties"].as_object() else { return };
     let kept = |member: &&String| !MAY_BE_ABSENT.contains(&(name, member.as_str()));
     schema["required"] = members.keys().filter(kept).cloned().collect();
 }
 
-/// The name of the shape that a schema only points to.
+/// The name of the type that a schema references.
 pub(crate) fn reference(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.rsplit('/').next()
 }
@@ -372,9 +372,9 @@ fn error_responses(public_url: &str) -> BTreeMap<&'static str, Value> {
 fn headers() -> Value {
     let header = |description: &str, example: &str| json!({ "description": description, "schema": { "type": "string" }, "example": example });
     json!({
-        "ETag": header("Names this state of the data; send it as `If-None-Match`.", "W/\"9f2c\""),
+        "ETag": header("The version of the data; send it as `If-None-Match`.", "W/\"9f2c\""),
         "Idempotent-Replayed": header(
-            "`true` when the same request was answered before, and this is that answer.",
+            "`true` if this is the stored response of an earlier request.",
             "true",
         ),
         "X-Request-Id": header(
@@ -382,11 +382,11 @@ fn headers() -> Value {
             "req_01kny3v1m8f2x9q4t7r5c6b8de",
         ),
         "RateLimit": header(
-            "How many requests are left, and the seconds until one more is.",
+            "Requests left, and the seconds until one more is available.",
             "\"default\";r=57;t=23",
         ),
         "RateLimit-Policy": header(
-            "How many requests are accepted in how many seconds.",
+            "The number of requests accepted in a window of seconds.",
             "\"default\";q=100;w=60",
         ),
     })

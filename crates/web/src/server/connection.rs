@@ -19,7 +19,7 @@ const STALLED_MS: u64 = 5_000;
 /// A new connection gets this long to send its request before it makes room for others like any silent one.
 const FRESH_MS: u64 = 1_000;
 
-/// How far the end of a connection has come.
+/// How a connection is being closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Closing {
     Open,

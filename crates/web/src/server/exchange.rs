@@ -121,7 +121,7 @@ impl hyper::body::Body for ResponseBody {
         let inner = &mut self.inner;
         let poll = AssertUnwindSafe(|| Pin::new(inner).poll_frame(context));
         let Ok(polled) = catch_unwind(poll) else {
-            // The panic hook has logged where.
+            // The panic hook has logged the location.
             return Poll::Ready(Some(Err("a part of the answer could not be made".into())));
         };
         let Exchange { connection, id } = &self.exchange;

@@ -1,4 +1,4 @@
-//! What is sent to webhook endpoints: the types of events, a try, and every attempt that was made.
+//! Webhook deliveries: event types, test events and delivery attempts.
 
 use service::Result;
 use service::platform::cursors::Page;
@@ -17,17 +17,17 @@ use super::{ID, TAG, id};
 const TRY: &[Member] = &[Member::optional(
     "event_type",
     Holds::OneOf(&EventType::NAMES),
-    "The type that the event says it is; `webhook.test` unless given.",
+    "The event type to send; by default `webhook.test`.",
 )];
 
 pub(crate) const TEST: Endpoint = Endpoint {
     method: Verb::Post,
     path: "/webhooks/endpoints/{endpoint_id}/test",
     tag: TAG,
-    summary: "Try a webhook endpoint",
-    description: "Sends one event at once, also to a disabled endpoint, and waits up to 15 seconds for what comes of it. \
-                  It is signed like any other; its `data` says `test: true`. The answer is 200 whatever the \
-                  endpoint said: look at `delivered`. Nothing is tried again, or held against the endpoint.",
+    summary: "Send a test event",
+    description: "Sends one event at once, even to a disabled endpoint, and waits up to 15 seconds for the \
+        result. The event is signed like any other; its `data` has `test: true`. The response is 200 whatever \
+        the endpoint answered: see `delivered`. Tests are not retried and don't affect endpoint health.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[ID],
@@ -64,8 +64,7 @@ pub(crate) const EVENTS: Endpoint = Endpoint {
     path: "/webhooks/events",
     tag: TAG,
     summary: "List event types",
-    description: "Everything that can be subscribed to. More may be added at any time: answer 2xx to those you do not \
-                  know.",
+    description: "All event types. More may be added at any time: answer 2xx to types you do not know.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[],
@@ -84,8 +83,9 @@ pub(crate) const PORTAL: Endpoint = Endpoint {
     path: "/webhooks/portal",
     tag: TAG,
     summary: "Open the webhook portal",
-    description: "A link to pages where a person looks after this key's endpoints, attempts and events, and nothing else. \
-                  It works once and within ten minutes; looking at it does not use it up, the button on it does.",
+    description: "Creates a link to pages where a person can manage this key's endpoints, attempts and events, \
+        and nothing else. The link works once, within ten minutes. Opening it does not use it up; the button on \
+        the page does.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[],
@@ -107,20 +107,20 @@ pub(crate) const LIST: Endpoint = Endpoint {
     path: "/webhooks/deliveries",
     tag: TAG,
     summary: "List deliveries",
-    description: "Every attempt of the last 90 days to send something to this key's endpoints, newest first, in pages.",
+    description: "All delivery attempts of the last 90 days to this key's endpoints, newest first, in pages.",
     scopes: &[Scope::WebhooksManage],
     query: &[
         CURSOR,
         LIMIT,
-        Parameter { description: "Only to this endpoint.", ..ID },
+        Parameter { description: "Only attempts to this endpoint.", ..ID },
         Parameter {
             name: "event_id",
             takes: Takes::Id("evt_"),
-            description: "Only of this event.",
+            description: "Only attempts of this event.",
             example: "evt_01kny3v1m8f2x9q4t7r5c6b8de",
         },
-        one_of("event_type", &EventType::NAMES, "Only of events of this type."),
-        one_of("status", &["succeeded", "failed"], "Only attempts that ended so."),
+        one_of("event_type", &EventType::NAMES, "Only attempts of this event type."),
+        one_of("status", &["succeeded", "failed"], "Only attempts with this result."),
     ],
     path_parameters: &[],
     body: None,

@@ -1,4 +1,4 @@
-//! Webhook endpoints: made, read, changed and deleted by the key that they belong to.
+//! Webhook endpoints: created, read, updated and deleted by the API key that owns them.
 
 pub(super) mod deliveries;
 
@@ -20,35 +20,29 @@ const STATUSES: &[&str] = &["active", "disabled"];
 const URL: Member = Member::required(
     "url",
     Holds::Url { longest: URL_LENGTH_MAX },
-    "Where events are sent: https, and a host whose every address is public, or in a network that the operator allows.",
+    "The https address that events are sent to. All addresses of its host must be public, or in a network that the operator allows.",
 );
 const DESCRIPTION: Member = Member::optional(
     "description",
     Holds::TextOrNull { longest: DESCRIPTION_LENGTH_MAX },
-    "What it is for, in your words, on one line.",
+    "Your description, on one line.",
 );
 const FILTER_TYPES: Member = Member::optional(
     "filter_types",
     Holds::SomeOf(&EventType::NAMES),
-    "Which events to send; an empty list, or none, means all of them, also of types to come.",
+    "Event types to send; an empty or missing list means all, including future types.",
 );
 
 const NEW: &[Member] = &[URL, DESCRIPTION, FILTER_TYPES];
 
 const CHANGED: &[Member] = &[
     Member { required: false, ..URL },
-    Member {
-        description: "What it is for, in your words, on one line; null clears it.",
-        ..DESCRIPTION
-    },
-    Member {
-        description: "Which events to send; an empty list means all of them.",
-        ..FILTER_TYPES
-    },
+    Member { description: "Your description, on one line; null clears it.", ..DESCRIPTION },
+    Member { description: "Event types to send; an empty list means all.", ..FILTER_TYPES },
     Member::optional(
         "status",
         Holds::OneOf(STATUSES),
-        "`disabled` stops everything, and what waits is not sent; `active` starts anew.",
+        "`disabled` stops deliveries and drops pending ones; `active` resumes with new events.",
     ),
 ];
 
@@ -63,10 +57,10 @@ pub(super) const CREATE: Endpoint = Endpoint {
     method: Verb::Post,
     path: "/webhooks/endpoints",
     tag: TAG,
-    summary: "Make a webhook endpoint",
-    description: "From now on events are sent there. `secret` signs them and is shown this once: an answer that is \
-                  repeated for its Idempotency-Key has null in its place. A key has at most five active endpoints, \
-                  and sees none but its own.",
+    summary: "Create a webhook endpoint",
+    description: "Events are sent to the endpoint from now on. `secret` signs them and is returned only once: a \
+        response repeated for its Idempotency-Key has null instead. A key can have five active endpoints, and \
+        sees only its own.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[],
@@ -108,7 +102,7 @@ async fn create(call: Call) -> Result<Answer> {
     change_prepared(&call, prepare, work).await
 }
 
-/// Nothing in it is the same as none.
+/// An empty list counts as absent.
 fn description(members: &Members) -> Result<Option<Option<String>>> {
     let given = members.text_or_null("description")?;
     Ok(given.map(|it| it.filter(|text| !text.is_empty())))
@@ -119,7 +113,7 @@ pub(super) const LIST: Endpoint = Endpoint {
     path: "/webhooks/endpoints",
     tag: TAG,
     summary: "List webhook endpoints",
-    description: "Those of this key, oldest first, without their secrets.",
+    description: "The endpoints of this key, oldest first, without their secrets.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[],
@@ -138,7 +132,7 @@ pub(super) const GET: Endpoint = Endpoint {
     path: "/webhooks/endpoints/{endpoint_id}",
     tag: TAG,
     summary: "Get a webhook endpoint",
-    description: "How it is set up, and how it does.",
+    description: "The settings and health of an endpoint.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[ID],
@@ -155,9 +149,9 @@ pub(super) const UPDATE: Endpoint = Endpoint {
     method: Verb::Put,
     path: "/webhooks/endpoints/{endpoint_id}",
     tag: TAG,
-    summary: "Change a webhook endpoint",
-    description: "Send what is to be different; the rest stays. A disabled endpoint, whoever disabled it, is active \
-                  again with `status`, unless the key has five active ones.",
+    summary: "Update a webhook endpoint",
+    description: "Members that are not sent stay unchanged. Setting `status` to `active` re-enables a disabled \
+        endpoint, unless the key has five active ones.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[ID],
@@ -167,7 +161,7 @@ pub(super) const UPDATE: Endpoint = Endpoint {
         examples: &[
             ("Stop it", r#"{"status": "disabled"}"#),
             (
-                "Everything, at another address",
+                "All events, at another address",
                 r#"{"url": "https://example.com/hooks/new", "filter_types": []}"#,
             ),
             ("Without its description", r#"{"description": null}"#),
@@ -206,7 +200,7 @@ pub(super) const DELETE: Endpoint = Endpoint {
     path: "/webhooks/endpoints/{endpoint_id}",
     tag: TAG,
     summary: "Delete a webhook endpoint",
-    description: "Nothing more is sent there, and its deliveries are forgotten. Takes no members.",
+    description: "Stops all deliveries and deletes their history. The body must be empty.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[ID],
@@ -231,8 +225,8 @@ pub(super) const ROTATE: Endpoint = Endpoint {
     path: "/webhooks/endpoints/{endpoint_id}/rotate",
     tag: TAG,
     summary: "Rotate a secret",
-    description: "A new secret, shown this once. For a day every delivery carries a signature of each, the new one \
-                  first, so that receivers can change over at leisure. Takes no members.",
+    description: "Creates a new secret, returned only once. For a day every delivery has a signature of both \
+        secrets, the new one first, so that receivers can switch. The body must be empty.",
     scopes: &[Scope::WebhooksManage],
     query: &[],
     path_parameters: &[ID],
