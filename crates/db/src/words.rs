@@ -42,9 +42,8 @@ impl Row<'_> {
         set: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>> {
-        match self.get::<Option<&str>>(column)? {
-            Some(_) => self.word(column, set, parse).map(Some),
-            None => Ok(None),
-        }
+        let Some(word) = self.get::<Option<&str>>(column)? else { return Ok(None) };
+        let unknown = || Error::Decode { column, reason: unknown_word(set, word) };
+        parse(word).map(Some).ok_or_else(unknown)
     }
 }

@@ -7,10 +7,10 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::access::users;
-use crate::insights::recurring::{Direction, Filter, Listed};
+use crate::insights::recurring::{Filter, Listed};
 use crate::insights::{recurring, scores};
 use crate::ledger::accounts::Account;
-use crate::ledger::{accounts, cash_flow, goals, investments, net_worth, rates};
+use crate::ledger::{Direction, accounts, cash_flow, goals, investments, net_worth, rates};
 use crate::{App, Caller, Result};
 
 /// What the flow looks back on.

@@ -8,7 +8,7 @@ use service::access::keys::{self, NewKey};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users;
 use service::actions::{self, Action, NewAction, Seen, Side, Size, What};
-use service::classify::enrichment::Word;
+use service::classify::overrides::Override;
 use service::ledger::accounts;
 use service::ledger::transactions::{self, Filter};
 use service::platform::cursors::Page;
@@ -127,7 +127,7 @@ async fn correction(app: &App, assistant: &Caller) -> Result<Option<What>> {
         }
     })
     .await?;
-    let word = Word { counterparty: None, category };
+    let word = Override { counterparty: None, category };
     Ok((!ids.is_empty()).then_some(What::Fix { transactions: ids, word, always: false }))
 }
 

@@ -1,6 +1,5 @@
 //! What the person is shown of a proposal: made by us from what is proposed, never by the proposer.
 
-use base::category::Category;
 use base::{AccountId, Money, Timestamp, TransactionId};
 use calc::enrich::{UNKNOWN, clean};
 use calc::paper::{Side, Size};
@@ -11,7 +10,10 @@ use wire::v1::{ActionDetails, Change, TradeAccount, TradeDetails};
 
 use super::What;
 use super::propose::{too_many_accounts, unknown_symbol};
-use crate::classify::enrichment::{NewRule, Word, merchant_name};
+use crate::classify::merchants::merchant_name;
+use crate::classify::overrides::Override;
+use crate::classify::rules::NewRule;
+use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::trading::paper::orders::{Estimate, Order};
 use crate::trading::paper::{ACCOUNTS_MAX, usd};
 use crate::trading::quotes;
@@ -93,7 +95,7 @@ pub(super) fn describe(
         }
         What::Rule(rule) => {
             let (of, changes) = ruled(tx, caller, rule)?;
-            let title = format!("Make a rule: {of} is {}", rule.word.text());
+            let title = format!("Make a rule: {of} is {}", rule.sets.text());
             Ok((plain(title, None, changes), None))
         }
         What::Transfer { from, to, amount, on } => {
@@ -267,18 +269,17 @@ fn fixed(
     tx: &mut Tx<'_>,
     caller: &Caller,
     transactions: &[TransactionId],
-    word: &Word,
+    word: &Override,
 ) -> Result<(Vec<Change>, Vec<String>)> {
     let mut changes = Vec::with_capacity(transactions.len());
     let mut merchants: Vec<String> = Vec::new();
     for id in transactions {
         let read = |row: &db::Row<'_>| {
-            let account: AccountId = row.get(0)?;
-            let posted_on = base::date_from_days(row.get(1)?);
-            let amount = Money::new(row.get(2)?, currency(row.get(3)?)?);
-            let (text, name): (String, Option<String>) = (row.get(4)?, row.get(5)?);
-            let category: Option<&str> = row.get(6)?;
-            Ok((account, posted_on, amount, text, name, category.and_then(Category::parse)))
+            let row = StoredTransaction(row);
+            let amount = Money::new(row.amount_minor()?, row.currency()?);
+            let text = row.description()?.to_owned();
+            let name = row.counterparty()?.map(str::to_owned);
+            Ok((row.account_id()?, row.posted_on()?, amount, text, name, row.category()?))
         };
         let found = tx.first(TRANSACTION, params![caller.user, *id], read)?;
         let found = found.filter(|it| caller.may_see(it.0));
@@ -325,13 +326,8 @@ fn ruled(tx: &mut Tx<'_>, caller: &Caller, rule: &NewRule) -> Result<(String, Ve
         changes.push(change("In", None, &account(tx, caller, "account_id", id)?));
     }
     changes.extend(rule.direction.map(|it| change("Direction", None, it.as_str())));
-    changes.push(change("It is", None, &rule.word.text()));
+    changes.push(change("It is", None, &rule.sets.text()));
     Ok((of, changes))
-}
-
-fn currency(code: &str) -> db::Result<base::Currency> {
-    let decode = |_| db::Error::Decode { column: 3, reason: "an unknown currency".to_owned() };
-    base::Currency::parse(code).map_err(decode)
 }
 
 fn account(tx: &mut Tx<'_>, caller: &Caller, member: &str, id: AccountId) -> Result<String> {
@@ -343,9 +339,11 @@ fn account(tx: &mut Tx<'_>, caller: &Caller, member: &str, id: AccountId) -> Res
 
 const ACCOUNT_COUNT: &str =
     "select cast(count(*) as bigint) from paper_accounts where user_id = $1";
-const TRANSACTION: &str = "select account_id, posted_on, amount_minor, currency, description,
-    counterparty, category from transactions
-    where user_id = $1 and id = $2 and state <> 'removed'";
+const TRANSACTION: &str = concat!(
+    "select ",
+    transaction_columns!(),
+    " from transactions t where user_id = $1 and id = $2 and state <> 'removed'"
+);
 const ACCOUNT: &str =
     "select coalesce(own_name, name) from accounts where user_id = $1 and id = $2";
 

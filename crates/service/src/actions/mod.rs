@@ -191,7 +191,6 @@ pub(crate) fn statements() -> Vec<&'static str> {
         decide::STATEMENTS,
         details::STATEMENTS,
         execute::STATEMENTS,
-        fixes::STATEMENTS,
         policy::STATEMENTS,
         propose::STATEMENTS,
         read::STATEMENTS,

@@ -7,7 +7,7 @@ use wire::v1::{Code, Event, Scope};
 
 use super::details::{self, Shown};
 use super::{Action, Proposer, Status, What, policy, read};
-use crate::classify::enrichment;
+use crate::classify::overrides::{Override, TRANSACTIONS_MAX};
 use crate::platform::audit::{self, Note};
 use crate::trading::paper;
 use crate::trading::quotes::{self, Priced};
@@ -279,19 +279,19 @@ fn check(new: &mut NewAction) -> Result<()> {
         What::Fix { transactions, word, .. } => {
             transactions.sort_unstable();
             transactions.dedup();
-            if transactions.is_empty() || transactions.len() > enrichment::FIXED_MAX {
+            if transactions.is_empty() || transactions.len() > TRANSACTIONS_MAX {
                 let message = format!(
                     "payload.transaction_ids must name 1 to {} transactions",
-                    enrichment::FIXED_MAX
+                    TRANSACTIONS_MAX
                 );
                 return Err(Error::invalid("payload.transaction_ids", message));
             }
-            checked_word(word)
+            checked_override(word)
         }
         What::Rule(rule) => {
             text("like", rule.like.as_deref(), LIKE_LENGTH_MAX, false)?;
             text("words", rule.words.as_deref(), WORDS_LENGTH_MAX, false)?;
-            checked_word(&rule.word)
+            checked_override(&rule.sets)
         }
         What::Transfer { from, to, amount, .. } => {
             if from == to {
@@ -321,9 +321,9 @@ fn check(new: &mut NewAction) -> Result<()> {
     }
 }
 
-fn checked_word(word: &enrichment::Word) -> Result<()> {
-    text("counterparty_name", word.counterparty.as_deref(), NAME_LENGTH_MAX, false)?;
-    word.check()
+fn checked_override(values: &Override) -> Result<()> {
+    text("counterparty_name", values.counterparty.as_deref(), NAME_LENGTH_MAX, false)?;
+    values.check()
 }
 
 fn checked_size(size: calc::paper::Size) -> Result<()> {

@@ -5,8 +5,9 @@ use base::{AccountId, Currency, Date, Fixed9, Money, PaperAccountId, Transaction
 use calc::paper::{Side, Size};
 use serde_json::{Value, json};
 
-use crate::classify::enrichment::{NewRule, Word};
-use crate::insights::recurring::Direction;
+use crate::classify::overrides::Override;
+use crate::classify::rules::NewRule;
+use crate::ledger::Direction;
 use crate::trading::paper::orders::Order;
 
 base::words!(
@@ -69,7 +70,7 @@ pub enum What {
     /// The same word for each of them, and by a rule for all of their merchants if it is to hold always.
     Fix {
         transactions: Vec<TransactionId>,
-        word: Word,
+        word: Override,
         always: bool,
     },
     Rule(NewRule),
@@ -137,7 +138,7 @@ impl What {
                 "words": rule.words,
                 "account_id": rule.account_id.map(|it| it.to_string()),
                 "direction": rule.direction.map(Direction::as_str),
-                "word": written(&rule.word),
+                "word": written(&rule.sets),
             }),
             What::Transfer { from, to, amount, on } => json!({
                 "from_account_id": from.to_string(),
@@ -183,8 +184,11 @@ impl What {
                 like: text("like").map(str::to_owned),
                 words: text("words").map(str::to_owned),
                 account_id: text("account_id").map(AccountId::parse).transpose().ok()?,
-                direction: text("direction").and_then(Direction::parse),
-                word: word(&it["word"])?,
+                direction: match text("direction") {
+                    Some(word) => Some(Direction::parse(word)?),
+                    None => None,
+                },
+                sets: word(&it["word"])?,
                 ..NewRule::default()
             })),
             ActionType::Transfer => Some(What::Transfer {
@@ -205,17 +209,17 @@ impl What {
     }
 }
 
-fn written(word: &Word) -> Value {
+fn written(word: &Override) -> Value {
     json!({
         "counterparty_name": word.counterparty,
         "category": word.category.map(Category::detailed),
     })
 }
 
-fn word(it: &Value) -> Option<Word> {
+fn word(it: &Value) -> Option<Override> {
     let category = match it["category"].as_str() {
         Some(category) => Some(Category::parse(category)?),
         None => None,
     };
-    Some(Word { counterparty: it["counterparty_name"].as_str().map(str::to_owned), category })
+    Some(Override { counterparty: it["counterparty_name"].as_str().map(str::to_owned), category })
 }

@@ -1,5 +1,26 @@
 //! Merchants, categories and transfers: how a transaction is classified, and the person's rules and overrides.
 
-pub mod enrichment;
+pub(crate) mod classifier;
+pub mod corrections;
+pub(crate) mod merchants;
+pub mod overrides;
+pub(crate) mod reclassify;
 pub(crate) mod recompute;
+pub mod rule_matches;
+pub mod rules;
 pub mod transfers;
+
+pub use calc::enrich::Stage;
+
+pub(crate) fn statements() -> Vec<&'static str> {
+    [
+        classifier::STATEMENTS,
+        overrides::STATEMENTS,
+        &reclassify::statements(),
+        recompute::STATEMENTS,
+        rule_matches::STATEMENTS,
+        rules::STATEMENTS,
+        transfers::STATEMENTS,
+    ]
+    .concat()
+}

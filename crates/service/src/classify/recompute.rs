@@ -110,4 +110,4 @@ impl Recompute {
 
 const CURRENCY: &str = "select base_currency from users where id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[CURRENCY];
+pub(super) const STATEMENTS: &[&str] = &[CURRENCY];

@@ -1,23 +1,26 @@
-//! Moves between the person's own accounts: what was found, and what the person says of it.
+//! Transfers between the person's own accounts: those that were found, and the person's decisions on them.
 
-use base::TransactionId;
+use base::{AccountId, TransactionId};
 pub use calc::transfers::Kind;
 use db::{Tx, params};
 use wire::v1::Scope;
 
+use super::reclassify::pairs::PairDecision;
+pub(crate) use super::reclassify::pairs::PairState;
+use super::reclassify::reclassify_transactions;
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
 
-/// Two transactions that belong together, or may.
+/// Two transactions that are, or may be, the two legs of one transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     pub outflow: TransactionId,
     pub inflow: TransactionId,
-    /// Sure enough to be left out of what was earned and spent; otherwise only a suggestion.
+    /// Certain enough to leave both out of income and spending; otherwise the transfer is only a suggestion.
     pub paired: bool,
     pub kind: Kind,
-    /// Why, one reason a line.
+    /// Reasons for pairing the two, one a line.
     pub evidence: String,
 }
 
@@ -25,68 +28,67 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Transfer>> {
     caller.require(Scope::TransactionsRead)?;
     caller.require_owner("transfer")?;
     let read = |row: &db::Row<'_>| {
-        let (state, kind): (&str, &str) = (row.get(2)?, row.get(3)?);
-        let unknown = || db::Error::Decode { column: 3, reason: format!("unknown kind {kind}") };
         Ok(Transfer {
             outflow: row.get(0)?,
             inflow: row.get(1)?,
-            paired: state == "paired",
-            kind: Kind::parse(kind).ok_or_else(unknown)?,
+            paired: row.get::<PairState>(2)? == PairState::Paired,
+            kind: row.word(3, "transfer kind", Kind::parse)?,
             evidence: row.get(4)?,
         })
     };
     Ok(app.db.all(LIST, params![caller.user], read).await?)
 }
 
-/// The person says that two transactions are no transfer. It is remembered, whatever comes in later.
+/// Marks two transactions as no transfer. The decision holds for every later recompute.
 pub async fn refuse(
     app: &App,
     caller: &Caller,
     outflow: TransactionId,
     inflow: TransactionId,
 ) -> Result<()> {
-    let note = ("transfer.refuse", "Said that two transactions are no transfer");
-    decide(app, caller, (outflow, inflow), ("refused", note)).await
+    let note = Note::new(caller, "transfer.refuse", "Marked two transactions as no transfer");
+    decide(app, caller, (outflow, inflow), (PairDecision::Refused, note)).await
 }
 
-/// The person says that two transactions are one transfer.
+/// Marks two transactions as one transfer.
 pub async fn confirm(
     app: &App,
     caller: &Caller,
     outflow: TransactionId,
     inflow: TransactionId,
 ) -> Result<()> {
-    let note = ("transfer.confirm", "Said that two transactions are one transfer");
-    decide(app, caller, (outflow, inflow), ("confirmed", note)).await
+    let note = Note::new(caller, "transfer.confirm", "Marked two transactions as a transfer");
+    decide(app, caller, (outflow, inflow), (PairDecision::Confirmed, note)).await
 }
 
 async fn decide(
     app: &App,
     caller: &Caller,
     (outflow, inflow): (TransactionId, TransactionId),
-    (decision, (action, details)): (&'static str, (&'static str, &'static str)),
+    (decision, note): (PairDecision, Note),
 ) -> Result<()> {
     caller.require_owner("transfer")?;
     let (mine, user, now) = (app.clone(), caller.user, app.clock.now());
-    let note = Note::new(caller, action, details).about(outflow);
+    let note = note.about(outflow);
     let save = move |tx: &mut Tx<'_>| {
-        let leg = |tx: &mut Tx<'_>, id: TransactionId| {
-            let found = tx.first(LEG, params![user, id], |row| {
-                Ok((row.get::<i64>(0)?, row.get::<base::AccountId>(1)?))
-            })?;
-            found.ok_or(Error::NotFound("transaction"))
-        };
-        let (out, into) = (leg(tx, outflow)?, leg(tx, inflow)?);
-        if out.0 >= 0 || into.0 <= 0 || out.1 == into.1 {
+        let (outflow_minor, from) = leg(tx, user, outflow)?;
+        let (inflow_minor, to) = leg(tx, user, inflow)?;
+        if outflow_minor >= 0 || inflow_minor <= 0 || from == to {
             let message = "a transfer goes out of one account and into another";
             return Err(Error::invalid("inflow_id", message));
         }
-        tx.execute(DECIDE, params![user, outflow, inflow, decision, now])?;
+        tx.execute(DECIDE, params![user, outflow, inflow, decision.as_str(), now])?;
         audit::note(tx, user, now, note)?;
-        crate::classify::enrichment::reclassify(tx, &mine, user, &[outflow, inflow])?;
+        reclassify_transactions(tx, &mine, user, &[outflow, inflow])?;
         dirty_queue::mark_all_dirty(tx, user, now)
     };
     app.db.write(save).await
+}
+
+/// The amount and the account of a posted transaction.
+fn leg(tx: &mut Tx<'_>, user: base::UserId, id: TransactionId) -> Result<(i64, AccountId)> {
+    let found = tx.first(LEG, params![user, id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    found.ok_or(Error::NotFound("transaction"))
 }
 
 const LIST: &str = "select outflow_id, inflow_id, state, kind, evidence from transfers
@@ -98,4 +100,4 @@ const DECIDE: &str =
     values ($1, $2, $3, $4, $5) on conflict (user_id, outflow_id, inflow_id) do update
     set decision = excluded.decision, decided_at = excluded.decided_at";
 
-pub(crate) const STATEMENTS: &[&str] = &[LIST, LEG, DECIDE];
+pub(super) const STATEMENTS: &[&str] = &[LIST, LEG, DECIDE];

@@ -5,3 +5,4 @@ pub mod income;
 pub mod pipeline;
 pub mod recurring;
 pub mod scores;
+pub mod transaction_detail;

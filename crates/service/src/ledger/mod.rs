@@ -3,9 +3,12 @@
 pub mod accounts;
 pub mod balances;
 pub mod cash_flow;
+mod direction;
 pub mod goals;
 pub mod investments;
 pub mod net_worth;
 pub mod rates;
 pub mod spans;
 pub mod transactions;
+
+pub use direction::Direction;

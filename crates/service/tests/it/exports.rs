@@ -7,7 +7,8 @@ use demo::Household;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use service::access::images;
-use service::classify::enrichment::{self, NewRule, Word};
+use service::classify::overrides::Override;
+use service::classify::rules::{self, NewRule};
 use service::ingest::imports::files;
 use service::ledger::accounts;
 use service::platform::audit;
@@ -86,9 +87,9 @@ async fn an_export_holds_everything_twice_and_says_what_it_is() {
     let hidden = robin.account("Hidden").await;
     accounts::set_hidden(&world.app, &robin.caller, hidden, true).await.unwrap();
     let key = robin.key(new_key()).await;
-    let word = Word { counterparty: Some("Corner shop".to_owned()), category: None };
-    let rule = NewRule { words: Some("CORNER".to_owned()), word, ..NewRule::default() };
-    enrichment::create_rule(&world.app, &robin.caller, rule).await.unwrap();
+    let word = Override { counterparty: Some("Corner shop".to_owned()), category: None };
+    let rule = NewRule { words: Some("CORNER".to_owned()), sets: word, ..NewRule::default() };
+    rules::create(&world.app, &robin.caller, rule).await.unwrap();
     let files = export(&world.app, &robin.caller).await;
 
     let readme = String::from_utf8(files["README.txt"].clone()).unwrap();

@@ -4,8 +4,9 @@ use base::category::Category;
 use base::{Currency, PaperAccountId};
 use service::access::users;
 use service::actions::{ActionType, Side, Size, What};
-use service::classify::enrichment::{NewRule, Word};
-use service::insights::recurring::Direction;
+use service::classify::overrides::Override;
+use service::classify::rules::NewRule;
+use service::ledger::Direction;
 use service::{Error, Result};
 
 use super::bodies::{Holds, Member, Variant};
@@ -168,12 +169,12 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
         ActionType::PaperAccount => paper_account(&payload),
         ActionType::Recategorize => {
             let category = payload.required("category", category(&payload)?)?;
-            fix(&payload, Word { counterparty: None, category: Some(category) })
+            fix(&payload, Override { counterparty: None, category: Some(category) })
         }
         ActionType::Rename => {
             let name = payload.text("counterparty_name")?;
             let name = payload.required("counterparty_name", name)?;
-            fix(&payload, Word { counterparty: Some(name), category: None })
+            fix(&payload, Override { counterparty: Some(name), category: None })
         }
         ActionType::Rule => rule(&payload),
         ActionType::Transfer => {
@@ -217,7 +218,7 @@ pub(super) fn paper_account(members: &Members) -> Result<What> {
     })
 }
 
-fn fix(payload: &Members, word: Word) -> Result<What> {
+fn fix(payload: &Members, word: Override) -> Result<What> {
     let transactions = payload.ids("transaction_ids")?;
     Ok(What::Fix {
         transactions: payload.required("transaction_ids", transactions)?,
@@ -233,7 +234,7 @@ fn rule(payload: &Members) -> Result<What> {
         words: payload.text("words")?,
         account_id: payload.id("account_id")?,
         direction: direction.as_deref().and_then(Direction::parse),
-        word: Word {
+        sets: Override {
             counterparty: payload.text("counterparty_name")?,
             category: category(payload)?,
         },

@@ -1,5 +1,6 @@
 use service::Result;
-use service::insights::recurring::{self, Direction, Filter, Status};
+use service::insights::recurring::{self, Filter, Status};
+use service::ledger::Direction;
 use wire::v1::{Recurring, Scope};
 
 use super::parameters::{ACCOUNT_ID, one_of};

@@ -20,7 +20,7 @@ use base::{AccountId, ConnectionId, ImportId, Timestamp, UserId, kinds};
 use db::{Tx, params};
 use wire::v1::Event;
 
-use crate::classify::enrichment::Desk;
+use crate::classify::classifier::Classifier;
 use crate::platform::dirty_queue::{self, DirtyTransaction};
 use crate::{App, Caller, Error, Result, outbox};
 
@@ -123,7 +123,7 @@ struct Batch {
     changed: BTreeSet<AccountId>,
     events: Vec<Event>,
     summary: Summary,
-    desk: Desk,
+    classifier: Classifier,
     /// Rows that came, changed or went, as they are and as they were.
     touched: BTreeSet<DirtyTransaction>,
     /// Whether balances of the past are known better.
@@ -172,7 +172,7 @@ pub(crate) fn take_in(
         changed: BTreeSet::new(),
         events: Vec::new(),
         summary: Summary::default(),
-        desk: Desk::open(tx, user)?,
+        classifier: Classifier::load(tx, user)?,
         touched: BTreeSet::new(),
         touched_balances: false,
         touched_everything: false,

@@ -16,8 +16,9 @@ use wire::v1::Event;
 use super::accounts::Saved;
 use super::journal::Place;
 use super::{Batch, Incoming};
-use crate::classify::enrichment::{self, Told};
+use crate::classify::classifier::ClassifierInput;
 use crate::ledger::accounts;
+use crate::ledger::transactions::TransactionState;
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::{App, Error, Result};
 
@@ -69,7 +70,7 @@ pub(super) fn save(
         batch.changed.insert(account.id);
     }
     let net = created.len() as i64 - removed.len() as i64;
-    if knows_hidden || lost_hidden || batch.desk.hides() {
+    if knows_hidden || lost_hidden || batch.classifier.has_hiding_rule() {
         accounts::recount(tx, batch.user, account.id)?;
     } else if net != 0 {
         tx.execute(COUNT, params![batch.user, account.id, net])?;
@@ -165,7 +166,7 @@ fn judged(
     id: Option<TransactionId>,
     draft: &TransactionDraft,
 ) -> Enriched {
-    let told = Told {
+    let input = ClassifierInput {
         id,
         account: account.id,
         amount_minor: draft.amount.minor(),
@@ -173,7 +174,7 @@ fn judged(
         category: draft.category,
     };
     let place = (account.kind, account.subtype.as_deref());
-    let judged = batch.desk.judge_on(place, &told, &clean(&draft.description), None);
+    let judged = batch.classifier.classify_on(place, &input, &clean(&draft.description), None);
     touch(batch, account, draft, &judged.key);
     judged
 }
@@ -270,7 +271,7 @@ fn insert(
 fn content<'a>(draft: &'a TransactionDraft, judged: &Enriched) -> [Param<'a>; 9] {
     [
         draft.posted_on.into(),
-        enrichment::state(!draft.pending, judged.hidden).into(),
+        TransactionState::of(!draft.pending, judged.hidden).as_str().into(),
         draft.amount.minor().into(),
         draft.authorized_on.into(),
         (&draft.description).into(),
@@ -291,7 +292,7 @@ fn change(
 ) -> Result<bool> {
     touch(batch, account, &known.content, &merchant_key(&known.content.description));
     let judged = judged(batch, account, Some(known.id), content_now);
-    batch.touched_everything |= batch.desk.teaches(known.id);
+    batch.touched_everything |= batch.classifier.learned_from(known.id);
     let [
         posted_on,
         state,
@@ -363,14 +364,14 @@ fn read_giver(row: &db::Row<'_>) -> db::Result<(ImportId, Arc<str>)> {
 
 fn read(row: &db::Row<'_>) -> db::Result<Stored> {
     let currency: Currency = row.get(3)?;
-    let (state, category): (&str, Option<&str>) = (row.get(1)?, row.get(8)?);
+    let state: TransactionState = row.get(1)?;
     Ok(Stored {
         id: row.get(0)?,
         import: row.get(11)?,
-        hidden: state == "hidden",
+        hidden: state == TransactionState::Hidden,
         content: TransactionDraft {
             external_id: row.get(9)?,
-            pending: state == "pending",
+            pending: state == TransactionState::Pending,
             settles: None,
             posted_on: date_from_days(row.get(10)?),
             authorized_on: row.get(4)?,
@@ -378,7 +379,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Stored> {
             description: row.get(5)?,
             counterparty: row.get(6)?,
             counterparty_logo_url: row.get(7)?,
-            category: category.and_then(Category::parse),
+            category: row.optional_word(8, "category", Category::parse)?,
         },
     })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, BenefitId, Date, date_from_days, days_from_date};
 use calc::benefits::{
@@ -17,6 +16,7 @@ use super::{EXPIRING_DAYS, Present, read};
 use crate::Result;
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::ledger::accounts::Account;
+use crate::ledger::transactions::row::{StoredTransaction, classification_columns};
 
 /// The longest cycle is four years, and its credit may come late.
 const WINDOW_DAYS: i64 = 4 * 366 + 90;
@@ -164,15 +164,15 @@ fn forget(tx: &mut Tx<'_>, run: &Recompute, account: AccountId) -> Result<()> {
 }
 
 fn read_entry(row: &db::Row<'_>) -> db::Result<Entry> {
-    let category: Option<&str> = row.get(6)?;
+    let row = StoredTransaction(row);
     Ok(Entry {
-        id: row.get(0)?,
-        on: row.get(1)?,
-        authorized_on: row.get(2)?,
-        amount_minor: row.get(3)?,
-        description: row.get(4)?,
-        key: row.get::<Option<String>>(5)?.unwrap_or_default(),
-        category: category.and_then(Category::parse),
+        id: row.id()?,
+        on: row.posted_on()?,
+        authorized_on: row.authorized_on()?,
+        amount_minor: row.amount_minor()?,
+        description: row.description()?.to_owned(),
+        key: row.merchant_key()?.unwrap_or_default().to_owned(),
+        category: row.category()?,
     })
 }
 
@@ -189,11 +189,13 @@ fn read_mark(row: &db::Row<'_>) -> db::Result<Mark> {
 const DECISION: &str =
     "select product, opened_on from cards where user_id = $1 and account_id = $2";
 // Joined to itself, so that SQLite walks over the account's rows and not over all of the person's.
-const ENTRIES: &str =
-    "select t.id, t.posted_on, t.authorized_on, t.amount_minor, t.description, t.merchant_key,
-    t.category from transactions m
+const ENTRIES: &str = concat!(
+    "select ",
+    classification_columns!(),
+    " from transactions m
     join transactions t on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
-    where m.user_id = $1 and m.account_id = $2 and m.posted_on >= $3 and t.state = 'posted'";
+    where m.user_id = $1 and m.account_id = $2 and m.posted_on >= $3 and t.state = 'posted'"
+);
 const MARKS: &str = "select benefit, what, cycle_start_on, used_minor from benefit_marks
     where user_id = $1 and account_id = $2";
 const SAVE_PRODUCT: &str =

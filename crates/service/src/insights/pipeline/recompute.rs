@@ -5,7 +5,7 @@ use db::{Tx, params};
 
 use super::ledger::ledger_of_pages;
 use super::{METHOD, pages};
-use crate::classify::enrichment;
+use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::insights::{benefits, income, recurring, scores};
 use crate::platform::dirty_queue::DirtyTransaction;
@@ -18,7 +18,7 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     }
     let Some((scope, asked)) = wanted(tx, app, user)? else { return Ok(()) };
     let mut run = Recompute::new(tx, app, user, scope)?;
-    enrichment::settle(tx, &mut run)?;
+    reclassify(tx, &mut run)?;
     recurring::find(tx, &mut run)?;
     pages::renew(tx, &run)?;
     let ledger = ledger_of_pages(tx, &run.household(None))?;

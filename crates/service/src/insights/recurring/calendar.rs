@@ -7,7 +7,8 @@ use calc::recurring::Schedule;
 use db::params;
 use wire::v1::Scope;
 
-use super::{Direction, Filter, Kind, Status, Stream, listed};
+use super::{Filter, Kind, Status, Stream, listed};
+use crate::ledger::Direction;
 use crate::{App, Caller, Result};
 
 base::words!(State {

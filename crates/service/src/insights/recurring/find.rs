@@ -10,9 +10,11 @@ use calc::recurring::{Group, Nature, Occurrence, Stream as Found, carry_ids, str
 use db::{Tx, params};
 use wire::v1::Event;
 
-use super::{Direction, Kind, LIST, Stream, read};
+use super::{Kind, LIST, Stream, read};
 use crate::Result;
 use crate::classify::recompute::{Household, Recompute, RecomputeScope};
+use crate::ledger::Direction;
+use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 
 /// What is paid to, or got from, one merchant on one account.
 type Place = (AccountId, String);
@@ -222,12 +224,12 @@ fn found(
 
 fn named(tx: &mut Tx<'_>, user: UserId, id: Option<TransactionId>) -> Result<Named> {
     let found = tx.first(NAMED, params![user, id], |row| {
-        let category: Option<&str> = row.get(0)?;
+        let row = StoredTransaction(row);
         Ok(Named {
-            category: category.and_then(Category::parse),
-            counterparty: row.get(1)?,
-            logo: row.get(2)?,
-            description: row.get(3)?,
+            category: row.category()?,
+            counterparty: row.counterparty()?.map(str::to_owned),
+            logo: row.counterparty_logo_url()?.map(str::to_owned),
+            description: row.description()?.to_owned(),
         })
     })?;
     Ok(found.unwrap_or_default())
@@ -363,9 +365,11 @@ const ENTRIES_OF: &str = "select id, posted_on, amount_minor from transactions
     and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
 const INFLOW_KEYS: &str = "select distinct merchant_key from streams
     where user_id = $1 and account_id = $2 and direction = 'inflow' order by merchant_key";
-const NAMED: &str =
-    "select category, counterparty, counterparty_logo_url, description from transactions
-    where user_id = $1 and id = $2";
+const NAMED: &str = concat!(
+    "select ",
+    transaction_columns!(),
+    " from transactions t where user_id = $1 and id = $2"
+);
 const STREAMS_OF: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
     counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
     last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,

@@ -1,8 +1,8 @@
 //! Recurring streams: what comes and goes again and again, as it was last worked out.
 
 mod calendar;
+mod detail;
 mod find;
-mod one;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, StreamId, Timestamp, TransactionId, date_from_days};
@@ -14,14 +14,13 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::access::users;
-use crate::ledger::{accounts, rates};
+use crate::ledger::{Direction, accounts, rates};
 use crate::{App, Caller, Error, Result};
 
 pub use calendar::{Due, State, month};
+pub use detail::{Payment, get};
 pub(crate) use find::{find, inflows};
-pub use one::{Payment, get};
 
-base::words!(Direction { Inflow => "inflow", Outflow => "outflow" });
 base::words!(Kind {
     Income => "income",
     Subscription => "subscription",
@@ -133,7 +132,7 @@ pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result
 }
 
 /// The stream that a transaction of that account and merchant is part of.
-pub(crate) async fn of_transaction(
+pub(crate) async fn find_of_transaction(
     app: &App,
     caller: &Caller,
     (account, merchant_key): (AccountId, &str),
@@ -231,7 +230,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Stream> {
     Ok(Stream {
         id: row.get(0)?,
         account_id: row.get(1)?,
-        direction: word(row, 2, Direction::parse)?,
+        direction: row.get(2)?,
         merchant_key: row.get(3)?,
         currency: row.get(4)?,
         name: row.get(5)?,
@@ -271,6 +270,6 @@ const OF_MERCHANT: &str =
 const COMPUTED_AT: &str = "select computed_at from insights where user_id = $1";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[LIST, OF_MERCHANT, COMPUTED_AT], calendar::STATEMENTS, find::STATEMENTS, one::STATEMENTS]
+    [&[LIST, OF_MERCHANT, COMPUTED_AT], calendar::STATEMENTS, find::STATEMENTS, detail::STATEMENTS]
         .concat()
 }

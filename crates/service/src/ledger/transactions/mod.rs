@@ -1,8 +1,8 @@
 //! Transactions: the long list, and the hottest read of the product.
 
-mod one;
 mod page;
 mod query;
+pub(crate) mod row;
 mod search;
 mod totals;
 
@@ -11,14 +11,14 @@ use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId};
 use db::params;
 use wire::v1::{AccountPart, Scope, TransactionRow};
 
-use crate::insights::recurring::Direction;
+use crate::ledger::Direction;
 use crate::platform::cursors;
 use crate::{App, Caller, Error, Result};
 
-pub use one::{Leg, Transaction, get};
 use page::PageReader;
 pub(crate) use query::statement_variants;
 use query::{Query, Wanted};
+pub use row::TransactionState;
 pub use search::index_once;
 pub use totals::{Total, totals, totals_by_day};
 
@@ -232,5 +232,5 @@ const ACCOUNTS: &str =
     where user_id = $1";
 
 pub(crate) fn statements() -> Vec<&'static str> {
-    [&[ACCOUNTS], one::STATEMENTS, search::STATEMENTS].concat()
+    [&[ACCOUNTS], search::STATEMENTS].concat()
 }

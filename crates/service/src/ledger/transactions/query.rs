@@ -6,7 +6,7 @@ use db::Param;
 
 use super::search::Days;
 use super::{COUNT_MAX, Filter};
-use crate::insights::recurring::Direction;
+use crate::ledger::Direction;
 use crate::{Caller, Credential};
 
 /// A statement put together from the filters at hand, so that each set of filters gets the plan it deserves.

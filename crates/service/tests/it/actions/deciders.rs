@@ -52,9 +52,9 @@ async fn no_key_app_or_operator_decides_whatever_it_may_do_otherwise() {
     let what = What::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
     let custom = desk.propose(what.into()).await.unwrap();
     approve(app, &desk.session, &custom, None).await.unwrap();
-    let rule = service::classify::enrichment::NewRule {
+    let rule = service::classify::rules::NewRule {
         words: Some("COFFEE".to_owned()),
-        word: service::classify::enrichment::Word {
+        sets: service::classify::overrides::Override {
             counterparty: Some("Café".to_owned()),
             category: None,
         },

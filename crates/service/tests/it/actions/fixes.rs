@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use base::TransactionId;
 use base::category::Category;
 use service::actions::{self, Action, Status, What};
-use service::classify::enrichment::{self, NewRule, Word};
+use service::classify::corrections;
+use service::classify::overrides::Override;
+use service::classify::rules::{self, NewRule};
 use service::insights;
 use testkit::draft::{checking, statement, txn};
 
@@ -29,13 +31,13 @@ async fn household() -> (Desk, Vec<listed::Listed>) {
     let owner = &desk.person.caller;
     let rows = listed::all(desk.app(), owner, &Default::default()).await;
     let one = with_text(&rows, "X 1")[0];
-    enrichment::fix(desk.app(), owner, vec![one], named("The corner shop")).await.unwrap();
+    corrections::correct(desk.app(), owner, vec![one], named("The corner shop")).await.unwrap();
     let rule = NewRule {
         like: Some("KROGER #1204".to_owned()),
-        word: of("GENERAL_MERCHANDISE_SUPERSTORES"),
+        sets: of("GENERAL_MERCHANDISE_SUPERSTORES"),
         ..NewRule::default()
     };
-    enrichment::create_rule(desk.app(), owner, rule).await.unwrap();
+    rules::create(desk.app(), owner, rule).await.unwrap();
     insights::pipeline::run_all(desk.app()).await.unwrap();
     desk.world.advance_seconds(60);
     let rows = listed::all(desk.app(), owner, &Default::default()).await;
@@ -46,15 +48,15 @@ fn with_text(rows: &[listed::Listed], text: &str) -> Vec<TransactionId> {
     rows.iter().filter(|it| it.description.starts_with(text)).map(|it| it.id).collect()
 }
 
-fn named(name: &str) -> Word {
-    Word { counterparty: Some(name.to_owned()), category: None }
+fn named(name: &str) -> Override {
+    Override { counterparty: Some(name.to_owned()), category: None }
 }
 
-fn of(code: &str) -> Word {
-    Word { counterparty: None, category: Category::parse(code) }
+fn of(code: &str) -> Override {
+    Override { counterparty: None, category: Category::parse(code) }
 }
 
-fn fix(transactions: Vec<TransactionId>, word: Word, always: bool) -> What {
+fn fix(transactions: Vec<TransactionId>, word: Override, always: bool) -> What {
     What::Fix { transactions, word, always }
 }
 
@@ -101,12 +103,12 @@ async fn whatever_was_corrected_is_byte_for_byte_as_it_was_after_it_is_taken_bac
         fix(all.clone(), of("TRANSFER_OUT_ACCOUNT_TRANSFER"), true),
         What::Rule(NewRule {
             words: Some("payroll".to_owned()),
-            word: named("Acme"),
+            sets: named("Acme"),
             ..NewRule::default()
         }),
         What::Rule(NewRule {
             like: Some("KROGER #7".to_owned()),
-            word: of("FOOD_AND_DRINK_GROCERIES"),
+            sets: of("FOOD_AND_DRINK_GROCERIES"),
             ..NewRule::default()
         }),
     ] {
@@ -160,16 +162,16 @@ async fn the_persons_later_word_survives_when_an_older_one_is_taken_back() {
     let (one, two) = (with_text(&rows, "KROGER")[0], with_text(&rows, "KROGER")[1]);
     let action = done(&desk, fix(vec![one, two], named("A"), true)).await;
     desk.world.advance_seconds(60);
-    enrichment::fix(desk.app(), owner, vec![one], named("Mine")).await.unwrap();
+    corrections::correct(desk.app(), owner, vec![one], named("Mine")).await.unwrap();
     let rule =
-        NewRule { like: Some("KROGER".to_owned()), word: named("My rule"), ..NewRule::default() };
-    let mine = enrichment::create_rule(desk.app(), owner, rule).await.unwrap();
+        NewRule { like: Some("KROGER".to_owned()), sets: named("My rule"), ..NewRule::default() };
+    let mine = rules::create(desk.app(), owner, rule).await.unwrap();
     actions::undo(desk.app(), &desk.session, action.id).await.unwrap();
     insights::pipeline::run_all(desk.app()).await.unwrap();
     let rows = listed::all(desk.app(), owner, &Default::default()).await;
     let name = |id| rows.iter().find(|it| it.id == id).unwrap().counterparty.clone().unwrap();
     assert_eq!((name(one).as_str(), name(two).as_str()), ("Mine", "My rule"));
-    let rules = enrichment::rules(desk.app(), owner).await.unwrap();
+    let rules = rules::list(desk.app(), owner).await.unwrap();
     assert!(rules.iter().any(|it| it.id == mine), "{rules:?}");
     assert!(rules.iter().all(|it| it.counterparty.as_deref() != Some("A")), "{rules:?}");
 }
@@ -180,17 +182,17 @@ async fn a_rule_that_the_person_has_replaced_does_not_bring_its_forerunner_back(
     let owner = &desk.person.caller;
     let rule = |code: &str| NewRule {
         like: Some("KROGER".to_owned()),
-        word: of(code),
+        sets: of(code),
         ..NewRule::default()
     };
     let action = done(&desk, What::Rule(rule("FOOD_AND_DRINK_GROCERIES"))).await;
-    let rules = enrichment::rules(desk.app(), owner).await.unwrap();
+    let rules = rules::list(desk.app(), owner).await.unwrap();
     assert_eq!(rules.len(), 1, "it takes the place of the person's older one");
     desk.world.advance_seconds(60);
     let mine = rule("MEDICAL_VETERINARY_SERVICES");
-    let mine = enrichment::create_rule(desk.app(), owner, mine).await.unwrap();
+    let mine = rules::create(desk.app(), owner, mine).await.unwrap();
     actions::undo(desk.app(), &desk.session, action.id).await.unwrap();
-    let rules = enrichment::rules(desk.app(), owner).await.unwrap();
+    let rules = rules::list(desk.app(), owner).await.unwrap();
     assert_eq!(rules.iter().map(|it| it.id).collect::<Vec<_>>(), [mine]);
 }
 

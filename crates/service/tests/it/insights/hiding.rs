@@ -1,11 +1,13 @@
 //! Rules that hide: nothing shows what is hidden but the balances, and showing it again brings all of it back.
 
 use base::AccountId;
-use service::classify::enrichment::{self, NewRule, RuleEdit, Word};
+use service::classify::overrides::Override;
+use service::classify::rules::{self, NewRule, RuleEdit};
 use service::ingest::imports;
 use service::insights::recurring;
+use service::insights::transaction_detail;
 use service::ledger::spans::Span;
-use service::ledger::transactions::{self, Filter};
+use service::ledger::transactions::Filter;
 use service::ledger::{accounts, balances, cash_flow, net_worth};
 use service::platform::health;
 use testkit::draft::{Account, account, checking, statement, txn};
@@ -99,7 +101,7 @@ async fn hiding_changes_no_balance_and_showing_brings_everything_back_exactly() 
     let all = texts(&world, &robin, Filter::default()).await;
     for like in ["NETFLIX.COM", "ACME PAYROLL", "TRANSFER FROM CHECKING"] {
         world.advance_seconds(60);
-        let rule = enrichment::create_rule(app, caller, hide(like)).await.unwrap();
+        let rule = rules::create(app, caller, hide(like)).await.unwrap();
         settle(&world).await;
         assert_eq!(balances_of(&world, &robin).await, balances, "{like}");
         let seen = texts(&world, &robin, Filter::default()).await;
@@ -117,7 +119,7 @@ async fn hiding_changes_no_balance_and_showing_brings_everything_back_exactly() 
         assert_eq!(spent_minor(&world, &robin).await == spent, is_move, "{like}");
         assert_eq!(streams(&world, &robin).await == streams_before, is_move, "{like}");
         world.advance_seconds(60);
-        enrichment::delete_rule(app, caller, rule).await.unwrap();
+        rules::delete(app, caller, rule).await.unwrap();
         settle(&world).await;
         assert_eq!(figures(&world).await, before, "{like}");
         assert_eq!(streams(&world, &robin).await, streams_before, "{like}");
@@ -131,7 +133,7 @@ async fn what_comes_in_is_hidden_at_once_and_once_however_often_it_comes() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
-    enrichment::create_rule(app, caller, hide("NETFLIX.COM")).await.unwrap();
+    rules::create(app, caller, hide("NETFLIX.COM")).await.unwrap();
     settle(&world).await;
     let hidden = Filter { hidden: true, ..Filter::default() };
     assert_eq!(texts(&world, &robin, hidden.clone()).await.len(), 12);
@@ -153,8 +155,8 @@ async fn what_comes_in_is_hidden_at_once_and_once_however_often_it_comes() {
     assert_eq!(told(&world, &robin, "transaction.created").await, created, "nobody is told of it");
     // The page of one says by which rule.
     let id = listed::all(app, caller, &hidden).await[0].id;
-    let one = transactions::get(app, caller, id).await.unwrap();
-    let rule = enrichment::rules(app, caller).await.unwrap()[0].id;
+    let one = transaction_detail::get(app, caller, id).await.unwrap();
+    let rule = rules::list(app, caller).await.unwrap()[0].id;
     assert_eq!((one.hidden, one.hidden_by), (true, Some(rule)));
     // What was hidden comes back in the same place after an undo.
     let batch = imports::list(app, caller, None, 1).await.unwrap()[0].id;
@@ -169,39 +171,39 @@ async fn an_edited_rule_says_what_it_now_says_and_nothing_of_what_it_said() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
-    let rule = enrichment::create_rule(app, caller, hide("NETFLIX.COM")).await.unwrap();
+    let rule = rules::create(app, caller, hide("NETFLIX.COM")).await.unwrap();
     settle(&world).await;
-    let word = Word { counterparty: Some("Films".to_owned()), category: None };
-    let edit = RuleEdit { word: word.clone(), ..RuleEdit::default() };
-    enrichment::update_rule(app, caller, rule, edit.clone()).await.unwrap();
+    let word = Override { counterparty: Some("Films".to_owned()), category: None };
+    let edit = RuleEdit { sets: word.clone(), ..RuleEdit::default() };
+    rules::update(app, caller, rule, edit.clone()).await.unwrap();
     settle(&world).await;
     assert_eq!(texts(&world, &robin, Filter { hidden: true, ..Filter::default() }).await.len(), 0);
     let rows = listed::all(app, caller, &Filter::default()).await;
     assert_eq!(rows.iter().filter(|it| it.counterparty.as_deref() == Some("Films")).count(), 13);
     is_counted(&world, &robin).await;
     // A rule that hides nothing does not take the place of one that hides.
-    let hiding = enrichment::create_rule(app, caller, hide("ACME PAYROLL")).await.unwrap();
+    let hiding = rules::create(app, caller, hide("ACME PAYROLL")).await.unwrap();
     let like = Some("ACME PAYROLL".to_owned());
-    let named = NewRule { like, word: word.clone(), ..NewRule::default() };
-    enrichment::create_rule(app, caller, named.clone()).await.unwrap();
-    let count = async || enrichment::rules(app, caller).await.unwrap().len();
+    let named = NewRule { like, sets: word.clone(), ..NewRule::default() };
+    rules::create(app, caller, named.clone()).await.unwrap();
+    let count = async || rules::list(app, caller).await.unwrap().len();
     assert_eq!(count().await, 3);
-    enrichment::create_rule(app, caller, NewRule { hides: true, ..named }).await.unwrap();
+    rules::create(app, caller, NewRule { hides: true, ..named }).await.unwrap();
     assert_eq!(count().await, 2, "but one that says all of it does");
-    crate::is_not_found(enrichment::delete_rule(app, caller, hiding).await);
-    let kept = enrichment::rules(app, caller).await.unwrap().remove(1);
+    crate::is_not_found(rules::delete(app, caller, hiding).await);
+    let kept = rules::list(app, caller).await.unwrap().remove(1);
     assert_eq!((kept.id, kept.hides, kept.merchant.as_deref()), (rule, false, Some("Netflix")));
     let trail = service::platform::audit::list(app, caller, None, 10).await.unwrap();
     let changed = trail.iter().find(|it| it.action == "rule.update").unwrap();
     assert_eq!(changed.details, "Changed a rule: Netflix is Films");
     // It must say something, about accounts that are the person's.
     let kim = world.person("kim@example.com").await;
-    crate::is_not_found(enrichment::update_rule(app, &kim.caller, rule, edit.clone()).await);
-    crate::is_not_found(enrichment::apply_rule_to_past(app, &kim.caller, rule).await);
-    let nothing = enrichment::update_rule(app, caller, rule, RuleEdit::default()).await;
+    crate::is_not_found(rules::update(app, &kim.caller, rule, edit.clone()).await);
+    crate::is_not_found(rules::apply_to_past(app, &kim.caller, rule).await);
+    let nothing = rules::update(app, caller, rule, RuleEdit::default()).await;
     assert_eq!(crate::param(nothing), "category");
     let account_id = Some(AccountId::from_bytes([7; 16]));
     let elsewhere = RuleEdit { account_id, ..edit };
-    let refused = enrichment::update_rule(app, caller, rule, elsewhere).await;
+    let refused = rules::update(app, caller, rule, elsewhere).await;
     assert_eq!(crate::param(refused), "account_id");
 }

@@ -1,12 +1,12 @@
 //! What follows from the data: worked out by steps, told when it changed, and the same whichever way it was reached.
 
 mod benefits;
-mod enrichment;
+mod corrections;
 mod hiding;
 mod income;
-mod reach;
 mod recurring;
 mod renewal;
+mod rule_matches;
 mod scores;
 mod summary;
 mod transfers;

@@ -2,7 +2,8 @@
 
 use calc::recurring::Confidence;
 use service::access::keys::NewKey;
-use service::insights::recurring::{self, Direction, Filter, State, Status, Stream};
+use service::insights::recurring::{self, Filter, State, Status, Stream};
+use service::ledger::Direction;
 use service::ledger::accounts;
 use service::{App, Caller};
 use testkit::draft::{checking, statement, txn};

@@ -2,7 +2,9 @@
 
 use base::TransactionId;
 use base::draft::AccountKind;
-use service::classify::{enrichment, transfers};
+use service::classify::corrections;
+use service::classify::overrides::Override;
+use service::classify::transfers;
 use testkit::draft::{Account, account, checking, statement, txn};
 use testkit::{Person, World, new_key};
 
@@ -97,8 +99,8 @@ async fn only_the_person_decides_and_only_of_a_move() {
     is_not_found(transfers::list(&world.app, &key.caller).await);
     let turned = transfers::confirm(&world.app, &robin.caller, inflow, outflow).await;
     assert_eq!(crate::param(turned), "inflow_id");
-    let word = enrichment::Word { counterparty: Some("Me".to_owned()), category: None };
-    is_not_found(enrichment::fix(&world.app, &key.caller, vec![outflow], word).await);
+    let word = Override { counterparty: Some("Me".to_owned()), category: None };
+    is_not_found(corrections::correct(&world.app, &key.caller, vec![outflow], word).await);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use base::category::Category;
 use base::{AccountId, Timestamp, date_from_days, days_from_date};
 use proptest::prelude::*;
-use service::insights::recurring::Direction;
+use service::ledger::Direction;
 use service::ledger::transactions::{self, Filter};
 use testkit::draft::{Txn, card, checking, statement, txn};
 use testkit::{Person, World, at, day};

@@ -2,8 +2,8 @@
 
 mod counts;
 mod cursors;
+mod detail;
 mod filters;
-mod one;
 mod paging;
 mod search;
 mod search_index;

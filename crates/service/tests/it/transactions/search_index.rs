@@ -5,7 +5,8 @@ use base::{Currency, TransactionId, date_from_days, days_from_date};
 use db::{Engine, params};
 use proptest::prelude::*;
 use service::access::users;
-use service::classify::enrichment::{self, Word};
+use service::classify::corrections;
+use service::classify::overrides::Override;
 use service::ingest::imports;
 use service::ingest::manual::{self, ManualTransaction, NewAccount};
 use service::ledger::transactions::{self, Filter};
@@ -125,11 +126,12 @@ async fn take(world: &World, person: &Person, wallet: base::AccountId, step: &St
         }
         Step::Name { which, always } => {
             let Some(id) = nth(which) else { return };
-            let word = Word { counterparty: Some(format!("Named {which} ÜBER")), category: None };
+            let word =
+                Override { counterparty: Some(format!("Named {which} ÜBER")), category: None };
             if always {
-                let _ = enrichment::fix_always(app, caller, id, word).await;
+                let _ = corrections::correct_always(app, caller, id, word).await;
             } else {
-                enrichment::fix(app, caller, vec![id], word).await.unwrap();
+                corrections::correct(app, caller, vec![id], word).await.unwrap();
             }
         }
         Step::Work => {

@@ -2,7 +2,8 @@
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
-use service::insights::recurring::{Direction, Status, Stream};
+use service::insights::recurring::{Status, Stream};
+use service::ledger::Direction;
 use service::ledger::accounts::Account;
 
 use super::Glance;

@@ -7,6 +7,7 @@ use http::StatusCode;
 use jiff::{Span, civil::Weekday};
 use maud::{Markup, html};
 use service::insights::recurring::{self, Due, State};
+use service::ledger::Direction;
 
 use super::{signed, tabs};
 use crate::site::person::Person;
@@ -76,7 +77,7 @@ fn sums(view: View, due: &[Due]) -> Markup {
         let of = due.iter().filter(|it| {
             states.contains(&it.state)
                 && it.amount.currency() == currency
-                && (it.direction == recurring::Direction::Inflow) == into
+                && (it.direction == Direction::Inflow) == into
         });
         let minor = of.fold(0_i64, |sum, it| sum.saturating_add(it.amount.minor()));
         Money::new(if into { minor } else { minor.saturating_neg() }, currency)

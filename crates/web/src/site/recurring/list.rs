@@ -2,7 +2,8 @@
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
-use service::insights::recurring::{self, Direction, Filter, Listed, PriceChange, Status, Stream};
+use service::insights::recurring::{self, Filter, Listed, PriceChange, Status, Stream};
+use service::ledger::Direction;
 
 use super::{how_often, is_varying, kind, signed, tabs};
 use crate::site::person::Person;

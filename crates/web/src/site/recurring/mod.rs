@@ -6,7 +6,8 @@ pub(super) mod one;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
-use service::insights::recurring::{Direction, Frequency, Kind, Stream};
+use service::insights::recurring::{Frequency, Kind, Stream};
+use service::ledger::Direction;
 
 use super::address;
 use super::person::Person;

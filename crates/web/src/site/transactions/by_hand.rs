@@ -5,7 +5,7 @@ use base::TransactionId;
 use http::StatusCode;
 use maud::html;
 use service::ingest::manual;
-use service::ledger::transactions::{self, Transaction};
+use service::insights::transaction_detail::{self, TransactionDetail};
 
 use super::entry::Draft;
 use super::one;
@@ -43,15 +43,15 @@ pub(in crate::site) async fn delete(person: Person, Path(id): Path<String>, _for
 }
 
 /// What came from a bank or a file is not to be changed here, so there is no page for it.
-async fn written(person: &Person, id: &str) -> Result<Transaction, Trouble> {
+async fn written(person: &Person, id: &str) -> Result<TransactionDetail, Trouble> {
     let id = TransactionId::parse(id).map_err(|_| Trouble::not_found())?;
-    let it = transactions::get(person.app(), &person.caller, id).await?;
+    let it = transaction_detail::get(person.app(), &person.caller, id).await?;
     if it.by_hand { Ok(it) } else { Err(Trouble::not_found()) }
 }
 
 fn page(
     person: &Person,
-    it: &Transaction,
+    it: &TransactionDetail,
     draft: &Draft,
     wrong: &Wrong,
 ) -> axum::response::Response {

@@ -3,9 +3,11 @@
 use axum::extract::Path;
 use base::TransactionId;
 use base::category::Category;
-use service::classify::enrichment::{self, NewRule, Word};
+use service::classify::corrections;
+use service::classify::overrides::Override;
+use service::classify::rules::{self, NewRule};
 use service::classify::transfers;
-use service::ledger::transactions::{self, Transaction};
+use service::insights::transaction_detail::{self, TransactionDetail};
 use service::{Error, insights};
 
 use super::one;
@@ -30,8 +32,8 @@ pub(in crate::site) async fn several(person: Person, form: Form) -> Shown {
         return Ok(see_other(&person, next, "Choose a category first."));
     };
     let count = ids.len() as i64;
-    let word = Word { counterparty: None, category: Some(category) };
-    enrichment::fix(person.app(), &person.caller, ids, word).await?;
+    let word = Override { counterparty: None, category: Some(category) };
+    corrections::correct(person.app(), &person.caller, ids, word).await?;
     let many = plural(count, "transaction is", "transactions are");
     let said = format!("{many} now {}.", category.label());
     Ok(see_other(&person, next, &said))
@@ -41,7 +43,7 @@ pub(in crate::site) async fn several(person: Person, form: Form) -> Shown {
 pub(in crate::site) async fn correct(person: Person, Path(id): Path<String>, form: Form) -> Shown {
     let (app, caller) = (person.app(), &person.caller);
     let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
-    let transaction = transactions::get(app, caller, id).await?;
+    let transaction = transaction_detail::get(app, caller, id).await?;
     let here = one::address_of(id, form.text("back"));
     let always = form.has("always");
     let word = said(&transaction, form.text("name"), form.text("category"), always);
@@ -50,14 +52,14 @@ pub(in crate::site) async fn correct(person: Person, Path(id): Path<String>, for
     }
     let (outcome, saved) = match (always, form.has("past")) {
         (true, true) => (
-            enrichment::fix_always(app, caller, id, word).await.map(|_| ()),
+            corrections::correct_always(app, caller, id, word).await.map(|_| ()),
             "Saved. The rule holds from now on; earlier ones follow in a moment.",
         ),
         (true, false) => (
-            enrichment::fix_from_now_on(app, caller, id, word).await.map(|_| ()),
+            corrections::correct_from_now_on(app, caller, id, word).await.map(|_| ()),
             "Saved. The rule holds from now on; earlier ones stay as they are.",
         ),
-        (false, _) => (enrichment::fix(app, caller, vec![id], word).await, "Saved."),
+        (false, _) => (corrections::correct(app, caller, vec![id], word).await, "Saved."),
     };
     match outcome.map_err(Wrong::from_error) {
         Ok(()) => Ok(see_other(&person, &here, saved)),
@@ -67,11 +69,11 @@ pub(in crate::site) async fn correct(person: Person, Path(id): Path<String>, for
 }
 
 /// What differs from what is known. A rule says the category also where it is the present one.
-fn said(transaction: &Transaction, name: &str, code: &str, always: bool) -> Word {
+fn said(transaction: &TransactionDetail, name: &str, code: &str, always: bool) -> Override {
     let known = transaction.counterparty.as_deref().unwrap_or_default();
     let counterparty = (!name.is_empty() && name != known).then(|| name.to_owned());
     let chosen = category(code).filter(|it| always || transaction.category != Some(*it));
-    Word { counterparty, category: chosen }
+    Override { counterparty, category: chosen }
 }
 
 /// Only what is offered: a code of a whole group is no answer.
@@ -83,10 +85,10 @@ fn category(code: &str) -> Option<Category> {
 pub(in crate::site) async fn hide(person: Person, Path(id): Path<String>, form: Form) -> Shown {
     let (app, caller) = (person.app(), &person.caller);
     let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
-    let transaction = transactions::get(app, caller, id).await?;
+    let transaction = transaction_detail::get(app, caller, id).await?;
     let like = Some(transaction.description.clone());
     let rule = NewRule { like, hides: true, ..NewRule::default() };
-    match enrichment::create_rule(app, caller, rule).await.map_err(Wrong::from_error) {
+    match rules::create(app, caller, rule).await.map_err(Wrong::from_error) {
         Ok(_) => {
             // Worked out at once, so that the list it came from no longer shows them.
             insights::pipeline::run_for(app, caller.user).await?;
@@ -102,7 +104,7 @@ pub(in crate::site) async fn hide(person: Person, Path(id): Path<String>, form: 
 pub(in crate::site) async fn undo(person: Person, Path(id): Path<String>, form: Form) -> Shown {
     let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
     let here = one::address_of(id, form.text("back"));
-    match enrichment::unfix(person.app(), &person.caller, id).await {
+    match corrections::undo(person.app(), &person.caller, id).await {
         Ok(()) => Ok(see_other(&person, &here, "Your correction was taken back.")),
         // Sent twice, and done already; whether the transaction is there shows the page.
         Err(Error::NotFound("correction")) => Ok(see_other(&person, &here, "")),
@@ -115,7 +117,7 @@ pub(in crate::site) async fn transfer(person: Person, Path(id): Path<String>, fo
     let (app, caller) = (person.app(), &person.caller);
     let read = |text: &str| TransactionId::parse(text).map_err(|_| Trouble::not_found());
     let (id, other) = (read(&id)?, read(form.text("other"))?);
-    let transaction = transactions::get(app, caller, id).await?;
+    let transaction = transaction_detail::get(app, caller, id).await?;
     let leaves = transaction.amount.minor() < 0;
     let (outflow, inflow) = if leaves { (id, other) } else { (other, id) };
     let here = one::address_of(id, form.text("back"));

@@ -4,7 +4,7 @@ use base::category::Category;
 use base::{Currency, Date};
 use maud::{Markup, html};
 use service::ingest::manual::ManualTransaction;
-use service::ledger::transactions::Transaction;
+use service::insights::transaction_detail::TransactionDetail;
 use service::{Error, Result};
 
 use super::category;
@@ -38,7 +38,7 @@ impl Draft {
         }
     }
 
-    pub(super) fn of(it: &Transaction) -> Draft {
+    pub(super) fn of(it: &TransactionDetail) -> Draft {
         let way = if it.amount.minor() > 0 { "in" } else { "out" };
         let amount = show::plain(it.amount);
         Draft {
@@ -46,7 +46,7 @@ impl Draft {
             way: way.to_owned(),
             amount: amount.trim_start_matches('-').to_owned(),
             description: it.description.clone(),
-            category: it.told_category.map_or("", Category::detailed).to_owned(),
+            category: it.source_category.map_or("", Category::detailed).to_owned(),
         }
     }
 
@@ -96,7 +96,7 @@ impl Draft {
     }
 
     /// The form has no such field there, so what was said at first stays.
-    pub(super) fn with_category_of(self, it: &Transaction) -> Draft {
+    pub(super) fn with_category_of(self, it: &TransactionDetail) -> Draft {
         Draft { category: Draft::of(it).category, ..self }
     }
 }

@@ -5,9 +5,9 @@ use axum::response::Response;
 use base::{Money, TransactionId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::classify::enrichment::Stage;
+use service::classify::Stage;
 use service::classify::transfers::Kind;
-use service::ledger::transactions::{self, Leg, Transaction};
+use service::insights::transaction_detail::{self, TransactionDetail, TransferLeg};
 
 use super::category;
 use crate::site::address;
@@ -22,7 +22,7 @@ pub(in crate::site) async fn get(
     RawQuery(query): RawQuery,
 ) -> Shown {
     let id = TransactionId::parse(&id).map_err(|_| Trouble::not_found())?;
-    let transaction = transactions::get(person.app(), &person.caller, id).await?;
+    let transaction = transaction_detail::get(person.app(), &person.caller, id).await?;
     let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
     let back = pairs.iter().find(|(name, _)| name == "back").map(|(_, it)| it.as_str());
     Ok(page(&person, &transaction, back.unwrap_or_default(), &Wrong::default()))
@@ -35,7 +35,7 @@ pub(super) fn address_of(id: TransactionId, back: &str) -> String {
 
 pub(super) fn page(
     person: &Person,
-    transaction: &Transaction,
+    transaction: &TransactionDetail,
     back: &str,
     wrong: &Wrong,
 ) -> Response {
@@ -50,7 +50,7 @@ pub(super) fn page(
 
 struct Sheet<'a> {
     person: &'a Person,
-    it: &'a Transaction,
+    it: &'a TransactionDetail,
     back: &'a str,
     wrong: &'a Wrong,
 }
@@ -107,7 +107,7 @@ impl Sheet<'_> {
                 h2 id="known" { "What is known" }
                 dl.facts-of {
                     div { dt { (if it.by_hand { "Your text" } else { "Bank's text" }) } dd.bank { (it.description) } }
-                    @if let Some(told) = &it.told_counterparty {
+                    @if let Some(told) = &it.source_counterparty {
                         div { dt { "Name from the bank" } dd { (told) } }
                     }
                     div {
@@ -117,7 +117,7 @@ impl Sheet<'_> {
                             span.soft { (provenance(it)) }
                         }
                     }
-                    @if let Some(told) = it.told_category.filter(|told| Some(*told) != it.category) {
+                    @if let Some(told) = it.source_category.filter(|told| Some(*told) != it.category) {
                         div { dt { "Category from the bank" } dd { (told.label()) } }
                     }
                     div { dt { "Account" } dd { a href=(account) { (it.account.name) } } }
@@ -181,7 +181,7 @@ impl Sheet<'_> {
             section.card aria-labelledby="correct" {
                 h2 id="correct" { "Put it right" }
                 (fields::form(&format!("/transactions/{}", it.id), &self.person.form_token, body))
-                @if it.fixed_at.is_some() {
+                @if it.corrected_at.is_some() {
                     (self.small_form("undo", html! {
                         button.link type="submit" { "Take my correction back" }
                     }))
@@ -229,7 +229,7 @@ impl Sheet<'_> {
         }
     }
 
-    fn leg(&self, leg: &Leg, (is, label): (&str, &str)) -> Markup {
+    fn leg(&self, leg: &TransferLeg, (is, label): (&str, &str)) -> Markup {
         let view = self.person.view;
         let amount: Money = leg.amount;
         html! {
@@ -255,7 +255,7 @@ impl Sheet<'_> {
 }
 
 /// By whose word the category is what it is.
-fn provenance(it: &Transaction) -> &'static str {
+fn provenance(it: &TransactionDetail) -> &'static str {
     match it.stage {
         Some(Stage::User) => "You said so",
         Some(Stage::Rule) => "A rule of yours",

@@ -2,7 +2,7 @@
 
 use base::category::Category;
 use base::{AccountId, Date};
-use service::insights::recurring::Direction;
+use service::ledger::Direction;
 use service::ledger::accounts::Account;
 use service::ledger::transactions::Filter;
 

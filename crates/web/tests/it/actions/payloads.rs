@@ -78,7 +78,7 @@ async fn a_rule_is_made_when_approved() {
     );
     let done = desk.approve(&made).await;
     assert_eq!(members(&done["result"]), ["rule_id"]);
-    let rules = service::classify::enrichment::rules(&desk.world.app, &desk.session).await.unwrap();
+    let rules = service::classify::rules::list(&desk.world.app, &desk.session).await.unwrap();
     assert_eq!(rules[0].words.as_deref(), Some("CORNER CAFE"));
 }
 
@@ -322,7 +322,7 @@ async fn what_is_not_there_and_rules_that_say_nothing_are_refused_in_words() {
         (
             "rule.create",
             json!({ "words": "A" }),
-            "category: say a counterparty_name, a category, or both".to_owned(),
+            "category: give a counterparty_name, a category, or both".to_owned(),
         ),
     ] {
         let answer = desk.act(kind, payload).await;

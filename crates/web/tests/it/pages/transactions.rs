@@ -2,7 +2,7 @@
 
 use base::TransactionId;
 use http::{Method, StatusCode};
-use service::classify::enrichment;
+use service::classify::rules;
 use service::insights;
 use service::ledger::transactions;
 use service::ledger::transactions::Filter;
@@ -234,7 +234,7 @@ async fn always_makes_a_rule_that_is_listed_in_words_and_can_be_deleted() {
     let page = browser.get("/settings/rules").await.good();
     let words = "Every transaction of <strong>Kroger</strong> is <strong>Vet</strong>.";
     assert!(page.contains(words), "{page}");
-    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;
     let refused = other.post(&format!("/settings/rules/{rule}/delete"), &[]).await;
@@ -265,7 +265,7 @@ async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_muc
     let page = browser.get("/settings/rules").await.good();
     assert!(page.contains("Decides 0 transactions"), "{page}");
     assert!(page.contains("it would change 1 transaction."), "{page}");
-    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let page = browser.submit(&format!("/settings/rules/{rule}/apply"), &[]).await.good();
     assert!(page.contains("1 transaction was changed."), "{page}");
     assert!(page.contains("Decides 1 transaction.") && !page.contains("Apply to the past"));
@@ -280,7 +280,7 @@ async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
     let id = id_of(&world, &robin, "kroger").await;
     let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes"), ("past", "yes")];
     browser.submit(&format!("/transactions/{id}"), &said).await.good();
-    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let path = format!("/settings/rules/{rule}");
     let page = browser.get(&path).await.good();
     assert!(page.contains("value=\"MEDICAL_VETERINARY_SERVICES\" selected"), "{page}");
@@ -320,7 +320,7 @@ async fn what_a_rule_hides_is_found_by_its_filter_and_its_page_leads_to_the_rule
     let page = browser.get(&format!("/transactions/{id}")).await.good();
     assert!(page.contains("Always hide transactions of Kroger"), "{page}");
     let page = browser.submit(&format!("/transactions/{id}/hide"), &[]).await.good();
-    let rule = enrichment::rules(&world.app, &robin.caller).await.unwrap()[0].id;
+    let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let link = format!("href=\"/settings/rules/{rule}\"");
     assert!(page.contains("A rule of yours hides") && page.contains(&link), "{page}");
     assert!(!page.contains("Always hide"), "{page}");

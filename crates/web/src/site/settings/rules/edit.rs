@@ -5,8 +5,9 @@ use base::category::Category;
 use base::{AccountId, RuleId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::classify::enrichment::{self, KeptRule, RuleEdit, Word};
-use service::insights::recurring::Direction;
+use service::classify::overrides::Override;
+use service::classify::rules::{self, Rule, RuleEdit};
+use service::ledger::Direction;
 use service::ledger::accounts::{self, Account, Filter, Status};
 use service::{Error, Result};
 
@@ -30,7 +31,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn of(rule: &KeptRule) -> Draft {
+    fn of(rule: &Rule) -> Draft {
         Draft {
             words: rule.words.clone().unwrap_or_default(),
             account: rule.account_id.map(|it| it.to_string()).unwrap_or_default(),
@@ -54,13 +55,13 @@ impl Draft {
     }
 
     /// What the words mean, or which of them mean nothing.
-    fn read(&self, rule: &KeptRule) -> Result<RuleEdit> {
+    fn read(&self, rule: &Rule) -> Result<RuleEdit> {
         let unknown = |_| Error::invalid("account_id", "choose one of your accounts");
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let account_id = given(&self.account).map(|it| AccountId::parse(&it)).transpose();
         let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
-        let word = Word { counterparty: given(&self.name), category };
-        if word.counterparty.is_none() && word.category.is_none() && !self.hides {
+        let sets = Override { counterparty: given(&self.name), category };
+        if sets.counterparty.is_none() && sets.category.is_none() && !self.hides {
             let message = "give a name, choose a category, or hide them; or delete the rule";
             return Err(Error::invalid("counterparty_name", message));
         }
@@ -68,7 +69,7 @@ impl Draft {
             words: rule.words.as_ref().map(|_| self.words.clone()),
             account_id: account_id.map_err(unknown)?,
             direction: Direction::parse(&self.direction),
-            word,
+            sets,
             hides: self.hides,
         })
     }
@@ -84,7 +85,7 @@ pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form
     let draft = Draft::typed(&form);
     let done = async {
         let edit = draft.read(&rule)?;
-        enrichment::update_rule(person.app(), &person.caller, rule.id, edit).await
+        rules::update(person.app(), &person.caller, rule.id, edit).await
     };
     match done.await {
         Ok(()) => {
@@ -95,12 +96,12 @@ pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form
     }
 }
 
-async fn find(person: &Person, id: RuleId) -> std::result::Result<KeptRule, Trouble> {
-    let rules = enrichment::rules(person.app(), &person.caller).await?;
+async fn find(person: &Person, id: RuleId) -> std::result::Result<Rule, Trouble> {
+    let rules = rules::list(person.app(), &person.caller).await?;
     rules.into_iter().find(|it| it.id == id).ok_or_else(Trouble::not_found)
 }
 
-async fn show(person: &Person, rule: &KeptRule, draft: &Draft, wrong: &Wrong) -> Shown {
+async fn show(person: &Person, rule: &Rule, draft: &Draft, wrong: &Wrong) -> Shown {
     let filter = Filter { status: Status::All, include_hidden: true };
     let accounts = accounts::list(person.app(), &person.caller, filter).await?;
     let status = match wrong.message.is_empty() {
@@ -122,7 +123,7 @@ async fn show(person: &Person, rule: &KeptRule, draft: &Draft, wrong: &Wrong) ->
     Ok(Settings { status, ..Settings::new(Tab::Rules) }.page(person, main))
 }
 
-fn body(rule: &KeptRule, draft: &Draft, (accounts, wrong): (&[Account], &Wrong)) -> Markup {
+fn body(rule: &Rule, draft: &Draft, (accounts, wrong): (&[Account], &Wrong)) -> Markup {
     let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
     let mut places = vec![("", "All accounts")];
     places.extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));

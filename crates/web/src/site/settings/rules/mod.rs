@@ -5,9 +5,10 @@ pub(in crate::site) mod edit;
 use axum::extract::Path;
 use base::RuleId;
 use maud::{Markup, html};
-use service::classify::enrichment::{self, KeptRule, Reach};
+use service::classify::rule_matches::{self, RuleMatches};
+use service::classify::rules::{self, Rule};
 use service::insights;
-use service::insights::recurring::Direction;
+use service::ledger::Direction;
 
 use crate::site::fields;
 use crate::site::form::Form;
@@ -20,8 +21,8 @@ use crate::site::trouble::{Shown, Trouble};
 pub(in crate::site) async fn get(person: Person) -> Shown {
     let (app, caller) = (person.app(), &person.caller);
     let (rules, reaches) =
-        tokio::try_join!(enrichment::rules(app, caller), enrichment::reaches(app, caller))?;
-    let reach = |rule: &KeptRule| reaches.get(&rule.id).copied().unwrap_or_default();
+        tokio::try_join!(rules::list(app, caller), rule_matches::count(app, caller))?;
+    let reach = |rule: &Rule| reaches.get(&rule.id).copied().unwrap_or_default();
     let main = html! {
         h2 { "Rules" }
         p { "A rule names, categorises or hides every transaction it fits. What you say of a single \
@@ -43,7 +44,7 @@ fn nothing() -> Markup {
     }
 }
 
-fn row(person: &Person, rule: &KeptRule, reach: Reach) -> Markup {
+fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
     let now = person.app().clock.now();
     let here = format!("/settings/rules/{}", rule.id);
     let about = rule.merchant.as_ref().or(rule.words.as_ref()).map_or("", String::as_str);
@@ -55,7 +56,7 @@ fn row(person: &Person, rule: &KeptRule, reach: Reach) -> Markup {
             div.what {
                 (sentence(rule))
                 span.soft {
-                    "Decides " (plural(reach.decides, "transaction", "transactions")) ". Made "
+                    "Decides " (plural(reach.applied, "transaction", "transactions")) ". Made "
                     (moment(rule.created_at, now)) "."
                 }
                 @if rule.holds_from.is_some() { (past(reach)) }
@@ -71,7 +72,7 @@ fn row(person: &Person, rule: &KeptRule, reach: Reach) -> Markup {
     }
 }
 
-fn past(reach: Reach) -> Markup {
+fn past(reach: RuleMatches) -> Markup {
     html! {
         span.soft {
             "Leaves alone what came in before it. "
@@ -86,7 +87,7 @@ fn past(reach: Reach) -> Markup {
 }
 
 /// What a rule says, as one says it.
-fn sentence(rule: &KeptRule) -> Markup {
+fn sentence(rule: &Rule) -> Markup {
     let whose = match rule.direction {
         Some(Direction::Inflow) => "Money in from ",
         Some(Direction::Outflow) => "Money out to ",
@@ -119,8 +120,8 @@ fn sentence(rule: &KeptRule) -> Markup {
 /// A rule that began at some moment, for everything before it too.
 pub(in crate::site) async fn apply(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
     let (id, app, caller) = (parse(&id)?, person.app(), &person.caller);
-    let reach = enrichment::reaches(app, caller).await?.get(&id).copied().unwrap_or_default();
-    enrichment::apply_rule_to_past(app, caller, id).await?;
+    let reach = rule_matches::count(app, caller).await?.get(&id).copied().unwrap_or_default();
+    rules::apply_to_past(app, caller, id).await?;
     // Worked out at once, as the person asked for it and looks at what came of it.
     insights::pipeline::run_for(app, caller.user).await?;
     let many = plural(reach.would_change, "transaction was", "transactions were");
@@ -134,7 +135,7 @@ fn parse(id: &str) -> Result<RuleId, Trouble> {
 
 pub(in crate::site) async fn delete(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
     let id = parse(&id)?;
-    enrichment::delete_rule(person.app(), &person.caller, id).await?;
+    rules::delete(person.app(), &person.caller, id).await?;
     let said = "The rule is gone. What it said is judged anew in a moment.";
     Ok(see_other(&person, "/settings/rules", said))
 }

@@ -2,7 +2,10 @@
 
 use base::RuleId;
 use base::category::Category;
-use service::classify::enrichment::{self, NewRule, Reach, Word};
+use service::classify::corrections;
+use service::classify::overrides::Override;
+use service::classify::rule_matches::{self, RuleMatches};
+use service::classify::rules::{self, NewRule};
 use testkit::draft::{card, checking, statement, txn};
 use testkit::{Person, World};
 
@@ -11,14 +14,14 @@ use crate::listed;
 
 const VET: &str = "MEDICAL_VETERINARY_SERVICES";
 
-fn of(code: &str) -> Word {
-    Word { counterparty: None, category: Category::parse(code) }
+fn of(code: &str) -> Override {
+    Override { counterparty: None, category: Category::parse(code) }
 }
 
 async fn reach(world: &World, robin: &Person, rule: RuleId) -> (i64, i64) {
-    let all = enrichment::reaches(&world.app, &robin.caller).await.unwrap();
-    let Reach { decides, would_change } = all[&rule];
-    (decides, would_change)
+    let all = rule_matches::count(&world.app, &robin.caller).await.unwrap();
+    let RuleMatches { applied, would_change } = all[&rule];
+    (applied, would_change)
 }
 
 /// How many there are of a category.
@@ -45,12 +48,12 @@ async fn each_rule_counts_what_it_decides_and_only_that() {
     let world = World::new().await;
     let robin = household(&world).await;
     let (app, caller) = (&world.app, &robin.caller);
-    let merchant = NewRule { like: Some("KROGER".into()), word: of(VET), ..NewRule::default() };
-    let all = enrichment::create_rule(app, caller, merchant.clone()).await.unwrap();
+    let merchant = NewRule { like: Some("KROGER".into()), sets: of(VET), ..NewRule::default() };
+    let all = rules::create(app, caller, merchant.clone()).await.unwrap();
     assert_eq!(reach(&world, &robin, all).await, (4, 0));
     let visa = Some(robin.account("Visa").await);
-    let on_card = NewRule { account_id: visa, word: of("TRAVEL_FLIGHTS"), ..merchant };
-    let on_card = enrichment::create_rule(app, caller, on_card).await.unwrap();
+    let on_card = NewRule { account_id: visa, sets: of("TRAVEL_FLIGHTS"), ..merchant };
+    let on_card = rules::create(app, caller, on_card).await.unwrap();
     // The narrower one decides.
     assert_eq!(reach(&world, &robin, all).await, (3, 0));
     assert_eq!(reach(&world, &robin, on_card).await, (1, 0));
@@ -58,12 +61,12 @@ async fn each_rule_counts_what_it_decides_and_only_that() {
     settle(&world).await;
     let rows = listed::all(app, caller, &Default::default()).await;
     let first = rows.iter().find(|it| it.minor == -4_210).unwrap().id;
-    enrichment::fix(app, caller, vec![first], of("TRAVEL_LODGING")).await.unwrap();
+    corrections::correct(app, caller, vec![first], of("TRAVEL_LODGING")).await.unwrap();
     let by_merchants = (reach(&world, &robin, all).await.0, reach(&world, &robin, on_card).await.0);
     assert_eq!(by_merchants.0 + by_merchants.1, 3);
     // Words are looked for in the texts, and what was counted by the index is counted the same.
-    let words = NewRule { words: Some("corner".into()), word: of(VET), ..NewRule::default() };
-    let words = enrichment::create_rule(app, caller, words).await.unwrap();
+    let words = NewRule { words: Some("corner".into()), sets: of(VET), ..NewRule::default() };
+    let words = rules::create(app, caller, words).await.unwrap();
     assert_eq!(reach(&world, &robin, words).await, (1, 0));
     let walked = (reach(&world, &robin, all).await.0, reach(&world, &robin, on_card).await.0);
     assert_eq!(walked, by_merchants);
@@ -80,7 +83,7 @@ async fn a_rule_from_now_on_leaves_the_past_alone_until_it_is_applied() {
     world.advance_seconds(60);
     let rows = listed::all(app, caller, &Default::default()).await;
     let fixed = rows.iter().find(|it| it.minor == -4_210).unwrap().id;
-    let rule = enrichment::fix_from_now_on(app, caller, fixed, of(VET)).await.unwrap();
+    let rule = corrections::correct_from_now_on(app, caller, fixed, of(VET)).await.unwrap();
     settle(&world).await;
     assert_eq!(count(&world, &robin, VET).await, 1, "the one that was corrected");
     assert_eq!(reach(&world, &robin, rule).await, (0, 3));
@@ -90,11 +93,11 @@ async fn a_rule_from_now_on_leaves_the_past_alone_until_it_is_applied() {
     settle(&world).await;
     assert_eq!(count(&world, &robin, VET).await, 2, "and the one that came since");
     assert_eq!(reach(&world, &robin, rule).await, (1, 3));
-    enrichment::apply_rule_to_past(app, caller, rule).await.unwrap();
+    rules::apply_to_past(app, caller, rule).await.unwrap();
     settle(&world).await;
     assert_eq!(count(&world, &robin, VET).await, 5);
     assert_eq!(reach(&world, &robin, rule).await, (4, 0));
-    assert_eq!(enrichment::rules(app, caller).await.unwrap()[0].holds_from, None);
+    assert_eq!(rules::list(app, caller).await.unwrap()[0].holds_from, None);
 }
 
 #[tokio::test]
@@ -104,18 +107,18 @@ async fn a_rule_from_now_on_does_not_take_the_place_of_the_one_that_holds_for_th
     let (app, caller) = (&world.app, &robin.caller);
     let rule = |code: &str, from_now_on: bool| NewRule {
         like: Some("KROGER".to_owned()),
-        word: of(code),
+        sets: of(code),
         from_now_on,
         ..NewRule::default()
     };
-    enrichment::create_rule(app, caller, rule("TRAVEL_FLIGHTS", false)).await.unwrap();
+    rules::create(app, caller, rule("TRAVEL_FLIGHTS", false)).await.unwrap();
     world.advance_seconds(60);
-    enrichment::create_rule(app, caller, rule(VET, true)).await.unwrap();
+    rules::create(app, caller, rule(VET, true)).await.unwrap();
     world.advance_seconds(60);
     let new = txn("2026-03-09", -100, "KROGER #339").id("new");
     robin.import(statement([checking("Everyday").with(new)])).await;
     settle(&world).await;
     assert_eq!(count(&world, &robin, "TRAVEL_FLIGHTS").await, 4);
     assert_eq!(count(&world, &robin, VET).await, 1);
-    assert_eq!(enrichment::rules(app, caller).await.unwrap().len(), 2);
+    assert_eq!(rules::list(app, caller).await.unwrap().len(), 2);
 }

@@ -1,11 +1,11 @@
 //! One transaction: everything that is known of it, and only to the person it belongs to.
 
 use base::draft::AccountKind;
-use service::classify::enrichment::Stage;
+use service::classify::Stage;
 use service::classify::transfers;
 use service::classify::transfers::Kind;
 use service::insights;
-use service::ledger::transactions;
+use service::insights::transaction_detail;
 use testkit::draft::{account, checking, statement, txn};
 use testkit::{World, new_key};
 
@@ -26,21 +26,21 @@ async fn a_transfer_shows_its_other_leg_and_once_refused_offers_it_again() {
     insights::pipeline::run_all(&world.app).await.unwrap();
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
     let (inflow, outflow) = (rows[0].id, rows[1].id);
-    let seen = transactions::get(&world.app, &robin.caller, outflow).await.unwrap();
+    let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
     assert_eq!(seen.transfer, Some(Kind::Savings));
     let leg = seen.other_leg.unwrap();
     assert_eq!((leg.id, leg.account_name.as_str()), (inflow, "Rainy day"));
     assert!(!leg.evidence.is_empty());
-    let other = transactions::get(&world.app, &robin.caller, inflow).await.unwrap();
+    let other = transaction_detail::get(&world.app, &robin.caller, inflow).await.unwrap();
     assert_eq!(other.other_leg.unwrap().id, outflow);
 
     transfers::refuse(&world.app, &robin.caller, outflow, inflow).await.unwrap();
     // At once, before any work in the background.
-    let seen = transactions::get(&world.app, &robin.caller, outflow).await.unwrap();
+    let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
     assert_eq!((seen.transfer, seen.other_leg), (None, None));
     assert_eq!(seen.candidates.iter().map(|it| it.id).collect::<Vec<_>>(), [inflow]);
     transfers::confirm(&world.app, &robin.caller, outflow, inflow).await.unwrap();
-    let seen = transactions::get(&world.app, &robin.caller, outflow).await.unwrap();
+    let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
     assert_eq!(seen.other_leg.unwrap().id, inflow);
 }
 
@@ -53,14 +53,14 @@ async fn it_tells_the_banks_words_by_whose_word_it_is_what_it_is_and_what_it_bel
     robin.import(statement([checking("Everyday").with_all(paid)])).await;
     insights::pipeline::run_all(&world.app).await.unwrap();
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
-    let seen = transactions::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
+    let seen = transaction_detail::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
     assert_eq!(seen.description, "NETFLIX.COM 866-579-7172");
     assert_eq!(seen.merchant.as_deref(), Some("Netflix"));
     assert_eq!(seen.stage, Some(Stage::Merchant));
     assert_eq!(seen.authorized_on, Some(testkit::day("2026-03-05")));
     assert_eq!(seen.account.name, "Everyday");
     assert!(seen.stream.is_some_and(|it| it.transactions.contains(&rows[3].id)));
-    assert_eq!(seen.fixed_at, None);
+    assert_eq!(seen.corrected_at, None);
 }
 
 #[tokio::test]
@@ -69,8 +69,8 @@ async fn somebody_elses_transaction_is_not_there_and_a_key_cannot_look_either() 
     let (robin, kim) = (world.someone().await, world.someone().await);
     robin.import(statement([checking("Everyday").with(txn("2026-03-02", -1, "A"))])).await;
     let id = listed::all(&world.app, &robin.caller, &everything()).await[0].id;
-    is_not_found(transactions::get(&world.app, &kim.caller, id).await);
+    is_not_found(transaction_detail::get(&world.app, &kim.caller, id).await);
     let key = robin.key(new_key()).await;
-    is_not_found(transactions::get(&world.app, &key.caller, id).await);
-    assert!(transactions::get(&world.app, &robin.caller, id).await.is_ok());
+    is_not_found(transaction_detail::get(&world.app, &key.caller, id).await);
+    assert!(transaction_detail::get(&world.app, &robin.caller, id).await.is_ok());
 }

@@ -1,7 +1,9 @@
 //! What a transaction is, by the word that counts most.
 
 use base::category::Category;
-use service::classify::enrichment::{self, NewRule, Word};
+use service::classify::corrections;
+use service::classify::overrides::Override;
+use service::classify::rules::{self, NewRule};
 use service::platform::audit;
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
@@ -14,12 +16,12 @@ async fn rows(world: &World, person: &testkit::Person) -> Vec<Listed> {
     listed::all(&world.app, &person.caller, &Default::default()).await
 }
 
-fn named(name: &str) -> Word {
-    Word { counterparty: Some(name.to_owned()), category: None }
+fn named(name: &str) -> Override {
+    Override { counterparty: Some(name.to_owned()), category: None }
 }
 
-fn of(code: &str) -> Word {
-    Word { counterparty: None, category: Category::parse(code) }
+fn of(code: &str) -> Override {
+    Override { counterparty: None, category: Category::parse(code) }
 }
 
 #[tokio::test]
@@ -57,22 +59,22 @@ async fn the_persons_word_beats_rules_which_beat_the_bank_which_beats_our_tables
     assert_eq!(categories().await, tables);
     let rule = NewRule {
         like: Some("KROGER #1204 TOLEDO OH".to_owned()),
-        word: of("FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"),
+        sets: of("FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"),
         ..NewRule::default()
     };
-    let rule = enrichment::create_rule(&world.app, &robin.caller, rule).await.unwrap();
+    let rule = rules::create(&world.app, &robin.caller, rule).await.unwrap();
     settle(&world).await;
     assert_eq!(categories().await, ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK"; 2]);
     let id = rows(&world, &robin).await[0].id;
-    enrichment::fix(&world.app, &robin.caller, vec![id], of("MEDICAL_VETERINARY_SERVICES"))
+    corrections::correct(&world.app, &robin.caller, vec![id], of("MEDICAL_VETERINARY_SERVICES"))
         .await
         .unwrap();
     robin.import(all()).await;
     settle(&world).await;
     let expected = ["FOOD_AND_DRINK_OTHER_FOOD_AND_DRINK", "MEDICAL_VETERINARY_SERVICES"];
     assert_eq!(categories().await, expected, "a sync does not overrule the person");
-    enrichment::delete_rule(&world.app, &robin.caller, rule).await.unwrap();
-    enrichment::unfix(&world.app, &robin.caller, id).await.unwrap();
+    rules::delete(&world.app, &robin.caller, rule).await.unwrap();
+    corrections::undo(&world.app, &robin.caller, id).await.unwrap();
     settle(&world).await;
     assert_eq!(categories().await, tables, "what was taken back is as it was");
 }
@@ -85,8 +87,10 @@ async fn a_name_and_a_category_are_corrected_each_by_itself() {
         .import(statement([checking("Everyday").with(txn("2026-03-02", -900, "X 1").id("x"))]))
         .await;
     let id = rows(&world, &robin).await[0].id;
-    enrichment::fix(&world.app, &robin.caller, vec![id], named("The corner shop")).await.unwrap();
-    enrichment::fix(&world.app, &robin.caller, vec![id], of("FOOD_AND_DRINK_GROCERIES"))
+    corrections::correct(&world.app, &robin.caller, vec![id], named("The corner shop"))
+        .await
+        .unwrap();
+    corrections::correct(&world.app, &robin.caller, vec![id], of("FOOD_AND_DRINK_GROCERIES"))
         .await
         .unwrap();
     settle(&world).await;
@@ -104,17 +108,18 @@ async fn words_that_say_nothing_or_too_much_are_refused() {
         .import(statement([checking("Everyday").with(txn("2026-03-02", -900, "X").id("x"))]))
         .await;
     let id = rows(&world, &robin).await[0].id;
-    let fix = async |ids: Vec<_>, word| enrichment::fix(&world.app, &robin.caller, ids, word).await;
-    assert_eq!(param(fix(vec![id], Word::default()).await), "category");
+    let fix =
+        async |ids: Vec<_>, word| corrections::correct(&world.app, &robin.caller, ids, word).await;
+    assert_eq!(param(fix(vec![id], Override::default()).await), "category");
     assert_eq!(param(fix(vec![id], named(" ")).await), "counterparty_name");
     assert_eq!(param(fix(vec![id], named("a\nb")).await), "counterparty_name");
     assert_eq!(param(fix(vec![id], named(&"x".repeat(81))).await), "counterparty_name");
     assert_eq!(param(fix(vec![], named("A")).await), "transaction_ids");
     assert_eq!(param(fix(vec![id; 101], named("A")).await), "transaction_ids");
-    is_not_found(enrichment::fix(&world.app, &kim.caller, vec![id], named("A")).await);
-    is_not_found(enrichment::unfix(&world.app, &robin.caller, id).await);
-    let rule = NewRule { word: named("A"), ..NewRule::default() };
-    assert_eq!(param(enrichment::create_rule(&world.app, &robin.caller, rule).await), "words");
+    is_not_found(corrections::correct(&world.app, &kim.caller, vec![id], named("A")).await);
+    is_not_found(corrections::undo(&world.app, &robin.caller, id).await);
+    let rule = NewRule { sets: named("A"), ..NewRule::default() };
+    assert_eq!(param(rules::create(&world.app, &robin.caller, rule).await), "words");
 }
 
 #[tokio::test]
@@ -128,12 +133,12 @@ async fn a_correction_shows_at_once_is_told_and_is_in_the_audit_trail() {
     let before = told(&world, &robin, "transaction.updated").await;
     let id = rows(&world, &robin).await[0].id;
     let vet = of("MEDICAL_VETERINARY_SERVICES");
-    enrichment::fix(&world.app, &robin.caller, vec![id], vet.clone()).await.unwrap();
+    corrections::correct(&world.app, &robin.caller, vec![id], vet.clone()).await.unwrap();
     assert_eq!(rows(&world, &robin).await[0].category, vet.category);
     assert_eq!(told(&world, &robin, "transaction.updated").await, before + 1);
     settle(&world).await;
     assert_eq!(told(&world, &robin, "transaction.updated").await, before + 1, "told only once");
-    enrichment::unfix(&world.app, &robin.caller, id).await.unwrap();
+    corrections::undo(&world.app, &robin.caller, id).await.unwrap();
     let groceries = Category::parse("FOOD_AND_DRINK_GROCERIES");
     assert_eq!(rows(&world, &robin).await[0].category, groceries);
     let trail = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
@@ -154,22 +159,24 @@ async fn always_makes_one_rule_that_takes_the_place_of_the_one_before() {
     settle(&world).await;
     let all = rows(&world, &robin).await;
     for code in ["MEDICAL_DENTAL_CARE", "MEDICAL_VETERINARY_SERVICES"] {
-        enrichment::fix_always(&world.app, &robin.caller, all[0].id, of(code)).await.unwrap();
+        corrections::correct_always(&world.app, &robin.caller, all[0].id, of(code)).await.unwrap();
     }
     let vet = Category::parse("MEDICAL_VETERINARY_SERVICES");
     assert_eq!(rows(&world, &robin).await[0].category, vet, "at once");
     settle(&world).await;
     assert_eq!(rows(&world, &robin).await[1].category, vet, "and the older one by the rule");
-    let kept = enrichment::rules(&world.app, &robin.caller).await.unwrap();
+    let kept = rules::list(&world.app, &robin.caller).await.unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!((kept[0].merchant.as_deref(), kept[0].category), (Some("Kroger"), vet));
     // A name alone does not take the place of a category.
-    enrichment::fix_always(&world.app, &robin.caller, all[0].id, named("Corner")).await.unwrap();
-    assert_eq!(enrichment::rules(&world.app, &robin.caller).await.unwrap().len(), 2);
+    corrections::correct_always(&world.app, &robin.caller, all[0].id, named("Corner"))
+        .await
+        .unwrap();
+    assert_eq!(rules::list(&world.app, &robin.caller).await.unwrap().len(), 2);
     let kim = world.person("kim@example.com").await;
-    is_not_found(enrichment::delete_rule(&world.app, &kim.caller, kept[0].id).await);
-    assert_eq!(enrichment::rules(&world.app, &kim.caller).await.unwrap(), []);
-    enrichment::delete_rule(&world.app, &robin.caller, kept[0].id).await.unwrap();
+    is_not_found(rules::delete(&world.app, &kim.caller, kept[0].id).await);
+    assert_eq!(rules::list(&world.app, &kim.caller).await.unwrap(), []);
+    rules::delete(&world.app, &robin.caller, kept[0].id).await.unwrap();
     let trail = audit::list(&world.app, &robin.caller, None, 20).await.unwrap();
     let made = trail.iter().filter(|it| it.action == "rule.create").count();
     assert_eq!((trail[0].action.as_str(), made), ("rule.delete", 3));
@@ -181,7 +188,7 @@ async fn a_text_that_names_nobody_makes_no_rule() {
     let robin = world.person("robin@example.com").await;
     robin.import(statement([checking("Everyday").with(txn("2026-03-02", -4_210, "--"))])).await;
     let id = rows(&world, &robin).await[0].id;
-    let refused = enrichment::fix_always(&world.app, &robin.caller, id, named("Corner")).await;
+    let refused = corrections::correct_always(&world.app, &robin.caller, id, named("Corner")).await;
     assert_eq!(param(refused), "always");
     assert_eq!(rows(&world, &robin).await[0].counterparty, None, "nothing of it was kept");
 }

@@ -1,0 +1,222 @@
+//! One transaction with everything that is known about it: its transfer, its recurring stream, the rule that hides it.
+
+use base::category::Category;
+use base::draft::giver_of;
+use base::{AccountId, Date, Money, RuleId, Timestamp, TransactionId};
+use calc::enrich::{Stage, Subject, UNKNOWN};
+use calc::matching::HAND;
+use calc::transfers::Kind;
+use db::params;
+use wire::v1::Scope;
+
+use super::recurring::{self, Stream};
+use crate::classify::merchants::merchant_name;
+use crate::classify::rule_matches;
+use crate::classify::transfers::PairState;
+use crate::ledger::accounts::{self, Account};
+use crate::ledger::transactions::TransactionState;
+use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
+use crate::{App, Caller, Error, Result};
+
+/// How many days apart the legs of a transfer that the person confirms are looked for.
+const CANDIDATE_DAYS: i64 = 10;
+const CANDIDATES_MAX: i64 = 5;
+/// The most pairs of one transaction that are read.
+const PAIRS_MAX: i64 = 20;
+
+#[derive(Debug, Clone)]
+pub struct TransactionDetail {
+    pub id: TransactionId,
+    pub account: Account,
+    pub amount: Money,
+    pub posted_on: Date,
+    pub authorized_on: Option<Date>,
+    pub pending: bool,
+    pub description: String,
+    pub counterparty: Option<String>,
+    pub category: Option<Category>,
+    /// The stage of classifying that decided the category. None before it was classified.
+    pub stage: Option<Stage>,
+    /// The merchant that a rule would match. None where the bank's description names no merchant.
+    pub merchant: Option<String>,
+    /// The counterparty that the source gave.
+    pub source_counterparty: Option<String>,
+    /// The category that the source gave.
+    pub source_category: Option<Category>,
+    /// When the person corrected it, if they did.
+    pub corrected_at: Option<Timestamp>,
+    pub transfer: Option<Kind>,
+    /// The other leg of the transfer that it is part of.
+    pub other_leg: Option<TransferLeg>,
+    /// Transactions that could be the other leg, if it is part of no transfer.
+    pub candidates: Vec<TransferLeg>,
+    pub stream: Option<Stream>,
+    /// Whether the person entered it by hand, and so can change it.
+    pub by_hand: bool,
+    pub hidden: bool,
+    pub hidden_by: Option<RuleId>,
+    pub updated_at: Timestamp,
+}
+
+/// The transaction at the other end of a transfer between own accounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferLeg {
+    pub id: TransactionId,
+    pub account_name: String,
+    pub amount: Money,
+    pub posted_on: Date,
+    pub description: String,
+    /// Reasons for pairing the two, one a line. Empty where only the amounts match.
+    pub evidence: String,
+}
+
+/// A transaction of the person's own, on a hidden account too.
+pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<TransactionDetail> {
+    caller.require(Scope::TransactionsRead)?;
+    caller.require_owner("transaction")?;
+    let accounts = accounts::all(app, caller).await?;
+    let found = app.db.first(GET, params![caller.user, id], |row| read(row, &accounts)).await?;
+    let (mut detail, merchant_key) = found.flatten().ok_or(Error::NotFound("transaction"))?;
+    let pairs = legs(app, caller, &accounts, (PAIRS, params![caller.user, id, PAIRS_MAX])).await?;
+    if detail.transfer.is_some() {
+        detail.other_leg = pairs.into_iter().find(|(paired, _)| *paired).map(|(_, leg)| leg);
+    } else if !detail.pending {
+        detail.candidates = pairs.into_iter().map(|(_, leg)| leg).collect();
+        let around = candidates(app, caller, &accounts, &detail).await?;
+        let known: Vec<TransactionId> = detail.candidates.iter().map(|it| it.id).collect();
+        detail.candidates.extend(around.into_iter().filter(|it| !known.contains(&it.id)));
+    }
+    if detail.hidden {
+        let subject = Subject {
+            key: merchant_key.as_deref().unwrap_or_default(),
+            text: "",
+            account: detail.account.id,
+            inflow: detail.amount.minor() > 0,
+        };
+        let about = (subject, detail.description.as_str());
+        detail.hidden_by = rule_matches::find_hiding_rule(app, caller.user, id, about).await?;
+    }
+    if let Some(key) = merchant_key {
+        let merchant = (detail.account.id, key.as_str());
+        detail.stream = recurring::find_of_transaction(app, caller, merchant, id).await?;
+    }
+    Ok(detail)
+}
+
+/// The transaction and its merchant key; none on an account that the caller may not see.
+type Found = Option<(TransactionDetail, Option<String>)>;
+
+fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
+    let stored = StoredTransaction(row);
+    let account: AccountId = stored.account_id()?;
+    let Some(account) = accounts.iter().find(|it| it.id == account) else { return Ok(None) };
+    let (state, key) = (stored.state()?, stored.merchant_key()?);
+    let detail = TransactionDetail {
+        id: stored.id()?,
+        account: account.clone(),
+        amount: Money::new(stored.amount_minor()?, account.currency),
+        posted_on: stored.posted_on()?,
+        authorized_on: stored.authorized_on()?,
+        pending: state == TransactionState::Pending,
+        description: stored.description()?.to_owned(),
+        counterparty: stored.counterparty()?.map(str::to_owned),
+        category: stored.category()?,
+        stage: stored.category_stage()?,
+        merchant: key.filter(|it| *it != UNKNOWN).map(merchant_name),
+        source_counterparty: stored.source_counterparty()?.map(str::to_owned),
+        source_category: stored.source_category()?,
+        transfer: stored.transfer_kind()?,
+        corrected_at: row.get(StoredTransaction::WIDTH)?,
+        updated_at: stored.updated_at()?,
+        other_leg: None,
+        candidates: Vec::new(),
+        stream: None,
+        by_hand: stored.external_id()?.is_some_and(|it| giver_of(it) == HAND),
+        hidden: state == TransactionState::Hidden,
+        hidden_by: None,
+    };
+    Ok(Some((detail, key.map(str::to_owned))))
+}
+
+/// Posted transactions of about the same day with the opposite amount on another account.
+async fn candidates(
+    app: &App,
+    caller: &Caller,
+    accounts: &[Account],
+    of: &TransactionDetail,
+) -> Result<Vec<TransferLeg>> {
+    let day = base::days_from_date(of.posted_on);
+    let (first, last) = (day - CANDIDATE_DAYS, day + CANDIDATE_DAYS);
+    let opposite = of.amount.minor().saturating_neg();
+    let currency = of.amount.currency();
+    let params = params![
+        caller.user,
+        first,
+        last,
+        of.account.id,
+        opposite,
+        currency.code(),
+        day,
+        CANDIDATES_MAX
+    ];
+    let found = legs(app, caller, accounts, (CANDIDATES, params)).await?;
+    Ok(found.into_iter().map(|(_, leg)| leg).collect())
+}
+
+/// The legs that a statement finds, each with whether it is paired.
+async fn legs(
+    app: &App,
+    caller: &Caller,
+    accounts: &[Account],
+    (sql, params): (&str, &[db::Param<'_>]),
+) -> Result<Vec<(bool, TransferLeg)>> {
+    let mut legs = Vec::new();
+    app.db
+        .each(sql, params, |row| {
+            let stored = StoredTransaction(row);
+            let account: AccountId = stored.account_id()?;
+            let account = accounts.iter().find(|it| it.id == account && caller.may_see(it.id));
+            let Some(account) = account else { return Ok(()) };
+            let state: Option<PairState> = row.get(StoredTransaction::WIDTH)?;
+            let evidence: Option<String> = row.get(StoredTransaction::WIDTH + 1)?;
+            let leg = TransferLeg {
+                id: stored.id()?,
+                account_name: account.name.clone(),
+                amount: Money::new(stored.amount_minor()?, account.currency),
+                posted_on: stored.posted_on()?,
+                description: stored.description()?.to_owned(),
+                evidence: evidence.unwrap_or_default(),
+            };
+            legs.push((state == Some(PairState::Paired), leg));
+            Ok(())
+        })
+        .await?;
+    Ok(legs)
+}
+
+const GET: &str = concat!(
+    "select ",
+    transaction_columns!(),
+    ", f.fixed_at from transactions t
+    left join transaction_fixes f on f.user_id = t.user_id and f.transaction_id = t.id
+    where t.user_id = $1 and t.id = $2 and t.state <> 'removed'"
+);
+// The other leg of every pair that the transaction is in. In the order of the words, paired comes before suggested.
+const PAIRS: &str = concat!(
+    "select ",
+    transaction_columns!(),
+    ", p.state, p.evidence from transfers p join transactions t on t.user_id = p.user_id
+    and t.id = case when p.outflow_id = $2 then p.inflow_id else p.outflow_id end
+    where p.user_id = $1 and (p.outflow_id = $2 or p.inflow_id = $2) and t.state <> 'removed'
+    order by p.state, t.posted_on, t.id limit $3"
+);
+const CANDIDATES: &str = concat!(
+    "select ",
+    transaction_columns!(),
+    ", t.transfer_kind, t.transfer_kind from transactions t
+    where user_id = $1 and posted_on between $2 and $3 and account_id <> $4
+    and amount_minor = $5 and currency = $6 and state = 'posted' and transfer_kind is null
+    order by abs(posted_on - $7), id limit $8"
+);
+
+pub(crate) const STATEMENTS: &[&str] = &[GET, PAIRS, CANDIDATES];
