@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{cargo, install, output_of, postgres, root, run};
+use crate::{cargo, install, output_of, postgres, run, target_folder};
 
 const USERS: u64 = 500;
 const ROUNDS: usize = 5;
@@ -40,8 +40,8 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     if install::on_path("wrk").is_none() {
         install::wrk()?;
     }
-    run(&mut cargo(&["build", "--release", "--package", "bench"]))?;
-    let folder = root().join("target/bench");
+    build()?;
+    let folder = target_folder()?.join("bench");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("script.lua"), SCRIPT)?;
 
@@ -59,7 +59,7 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
     );
 
     println!("reading files");
-    run(bench().args(["files", "100000"]))?;
+    run(bench()?.args(["files", "100000"]))?;
 
     println!("SQLite, a file from the drop to its last figure");
     import(&folder.join("import.db").display().to_string())?;
@@ -90,8 +90,8 @@ pub(crate) fn measure(rows: u64) -> Result<()> {
 
 /// The part of it that needs no load generator.
 pub(crate) fn measure_webhooks() -> Result<()> {
-    run(&mut cargo(&["build", "--release", "--package", "bench"]))?;
-    let folder = root().join("target/bench");
+    build()?;
+    let folder = target_folder()?.join("bench");
     fs::create_dir_all(&folder)?;
     webhooks_on_sqlite(&folder)?;
     webhooks_on_postgres()
@@ -120,20 +120,20 @@ fn webhooks_on_sqlite(folder: &Path) -> Result<()> {
 
 /// Each on a database of its own, so that none pays for what another left.
 fn webhooks(database: &str, protocol: &str) -> Result<()> {
-    run(bench().args(["webhooks", database, DELIVERED, protocol]))
+    run(bench()?.args(["webhooks", database, DELIVERED, protocol]))
 }
 
 /// A process of its own, so that its memory is its own.
 fn import(database: &str) -> Result<()> {
-    run(bench().args(["import", database, "100000"]))
+    run(bench()?.args(["import", database, "100000"]))
 }
 
 fn insights(database: &str) -> Result<()> {
-    run(bench().args(["insights", database, "100000"]))
+    run(bench()?.args(["insights", database, "100000"]))
 }
 
 fn approvals(database: &str) -> Result<()> {
-    run(bench().args(["approvals", database, "1000"]))
+    run(bench()?.args(["approvals", database, "1000"]))
 }
 
 /// A database to measure, with the files that go with it.
@@ -181,13 +181,13 @@ impl Place {
         let keys = self.file("keys");
         if !keys.exists() {
             let (users, rows) = (users.to_string(), rows.to_string());
-            run(bench().args(["fill", &self.database]).arg(&keys).args([users, rows]))?;
+            run(bench()?.args(["fill", &self.database]).arg(&keys).args([users, rows]))?;
         }
         let targets = if first_page {
             keys
         } else {
             let targets = self.file("targets");
-            run(bench().args(["targets", &self.database]).arg(&keys).arg(&targets))?;
+            run(bench()?.args(["targets", &self.database]).arg(&keys).arg(&targets))?;
             targets
         };
         let server = Server::start(&self.database)?;
@@ -209,8 +209,15 @@ impl Place {
     }
 }
 
-fn bench() -> Command {
-    Command::new(root().join("target/release/bench"))
+/// The folder of the profile that is shipped, which is the one to measure.
+const PROFILE: &str = "dist";
+
+pub(crate) fn build() -> Result<()> {
+    run(&mut cargo(&["build", "--profile", PROFILE, "--package", "bench"]))
+}
+
+pub(crate) fn bench() -> Result<Command> {
+    Ok(Command::new(target_folder()?.join(PROFILE).join("bench")))
 }
 
 fn median(mut rates: Vec<Rate>) -> Rate {
@@ -227,7 +234,7 @@ impl Server {
     fn start(database: &str) -> Result<Server> {
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
-        let mut command = bench();
+        let mut command = bench()?;
         command.args(["serve", database, &address]).stdin(Stdio::null());
         let server = Server { child: command.spawn().context("starting the server")?, address };
         let began = Instant::now();

@@ -86,6 +86,13 @@ fn root() -> PathBuf {
     root
 }
 
+/// The folder that Cargo builds into: this program lies in its `debug`.
+fn target_folder() -> Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folder = program.ancestors().find(|it| it.join("CACHEDIR.TAG").is_file());
+    Ok(folder.context("this program does not lie in Cargo's target folder")?.to_owned())
+}
+
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(root());

@@ -2,15 +2,15 @@
 
 use anyhow::Result;
 
-use crate::{cargo, output_of, root, run};
+use crate::{bench, output_of, root, run};
 
 /// Fresh households follow from the commit, so that every change meets others.
 pub(crate) fn measure(seeds: u64, file: Option<&str>) -> Result<()> {
-    run(&mut cargo(&["build", "--release", "--package", "bench"]))?;
+    bench::build()?;
     let mut git = std::process::Command::new("git");
     let commit =
         String::from_utf8(output_of(git.args(["rev-parse", "HEAD"]).current_dir(root()))?)?;
-    let mut bench = std::process::Command::new(root().join("target/release/bench"));
+    let mut bench = bench::bench()?;
     bench.args(["quality", &seeds.to_string(), commit.trim()]).args(file);
     run(&mut bench)
 }
