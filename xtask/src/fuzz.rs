@@ -1,4 +1,4 @@
-//! Every reader of foreign bytes against bytes that try to break it, for as long as one likes.
+//! Searches with libFuzzer for bytes that break a reader of foreign files, for as long as one likes.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{cargo, install, output_of, root, run};
+use crate::{cargo, install, output_of, root, run, target_folder};
 
 /// A target of `fuzz`, and the folders with what it starts from.
 const TARGETS: [(&str, &[&str]); 8] = [
@@ -57,19 +57,27 @@ pub(crate) fn check(only: Option<&str>, time: Duration) -> Result<()> {
     Ok(())
 }
 
+/// A number that follows from the commit, so that every change meets other mutations.
+pub(crate) fn seed() -> u64 {
+    let mut git = Command::new("git");
+    let commit = output_of(git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(root()));
+    let digits = commit.ok().and_then(|it| String::from_utf8(it).ok()).unwrap_or_default();
+    u64::from_str_radix(digits.trim(), 16).unwrap_or(1)
+}
+
 /// The folder with the programs. A target is named, so that the flags are not for what only helps to build.
 fn build() -> Result<PathBuf> {
     let said = String::from_utf8(output_of(Command::new("rustc").arg("-vV"))?)?;
     let host = said.lines().find_map(|it| it.strip_prefix("host: "));
     let host = host.context("`rustc -vV` names no host")?;
     let mut command = cargo(&["build", "--release", "--locked", "--target", host]);
-    command.args(["--manifest-path", "fuzz/Cargo.toml", "--target-dir"]).arg(folder());
+    command.args(["--manifest-path", "fuzz/libfuzzer/Cargo.toml", "--target-dir"]).arg(folder()?);
     run(command.env("RUSTFLAGS", FLAGS))?;
-    Ok(folder().join(host).join("release"))
+    Ok(folder()?.join(host).join("release"))
 }
 
-fn folder() -> PathBuf {
-    root().join("target/fuzz")
+fn folder() -> Result<PathBuf> {
+    Ok(target_folder()?.join("fuzz"))
 }
 
 /// One target at work.
@@ -83,7 +91,7 @@ struct Run {
 
 impl Run {
     fn start(name: &'static str, seeds: &[&str], programs: &Path, time: Duration) -> Result<Run> {
-        let place = folder().join("runs").join(name);
+        let place = folder()?.join("runs").join(name);
         let (corpus, seed, artifacts) =
             (place.join("corpus"), place.join("seeds"), place.join("artifacts"));
         for made in [&corpus, &seed, &artifacts] {
@@ -157,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_target_is_run_and_has_something_to_start_from() {
-        let folder = fs::read_dir(root().join("fuzz/targets")).unwrap();
+        let folder = fs::read_dir(root().join("fuzz/libfuzzer/targets")).unwrap();
         let mut files: Vec<String> =
             folder.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
         files.sort();

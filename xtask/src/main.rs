@@ -2,12 +2,15 @@
 
 mod advisories;
 mod bench;
+mod compile;
+mod features;
 mod fuzz;
 mod generate;
 mod install;
 mod licences;
 mod postgres;
 mod quality;
+mod suite;
 mod test;
 
 use std::path::PathBuf;

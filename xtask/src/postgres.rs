@@ -15,7 +15,7 @@ use crate::{install, output_of};
 
 const SETTINGS: &str = "
 listen_addresses = '127.0.0.1'
-max_connections = 200
+max_connections = 300
 ";
 /// Nothing in it outlives the run, so it need not wait for the disk.
 const HASTY: &str = "
@@ -23,6 +23,14 @@ fsync = off
 synchronous_commit = off
 full_page_writes = off
 ";
+/// In memory, where room is short, the log is kept short as well.
+const IN_MEMORY: &str = "
+wal_level = minimal
+max_wal_senders = 0
+max_wal_size = 256MB
+";
+/// Free memory below which a folder in memory is not used.
+const MEMORY_KIB_MIN: u64 = 3 << 20;
 
 /// Waits for our end of its pipe to close, which happens however we end, and cleans up then. Ctrl-C
 /// reaches the whole group of processes, so it must not listen to it.
@@ -40,15 +48,23 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Result<Cluster> {
-        Cluster::start_with(HASTY)
+        Cluster::start_with(HASTY, std::env::temp_dir())
+    }
+
+    /// One whose files lie in memory if there is room: tests create and drop a thousand databases.
+    pub(crate) fn start_for_tests() -> Result<Cluster> {
+        match memory_folder() {
+            Some(folder) => Cluster::start_with(&format!("{HASTY}{IN_MEMORY}"), folder),
+            None => Cluster::start(),
+        }
     }
 
     /// One that keeps what it says it keeps, as those do that people run.
     pub(crate) fn start_durable() -> Result<Cluster> {
-        Cluster::start_with("")
+        Cluster::start_with("", std::env::temp_dir())
     }
 
-    fn start_with(more: &str) -> Result<Cluster> {
+    fn start_with(more: &str, parent: PathBuf) -> Result<Cluster> {
         let programs = match find() {
             Some(programs) => programs,
             None => {
@@ -57,7 +73,7 @@ impl Cluster {
             }
         };
         let owner = owner()?;
-        let folder = std::env::temp_dir().join(format!("evenkeel-postgres-{}", std::process::id()));
+        let folder = parent.join(format!("evenkeel-postgres-{}", std::process::id()));
         make_folder(&folder, owner)?;
 
         // The caretaker comes first: from here on, nothing stays behind.
@@ -91,8 +107,20 @@ impl Drop for Cluster {
     }
 }
 
+/// A folder that lies in memory, if this system has one with enough room: for files that need not outlive the run.
+pub(crate) fn memory_folder() -> Option<PathBuf> {
+    let folder = Path::new("/dev/shm");
+    let said = output_of(Command::new("df").args(["-Pk"]).arg(folder)).ok()?;
+    let said = String::from_utf8(said).ok()?;
+    // One line of titles, then: device, blocks, used, available, percent, folder.
+    let fields: Vec<&str> = said.lines().nth(1)?.split_whitespace().collect();
+    let is_memory = *fields.first()? == "tmpfs" && fields.last() == Some(&"/dev/shm");
+    let available: u64 = fields.get(3)?.parse().ok()?;
+    (is_memory && available >= MEMORY_KIB_MIN).then(|| folder.to_owned())
+}
+
 pub(crate) fn in_foreground() -> Result<()> {
-    let cluster = Cluster::start()?;
+    let cluster = Cluster::start_for_tests()?;
     println!("{POSTGRES_VARIABLE}={}", cluster.url());
     eprintln!("it runs until Ctrl-C, or until the input ends");
     io::copy(&mut io::stdin(), &mut io::sink())?;

@@ -1,12 +1,14 @@
 //! The whole check, step by step: what it names is what a change must pass.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::compile::{self, TestBinary};
 use crate::postgres::Cluster;
-use crate::{advisories, cargo, fuzz, generate, install, licences, run as run_command};
+use crate::{
+    advisories, cargo, features, fuzz, generate, install, licences, run as run_command, suite,
+};
 
 pub(crate) struct Step {
     name: &'static str,
@@ -18,6 +20,7 @@ pub(crate) struct Step {
 #[derive(Default)]
 struct Shared {
     cluster: Option<Cluster>,
+    binaries: Option<Vec<TestBinary>>,
 }
 
 impl Shared {
@@ -25,15 +28,31 @@ impl Shared {
     fn cluster(&mut self) -> Result<&Cluster> {
         let started = match self.cluster.take() {
             Some(cluster) => cluster,
-            None => Cluster::start()?,
+            None => Cluster::start_for_tests()?,
         };
         Ok(self.cluster.insert(started))
+    }
+
+    /// Compiles the workspace on first use.
+    fn binaries(&mut self) -> Result<&[TestBinary]> {
+        let compiled = match self.binaries.take() {
+            Some(binaries) => binaries,
+            None => compile::everything()?,
+        };
+        Ok(self.binaries.insert(compiled))
+    }
+
+    fn binaries_where(
+        &mut self,
+        is_wanted: impl Fn(&TestBinary) -> bool,
+    ) -> Result<Vec<&TestBinary>> {
+        Ok(self.binaries()?.iter().filter(|it| is_wanted(it)).collect())
     }
 }
 
 const STEPS: [Step; 10] = [
     Step { name: "format", what: "every file is formatted", run: format },
-    Step { name: "lint", what: "clippy finds nothing", run: lint },
+    Step { name: "lint", what: "everything compiles, and Clippy finds nothing", run: lint },
     Step { name: "licences", what: "every dependency may be used", run: |_| licences::check() },
     Step {
         name: "advisories",
@@ -51,6 +70,13 @@ const STEPS: [Step; 10] = [
     Step { name: "browser", what: "the pages, in a real browser", run: browser },
     Step { name: "generated", what: "the generated files are up to date", run: generated },
 ];
+
+/// The tests that need a browser.
+const BROWSER: &str = "browser";
+/// The package with what must hold for every reader of foreign bytes.
+const FUZZ: &str = "fuzz";
+/// Packages whose integration tests use no database: on PostgreSQL they would only run a second time.
+const WITHOUT_DATABASE: [&str; 2] = ["net", "sources"];
 
 pub(crate) const POSTGRES_VARIABLE: &str = "EVENKEEL_TEST_POSTGRES";
 
@@ -105,14 +131,15 @@ fn format(_: &mut Shared) -> Result<()> {
     install::rust_component("rustfmt", "fmt")?;
     run_command(&mut cargo(&["fmt", "--all", "--check"]))
         .context("not every file is formatted: run `cargo fmt --all`")?;
-    let apart = ["--manifest-path", "fuzz/Cargo.toml"];
-    run_command(cargo(&["fmt", "--check"]).args(apart))
-        .context("not every file is formatted: run `cargo fmt --manifest-path fuzz/Cargo.toml`")
+    let apart = ["--manifest-path", "fuzz/libfuzzer/Cargo.toml"];
+    run_command(cargo(&["fmt", "--check"]).args(apart)).context(
+        "not every file is formatted: run `cargo fmt --manifest-path fuzz/libfuzzer/Cargo.toml`",
+    )
 }
 
-fn lint(_: &mut Shared) -> Result<()> {
-    install::rust_component("clippy", "clippy")?;
-    run_command(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+fn lint(shared: &mut Shared) -> Result<()> {
+    features::check()?;
+    shared.binaries().map(|_| ())
 }
 
 /// A step of its own before the long ones, so that a machine without PostgreSQL says so early.
@@ -121,43 +148,37 @@ fn postgres(shared: &mut Shared) -> Result<()> {
     Ok(())
 }
 
-/// Cargo settles which features a dependency is built with by the packages that are asked for. All steps ask for all of
-/// them, and for tests, so that nothing is built twice.
-fn test(targets: &[&str]) -> Command {
-    let mut command = cargo(&["test", "--workspace"]);
-    command.args(targets).env_remove(POSTGRES_VARIABLE);
-    command
+/// All tests but those that need a browser, which have a step of their own.
+fn tests(shared: &mut Shared) -> Result<()> {
+    let binaries = shared.binaries_where(|it| it.target != BROWSER && it.package != FUZZ)?;
+    suite::run("sqlite", &binaries, &[(POSTGRES_VARIABLE, None)])
 }
 
-/// Without those that need a browser, which have a step of their own.
-fn tests(_: &mut Shared) -> Result<()> {
-    run_command(&mut test(&["--lib", "--bins", "--test", "it"]))?;
-    run_command(&mut test(&["--doc"]))
-}
-
+/// Integration tests of the packages that use a database.
 fn tests_on_postgres(shared: &mut Shared) -> Result<()> {
-    run_command(test(&["--test", "it"]).env(POSTGRES_VARIABLE, shared.cluster()?.url()))
+    let url = shared.cluster()?.url();
+    let binaries = shared.binaries_where(|it| {
+        it.kind == "test" && it.target == "it" && !WITHOUT_DATABASE.contains(&it.package.as_str())
+    })?;
+    suite::run("postgres", &binaries, &[(POSTGRES_VARIABLE, Some(&url))])
 }
 
-/// Long enough to find what is easily broken; `cargo xtask fuzz` looks longer.
-fn fuzz_for_a_moment(_: &mut Shared) -> Result<()> {
-    fuzz::check(None, Duration::from_secs(6))
+/// Mutations of the fixtures, for as long as it takes to find what is easily broken; `cargo xtask fuzz` searches on.
+fn fuzz_for_a_moment(shared: &mut Shared) -> Result<()> {
+    let seed = fuzz::seed().to_string();
+    let binaries = shared.binaries_where(|it| it.package == FUZZ)?;
+    suite::run("fuzz", &binaries, &[("EVENKEEL_FUZZ_SEED", Some(&seed))])
 }
 
-/// They meet the program as it is built, so it is built first.
-fn browser(_: &mut Shared) -> Result<()> {
+/// These tests start the program, which is compiled together with them.
+fn browser(shared: &mut Shared) -> Result<()> {
     install::browser()?;
-    build_program()?;
-    run_command(&mut test(&["--test", "browser"]))
+    let binaries = shared.binaries_where(|it| it.target == BROWSER)?;
+    suite::run("browser", &binaries, &[(POSTGRES_VARIABLE, None)])
 }
 
-/// As it is built beside its own tests.
-fn build_program() -> Result<()> {
-    run_command(&mut test(&["--test", "it", "--no-run"]))
-}
-
-fn generated(_: &mut Shared) -> Result<()> {
-    build_program()?;
+fn generated(shared: &mut Shared) -> Result<()> {
+    shared.binaries()?;
     generate::check()
 }
 

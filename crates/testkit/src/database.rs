@@ -15,6 +15,8 @@ const SERVER: &str = "EVENKEEL_TEST_POSTGRES";
 const DATABASES_MAX: usize = 12;
 static TURNS: Semaphore = Semaphore::const_new(DATABASES_MAX);
 static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+static FILE_TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
+const FILE_NAME: &str = "evenkeel.db";
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// A database of a test's own, gone when it is dropped.
@@ -37,9 +39,10 @@ impl Database {
     /// With the product's schema, on the engine at hand.
     pub async fn migrated() -> Database {
         let Some(server) = server() else {
-            let database = Database::empty().await;
-            database.open().await.migrate(MIGRATIONS).await.unwrap();
-            return database;
+            let folder = tempfile::tempdir().unwrap();
+            let template = FILE_TEMPLATE.get_or_init(make_file_template).await;
+            std::fs::write(folder.path().join(FILE_NAME), template).unwrap();
+            return Database(Kind::File(folder));
         };
         let template = TEMPLATE.get_or_init(|| make_template(&server)).await;
         Database::on_server(server, Some(template)).await
@@ -49,8 +52,11 @@ impl Database {
         let turn = TURNS.acquire().await.unwrap();
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("evenkeel_test_{}_{number}", process::id());
-        let template = template.map_or_else(String::new, |it| format!(" template {it}"));
         let admin = Admin::connect(&server).await;
+        let template = match template {
+            Some(template) => format!(" template {template}{}", admin.copy_strategy().await),
+            None => String::new(),
+        };
         // Left over by a process that had the same number and was killed.
         admin.run(&format!("drop database if exists {name} with (force)")).await;
         admin.run(&format!("create database {name}{template}")).await;
@@ -60,7 +66,7 @@ impl Database {
 
     pub fn target(&self) -> Target {
         match &self.0 {
-            Kind::File(folder) => Target::sqlite(&folder.path().join("evenkeel.db")),
+            Kind::File(folder) => Target::sqlite(&folder.path().join(FILE_NAME)),
             Kind::Server { url, .. } => Target::postgres(url).unwrap(),
         }
     }
@@ -118,6 +124,14 @@ impl Admin {
         Admin(client)
     }
 
+    /// How the server is to copy a template. Copying its files takes half as long as writing its pages to the log,
+    /// which is what servers since PostgreSQL 15 do unless they are told otherwise; older ones know no other way.
+    async fn copy_strategy(&self) -> &'static str {
+        let sql = "select current_setting('server_version_num')::int";
+        let version: i32 = self.0.query_one(sql, &[]).await.unwrap().get(0);
+        if version >= 150_000 { " strategy file_copy" } else { "" }
+    }
+
     async fn run(&self, sql: &str) {
         self.0.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
     }
@@ -128,6 +142,20 @@ fn on_same_server(url: &str, database: &str) -> String {
     let (server, _) = address.rsplit_once('/').unwrap();
     let mark = if options.is_empty() { "" } else { "?" };
     format!("{server}/{database}{mark}{options}")
+}
+
+/// The bytes of a SQLite database with the schema, made once in a process and written to a file for every test.
+async fn make_file_template() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let db = Db::open(&Target::sqlite(&path)).await.unwrap();
+    db.migrate(MIGRATIONS).await.unwrap();
+    // Changes lie in a file of their own until they are moved into the database's.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let is_busy: bool =
+        connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0)).unwrap();
+    assert!(!is_busy, "the template is still in use");
+    std::fs::read(&path).unwrap()
 }
 
 /// A database with the schema, made once and cloned for every test. Other processes may want the same one: the lock is
