@@ -11,7 +11,7 @@ use service::platform::readiness::Disk;
 use service::trading::quotes::Trading;
 use service::{App, Setup, chains, schema};
 
-use net::{Door, Guard, Policy};
+use net::{Guard, HttpClient, Policy};
 use sources::market::csv::CsvMarket;
 use sources::market::demo::DemoMarket;
 use sources::market::{Alpaca, QuoteProvider};
@@ -43,12 +43,12 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
             slippage_basis_points: config.slippage_basis_points,
         },
         approvals_life_seconds: config.approvals_life_seconds,
-        door: door(
+        webhook_client: http_client(
             "webhooks",
             &config.webhooks_allow_networks,
             config.webhooks_ca_file.as_deref(),
         )?,
-        banks: door(
+        bank_client: http_client(
             "connections",
             &config.connections_allow_networks,
             config.connections_ca_file.as_deref(),
@@ -65,7 +65,11 @@ pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
 
 /// The HTTP client for addresses that people enter. Without certificate authorities on this machine the server still
 /// starts, and sends no requests.
-fn door(what: &'static str, allow: &[Network], ca_file: Option<&Path>) -> Result<Option<Door>> {
+fn http_client(
+    what: &'static str,
+    allow: &[Network],
+    ca_file: Option<&Path>,
+) -> Result<Option<HttpClient>> {
     let read = |path: &Path| {
         let read = std::fs::read(path);
         read.with_context(|| format!("cannot read {what}.ca_file {}", path.display()))
@@ -73,8 +77,8 @@ fn door(what: &'static str, allow: &[Network], ca_file: Option<&Path>) -> Result
     let extra_ca = ca_file.map(read).transpose()?;
     let given = extra_ca.is_some();
     let guard = Guard::Public { allow: allow.to_vec() };
-    match Door::new(Policy { guard, extra_ca }) {
-        Ok(door) => Ok(Some(door)),
+    match HttpClient::new(Policy { guard, extra_ca }) {
+        Ok(client) => Ok(Some(client)),
         Err(error) if given => Err(error).with_context(|| format!("{what}.ca_file cannot be used")),
         Err(error) => {
             tracing::warn!(%error, what, "outgoing requests are not possible on this machine");
@@ -89,9 +93,9 @@ fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {
         config::Market::File(path) => Arc::new(CsvMarket::new(path.clone())),
         config::Market::Alpaca { url, key_id, secret_key } => {
             // The operator chose this address, so private networks are allowed.
-            let door = Door::new(Policy { guard: Guard::Any, extra_ca: None })
+            let client = HttpClient::new(Policy { guard: Guard::Any, extra_ca: None })
                 .context("cannot prepare requests to Alpaca")?;
-            Arc::new(Alpaca::new(door, url, key_id.clone(), secret_key.clone()))
+            Arc::new(Alpaca::new(client, url, key_id.clone(), secret_key.clone()))
         }
     })
 }

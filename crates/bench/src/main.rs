@@ -86,7 +86,11 @@ async fn open_at(database: &str, clock: Clock) -> anyhow::Result<App> {
     open_with(database, clock, None).await
 }
 
-async fn open_with(database: &str, clock: Clock, door: Option<net::Door>) -> anyhow::Result<App> {
+async fn open_with(
+    database: &str,
+    clock: Clock,
+    webhook_client: Option<net::HttpClient>,
+) -> anyhow::Result<App> {
     let target = if database.starts_with("postgres://") {
         db::Target::postgres(database).map_err(anyhow::Error::msg)?
     } else {
@@ -108,8 +112,8 @@ async fn open_with(database: &str, clock: Clock, door: Option<net::Door>) -> any
             slippage_basis_points: 0,
         },
         approvals_life_seconds: 86_400,
-        door,
-        banks: None,
+        webhook_client,
+        bank_client: None,
         disk: None,
         imports: Default::default(),
     }))

@@ -1,7 +1,7 @@
 //! How many requests a second go out over TLS to a receiver on this machine, and what each costs:
 //! `cargo run --release -p net --example throughput`. Both sides run in this process, on threads of
 //! their own, so that the time of each is known (on Linux).
-#![expect(clippy::unwrap_used, reason = "a measurement that cannot go on says where by panicking")]
+#![expect(clippy::unwrap_used, reason = "a failed step of a measurement should panic")]
 
 use std::fs;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use net::{Door, Guard, Limits, Outgoing, Policy};
+use net::{Guard, HttpClient, HttpRequest, Limits, Policy};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -26,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 const AT_ONCE: usize = 32;
 const BODY: &[u8] = &[b'x'; 400];
 const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(5), whole: Duration::from_secs(15), body_max: 64 * 1024 };
+    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_max: 64 * 1024 };
 
 /// Thread names, by which the kernel tells their time apart.
 const SENDER: &str = "sender";
@@ -42,12 +42,12 @@ fn main() {
     for offer in ["http/1.1", "h2"] {
         let (port, pem) = receiver.block_on(listen(offer));
         let policy = Policy { guard: Guard::Any, extra_ca: Some(pem.into_bytes()) };
-        let door = Door::new(policy).unwrap();
-        let alone = measure(&sender, &door, port, 0, 3_000);
+        let client = HttpClient::new(policy).unwrap();
+        let alone = measure(&sender, &client, port, 0, 3_000);
         for (scopes, figures) in [
             (0, alone),
-            (1, measure(&sender, &door, port, 1, 40_000)),
-            (10, measure(&sender, &door, port, 10, 40_000)),
+            (1, measure(&sender, &client, port, 1, 40_000)),
+            (10, measure(&sender, &client, port, 10, 40_000)),
         ] {
             let ratio = alone.ours * 10 / figures.ours.max(1);
             println!(
@@ -71,11 +71,17 @@ struct Figures {
     theirs: u128,
 }
 
-fn measure(sender: &Runtime, door: &Door, port: u16, scopes: usize, requests: usize) -> Figures {
-    sender.block_on(send(door, port, scopes, requests / 10));
+fn measure(
+    sender: &Runtime,
+    client: &HttpClient,
+    port: u16,
+    scopes: usize,
+    requests: usize,
+) -> Figures {
+    sender.block_on(send(client, port, scopes, requests / 10));
     let (ours, theirs) = (busy(SENDER), busy(RECEIVER));
     let began = Instant::now();
-    sender.block_on(send(door, port, scopes, requests));
+    sender.block_on(send(client, port, scopes, requests));
     let (took, requests) = (began.elapsed().as_micros(), requests as u128);
     Figures {
         per_second: requests * 1_000_000 / took,
@@ -84,27 +90,27 @@ fn measure(sender: &Runtime, door: &Door, port: u16, scopes: usize, requests: us
     }
 }
 
-async fn send(door: &Door, port: u16, scopes: usize, requests: usize) {
+async fn send(client: &HttpClient, port: u16, scopes: usize, requests: usize) {
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();
     for _ in 0..AT_ONCE {
-        let (door, next) = (door.clone(), next.clone());
+        let (client, next) = (client.clone(), next.clone());
         workers.spawn(async move {
             loop {
                 let place = next.fetch_add(1, Relaxed);
                 if place >= requests {
                     return;
                 }
-                let asked = Outgoing::post(format!("https://localhost:{port}/hooks"), BODY)
+                let asked = HttpRequest::post(format!("https://localhost:{port}/hooks"), BODY)
                     .header("content-type", "application/json")
                     .header("webhook-id", format!("evt_{place:026}"))
                     .header("webhook-timestamp", "1767225600")
                     .header("webhook-signature", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=");
                 let asked = match scopes {
                     0 => asked,
-                    _ => asked.reusing(format!("scope {}", place % scopes)),
+                    _ => asked.pooled(format!("scope {}", place % scopes)),
                 };
-                assert_eq!(door.send(asked, LIMITS).await.unwrap().status, 200);
+                assert_eq!(client.send(asked, LIMITS).await.unwrap().status, 200);
             }
         });
     }

@@ -1,38 +1,38 @@
-//! Why no usable answer came, in a sentence for people and in the one word that deliveries show.
+//! Why a request failed: a sentence for people, and the error code that deliveries show.
 
-/// Neither the sentence nor the word tells which address a name led to: whoever chose the name
-/// could otherwise map the network that this program stands in.
+/// Neither the sentence nor the code contains the resolved address: otherwise a user who chooses the URL could map the
+/// network of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    #[error("no answer came in time")]
+    #[error("the server did not answer in time")]
     Timeout,
-    #[error("the name of the host was not found")]
+    #[error("the host name could not be resolved")]
     Dns,
-    #[error("no connection could be made")]
+    #[error("the server could not be reached")]
     Connect,
-    #[error("the certificate must be valid for the host and come from a trusted authority")]
+    #[error("the TLS certificate must be valid for the host and come from a trusted authority")]
     Tls,
     #[error("the host has an address that is not public")]
     BlockedAddress,
-    #[error("the answer leads elsewhere, and redirects are not followed")]
+    #[error("the server answered with a redirect, and redirects are not followed")]
     Redirect,
-    #[error("the answer is larger than is let in")]
+    #[error("the response is too large")]
     BodyTooLarge,
-    #[error("the connection broke before the whole answer came")]
+    #[error("the connection broke before the response was complete")]
     Broken,
     #[error(
-        "the URL must look like https://example.com/hooks: a host in plain letters, at most 2048 characters, no user name or password"
+        "the URL must look like https://example.com/hooks: an ASCII host name, at most 2048 characters, no user name or password"
     )]
     BadUrl,
     #[error("the URL must begin with https://")]
     NotHttps,
-    #[error("a header holds characters that cannot be sent")]
+    #[error("a header contains characters that are not allowed")]
     BadHeader,
 }
 
 impl Failure {
-    /// The word for it in the list of deliveries.
-    pub fn word(self) -> &'static str {
+    /// The error code of a delivery that failed for this reason.
+    pub fn code(self) -> &'static str {
         match self {
             Failure::Timeout => "timeout",
             Failure::Dns => "dns",

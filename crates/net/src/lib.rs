@@ -1,18 +1,18 @@
-//! The one door out: every request that leaves goes through here, with bounded time and size, to
-//! addresses that were looked at first, and shows nothing secret when it is printed.
+//! The only outbound HTTP client: bounded in time and size, with every address checked before it is connected to, and
+//! no secrets in its debug output.
 
-mod door;
+mod client;
+mod connection;
 mod failure;
 mod guard;
-mod line;
 mod message;
-mod meter;
 mod pool;
+mod read_budget;
 mod target;
 mod tls;
 
-pub use door::{Door, Policy};
+pub use client::{HttpClient, Policy};
 pub use failure::Failure;
 pub use guard::Guard;
-pub use message::{Limits, Outgoing, Reply};
+pub use message::{HttpRequest, HttpResponse, Limits};
 pub use tls::SetupError;

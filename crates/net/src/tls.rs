@@ -1,4 +1,4 @@
-//! Whom to believe, and what to offer to speak.
+//! TLS configuration: trusted authorities and offered protocols.
 
 use std::sync::Arc;
 
@@ -10,29 +10,27 @@ use tokio_rustls::TlsConnector;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
-    #[error("the file of certificate authorities must hold certificates in PEM")]
+    #[error("the file of certificate authorities must contain certificates in PEM format")]
     NoCertificate,
-    #[error("no certificate could be checked: {0}")]
+    #[error("TLS could not be set up: {0}")]
     Tls(String),
 }
 
-/// Both remember sessions together, so that a second connection to a host is cheaper.
+/// Both connectors share a session cache, so that a second connection to a host is cheaper.
 #[derive(Clone)]
 pub(crate) struct Tls {
-    /// Offers HTTP/1.1.
-    pub(crate) one: TlsConnector,
-    /// Offers HTTP/2 as well.
-    pub(crate) any: TlsConnector,
+    pub(crate) http1: TlsConnector,
+    pub(crate) http1_or_http2: TlsConnector,
 }
 
 impl Tls {
     pub(crate) fn new(extra_ca: Option<&[u8]>) -> Result<Tls, SetupError> {
         let extra = extra_ca.map(certificates).transpose()?;
-        let mut one = config(extra.unwrap_or_default())?;
-        one.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let mut any = one.clone();
-        any.alpn_protocols.insert(0, b"h2".to_vec());
-        Ok(Tls { one: Arc::new(one).into(), any: Arc::new(any).into() })
+        let mut http1 = config(extra.unwrap_or_default())?;
+        http1.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let mut http1_or_http2 = http1.clone();
+        http1_or_http2.alpn_protocols.insert(0, b"h2".to_vec());
+        Ok(Tls { http1: Arc::new(http1).into(), http1_or_http2: Arc::new(http1_or_http2).into() })
     }
 }
 
@@ -42,13 +40,13 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, SetupError> 
 }
 
 fn config(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, SetupError> {
-    let refused = |error: rustls::Error| SetupError::Tls(error.to_string());
+    let setup_failed = |error: rustls::Error| SetupError::Tls(error.to_string());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let verifier = Verifier::new_with_extra_roots(extra, provider.clone()).map_err(refused)?;
-    // Naming a verifier counts as dangerous; this one checks chain, name and time as usual.
+    let verifier = Verifier::new_with_extra_roots(extra, provider.clone()).map_err(setup_failed)?;
+    // rustls calls any custom verifier dangerous; this one checks chain, name and validity as usual.
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(refused)?
+        .map_err(setup_failed)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();

@@ -74,9 +74,9 @@ pub struct Setup {
     /// How long a proposal lives, unless the person says otherwise.
     pub approvals_life_seconds: i64,
     /// The way out for webhooks; none where nothing can be sent.
-    pub door: Option<net::Door>,
+    pub webhook_client: Option<net::HttpClient>,
     /// The way out to where accounts are asked for; none where nobody can be asked.
-    pub banks: Option<net::Door>,
+    pub bank_client: Option<net::HttpClient>,
     /// The disk to watch; none where the database is elsewhere.
     pub disk: Option<platform::readiness::Disk>,
     /// Bounds on files to import.
@@ -99,8 +99,8 @@ impl App {
             bell: actions::Bell::default(),
             background: platform::background::Background::default(),
             readiness: platform::readiness::Readiness::new(setup.disk),
-            webhooks: webhooks::Webhooks::new(setup.door, &installation_key),
-            banks: ingest::connections::Banks::new(setup.banks, &installation_key),
+            webhooks: webhooks::Webhooks::new(setup.webhook_client, &installation_key),
+            banks: ingest::connections::Banks::new(setup.bank_client, &installation_key),
             db: db.with_signer(platform::anchors::signer(&installation_key)),
             installation_key,
             files_under_way: Default::default(),

@@ -46,8 +46,8 @@ impl World {
             rate_limit,
             trading: trading(&market, WhenClosed::Queue),
             approvals_life_seconds: 86_400,
-            door: Some(door()),
-            banks: Some(door()),
+            webhook_client: Some(http_client()),
+            bank_client: Some(http_client()),
             disk: None,
             imports: Default::default(),
         };
@@ -85,8 +85,8 @@ impl World {
             rate_limit: self.app.limits.policy(),
             trading: self.app.trading.clone(),
             approvals_life_seconds: 86_400,
-            door: Some(door()),
-            banks: Some(door()),
+            webhook_client: Some(http_client()),
+            bank_client: Some(http_client()),
             disk: None,
             imports: Default::default(),
         }
@@ -105,7 +105,7 @@ impl World {
 
     /// The same process on a machine that can ask nobody.
     pub fn without_banks(&self) -> App {
-        App::new(Setup { banks: None, ..self.setup() })
+        App::new(Setup { bank_client: None, ..self.setup() })
     }
 
     pub async fn person(&self, email: &str) -> Person {
@@ -149,10 +149,10 @@ impl World {
 }
 
 /// Out to this machine alone, where receivers of ours are.
-fn door() -> net::Door {
+fn http_client() -> net::HttpClient {
     let here = "127.0.0.0/8".parse().unwrap();
     let guard = net::Guard::Public { allow: vec![here, "::1".parse().unwrap()] };
-    net::Door::new(net::Policy { guard, extra_ca: Some(receiver::authority()) }).unwrap()
+    net::HttpClient::new(net::Policy { guard, extra_ca: Some(receiver::authority()) }).unwrap()
 }
 
 fn trading(market: &Market, when_closed: WhenClosed) -> Trading {
@@ -184,7 +184,7 @@ impl Person {
         found.unwrap().1
     }
 
-    /// Brings data in by the one door there is.
+    /// Brings data in by the one client there is.
     pub async fn import(&self, statement: Statement) -> Summary {
         self.try_import(statement).await.unwrap()
     }

@@ -7,19 +7,19 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode, Uri};
-use net::{Door, Guard, Limits, Outgoing, Policy};
+use net::{Guard, HttpClient, HttpRequest, Limits, Policy};
 
 use super::{said_with, text};
 
 /// Shorter than the sender's own timeout, so that the sender gets our error.
 const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(3), whole: Duration::from_secs(14), body_max: 64 * 1024 };
+    Limits { connect: Duration::from_secs(3), total: Duration::from_secs(14), body_max: 64 * 1024 };
 /// The headers of a webhook delivery that are forwarded.
 const HEADERS: [&str; 5] =
     ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
 
 pub(super) struct Forward {
-    door: Door,
+    client: HttpClient,
     url: String,
 }
 
@@ -39,19 +39,19 @@ impl Forward {
             "--forward must look like http://localhost:3000/hooks"
         );
         let policy = Policy { guard: Guard::Any, extra_ca: None };
-        let door = Door::new(policy).context("cannot prepare requests to --forward")?;
-        Ok(Forward { door, url: url.to_owned() })
+        let client = HttpClient::new(policy).context("cannot prepare requests to --forward")?;
+        Ok(Forward { client, url: url.to_owned() })
     }
 
     pub(super) async fn send(&self, headers: &HeaderMap, body: Bytes) -> Forwarded {
-        let mut outgoing = Outgoing::post(self.url.clone(), body).reusing("forward");
+        let mut outgoing = HttpRequest::post(self.url.clone(), body).pooled("forward");
         for name in HEADERS {
             if let Some(value) = text(headers, name) {
                 outgoing = outgoing.header(name, value);
             }
         }
         let began = Instant::now();
-        let reply = self.door.send(outgoing, LIMITS).await;
+        let reply = self.client.send(outgoing, LIMITS).await;
         let took = began.elapsed().as_millis();
         match reply {
             Ok(reply) => {

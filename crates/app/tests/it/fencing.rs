@@ -50,8 +50,8 @@ async fn later(it: &Installation) -> (App, Caller) {
             slippage_basis_points: 0,
         },
         approvals_life_seconds: 86_400,
-        door: None,
-        banks: None,
+        webhook_client: None,
+        bank_client: None,
         disk: None,
         imports: Default::default(),
     });

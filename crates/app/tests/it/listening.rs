@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use base::{Clock, Timestamp};
-use net::{Door, Guard, Limits, Outgoing, Policy};
+use net::{Guard, HttpClient, HttpRequest, Limits, Policy};
 use standardwebhooks::Webhook;
 
 use crate::program::{Installation, outcome, wait_until};
@@ -14,13 +14,13 @@ const SECRET: &str = "whsec_RThugh3ZqGnNb+HbLBCe9q5JgDa0zXsUEStYzTZaTTs=";
 const OLD: &str = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const BODY: &str = r#"{"id":"evt_1","type":"transaction.created","data":{"account_id":"acc_1","transaction_ids":["txn_1","txn_2","txn_3","txn_4"],"count":4}}"#;
 const LIMITS: Limits =
-    Limits { connect: Duration::from_secs(5), whole: Duration::from_secs(15), body_max: 4_096 };
+    Limits { connect: Duration::from_secs(5), total: Duration::from_secs(15), body_max: 4_096 };
 
 struct Listening {
     child: Child,
     output: std::path::PathBuf,
     url: String,
-    door: Door,
+    client: HttpClient,
 }
 
 impl Listening {
@@ -36,8 +36,8 @@ impl Listening {
         // Exactly what the operator of a server is told to allow and to trust.
         let extra_ca = Some(fs::read(it.data_dir().join("listen-ca.pem")).unwrap());
         let allow = ["127.0.0.0/8", "::1"].map(|it| it.parse().unwrap()).to_vec();
-        let door = Door::new(Policy { guard: Guard::Public { allow }, extra_ca }).unwrap();
-        Listening { child, output, url, door }
+        let client = HttpClient::new(Policy { guard: Guard::Public { allow }, extra_ca }).unwrap();
+        Listening { child, output, url, client }
     }
 
     fn said(&self) -> String {
@@ -45,12 +45,12 @@ impl Listening {
     }
 
     async fn post(&self, at: Timestamp, signature: &str) -> (u16, String) {
-        let outgoing = Outgoing::post(self.url.clone(), BODY)
+        let outgoing = HttpRequest::post(self.url.clone(), BODY)
             .header("content-type", "application/json")
             .header("webhook-id", "evt_1")
             .header("webhook-timestamp", at.as_second().to_string())
             .header("webhook-signature", signature);
-        let reply = self.door.send(outgoing, LIMITS).await.unwrap();
+        let reply = self.client.send(outgoing, LIMITS).await.unwrap();
         (reply.status, String::from_utf8(reply.body.to_vec()).unwrap())
     }
 }

@@ -95,8 +95,8 @@ async fn beside(it: &Installation) -> (App, Caller, String) {
             slippage_basis_points: 0,
         },
         approvals_life_seconds: 86_400,
-        door: None,
-        banks: None,
+        webhook_client: None,
+        bank_client: None,
         disk: None,
         imports: Default::default(),
     });

@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 use base::{Clock, UserId};
 use service::outbox;
 
-use super::receiver::{Receiver, door};
+use super::receiver::{Receiver, http_client};
 use super::{Sender, while_sending};
 use crate::open_with;
 
@@ -23,7 +23,7 @@ pub(crate) async fn send(
     events: usize,
 ) -> anyhow::Result<()> {
     let certificate = std::fs::read_to_string(certificate)?;
-    let app = open_with(database, Clock::System, Some(door(&certificate)?)).await?;
+    let app = open_with(database, Clock::System, Some(http_client(&certificate)?)).await?;
     let sender = Sender::of(&app, UserId::parse(user)?, events).await?;
     while_sending(&app, async {
         sender.changes().await?;
@@ -36,7 +36,7 @@ pub(super) async fn measure(database: &str, events: usize, protocol: &str) -> an
     let receiver = Receiver::start(protocol)?;
     let file = tempfile::NamedTempFile::new()?;
     std::fs::write(file.path(), &receiver.certificate)?;
-    let app = open_with(database, Clock::System, Some(receiver.door()?)).await?;
+    let app = open_with(database, Clock::System, Some(receiver.http_client()?)).await?;
     let user = Sender::new(&app, &receiver, 1, 0).await?.user;
     let start = |events: usize| {
         let mut command = Command::new(std::env::current_exe()?);

@@ -36,7 +36,7 @@ const STEADY_SECONDS: u64 = 20;
 
 pub(crate) async fn measure(database: &str, events: usize, protocol: &str) -> anyhow::Result<()> {
     let receiver = Receiver::start(protocol)?;
-    let app = open_with(database, Clock::System, Some(receiver.door()?)).await?;
+    let app = open_with(database, Clock::System, Some(receiver.http_client()?)).await?;
     for endpoints in [1, 10] {
         burst(&app, &receiver, endpoints, events).await?;
     }

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, ensure};
-use net::{Door, Guard, Policy};
+use net::{Guard, HttpClient, Policy};
 
 pub(super) struct Receiver {
     child: Child,
@@ -47,8 +47,8 @@ impl Receiver {
         self.child.id()
     }
 
-    pub(super) fn door(&self) -> anyhow::Result<Door> {
-        door(&self.certificate)
+    pub(super) fn http_client(&self) -> anyhow::Result<HttpClient> {
+        http_client(&self.certificate)
     }
 
     /// Until so many different events arrived since what came was last taken.
@@ -78,13 +78,13 @@ impl Receiver {
 }
 
 /// Out to this machine, believing that receiver alone.
-pub(super) fn door(certificate: &str) -> anyhow::Result<Door> {
+pub(super) fn http_client(certificate: &str) -> anyhow::Result<HttpClient> {
     let allow = vec![
         "127.0.0.0/8".parse().map_err(anyhow::Error::msg)?,
         "::1".parse().map_err(anyhow::Error::msg)?,
     ];
     let extra_ca = Some(certificate.as_bytes().to_vec());
-    Ok(Door::new(Policy { guard: Guard::Public { allow }, extra_ca })?)
+    Ok(HttpClient::new(Policy { guard: Guard::Public { allow }, extra_ca })?)
 }
 
 impl Drop for Receiver {

@@ -1,26 +1,24 @@
-//! Which addresses may be connected to, when a stranger chose the name.
+//! The address guard: which IP addresses a client may connect to (protection against SSRF).
 
 use std::net::{IpAddr, SocketAddr};
 
 use base::Network;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 #[cfg(test)]
 mod tests;
 
-/// What a door lets out.
 #[derive(Debug, Clone)]
 pub enum Guard {
-    /// For URLs that a user or an app chose: https only, and only to public addresses, or to the
-    /// networks that the operator lists.
+    /// For URLs from users or apps: https only, and only to public addresses or the networks that the operator allows.
     Public { allow: Vec<Network> },
-    /// For URLs that the operator configured.
+    /// For URLs from the operator's configuration: any scheme and address.
     Any,
 }
 
 impl Guard {
-    /// All of them must do: a name that also leads somewhere private is not half trusted.
+    /// Refuses all addresses of a host if one of them is not allowed.
     pub(crate) fn admit(&self, addresses: &[SocketAddr]) -> Result<(), Failure> {
         match self {
             Guard::Public { allow } if !addresses.iter().all(|it| admits(allow, it.ip())) => {
@@ -36,9 +34,9 @@ fn admits(allow: &[Network], address: IpAddr) -> bool {
     !is_in(&NEVER) && (is_in(allow) || is_in(&UNICAST) && !is_in(&NOT_PUBLIC))
 }
 
-/// Refused even when the operator lists a network around them. Clouds keep their metadata, and so
-/// their credentials, at fixed addresses; and an address that carries another one within would be
-/// a way around every rule for the one it carries.
+/// Refused even if the operator allows a network that contains them: the fixed addresses of cloud metadata services,
+/// which serve credentials, and IPv6 addresses that embed an IPv4 address, which would bypass the rules for the embedded
+/// one.
 const NEVER: [Network; 11] = [
     Network::v4([169, 254, 0, 0], 16),
     Network::v4([100, 100, 100, 200], 32),
@@ -54,12 +52,12 @@ const NEVER: [Network; 11] = [
     Network::v6([0x2002, 0, 0, 0, 0, 0], 16),
 ];
 
-/// Where single hosts of the public network are. In IPv6 that is one eighth of all addresses; the
-/// rest is loopback, local, multicast, or not given out.
+/// Global unicast addresses. In IPv6 that is one eighth of all addresses; the rest is loopback, local, multicast, or not
+/// assigned.
 const UNICAST: [Network; 2] =
     [Network::v4([0, 0, 0, 0], 0), Network::v6([0x2000, 0, 0, 0, 0, 0], 3)];
 
-/// What is set apart within `UNICAST`, by the registries of special addresses at IANA.
+/// Exceptions within `UNICAST`, from IANA's special-purpose address registries.
 const NOT_PUBLIC: [Network; 18] = [
     Network::v4([0, 0, 0, 0], 8),
     Network::v4([10, 0, 0, 0], 8),
@@ -76,7 +74,7 @@ const NOT_PUBLIC: [Network; 18] = [
     Network::v4([203, 0, 113, 0], 24),
     // Multicast, reserved, and the broadcast address.
     Network::v4([224, 0, 0, 0], 3),
-    // Teredo, benchmarks and other protocols; documentation, twice.
+    // IETF protocol assignments (Teredo, benchmarking and others); documentation; 6to4; documentation.
     Network::v6([0x2001, 0, 0, 0, 0, 0], 23),
     Network::v6([0x2001, 0x0db8, 0, 0, 0, 0], 32),
     Network::v6([0x2002, 0, 0, 0, 0, 0], 16),

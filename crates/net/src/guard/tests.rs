@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use base::{Network, NetworkError};
 
 use super::Guard;
-use crate::Failure;
+use crate::failure::Failure;
 
 fn public(allow: &[&str]) -> Guard {
     Guard::Public { allow: allow.iter().map(|it| it.parse().unwrap()).collect() }
 }
 
-fn lets(guard: &Guard, addresses: &[&str]) -> bool {
+fn admits(guard: &Guard, addresses: &[&str]) -> bool {
     let found: Vec<SocketAddr> = addresses
         .iter()
         .map(|it| SocketAddr::new(it.parse().unwrap_or_else(|_| panic!("{it}")), 443))
@@ -25,7 +25,7 @@ fn lets(guard: &Guard, addresses: &[&str]) -> bool {
     }
 }
 
-/// Both ends of every range that is set apart, by what it is for.
+/// Both ends of every special-purpose range.
 const REFUSED: [&str; 68] = [
     // Unspecified and this network.
     "0.0.0.0",
@@ -112,12 +112,12 @@ const REFUSED: [&str; 68] = [
 #[test]
 fn addresses_that_are_not_public_are_refused() {
     for address in REFUSED {
-        assert!(!lets(&public(&[]), &[address]), "{address}");
+        assert!(!admits(&public(&[]), &[address]), "{address}");
     }
 }
 
 #[test]
-fn public_addresses_pass_up_to_the_edges_of_what_is_set_apart() {
+fn public_addresses_next_to_special_ranges_are_allowed() {
     for address in [
         "1.0.0.0",
         "8.8.8.8",
@@ -154,35 +154,35 @@ fn public_addresses_pass_up_to_the_edges_of_what_is_set_apart() {
         "3ffe:ffff::1",
         "3fff:1000::1",
     ] {
-        assert!(lets(&public(&[]), &[address]), "{address}");
+        assert!(admits(&public(&[]), &[address]), "{address}");
     }
 }
 
 #[test]
-fn one_address_that_is_not_public_spoils_all_the_others() {
+fn one_address_that_is_not_public_blocks_the_host() {
     let guard = public(&[]);
-    assert!(lets(&guard, &["8.8.8.8", "2606:4700::1"]));
-    assert!(!lets(&guard, &["8.8.8.8", "2606:4700::1", "10.0.0.1"]));
-    assert!(!lets(&guard, &["::1", "8.8.8.8"]));
+    assert!(admits(&guard, &["8.8.8.8", "2606:4700::1"]));
+    assert!(!admits(&guard, &["8.8.8.8", "2606:4700::1", "10.0.0.1"]));
+    assert!(!admits(&guard, &["::1", "8.8.8.8"]));
 }
 
 #[test]
-fn the_operator_may_list_networks_of_the_house() {
+fn the_operator_can_allow_private_networks() {
     let guard = public(&["192.168.1.0/24", "fd12:3456::/32", "127.0.0.1", "::1"]);
     for address in ["192.168.1.1", "192.168.1.255", "fd12:3456:1::9", "127.0.0.1", "::1", "8.8.8.8"]
     {
-        assert!(lets(&guard, &[address]), "{address}");
+        assert!(admits(&guard, &[address]), "{address}");
     }
     for address in ["192.168.2.1", "192.168.0.255", "fd12:3457::1", "127.0.0.2", "::2"] {
-        assert!(!lets(&guard, &[address]), "{address}");
+        assert!(!admits(&guard, &[address]), "{address}");
     }
-    assert!(!lets(&guard, &["::ffff:192.168.1.1"]));
+    assert!(!admits(&guard, &["::ffff:192.168.1.1"]));
 }
 
 #[test]
-fn metadata_and_addresses_within_others_stay_refused_whatever_is_listed() {
+fn metadata_and_embedded_addresses_stay_refused_even_if_allowed() {
     let guard = public(&["0.0.0.0/0", "::/0"]);
-    assert!(lets(&guard, &["10.0.0.1", "127.0.0.1", "::1", "fe80::1"]));
+    assert!(admits(&guard, &["10.0.0.1", "127.0.0.1", "::1", "fe80::1"]));
     for address in [
         "169.254.169.254",
         "169.254.170.2",
@@ -198,17 +198,17 @@ fn metadata_and_addresses_within_others_stay_refused_whatever_is_listed() {
         "2002:a9fe:a9fe::1",
         "2001:0:4136:e378:8000:63bf:5601:5601",
     ] {
-        assert!(!lets(&guard, &[address]), "{address}");
+        assert!(!admits(&guard, &[address]), "{address}");
     }
 }
 
 #[test]
-fn what_the_operator_configured_may_be_anywhere() {
-    assert!(lets(&Guard::Any, &["127.0.0.1", "10.0.0.1", "8.8.8.8"]));
+fn the_operators_own_urls_may_use_any_address() {
+    assert!(admits(&Guard::Any, &["127.0.0.1", "10.0.0.1", "8.8.8.8"]));
 }
 
 #[test]
-fn networks_are_read_strictly() {
+fn networks_are_parsed_strictly() {
     for good in ["10.0.0.0/8", "0.0.0.0/0", "10.1.2.3/32", "10.1.2.3", "::/0", "fd00::/8", "::1"] {
         assert!(good.parse::<Network>().is_ok(), "{good}");
     }
@@ -235,9 +235,9 @@ fn networks_are_read_strictly() {
 }
 
 proptest! {
-    /// The standard library keeps a list of its own, so that a slip in ours would be seen.
+    /// Compares our list with the standard library's.
     #[test]
-    fn nothing_passes_that_the_standard_library_calls_special(bits: u32, wide: u128) {
+    fn addresses_that_the_standard_library_calls_special_are_refused(bits: u32, wide: u128) {
         let narrow = std::net::Ipv4Addr::from_bits(bits);
         if narrow.is_private() || narrow.is_loopback() || narrow.is_link_local()
             || narrow.is_broadcast() || narrow.is_documentation() || narrow.is_multicast()
@@ -253,9 +253,9 @@ proptest! {
         }
     }
 
-    /// However an address is dressed up as a longer one, it does not pass.
+    /// However an IPv4 address is embedded in an IPv6 address, it is refused.
     #[test]
-    fn no_address_within_another_passes(bits: u32, end: u64) {
+    fn embedded_addresses_are_refused(bits: u32, end: u64) {
         let inner = u128::from(bits);
         for outer in [
             0xffff << 32 | inner,

@@ -1,5 +1,4 @@
-//! The connections that wait for another request: each on the shelf of its scope, for a short
-//! while, and not too many.
+//! The connection pool: idle connections per scope, kept for a short time and limited in number.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicBool;
@@ -8,124 +7,130 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::Guard;
-use crate::line::Line;
+use crate::connection::Connection;
+use crate::guard::Guard;
 
 #[cfg(test)]
 mod tests;
 
-/// So long a connection waits unused.
-const IDLE: Duration = Duration::from_secs(30);
-/// So old a connection may be when it is used again: after that, its name is looked up anew.
-const OLDEST: Duration = Duration::from_secs(60);
-const PER_SCOPE: usize = 64;
-const IN_ALL: usize = 1_024;
+const IDLE_MAX: Duration = Duration::from_secs(30);
+/// A connection older than this is not reused, so that its host name is resolved and checked again.
+const AGE_MAX: Duration = Duration::from_secs(60);
+const CONNECTIONS_PER_SCOPE: usize = 64;
+const CONNECTIONS_TOTAL: usize = 1_024;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(crate) struct Pool {
-    shelves: Mutex<Shelves>,
+    scopes: Mutex<Scopes>,
 }
 
 #[derive(Default)]
-struct Shelves {
-    by_scope: HashMap<String, Shelf>,
-    kept: usize,
-    is_swept: bool,
+struct Scopes {
+    by_name: HashMap<String, Scope>,
+    connections: usize,
+    is_sweeping: bool,
 }
 
 #[derive(Default)]
-struct Shelf {
-    /// The one used last comes last.
-    lines: VecDeque<Kept>,
+struct Scope {
+    /// The most recently used connection is last.
+    connections: VecDeque<PooledConnection>,
     opening: Arc<Opening>,
 }
 
-struct Kept {
+struct PooledConnection {
     origin: Arc<str>,
-    line: Line,
-    used: Instant,
+    connection: Connection,
+    used_at: Instant,
 }
 
-/// Where a connection belongs.
-pub(crate) struct Place {
+/// Which requests may share a connection: those of the same scope to the same origin.
+pub(crate) struct PoolKey {
     pub(crate) scope: String,
     pub(crate) origin: Arc<str>,
 }
 
-/// For whoever opens a connection that others of the scope may come to share.
+/// Coordinates the requests of a scope that need a new connection, because an HTTP/2 connection can serve all of them.
 #[derive(Default)]
 pub(crate) struct Opening {
-    pub(crate) turn: tokio::sync::Mutex<()>,
-    /// Whether the receiver took one request at a time when it was last asked.
-    pub(crate) takes_one: AtomicBool,
+    pub(crate) lock: tokio::sync::Mutex<()>,
+    /// Whether the last connection spoke HTTP/1.1, so that each request needs its own.
+    pub(crate) is_http1: AtomicBool,
 }
 
 impl Pool {
-    /// A connection to ask on. One that is shared stays for others as well.
-    pub(crate) fn take(&self, place: &Place, guard: &Guard) -> Option<Line> {
-        self.find(place, guard, |_| true)
+    /// Takes a connection out of the pool. An HTTP/2 connection also stays in it for others.
+    pub(crate) fn take(&self, key: &PoolKey, guard: &Guard) -> Option<Connection> {
+        self.take_if(key, guard, |_| true)
     }
 
-    pub(crate) fn take_shared(&self, place: &Place, guard: &Guard) -> Option<Line> {
-        self.find(place, guard, |line| line.share().is_some())
+    /// Takes a connection only if it is HTTP/2.
+    pub(crate) fn take_shared(&self, key: &PoolKey, guard: &Guard) -> Option<Connection> {
+        self.take_if(key, guard, |connection| connection.share().is_some())
     }
 
-    fn find(&self, place: &Place, guard: &Guard, fits: fn(&Line) -> bool) -> Option<Line> {
+    fn take_if(
+        &self,
+        key: &PoolKey,
+        guard: &Guard,
+        fits: fn(&Connection) -> bool,
+    ) -> Option<Connection> {
         let now = Instant::now();
-        let mut shelves = self.shelves();
-        let shelves = &mut *shelves;
-        let lines = &mut shelves.by_scope.get_mut(&place.scope)?.lines;
+        let mut scopes = self.scopes();
+        let scopes = &mut *scopes;
+        let pooled = &mut scopes.by_name.get_mut(&key.scope)?.connections;
         loop {
-            let wanted = |it: &Kept| it.origin == place.origin && fits(&it.line);
-            let mut kept = lines.remove(lines.iter().rposition(wanted)?)?;
-            let is_admitted = guard.admit(&[kept.line.peer]).is_ok();
-            if !is_admitted || kept.is_over(now) || !kept.line.is_open() {
-                shelves.kept -= 1;
+            let matches = |it: &PooledConnection| it.origin == key.origin && fits(&it.connection);
+            let mut found = pooled.remove(pooled.iter().rposition(matches)?)?;
+            let is_admitted = guard.admit(&[found.connection.peer]).is_ok();
+            if !is_admitted || found.is_expired(now) || !found.connection.is_open() {
+                scopes.connections -= 1;
                 continue;
             }
-            let Some(line) = kept.line.share() else {
-                shelves.kept -= 1;
-                return Some(kept.line);
+            let Some(shared) = found.connection.share() else {
+                scopes.connections -= 1;
+                return Some(found.connection);
             };
-            kept.used = now;
-            lines.push_back(kept);
-            return Some(line);
+            found.used_at = now;
+            pooled.push_back(found);
+            return Some(shared);
         }
     }
 
-    pub(crate) fn keep(self: &Arc<Self>, place: &Place, line: Line) {
-        let used = Instant::now();
-        let kept = Kept { origin: place.origin.clone(), line, used };
-        if kept.is_over(used) {
+    /// Puts a connection into the pool, unless it is too old.
+    pub(crate) fn put(self: &Arc<Self>, key: &PoolKey, connection: Connection) {
+        let used_at = Instant::now();
+        let pooled = PooledConnection { origin: key.origin.clone(), connection, used_at };
+        if pooled.is_expired(used_at) {
             return;
         }
-        let mut shelves = self.shelves();
-        let lines = &mut shelves.shelf(&place.scope).lines;
-        lines.push_back(kept);
-        match lines.len() > PER_SCOPE {
-            true => drop(lines.pop_front()),
-            false => shelves.kept += 1,
+        let mut scopes = self.scopes();
+        let connections = &mut scopes.scope(&key.scope).connections;
+        connections.push_back(pooled);
+        match connections.len() > CONNECTIONS_PER_SCOPE {
+            true => drop(connections.pop_front()),
+            false => scopes.connections += 1,
         }
-        if shelves.kept > IN_ALL {
-            shelves.drop_idlest();
+        if scopes.connections > CONNECTIONS_TOTAL {
+            scopes.drop_least_recently_used();
         }
-        self.sweep_later(&mut shelves);
+        self.start_sweeping(&mut scopes);
     }
 
     pub(crate) fn opening(self: &Arc<Self>, scope: &str) -> Arc<Opening> {
-        let mut shelves = self.shelves();
-        self.sweep_later(&mut shelves);
-        shelves.shelf(scope).opening.clone()
+        let mut scopes = self.scopes();
+        self.start_sweeping(&mut scopes);
+        scopes.scope(scope).opening.clone()
     }
 
-    fn shelves(&self) -> MutexGuard<'_, Shelves> {
-        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scopes(&self) -> MutexGuard<'_, Scopes> {
+        self.scopes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What nobody comes back for must be closed all the same.
-    fn sweep_later(self: &Arc<Self>, shelves: &mut Shelves) {
-        if !std::mem::replace(&mut shelves.is_swept, true) {
+    /// Starts the task that closes expired connections, unless it is running.
+    fn start_sweeping(self: &Arc<Self>, scopes: &mut Scopes) {
+        if !std::mem::replace(&mut scopes.is_sweeping, true) {
             tokio::spawn(sweep(Arc::downgrade(self)));
         }
     }
@@ -135,40 +140,40 @@ async fn sweep(pool: Weak<Pool>) {
     loop {
         tokio::time::sleep(SWEEP_EVERY).await;
         let Some(pool) = pool.upgrade() else { return };
-        let mut shelves = pool.shelves();
-        shelves.sweep(Instant::now());
-        if shelves.by_scope.is_empty() {
-            shelves.is_swept = false;
+        let mut scopes = pool.scopes();
+        scopes.drop_expired(Instant::now());
+        if scopes.by_name.is_empty() {
+            scopes.is_sweeping = false;
             return;
         }
     }
 }
 
-impl Shelves {
-    fn shelf(&mut self, scope: &str) -> &mut Shelf {
-        self.by_scope.entry(scope.to_owned()).or_default()
+impl Scopes {
+    fn scope(&mut self, name: &str) -> &mut Scope {
+        self.by_name.entry(name.to_owned()).or_default()
     }
 
-    fn sweep(&mut self, now: Instant) {
-        self.by_scope.retain(|_, shelf| {
-            shelf.lines.retain_mut(|it| !it.is_over(now) && it.line.is_open());
-            !shelf.lines.is_empty() || Arc::strong_count(&shelf.opening) > 1
+    fn drop_expired(&mut self, now: Instant) {
+        self.by_name.retain(|_, scope| {
+            scope.connections.retain_mut(|it| !it.is_expired(now) && it.connection.is_open());
+            !scope.connections.is_empty() || Arc::strong_count(&scope.opening) > 1
         });
-        self.kept = self.by_scope.values().map(|it| it.lines.len()).sum();
+        self.connections = self.by_name.values().map(|it| it.connections.len()).sum();
     }
 
-    fn drop_idlest(&mut self) {
-        let first = |it: &Shelf| it.lines.front().map(|it| it.used);
-        let idlest = self.by_scope.values_mut().filter(|it| !it.lines.is_empty());
-        if let Some(shelf) = idlest.min_by_key(|it| first(it)) {
-            shelf.lines.pop_front();
-            self.kept -= 1;
+    fn drop_least_recently_used(&mut self) {
+        let oldest = |it: &Scope| it.connections.front().map(|it| it.used_at);
+        let used = self.by_name.values_mut().filter(|it| !it.connections.is_empty());
+        if let Some(scope) = used.min_by_key(|it| oldest(it)) {
+            scope.connections.pop_front();
+            self.connections -= 1;
         }
     }
 }
 
-impl Kept {
-    fn is_over(&self, now: Instant) -> bool {
-        now >= self.used + IDLE || now >= self.line.opened + OLDEST
+impl PooledConnection {
+    fn is_expired(&self, now: Instant) -> bool {
+        now >= self.used_at + IDLE_MAX || now >= self.connection.opened_at + AGE_MAX
     }
 }

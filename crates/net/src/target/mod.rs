@@ -1,23 +1,25 @@
-//! A URL taken apart, once: what is vetted here is what is asked there.
+//! Parses the URL of an outbound request, stricter than the `url` crate: that accepts `127.1`, `0x7f.1`, backslashes and
+//! percent-encoded hosts and rewrites them, and here a host that two programs could read differently must be refused.
+//! Splitting is left to `http::Uri`, the type that also sends the request, so that the checked URL is the requested one.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::Uri;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 #[cfg(test)]
 mod tests;
 
-const LONGEST_URL: usize = 2048;
+const URL_LENGTH_MAX: usize = 2048;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) is_https: bool,
     pub(crate) host: Host,
     pub(crate) port: u16,
-    /// Path and query, as the request line names them.
+    /// Path and query, as in the request line.
     pub(crate) path: String,
 }
 
@@ -29,7 +31,7 @@ pub(crate) enum Host {
 
 impl Target {
     pub(crate) fn parse(url: &str) -> Result<Target, Failure> {
-        if url.len() > LONGEST_URL {
+        if url.len() > URL_LENGTH_MAX {
             return Err(Failure::BadUrl);
         }
         let uri: Uri = url.parse().map_err(|_| Failure::BadUrl)?;
@@ -39,10 +41,10 @@ impl Target {
             _ => return Err(Failure::BadUrl),
         };
         let authority = uri.authority().ok_or(Failure::BadUrl)?;
-        // A user name before an @ is where a password would stand, and where eyes are misled.
+        // User info is refused: it may contain a password, and it misleads readers about the host.
         let port = match authority.as_str().strip_prefix(authority.host()) {
             Some("") => default_port(is_https),
-            Some(rest) => rest.strip_prefix(':').and_then(port_in).ok_or(Failure::BadUrl)?,
+            Some(rest) => rest.strip_prefix(':').and_then(parse_port).ok_or(Failure::BadUrl)?,
             None => return Err(Failure::BadUrl),
         };
         let query = uri.query().map(|it| format!("?{it}")).unwrap_or_default();
@@ -50,7 +52,7 @@ impl Target {
         Ok(Target { is_https, host: Host::parse(authority.host())?, port, path })
     }
 
-    /// Host and port as the Host header names them.
+    /// Host and port, as in the Host header.
     pub(crate) fn authority(&self) -> String {
         match self.port == default_port(self.is_https) {
             true => self.host.to_string(),
@@ -58,7 +60,7 @@ impl Target {
         }
     }
 
-    /// All that may be shown of a URL: path and query often hold what only two should know.
+    /// The only part of a URL that may be shown: path and query often contain secrets.
     pub(crate) fn origin(&self) -> String {
         let scheme = if self.is_https { "https" } else { "http" };
         format!("{scheme}://{}", self.authority())
@@ -69,7 +71,7 @@ fn default_port(is_https: bool) -> u16 {
     if is_https { 443 } else { 80 }
 }
 
-fn port_in(text: &str) -> Option<u16> {
+fn parse_port(text: &str) -> Option<u16> {
     let plain = text.bytes().all(|it| it.is_ascii_digit());
     text.parse().ok().filter(|it| plain && *it != 0)
 }
@@ -81,8 +83,8 @@ impl Host {
             return Ok(Host::Address(address.into()));
         }
         let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
-        // Programs read `2130706433`, `0x7f.1` and `0177.0.0.1` as addresses, each in its own way.
-        // Here an address has four decimal numbers, and what ends in a number is no name.
+        // Programs disagree on whether `2130706433`, `0x7f.1` and `0177.0.0.1` are addresses. Here an IPv4 address has
+        // four decimal numbers, and a name must not end in a number.
         if name.rsplit('.').next().is_some_and(is_number) {
             let address: Ipv4Addr = name.parse().map_err(|_| Failure::BadUrl)?;
             return Ok(Host::Address(address.into()));

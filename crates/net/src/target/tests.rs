@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::{Host, Target};
-use crate::Failure;
+use crate::failure::Failure;
 
 #[test]
-fn a_url_is_taken_apart_into_what_the_request_needs() {
+fn a_url_is_split_into_origin_and_path() {
     for (url, origin, path) in [
         ("https://example.com", "https://example.com", "/"),
         ("HTTPS://Example.COM.:443/", "https://example.com", "/"),
@@ -64,7 +64,7 @@ fn hosts_that_programs_read_differently_are_refused() {
 }
 
 #[test]
-fn what_is_no_plain_web_address_is_refused() {
+fn a_url_that_is_not_plain_http_is_refused() {
     let long = format!("https://example.com/{}", "a".repeat(2048 - 20));
     assert_eq!(long.len(), 2048);
     assert!(Target::parse(&long).is_ok());
@@ -103,7 +103,7 @@ fn what_is_no_plain_web_address_is_refused() {
 
 proptest! {
     #[test]
-    fn whatever_is_read_is_read_the_same_again(url in "(https?://)?[a-z0-9.:@\\[\\]/?#%x-]{0,30}") {
+    fn a_parsed_url_parses_to_the_same_target_again(url in "(https?://)?[a-z0-9.:@\\[\\]/?#%x-]{0,30}") {
         if let Ok(target) = Target::parse(&url) {
             let again = format!("{}{}", target.origin(), target.path);
             prop_assert_eq!(Target::parse(&again), Ok(target), "{}", again);

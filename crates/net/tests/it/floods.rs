@@ -1,5 +1,5 @@
-//! Receivers that answer badly on purpose: too early, too late, too much, or without end. Each is
-//! left within bounds, and is asked on a new connection afterwards.
+//! Servers that misbehave on purpose: they answer too early, too late, too much, or without end. Each exchange ends within
+//! its limits, and the next request uses a new connection.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use net::{Door, Failure, Guard, Limits, Outgoing, Policy, Reply};
+use net::{Failure, Guard, HttpClient, HttpRequest, HttpResponse, Limits, Policy};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,31 +15,37 @@ use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
 use crate::server::{Authority, Server, Then};
-use crate::{LIMITS, open_door};
+use crate::{LIMITS, unguarded_client};
 
-const SHORT: Limits = Limits { whole: Duration::from_millis(300), ..LIMITS };
+const SHORT: Limits = Limits { total: Duration::from_millis(300), ..LIMITS };
 
-/// Asks once alone and once for a scope; both ways must end alike.
-async fn ask(door: &Door, url: &str, body: Vec<u8>, limits: Limits) -> Result<Reply, Failure> {
-    let alone = door.send(Outgoing::post(url, body.clone()), limits).await;
-    let kept = door.send(Outgoing::post(url, body).reusing("a"), limits).await;
-    let told = |it: &Result<Reply, Failure>| it.as_ref().map(|it| it.status).map_err(|it| *it);
-    assert_eq!(told(&alone), told(&kept));
-    kept
+/// Sends once unpooled and once pooled; both must have the same result.
+async fn ask(
+    client: &HttpClient,
+    url: &str,
+    body: Vec<u8>,
+    limits: Limits,
+) -> Result<HttpResponse, Failure> {
+    let unpooled = client.send(HttpRequest::post(url, body.clone()), limits).await;
+    let pooled = client.send(HttpRequest::post(url, body).pooled("a"), limits).await;
+    let status =
+        |it: &Result<HttpResponse, Failure>| it.as_ref().map(|it| it.status).map_err(|it| *it);
+    assert_eq!(status(&unpooled), status(&pooled));
+    pooled
 }
 
-/// Reads some of what comes.
-async fn some(stream: &mut (impl AsyncRead + Unpin)) -> Option<()> {
+/// Reads some bytes.
+async fn read_some(stream: &mut (impl AsyncRead + Unpin)) -> Option<()> {
     stream.read(&mut [0; 100]).await.ok().map(drop)
 }
 
-async fn say(stream: &mut (impl AsyncWrite + Unpin), says: &[u8]) -> Option<()> {
-    stream.write_all(says).await.ok()?;
+async fn write(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> Option<()> {
+    stream.write_all(bytes).await.ok()?;
     stream.flush().await.ok()
 }
 
-/// A server that does this with every connection.
-async fn each<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> String
+/// Starts a server that handles every connection with `serve`, and returns its URL.
+async fn serve_each<F>(serve: impl Fn(TcpStream) -> F + Send + 'static) -> String
 where
     F: Future<Output = Option<()>> + Send + 'static,
 {
@@ -54,8 +60,8 @@ where
 }
 
 #[tokio::test]
-async fn a_flood_is_left_long_before_its_time_is_up() {
-    let door = open_door();
+async fn a_flood_ends_long_before_the_timeout() {
+    let client = unguarded_client();
     let padding = "a".repeat(1_000);
     for says in [
         "HTTP/1.1 100 Continue\r\n\r\n".to_owned(),
@@ -68,15 +74,15 @@ async fn a_flood_is_left_long_before_its_time_is_up() {
     ] {
         let server = Server::plain(says.clone(), Then::Flood).await;
         let began = Instant::now();
-        let failure = ask(&door, &server.url("/"), Vec::new(), LIMITS).await.unwrap_err();
+        let failure = ask(&client, &server.url("/"), Vec::new(), LIMITS).await.unwrap_err();
         assert_eq!(failure, Failure::Broken, "{says:?}");
-        assert!(began.elapsed() < LIMITS.whole / 2, "{says:?}");
+        assert!(began.elapsed() < LIMITS.total / 2, "{says:?}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_without_end_costs_no_more_than_its_bound() {
-    let door = open_door();
+async fn an_endless_body_is_read_only_up_to_the_limit() {
+    let client = unguarded_client();
     for head in [
         "HTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n",
@@ -84,10 +90,10 @@ async fn an_answer_without_end_costs_no_more_than_its_bound() {
     ] {
         let sent = Arc::<AtomicU64>::default();
         let count = sent.clone();
-        let url = each(move |mut stream| {
+        let url = serve_each(move |mut stream| {
             let count = count.clone();
             async move {
-                some(&mut stream).await?;
+                read_some(&mut stream).await?;
                 stream.write_all(head.as_bytes()).await.ok()?;
                 loop {
                     stream.write_all(&[b'x'; 4096]).await.ok()?;
@@ -95,16 +101,16 @@ async fn an_answer_without_end_costs_no_more_than_its_bound() {
                 }
             }
         });
-        let reply = ask(&door, &url.await, Vec::new(), LIMITS).await.unwrap();
+        let reply = ask(&client, &url.await, Vec::new(), LIMITS).await.unwrap();
         assert_eq!((reply.body.len(), reply.truncated), (LIMITS.body_max, true));
-        // Buffers of the system hold a few megabytes that nobody reads.
+        // The system's socket buffers hold a few unread megabytes.
         assert!(sent.load(SeqCst) < 2 * 16 * 1024 * 1024, "{}", sent.load(SeqCst));
     }
 }
 
 #[tokio::test]
-async fn chunks_that_say_little_at_length_are_left() {
-    let door = open_door();
+async fn chunks_with_excessive_framing_are_refused() {
+    let client = unguarded_client();
     let long = format!("1;{}\r\nx\r\n", "e".repeat(10_000));
     for (head, chunk) in [
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", long.as_str()),
@@ -112,30 +118,30 @@ async fn chunks_that_say_little_at_length_are_left() {
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Trailer: x\r\n"),
     ] {
         let chunk = chunk.to_owned();
-        let url = each(move |mut stream| {
+        let url = serve_each(move |mut stream| {
             let chunk = chunk.clone();
             async move {
-                some(&mut stream).await?;
+                read_some(&mut stream).await?;
                 stream.write_all(head.as_bytes()).await.ok()?;
                 loop {
                     stream.write_all(chunk.as_bytes()).await.ok()?;
                 }
             }
         });
-        let failure = ask(&door, &url.await, Vec::new(), LIMITS).await.unwrap_err();
+        let failure = ask(&client, &url.await, Vec::new(), LIMITS).await.unwrap_err();
         assert_eq!(failure, Failure::Broken, "{head}");
     }
 }
 
 #[tokio::test]
-async fn heads_and_bodies_that_come_a_byte_at_a_time_do_not_get_more_time() {
-    let door = open_door();
+async fn responses_sent_byte_by_byte_still_time_out() {
+    let client = unguarded_client();
     for says in [
         "HTTP/1.1 200 OK\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     ] {
-        let url = each(move |mut stream| async move {
-            some(&mut stream).await?;
+        let url = serve_each(move |mut stream| async move {
+            read_some(&mut stream).await?;
             stream.set_nodelay(true).ok()?;
             for byte in says.bytes() {
                 stream.write_all(&[byte]).await.ok()?;
@@ -143,46 +149,49 @@ async fn heads_and_bodies_that_come_a_byte_at_a_time_do_not_get_more_time() {
             }
             std::future::pending().await
         });
-        assert_eq!(ask(&door, &url.await, Vec::new(), SHORT).await.unwrap_err(), Failure::Timeout);
+        assert_eq!(
+            ask(&client, &url.await, Vec::new(), SHORT).await.unwrap_err(),
+            Failure::Timeout
+        );
     }
 }
 
 #[tokio::test]
-async fn a_server_that_closes_early_breaks_the_request_wherever_it_does() {
-    let door = open_door();
+async fn a_server_that_closes_early_breaks_the_request_at_every_position() {
+    let client = unguarded_client();
     let says = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     for stage in 0..says.len() {
-        let url = each(move |mut stream| async move {
-            some(&mut stream).await?;
+        let url = serve_each(move |mut stream| async move {
+            read_some(&mut stream).await?;
             stream.write_all(&says.as_bytes()[..stage]).await.ok()
         });
-        let failure = ask(&door, &url.await, Vec::new(), LIMITS).await.unwrap_err();
+        let failure = ask(&client, &url.await, Vec::new(), LIMITS).await.unwrap_err();
         assert_eq!(failure, Failure::Broken, "{stage}");
     }
-    // Before it has read anything, with and without a body that waits to be sent.
+    // Before it has read anything, with and without an unsent request body.
     for body in [0, 4_000_000] {
-        let url = each(|stream| async {
+        let url = serve_each(|stream| async {
             drop(stream);
             None
         });
         assert_eq!(
-            ask(&door, &url.await, vec![0; body], LIMITS).await.unwrap_err(),
+            ask(&client, &url.await, vec![0; body], LIMITS).await.unwrap_err(),
             Failure::Broken
         );
     }
 }
 
 #[tokio::test]
-async fn a_server_that_closes_within_the_handshake_is_told_as_tls() {
-    let door = open_door();
+async fn a_server_that_closes_during_the_handshake_is_a_tls_failure() {
+    let client = unguarded_client();
     for says in ["", "\x16\x03\x03\x40\x00", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
-        let url = each(move |mut stream| async move {
-            some(&mut stream).await?;
+        let url = serve_each(move |mut stream| async move {
+            read_some(&mut stream).await?;
             stream.write_all(says.as_bytes()).await.ok()
         });
         let url = url.await.replace("http:", "https:");
         assert_eq!(
-            ask(&door, &url, Vec::new(), LIMITS).await.unwrap_err(),
+            ask(&client, &url, Vec::new(), LIMITS).await.unwrap_err(),
             Failure::Tls,
             "{says:?}"
         );
@@ -190,55 +199,57 @@ async fn a_server_that_closes_within_the_handshake_is_told_as_tls() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_although_the_request_was_not_read_to_its_end() {
-    let door = open_door();
-    let url = each(|mut stream| async move {
-        some(&mut stream).await?;
+async fn a_response_counts_even_if_the_request_body_was_not_read() {
+    let client = unguarded_client();
+    let url = serve_each(|mut stream| async move {
+        read_some(&mut stream).await?;
         let says = b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!";
         stream.write_all(says).await.ok()?;
         std::future::pending().await
     });
     let url = url.await;
-    let reply = ask(&door, &url, vec![0; 16_000_000], LIMITS).await.unwrap();
+    let reply = ask(&client, &url, vec![0; 16_000_000], LIMITS).await.unwrap();
     assert_eq!((reply.status, &reply.body[..]), (413, &b"no!"[..]));
 }
 
 #[tokio::test]
-async fn a_server_that_reads_nothing_does_not_get_more_time() {
-    let door = open_door();
-    let url = each(|stream| async move {
+async fn a_server_that_reads_nothing_times_out() {
+    let client = unguarded_client();
+    let url = serve_each(|stream| async move {
         let _stream = stream;
         std::future::pending().await
     });
     let url = url.await;
-    assert_eq!(ask(&door, &url, vec![0; 16_000_000], SHORT).await.unwrap_err(), Failure::Timeout);
+    assert_eq!(ask(&client, &url, vec![0; 16_000_000], SHORT).await.unwrap_err(), Failure::Timeout);
 }
 
 #[tokio::test]
-async fn a_redirect_to_metadata_is_returned_and_the_connection_stays_where_it_was() {
+async fn a_redirect_to_a_metadata_address_is_returned_and_not_followed() {
     let says = "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/meta-data/\r\n\
                 Alt-Svc: h2=\"169.254.169.254:80\"\r\nContent-Length: 0\r\n\r\n";
     let server = Server::script(move |_, _| (says.into(), Then::Again));
     let mut server = server.await;
-    let door = open_door();
+    let client = unguarded_client();
     for _ in 0..3 {
-        let reply = door.send(Outgoing::get(server.url("/")).reusing("a"), LIMITS).await.unwrap();
-        assert_eq!((reply.status, reply.flaw()), (302, Some(Failure::Redirect)));
+        let reply =
+            client.send(HttpRequest::get(server.url("/")).pooled("a"), LIMITS).await.unwrap();
+        assert_eq!((reply.status, reply.failure()), (302, Some(Failure::Redirect)));
     }
     assert_eq!(server.connections(), [1, 1, 1]);
 }
 
 #[tokio::test]
-async fn what_a_server_says_ahead_of_the_next_request_is_no_answer_to_it() {
+async fn an_early_response_does_not_answer_the_next_request() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
     let server = Server::script(move |connection, _| match connection {
         1 => (format!("{ok}ok{ok}no").into(), Then::Again),
         _ => (format!("{ok}ok").into(), Then::Again),
     });
     let mut server = server.await;
-    let door = open_door();
+    let client = unguarded_client();
     for _ in 0..2 {
-        let reply = door.send(Outgoing::get(server.url("/")).reusing("a"), LIMITS).await.unwrap();
+        let reply =
+            client.send(HttpRequest::get(server.url("/")).pooled("a"), LIMITS).await.unwrap();
         assert_eq!(&reply.body[..], b"ok");
     }
     assert_eq!(server.connections(), [1, 2]);
@@ -260,31 +271,30 @@ const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-/// `:status: 200` and `:status: 103`, packed.
+/// `:status: 200` and `:status: 103`, HPACK-encoded.
 const STATUS_200: &[u8] = &[0x88];
 const STATUS_103: &[u8] = &[0x08, 3, b'1', b'0', b'3'];
 
-/// Somebody on this machine who offers HTTP/2 and nothing else.
-fn speaking_frames() -> (Authority, TlsAcceptor) {
+/// A TLS acceptor for 127.0.0.1 that offers only HTTP/2.
+fn http2_acceptor() -> (Authority, TlsAcceptor) {
     let authority = Authority::new();
     let mut tls = ServerConfig::clone(&authority.certify("127.0.0.1"));
     tls.alpn_protocols = vec![b"h2".to_vec()];
     (authority, TlsAcceptor::from(Arc::new(tls)))
 }
 
-/// A receiver of HTTP/2 that greets, waits for a request, says the first and then the second over
-/// and over; and what becomes of asking it.
-async fn ask_flooding(first: Vec<u8>, over_and_over: Vec<u8>) -> Result<Reply, Failure> {
-    let (authority, tls) = speaking_frames();
-    let url = each(move |stream| {
-        let (tls, first, again) = (tls.clone(), first.clone(), over_and_over.clone());
+/// Sends a request to an HTTP/2 server that answers with `first` and then repeats `repeated` without end.
+async fn ask_flooding(first: Vec<u8>, repeated: Vec<u8>) -> Result<HttpResponse, Failure> {
+    let (authority, tls) = http2_acceptor();
+    let url = serve_each(move |stream| {
+        let (tls, first, again) = (tls.clone(), first.clone(), repeated.clone());
         async move {
             let (mut from, mut to) = tokio::io::split(tls.accept(stream).await.ok()?);
-            say(&mut to, &frame(SETTINGS, 0, 0, &[])).await?;
-            some(&mut from).await?;
+            write(&mut to, &frame(SETTINGS, 0, 0, &[])).await?;
+            read_some(&mut from).await?;
             tokio::spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
             tokio::time::sleep(Duration::from_millis(50)).await;
-            say(&mut to, &first).await?;
+            write(&mut to, &first).await?;
             let again = again.repeat(64);
             while !again.is_empty() {
                 to.write_all(&again).await.ok()?;
@@ -294,17 +304,19 @@ async fn ask_flooding(first: Vec<u8>, over_and_over: Vec<u8>) -> Result<Reply, F
     });
     let url = url.await.replace("http:", "https:");
     let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
-    let door = Door::new(policy).unwrap();
-    let asking = door.send(Outgoing::post(url, "{}").reusing("a"), LIMITS);
-    tokio::time::timeout(LIMITS.whole / 2, asking).await.expect("left before its time is up")
+    let client = HttpClient::new(policy).unwrap();
+    let asking = client.send(HttpRequest::post(url, "{}").pooled("a"), LIMITS);
+    tokio::time::timeout(LIMITS.total / 2, asking)
+        .await
+        .expect("the request ends before the timeout")
 }
 
 #[tokio::test]
-async fn a_flood_of_frames_is_left_long_before_its_time_is_up() {
+async fn a_flood_of_http_2_frames_ends_long_before_the_timeout() {
     let opened = frame(HEADERS, END_HEADERS, 1, STATUS_200);
-    // One long field that is remembered, and then named again and again at a byte each.
+    // A header bomb: one long field in the HPACK table that is then referenced with one byte each.
     let packed = [&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'a'; 4_000], &[0xbe; 12_000]].concat();
-    for (what, first, over_and_over) in [
+    for (what, first, repeated) in [
         ("pings", vec![], frame(PING, 0, 0, &[0; 8])),
         ("settings", vec![], frame(SETTINGS, 0, 0, &[])),
         ("changing settings", vec![], frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0xff])),
@@ -321,20 +333,20 @@ async fn a_flood_of_frames_is_left_long_before_its_time_is_up() {
         ("data out of nowhere", frame(DATA, 0, 3, b"x"), vec![]),
         ("no HTTP/2 at all", b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![]),
     ] {
-        let failure = ask_flooding(first, over_and_over).await.unwrap_err();
+        let failure = ask_flooding(first, repeated).await.unwrap_err();
         assert_eq!(failure, Failure::Broken, "{what}");
     }
 }
 
 #[tokio::test]
-async fn who_answered_well_for_long_cannot_flood_for_longer() {
-    let (authority, tls) = speaking_frames();
+async fn many_good_responses_do_not_allow_a_longer_flood() {
+    let (authority, tls) = http2_acceptor();
     let (tell, mut left) = mpsc::unbounded_channel();
-    let url = each(move |stream| {
+    let url = serve_each(move |stream| {
         let (tls, tell) = (tls.clone(), tell.clone());
         async move {
             let (mut from, mut to) = tokio::io::split(tls.accept(stream).await.ok()?);
-            say(&mut to, &frame(SETTINGS, 0, 0, &[])).await?;
+            write(&mut to, &frame(SETTINGS, 0, 0, &[])).await?;
             from.read_exact(&mut [0; 24]).await.ok()?;
             let mut answered = 0;
             while answered < 60 {
@@ -344,7 +356,7 @@ async fn who_answered_well_for_long_cannot_flood_for_longer() {
                 from.read_exact(&mut vec![0; length]).await.ok()?;
                 if head[3] == HEADERS {
                     let stream = u32::from_be_bytes(head[5..].try_into().unwrap());
-                    say(&mut to, &frame(HEADERS, END_STREAM | END_HEADERS, stream, &[0x89]))
+                    write(&mut to, &frame(HEADERS, END_STREAM | END_HEADERS, stream, &[0x89]))
                         .await?;
                     answered += 1;
                 }
@@ -360,44 +372,44 @@ async fn who_answered_well_for_long_cannot_flood_for_longer() {
     });
     let url = url.await.replace("http:", "https:");
     let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
-    let door = Door::new(policy).unwrap();
+    let client = HttpClient::new(policy).unwrap();
     for _ in 0..60 {
-        let asked = Outgoing::get(&*url).reusing("a");
-        assert_eq!(door.send(asked, LIMITS).await.unwrap().status, 204);
+        let asked = HttpRequest::get(&*url).pooled("a");
+        assert_eq!(client.send(asked, LIMITS).await.unwrap().status, 204);
     }
-    // Buffers of the system hold a few megabytes that nobody reads.
+    // The system's socket buffers hold a few unread megabytes.
     let taken = left.recv().await.unwrap();
     assert!(taken < 16 * 1024 * 1024, "{taken}");
 }
 
 #[tokio::test]
-async fn of_a_receiver_of_frames_that_never_goes_on_nothing_is_left_behind() {
+async fn a_stalled_http_2_server_leaves_no_tasks_behind() {
     let (room_for_all, room_for_none) = ([0, 4, 0x7f, 0, 0, 0], [0, 3, 0, 0, 0, 0]);
     for settings in [room_for_all, room_for_none] {
-        let (authority, tls) = speaking_frames();
+        let (authority, tls) = http2_acceptor();
         let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
-        let url = each(move |stream| {
+        let url = serve_each(move |stream| {
             let tls = tls.clone();
             async move {
                 let mut stream = tls.accept(stream).await.ok()?;
-                say(&mut stream, &frame(SETTINGS, 0, 0, &settings)).await?;
-                say(&mut stream, &frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0])).await?;
+                write(&mut stream, &frame(SETTINGS, 0, 0, &settings)).await?;
+                write(&mut stream, &frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0])).await?;
                 std::future::pending().await
             }
         });
         let url = url.await.replace("http:", "https:");
         let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
-        let door = Door::new(policy).unwrap();
-        let ask = || Outgoing::post(&*url, vec![0; 32_000_000]).reusing("a");
-        let asked = join_all((0..3).map(|_| door.send(ask(), SHORT))).await;
+        let client = HttpClient::new(policy).unwrap();
+        let ask = || HttpRequest::post(&*url, vec![0; 32_000_000]).pooled("a");
+        let asked = join_all((0..3).map(|_| client.send(ask(), SHORT))).await;
         assert!(asked.iter().all(|it| it.as_ref().is_err_and(|it| *it == Failure::Timeout)));
-        drop(door);
-        // The one that listens, the one that never goes on, and the one that sweeps, stay.
+        drop(client);
+        // Three tasks stay: the listener, the stalled server, and the pool's sweeper.
         let gone = async {
             while tokio::runtime::Handle::current().metrics().num_alive_tasks() > before + 3 {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), gone).await.expect("no task goes on");
+        tokio::time::timeout(Duration::from_secs(60), gone).await.expect("no task is left");
     }
 }

@@ -1,4 +1,4 @@
-//! URLs and names of people who want to get in by the way out.
+//! URLs and host names of attackers who try to reach internal addresses (SSRF).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use net::Failure::{self, BadUrl, BlockedAddress, Dns, NotHttps};
-use net::{Door, Guard, Outgoing, Policy};
+use net::{Guard, HttpClient, HttpRequest, Policy};
 use rustls::ServerConfig;
 
 use crate::LIMITS;
 use crate::receiver::Receiver;
 use crate::server::Authority;
 
-/// Where the names in the table lead.
+/// The addresses of the host names below.
 fn lookup(name: &str) -> Vec<IpAddr> {
     let found: &[&str] = match name {
         "public.example" => &["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
@@ -89,7 +89,7 @@ const HOSTILE: [(&str, Failure); 119] = [
     ("https://[fd12:3456::1]/", BlockedAddress),
     ("https://[ff02::1]/", BlockedAddress),
     ("https://[2001:db8::1]/", BlockedAddress),
-    // Addresses within addresses: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP.
+    // Embedded addresses: mapped, compatible, translated, NAT64, 6to4, Teredo, ISATAP.
     ("https://[::ffff:127.0.0.1]/", BlockedAddress),
     ("https://[::ffff:7f00:1]/", BlockedAddress),
     ("https://[0:0:0:0:0:ffff:a9fe:a9fe]/", BlockedAddress),
@@ -114,7 +114,7 @@ const HOSTILE: [(&str, Failure); 119] = [
     ("https://[[::1]]/", BadUrl),
     ("https://[v1.fe80::a+en1]/", BadUrl),
     ("https://[]/", BadUrl),
-    // Names that lead inside.
+    // Names that resolve to internal addresses.
     ("https://localhost/", BlockedAddress),
     ("https://LOCALHOST/", BlockedAddress),
     ("https://localhost./", BlockedAddress),
@@ -159,30 +159,30 @@ const HOSTILE: [(&str, Failure); 119] = [
     ("https://public.example../", BadUrl),
     ("https://public.example:/", BadUrl),
     ("https://public.example:00443443/", BadUrl),
-    // Not the web, or not safely.
+    // Other schemes than https.
     ("http://public.example/", NotHttps),
     ("gopher://127.0.0.1:6379/_FLUSHALL", BadUrl),
     ("file:///etc/passwd", BadUrl),
 ];
 
 #[tokio::test]
-async fn nothing_goes_out_for_a_hostile_url() {
+async fn no_request_is_sent_to_a_hostile_url() {
     let policy = Policy { guard: Guard::Public { allow: Vec::new() }, extra_ca: None };
-    let door = Door::new(policy).unwrap().resolving(lookup);
+    let client = HttpClient::new(policy).unwrap().with_resolver(lookup);
     for (url, failure) in HOSTILE {
-        assert_eq!(door.vet(url, LIMITS.connect).await, Err(failure), "{url}");
-        for asked in [Outgoing::get(url), Outgoing::get(url).reusing("a")] {
-            assert_eq!(door.send(asked, LIMITS).await.unwrap_err(), failure, "{url}");
+        assert_eq!(client.vet(url, LIMITS.connect).await, Err(failure), "{url}");
+        for asked in [HttpRequest::get(url), HttpRequest::get(url).pooled("a")] {
+            assert_eq!(client.send(asked, LIMITS).await.unwrap_err(), failure, "{url}");
         }
     }
-    assert_eq!(door.vet("https://public.example/", LIMITS.connect).await, Ok(()));
-    assert_eq!(door.vet("https://PUBLIC.example.:8443/", LIMITS.connect).await, Ok(()));
+    assert_eq!(client.vet("https://public.example/", LIMITS.connect).await, Ok(()));
+    assert_eq!(client.vet("https://PUBLIC.example.:8443/", LIMITS.connect).await, Ok(()));
 }
 
 #[tokio::test]
-async fn a_url_longer_than_any_is_refused_before_anybody_is_asked() {
+async fn an_overlong_url_is_refused_before_any_lookup() {
     let policy = Policy { guard: Guard::Public { allow: Vec::new() }, extra_ca: None };
-    let door = Door::new(policy).unwrap().resolving(|name| panic!("asked for {name}"));
+    let client = HttpClient::new(policy).unwrap().with_resolver(|name| panic!("asked for {name}"));
     for url in [
         format!("https://public.example/{}", "a".repeat(3_000_000)),
         format!("https://{}.example/", "a".repeat(64)),
@@ -190,17 +190,17 @@ async fn a_url_longer_than_any_is_refused_before_anybody_is_asked() {
         format!("https://public.example:{}/", "4".repeat(2_000)),
         format!("https://[{}::1]/", "0:".repeat(500)),
     ] {
-        assert_eq!(door.vet(&url, LIMITS.connect).await, Err(BadUrl), "{}", &url[..40]);
+        assert_eq!(client.vet(&url, LIMITS.connect).await, Err(BadUrl), "{}", &url[..40]);
     }
 }
 
-/// Two receivers for one name and port, of which the door lets only the first out; and a name that
-/// leads to the first when it is looked up for the first time, and to the second ever after.
+/// DNS rebinding: two servers on one port, of which the client may only reach the first, and a name that resolves to the
+/// first on the first lookup and to the second afterwards.
 struct Rebinding {
     vetted: Receiver,
     inside: Receiver,
     lookups: Arc<AtomicUsize>,
-    door: Door,
+    client: HttpClient,
     url: String,
 }
 
@@ -215,29 +215,29 @@ async fn rebinding(offer: &str) -> Rebinding {
     let policy = Policy { guard, extra_ca: Some(authority.pem.into_bytes()) };
     let lookups = Arc::<AtomicUsize>::default();
     let counted = lookups.clone();
-    let door = Door::new(policy).unwrap().resolving(move |_| {
+    let client = HttpClient::new(policy).unwrap().with_resolver(move |_| {
         let first = counted.fetch_add(1, SeqCst) == 0;
         vec![if first { [127, 0, 0, 1].into() } else { [127, 0, 0, 2].into() }]
     });
     let url = format!("https://rebinding.example:{}/", vetted.port);
-    Rebinding { vetted, inside, lookups, door, url }
+    Rebinding { vetted, inside, lookups, client, url }
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_mind_is_looked_up_once_for_each_connection() {
+async fn a_rebinding_name_is_resolved_once_per_connection() {
     let mut it = rebinding("http/1.1").await;
-    it.door.send(Outgoing::get(&*it.url), LIMITS).await.unwrap();
+    it.client.send(HttpRequest::get(&*it.url), LIMITS).await.unwrap();
     assert_eq!((it.vetted.connections(), it.lookups.load(SeqCst)), (vec![1], 1));
-    let second = it.door.send(Outgoing::get(&*it.url), LIMITS).await;
+    let second = it.client.send(HttpRequest::get(&*it.url), LIMITS).await;
     assert_eq!((second.unwrap_err(), it.lookups.load(SeqCst)), (BlockedAddress, 2));
     assert_eq!((it.vetted.connections(), it.inside.connections()), (vec![], vec![]));
 }
 
 #[tokio::test]
-async fn a_kept_connection_stays_with_the_address_that_was_vetted_for_a_minute() {
+async fn a_pooled_connection_keeps_its_checked_address_for_a_minute() {
     for offer in ["http/1.1", "h2"] {
         let mut it = rebinding(offer).await;
-        let ask = || it.door.send(Outgoing::get(&*it.url).reusing("a"), LIMITS);
+        let ask = || it.client.send(HttpRequest::get(&*it.url).pooled("a"), LIMITS);
         for _ in 0..3 {
             ask().await.unwrap();
             tokio::time::pause();
@@ -254,10 +254,10 @@ async fn a_kept_connection_stays_with_the_address_that_was_vetted_for_a_minute()
 }
 
 #[tokio::test]
-async fn what_was_lost_goes_out_again_only_to_an_address_that_is_vetted_anew() {
+async fn a_retry_checks_the_address_again() {
     for offer in ["http/1.1", "h2"] {
         let mut it = rebinding(offer).await;
-        let ask = || it.door.send(Outgoing::get(&*it.url).reusing("a"), LIMITS);
+        let ask = || it.client.send(HttpRequest::get(&*it.url).pooled("a"), LIMITS);
         ask().await.unwrap();
         it.vetted.hang_up();
         assert_eq!(ask().await.unwrap_err(), BlockedAddress);

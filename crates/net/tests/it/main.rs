@@ -1,27 +1,27 @@
-//! The door, against servers that listen on a real socket and behave as badly as they can.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+//! Tests of the HTTP client against servers on real sockets, many of which misbehave on purpose.
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
-mod bounds;
 mod floods;
-mod guarding;
+mod guard;
 mod hostile;
-mod keeping;
+mod limits;
 mod messages;
+mod pooling;
 mod receiver;
 mod server;
 mod tls;
 
 use std::time::Duration;
 
-use net::{Door, Guard, Limits, Policy};
+use net::{Guard, HttpClient, Limits, Policy};
 
-/// Generous, so that a slow machine does not change what a test says.
+/// Generous, so that a slow machine does not change the result of a test.
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(20),
-    whole: Duration::from_secs(20),
+    total: Duration::from_secs(20),
     body_max: 64 * 1024,
 };
 
-fn open_door() -> Door {
-    Door::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap()
+fn unguarded_client() -> HttpClient {
+    HttpClient::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap()
 }

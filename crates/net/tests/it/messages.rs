@@ -1,22 +1,22 @@
-//! What travels, and what is shown of it.
+//! What is sent and received, and what debug output shows of it.
 
-use net::{Failure, Outgoing, Reply};
+use net::{Failure, HttpRequest, HttpResponse};
 
 use crate::server::{Server, Then};
-use crate::{LIMITS, open_door};
+use crate::{LIMITS, unguarded_client};
 
-async fn answer(says: &str) -> Result<Reply, Failure> {
+async fn answer(says: &str) -> Result<HttpResponse, Failure> {
     let server = Server::plain(says, Then::Close).await;
-    open_door().send(Outgoing::get(server.url("/")), LIMITS).await
+    unguarded_client().send(HttpRequest::get(server.url("/")), LIMITS).await
 }
 
 #[tokio::test]
-async fn a_request_arrives_as_it_was_given() {
+async fn a_request_arrives_as_it_was_built() {
     let mut server = Server::plain("HTTP/1.1 204 No Content\r\n\r\n", Then::Close).await;
-    let asked = Outgoing::post(server.url("/in?a=b%20c#d"), "{\"e\":1}")
+    let asked = HttpRequest::post(server.url("/in?a=b%20c#d"), "{\"e\":1}")
         .header("Content-Type", "application/json")
         .header("webhook-id", "evt_1");
-    let reply = open_door().send(asked, LIMITS).await.unwrap();
+    let reply = unguarded_client().send(asked, LIMITS).await.unwrap();
     assert_eq!((reply.status, reply.body.len(), reply.truncated), (204, 0, false));
     let heard = server.heard.recv().await.unwrap();
     let (head, body) = heard.split_once("\r\n\r\n").unwrap();
@@ -42,13 +42,13 @@ async fn a_request_arrives_as_it_was_given() {
 }
 
 #[tokio::test]
-async fn an_answer_comes_back_whatever_it_says() {
+async fn a_response_is_returned_with_any_status() {
     let reply =
         answer("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nwait").await;
     let reply = reply.unwrap();
     assert_eq!((reply.status, &reply.body[..]), (503, &b"wait"[..]));
     assert_eq!((reply.header("retry-after"), reply.header("x-other")), (Some("7"), None));
-    assert_eq!(reply.flaw(), None);
+    assert_eq!(reply.failure(), None);
 
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
                    3\r\none\r\n4\r\n two\r\n0\r\nX-Trailer: t\r\n\r\n";
@@ -66,13 +66,13 @@ async fn a_redirect_is_returned_and_not_followed() {
             format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
         let reply = answer(&says).await.unwrap();
         assert_eq!((reply.status, reply.header("location")), (status, Some(location.as_str())));
-        assert_eq!(reply.flaw(), Some(Failure::Redirect));
+        assert_eq!(reply.failure(), Some(Failure::Redirect));
     }
     assert!(elsewhere.heard.try_recv().is_err());
 }
 
 #[tokio::test]
-async fn half_an_answer_is_none() {
+async fn an_incomplete_response_is_a_failure() {
     for says in [
         "",
         "HTTP/1.1 200 OK\r\nContent-Le",
@@ -86,26 +86,26 @@ async fn half_an_answer_is_none() {
 }
 
 #[tokio::test]
-async fn a_header_cannot_smuggle_another() {
+async fn a_header_value_cannot_inject_another_header() {
     let mut server = Server::plain("HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
     for (name, value) in [("x-key", "a\r\nx-other: b"), ("x-key", "a\0"), ("x key", "a"), ("", "a")]
     {
-        let asked = Outgoing::get(server.url("/")).header(name, value);
-        assert_eq!(open_door().send(asked, LIMITS).await.unwrap_err(), Failure::BadHeader);
+        let asked = HttpRequest::get(server.url("/")).header(name, value);
+        assert_eq!(unguarded_client().send(asked, LIMITS).await.unwrap_err(), Failure::BadHeader);
     }
     assert!(server.heard.try_recv().is_err());
 }
 
 #[tokio::test]
-async fn nothing_secret_shows_when_a_message_is_printed() {
-    let asked = Outgoing::post("https://user-part.example:8443/SECRET?key=SECRET", "SECRET")
+async fn debug_output_contains_no_secrets() {
+    let asked = HttpRequest::post("https://user-part.example:8443/SECRET?key=SECRET", "SECRET")
         .header("authorization", "SECRET");
     let shown = format!("{asked:?}");
     assert!(!shown.contains("SECRET"), "{shown}");
     for part in ["POST", "https://user-part.example:8443", "authorization", "6"] {
         assert!(shown.contains(part), "{shown}");
     }
-    let misleading = format!("{:?}", Outgoing::get("https://user:SECRET@example.com/"));
+    let misleading = format!("{:?}", HttpRequest::get("https://user:SECRET@example.com/"));
     assert!(!misleading.contains("SECRET"), "{misleading}");
 
     let reply =
@@ -115,8 +115,8 @@ async fn nothing_secret_shows_when_a_message_is_printed() {
 }
 
 #[test]
-fn each_failure_has_its_word_and_a_sentence() {
-    for (failure, word) in [
+fn each_failure_has_its_code_and_a_sentence() {
+    for (failure, code) in [
         (Failure::Timeout, "timeout"),
         (Failure::Dns, "dns"),
         (Failure::Connect, "connect"),
@@ -129,7 +129,7 @@ fn each_failure_has_its_word_and_a_sentence() {
         (Failure::Redirect, "redirect"),
         (Failure::BodyTooLarge, "body_too_large"),
     ] {
-        assert_eq!(failure.word(), word);
+        assert_eq!(failure.code(), code);
         assert!(failure.to_string().contains(' '));
     }
 }

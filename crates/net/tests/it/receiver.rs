@@ -1,4 +1,4 @@
-//! A receiver as people run them: it keeps connections open, and takes HTTP/2 where it offers that.
+//! A well-behaved HTTP server, with keep-alive and HTTP/2.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use net::{Door, Guard, Policy};
+use net::{Guard, HttpClient, Policy};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -20,10 +20,10 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::server::Authority;
 
-/// What is asked beyond this before it was told is refused.
+/// The limit of concurrent HTTP/2 streams. Streams opened beyond it before the client knew the limit are refused.
 pub(crate) const AT_ONCE: u32 = 8;
 
-/// A request as it came in.
+/// A received request.
 pub(crate) struct Seen {
     /// Connections are counted from 1.
     pub(crate) connection: usize,
@@ -33,8 +33,8 @@ pub(crate) struct Seen {
     pub(crate) body: Bytes,
 }
 
-/// Answers `/` at once, `/slow` after a moment, `/never` never, `/large` with nearly as much as is
-/// let in, `/long` with more, `/head` with a long head, and `/last` with a farewell.
+/// Answers `/` at once, `/slow` after a moment, `/never` never, `/large` with nearly as much as the limit allows, `/long`
+/// with more, `/head` with long headers, and `/last` with `connection: close`.
 pub(crate) struct Receiver {
     pub(crate) port: u16,
     scheme: &'static str,
@@ -48,15 +48,15 @@ impl Receiver {
         Receiver::start("127.0.0.1:0", None).await
     }
 
-    /// With a certificate for 127.0.0.1, and a door that believes it.
-    pub(crate) async fn secure(offers: &[&str]) -> (Receiver, Door) {
+    /// With a certificate for 127.0.0.1, and a client that trusts it.
+    pub(crate) async fn secure(offers: &[&str]) -> (Receiver, HttpClient) {
         let authority = Authority::new();
         let mut tls = ServerConfig::clone(&authority.certify("127.0.0.1"));
         tls.alpn_protocols = offers.iter().map(|it| it.as_bytes().to_vec()).collect();
         let receiver = Receiver::start("127.0.0.1:0", Some(Arc::new(tls))).await;
         let guard = Guard::Public { allow: vec!["127.0.0.1".parse().unwrap()] };
         let extra_ca = Some(authority.pem.into_bytes());
-        (receiver, Door::new(Policy { guard, extra_ca }).unwrap())
+        (receiver, HttpClient::new(Policy { guard, extra_ca }).unwrap())
     }
 
     pub(crate) async fn start(address: &str, tls: Option<Arc<ServerConfig>>) -> Receiver {
@@ -98,12 +98,12 @@ impl Receiver {
         format!("{}://127.0.0.1:{}{path}", self.scheme, self.port)
     }
 
-    /// On which connection each request came, so far.
+    /// The connection number of each request received so far.
     pub(crate) fn connections(&mut self) -> Vec<usize> {
         std::iter::from_fn(|| self.seen.try_recv().ok()).map(|it| it.connection).collect()
     }
 
-    /// Leaves every connection without a word.
+    /// Closes every connection.
     pub(crate) fn hang_up(&self) {
         self.hang_up.send_replace(());
     }
@@ -116,7 +116,7 @@ impl Receiver {
     }
 }
 
-/// Serves one connection, of this number.
+/// Serves one connection; `connection` is its number.
 pub(crate) async fn serve<S>(stream: S, connection: usize, tell: mpsc::UnboundedSender<Seen>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

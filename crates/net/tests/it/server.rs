@@ -1,4 +1,4 @@
-//! A server that reads a request, says what it was told to, and then does it.
+//! A scripted server: it reads a request, writes given bytes, and then closes, stalls or goes on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
-/// What comes after the words.
+/// What the server does after its response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Close,
-    /// Says nothing more, and keeps the connection.
+    /// Sends nothing more and keeps the connection open.
     Hold,
-    /// Goes on for ever, a little at a time.
+    /// Sends a small chunk every 10 ms, forever.
     Drip,
-    /// Says its words over and over, as fast as they are taken.
+    /// Repeats its response as fast as the client reads.
     Flood,
     /// Reads the next request.
     Again,
@@ -27,12 +27,12 @@ pub(crate) enum Then {
 
 pub(crate) struct Server {
     pub(crate) port: u16,
-    /// What came in, as it was written.
+    /// The received requests, as raw text.
     pub(crate) heard: mpsc::UnboundedReceiver<String>,
     used: mpsc::UnboundedReceiver<usize>,
 }
 
-/// What to say on which connection to which request, both counted from 1.
+/// The response to each request, by the numbers of its connection and request, both counted from 1.
 type Script = dyn Fn(usize, usize) -> (Vec<u8>, Then) + Send + Sync;
 
 impl Server {
@@ -79,7 +79,7 @@ impl Server {
         Server { port, heard, used }
     }
 
-    /// On which connection each request came, so far.
+    /// The connection number of each request received so far.
     pub(crate) fn connections(&mut self) -> Vec<usize> {
         std::iter::from_fn(|| self.used.try_recv().ok()).collect()
     }
@@ -89,7 +89,7 @@ impl Server {
     }
 }
 
-/// Ends with none when the other side does not want to go on.
+/// None if the client closes the connection.
 async fn converse(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     says: impl Fn(usize) -> (Vec<u8>, Then),
@@ -130,7 +130,7 @@ fn is_whole(heard: &[u8]) -> bool {
     body.len() >= length.map_or(0, |it| it.parse().unwrap())
 }
 
-/// Somebody who certifies, and whom only those believe that were told to.
+/// A certificate authority that no client trusts by default.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pub(crate) pem: String,
@@ -145,7 +145,7 @@ impl Authority {
         Authority { issuer: Issuer::new(params, key), pem }
     }
 
-    /// For a server of this name, or of this address.
+    /// A TLS configuration for a server of this name or address.
     pub(crate) fn certify(&self, name: &str) -> Arc<ServerConfig> {
         self.certify_until(name, 4096)
     }

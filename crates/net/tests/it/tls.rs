@@ -1,8 +1,8 @@
-//! Whom the door believes.
+//! Which certificates the client trusts.
 
 use std::sync::Arc;
 
-use net::{Door, Failure, Guard, Outgoing, Policy, Reply, SetupError};
+use net::{Failure, Guard, HttpClient, HttpRequest, HttpResponse, Policy, SetupError};
 use rustls::ServerConfig;
 
 use crate::LIMITS;
@@ -10,35 +10,43 @@ use crate::server::{Authority, Server};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-fn trusting(pem: Option<&str>) -> Result<Door, SetupError> {
-    Door::new(Policy { guard: Guard::Any, extra_ca: pem.map(|it| it.as_bytes().to_vec()) })
+fn trusting(pem: Option<&str>) -> Result<HttpClient, SetupError> {
+    HttpClient::new(Policy { guard: Guard::Any, extra_ca: pem.map(|it| it.as_bytes().to_vec()) })
 }
 
-async fn ask(door: Door, tls: Arc<ServerConfig>, host: &str) -> Result<Reply, Failure> {
+async fn ask(
+    client: HttpClient,
+    tls: Arc<ServerConfig>,
+    host: &str,
+) -> Result<HttpResponse, Failure> {
     let mut server = Server::secure(tls, OK).await;
     let url = format!("https://{host}:{}/", server.port);
-    let reply = door.send(Outgoing::get(url).header("x-key", "secret"), LIMITS).await;
-    assert_eq!(reply.is_ok(), server.heard.try_recv().is_ok(), "nothing is said to a stranger");
+    let reply = client.send(HttpRequest::get(url).header("x-key", "secret"), LIMITS).await;
+    assert_eq!(
+        reply.is_ok(),
+        server.heard.try_recv().is_ok(),
+        "nothing is sent to an untrusted server"
+    );
     reply
 }
 
 #[tokio::test]
-async fn an_authority_that_was_handed_in_is_believed_for_names_and_addresses() {
+async fn an_extra_authority_is_trusted_for_names_and_addresses() {
     let authority = Authority::new();
     for host in ["localhost", "127.0.0.1"] {
-        let door = trusting(Some(&authority.pem)).unwrap();
-        let reply = ask(door, authority.certify(host), host).await.unwrap();
+        let client = trusting(Some(&authority.pem)).unwrap();
+        let reply = ask(client, authority.certify(host), host).await.unwrap();
         assert_eq!((reply.status, &reply.body[..]), (200, &b"ok"[..]));
     }
 }
 
 #[tokio::test]
-async fn several_authorities_may_stand_in_one_file() {
+async fn one_file_may_contain_several_authorities() {
     let (one, other) = (Authority::new(), Authority::new());
     let both = format!("{}\n# another\n{}", one.pem, other.pem);
     for authority in [one, other] {
-        let door = trusting(Some(&both)).unwrap();
-        assert!(ask(door, authority.certify("localhost"), "localhost").await.is_ok());
+        let client = trusting(Some(&both)).unwrap();
+        assert!(ask(client, authority.certify("localhost"), "localhost").await.is_ok());
     }
 }
 
@@ -51,32 +59,32 @@ async fn a_certificate_for_another_name_is_refused() {
         ("127.0.0.1", "localhost"),
         ("*.localhost", "localhost"),
     ] {
-        let door = trusting(Some(&authority.pem)).unwrap();
-        let reply = ask(door, authority.certify(certified), host).await;
+        let client = trusting(Some(&authority.pem)).unwrap();
+        let reply = ask(client, authority.certify(certified), host).await;
         assert_eq!(reply.unwrap_err(), Failure::Tls, "{certified} for {host}");
     }
 }
 
 #[tokio::test]
-async fn a_certificate_that_has_run_out_is_refused() {
+async fn an_expired_certificate_is_refused() {
     let authority = Authority::new();
-    let door = trusting(Some(&authority.pem)).unwrap();
-    let reply = ask(door, authority.certify_until("localhost", 2020), "localhost").await;
+    let client = trusting(Some(&authority.pem)).unwrap();
+    let reply = ask(client, authority.certify_until("localhost", 2020), "localhost").await;
     assert_eq!(reply.unwrap_err(), Failure::Tls);
 }
 
 #[tokio::test]
-async fn an_authority_that_nobody_handed_in_is_refused() {
+async fn an_unknown_authority_is_refused() {
     let authority = Authority::new();
     let unknown = ask(trusting(None).unwrap(), authority.certify("localhost"), "localhost").await;
     assert_eq!(unknown.unwrap_err(), Failure::Tls);
-    let door = trusting(Some(&Authority::new().pem)).unwrap();
-    let other = ask(door, authority.certify("localhost"), "localhost").await;
+    let client = trusting(Some(&Authority::new().pem)).unwrap();
+    let other = ask(client, authority.certify("localhost"), "localhost").await;
     assert_eq!(other.unwrap_err(), Failure::Tls);
 }
 
 #[test]
-fn a_file_without_certificates_is_told_at_once() {
+fn a_file_without_certificates_is_an_error_at_setup() {
     for pem in
         ["", "not a certificate", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----"]
     {

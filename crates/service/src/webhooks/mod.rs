@@ -58,18 +58,18 @@ const VET: Duration = Duration::from_secs(5);
 /// What every process needs to send.
 pub(crate) struct Webhooks {
     /// None where this machine trusts nobody's certificates, so that nothing can be sent.
-    pub(crate) door: Option<net::Door>,
+    pub(crate) client: Option<net::HttpClient>,
     cipher: SecretCipher,
     limiter: limiter::DeliveryLimiter,
 }
 
 impl Webhooks {
     pub(crate) fn new(
-        door: Option<net::Door>,
+        client: Option<net::HttpClient>,
         key: &crate::platform::installation::Key,
     ) -> Webhooks {
         Webhooks {
-            door,
+            client,
             cipher: SecretCipher::new(key),
             limiter: limiter::DeliveryLimiter::default(),
         }
@@ -181,11 +181,11 @@ pub async fn check_url(app: &App, url: &str) -> Result<()> {
         let message = format!("url must have at most {URL_LENGTH_MAX} characters");
         return Err(Error::invalid("url", message));
     }
-    let Some(door) = &app.webhooks.door else {
+    let Some(client) = &app.webhooks.client else {
         let message = "this server trusts no certificate authority, so that nothing can be sent";
         return Err(Error::Conflict { code: Code::Conflict, message: message.to_owned() });
     };
-    match door.vet(url, VET).await {
+    match client.vet(url, VET).await {
         // A name that does not answer now may do so later; each attempt asks again.
         Ok(()) | Err(net::Failure::Dns | net::Failure::Timeout) => Ok(()),
         Err(failure) => {

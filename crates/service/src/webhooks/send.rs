@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use net::{Failure, Limits, Outgoing};
+use net::{Failure, HttpRequest, Limits};
 
 use super::claim::Delivery;
 use super::settle::Outcome;
@@ -11,7 +11,7 @@ use crate::App;
 
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
-    whole: Duration::from_secs(15),
+    total: Duration::from_secs(15),
     body_max: 64 * 1_024,
 };
 /// Bytes of a receiver's answer that are kept and shown to the owner of the endpoint.
@@ -22,15 +22,15 @@ pub(super) async fn send(app: &App, delivery: Delivery) -> Outcome {
     let at = app.clock.now();
     let id = delivery.event.to_string();
     let signature = sign(&delivery.to.secrets, &id, at, &delivery.body);
-    let request = Outgoing::post(delivery.to.url.clone(), delivery.body.clone())
+    let request = HttpRequest::post(delivery.to.url.clone(), delivery.body.clone())
         .header("content-type", "application/json")
         .header("webhook-id", id)
         .header("webhook-timestamp", at.as_second().to_string())
         .header("webhook-signature", signature)
         // Endpoints of different people never share a connection.
-        .reusing(delivery.to.id.to_string());
-    let reply = match &app.webhooks.door {
-        Some(door) => door.send(request, LIMITS).await,
+        .pooled(delivery.to.id.to_string());
+    let reply = match &app.webhooks.client {
+        Some(client) => client.send(request, LIMITS).await,
         None => Err(Failure::Tls),
     };
     let duration_ms = (app.clock.now().as_microsecond() - at.as_microsecond()).max(0) / 1_000;
@@ -41,10 +41,10 @@ pub(super) async fn send(app: &App, delivery: Delivery) -> Outcome {
             outcome.code = Some(i64::from(reply.status));
             outcome.body = Some(shorten(&reply.body));
             outcome.retry_after = reply.header("retry-after").map(str::to_owned);
-            outcome.error = reply.flaw().filter(|_| !is_success).map(Failure::word);
+            outcome.error = reply.failure().filter(|_| !is_success).map(Failure::code);
             outcome.is_success = is_success;
         }
-        Err(failure) => outcome.error = Some(failure.word()),
+        Err(failure) => outcome.error = Some(failure.code()),
     }
     outcome
 }

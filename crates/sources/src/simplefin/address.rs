@@ -146,7 +146,7 @@ fn host_of(url: &str) -> &str {
     after.split(['/', '?']).next().unwrap_or_default()
 }
 
-/// A URL taken apart as far as secrets and origins go. What a host may be called is the door's to judge.
+/// A URL taken apart as far as secrets and origins go. What a host may be called is the client's to judge.
 pub(super) struct Parts<'a> {
     scheme: &'static str,
     user_info: Option<&'a str>,

@@ -14,7 +14,7 @@ mod trouble;
 use std::time::Duration;
 
 use base::{Currency, Date, Money, Timestamp, date_from_days, days_from_date};
-use net::Door;
+use net::HttpClient;
 
 pub use address::{AccessUrl, BadAddress, SetupToken};
 pub use drafts::{Choice, Owed, drafts};
@@ -115,9 +115,9 @@ pub struct Unsupported {
 }
 
 /// Trades the token for an access URL. That works once: what comes back must be kept at once.
-pub async fn claim(door: &Door, token: &SetupToken) -> Result<AccessUrl, Trouble> {
+pub async fn claim(client: &HttpClient, token: &SetupToken) -> Result<AccessUrl, Trouble> {
     let trip = Trip { within: CLAIM_WITHIN, body_max: CLAIM_BYTES };
-    let reply = trip.post(door, token.claim_url()).await?;
+    let reply = trip.post(client, token.claim_url()).await?;
     let body = std::str::from_utf8(&reply.body).unwrap_or_default();
     // The status is not asked first: servers have said "Forbidden" with 200.
     match AccessUrl::parse(body) {
@@ -128,19 +128,23 @@ pub async fn claim(door: &Door, token: &SetupToken) -> Result<AccessUrl, Trouble
 }
 
 /// Asks for accounts and what happened on them.
-pub async fn fetch(door: &Door, access: &AccessUrl, query: &Query) -> Result<AccountSet, Trouble> {
-    fetch_within(door, access, query, FETCH_WITHIN).await
+pub async fn fetch(
+    client: &HttpClient,
+    access: &AccessUrl,
+    query: &Query,
+) -> Result<AccountSet, Trouble> {
+    fetch_within(client, access, query, FETCH_WITHIN).await
 }
 
 /// Like `fetch`, for those who cannot wait as long.
 pub async fn fetch_within(
-    door: &Door,
+    client: &HttpClient,
     access: &AccessUrl,
     query: &Query,
     within: Duration,
 ) -> Result<AccountSet, Trouble> {
     let trip = Trip { within, body_max: FETCH_BYTES };
-    let reply = trip.get(door, query.url(access), access.authorization()).await?;
+    let reply = trip.get(client, query.url(access), access.authorization()).await?;
     if reply.status != 200 {
         return Err(Trouble::of_fetch(&reply, access));
     }
@@ -151,7 +155,7 @@ pub async fn fetch_within(
     Ok(set)
 }
 
-/// What the door takes at most, and a little air.
+/// What the client takes at most, and a little air.
 const LONGEST_URL: usize = 1_900;
 
 impl Query {

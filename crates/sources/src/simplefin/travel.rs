@@ -1,9 +1,9 @@
-//! One request and where its answer leads: at most five steps further, each of them looked at by the door's guard, and
+//! One request and where its answer leads: at most five steps further, each of them looked at by the client's guard, and
 //! the password shown to nobody but the origin that it belongs to.
 
 use std::time::Duration;
 
-use net::{Door, Failure, Limits, Outgoing, Reply};
+use net::{Failure, HttpClient, HttpRequest, HttpResponse, Limits};
 
 use super::Trouble;
 use super::address::Parts;
@@ -19,50 +19,54 @@ pub(super) struct Trip {
 }
 
 impl Trip {
-    pub(super) async fn post(self, door: &Door, url: &str) -> Result<Reply, Trouble> {
-        self.go(door, url.to_owned(), None, true).await
+    pub(super) async fn post(
+        self,
+        client: &HttpClient,
+        url: &str,
+    ) -> Result<HttpResponse, Trouble> {
+        self.go(client, url.to_owned(), None, true).await
     }
 
     pub(super) async fn get(
         self,
-        door: &Door,
+        client: &HttpClient,
         url: String,
         authorization: String,
-    ) -> Result<Reply, Trouble> {
-        self.go(door, url, Some(authorization), false).await
+    ) -> Result<HttpResponse, Trouble> {
+        self.go(client, url, Some(authorization), false).await
     }
 
     async fn go(
         self,
-        door: &Door,
+        client: &HttpClient,
         url: String,
         authorization: Option<String>,
         posts: bool,
-    ) -> Result<Reply, Trouble> {
-        let steps = self.steps(door, url, authorization, posts);
+    ) -> Result<HttpResponse, Trouble> {
+        let steps = self.steps(client, url, authorization, posts);
         let ended = tokio::time::timeout(self.within, steps).await;
         ended.unwrap_or(Err(Trouble::Unreachable(Failure::Timeout)))
     }
 
     async fn steps(
         self,
-        door: &Door,
+        client: &HttpClient,
         mut url: String,
         mut authorization: Option<String>,
         mut posts: bool,
-    ) -> Result<Reply, Trouble> {
-        let limits = Limits { connect: CONNECT, whole: self.within, body_max: self.body_max };
+    ) -> Result<HttpResponse, Trouble> {
+        let limits = Limits { connect: CONNECT, total: self.within, body_max: self.body_max };
         for _ in 0..=MOST_REDIRECTS {
             let mut asked = match posts {
-                true => Outgoing::post(url.as_str(), "").header("content-length", "0"),
-                false => Outgoing::get(url.as_str()),
+                true => HttpRequest::post(url.as_str(), "").header("content-length", "0"),
+                false => HttpRequest::get(url.as_str()),
             };
             if let Some(authorization) = &authorization {
                 asked = asked
                     .header("accept", "application/json")
                     .header("authorization", authorization.as_str());
             }
-            let reply = door.send(asked, limits).await.map_err(Trouble::of_failure)?;
+            let reply = client.send(asked, limits).await.map_err(Trouble::of_failure)?;
             let further = match reply.status {
                 301 | 302 | 303 | 307 | 308 => reply.header("location"),
                 _ if reply.truncated => return Err(Trouble::TooLarge),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use net::{Failure, Reply};
+use net::{Failure, HttpResponse};
 
 use super::AccessUrl;
 use super::notice::{cleaned, is_about_requests};
@@ -17,7 +17,7 @@ pub enum Trouble {
     PaymentRequired,
     RateLimited,
     Unreachable(Failure),
-    /// The address is one that the door does not let out to.
+    /// The address is one that the client does not let out to.
     Forbidden(Failure),
     /// The server has trouble of its own.
     ServerError(u16),
@@ -52,7 +52,7 @@ impl Trouble {
     }
 
     /// Of a claim that brought no access URL.
-    pub(super) fn of_claim(reply: &Reply) -> Trouble {
+    pub(super) fn of_claim(reply: &HttpResponse) -> Trouble {
         let said = String::from_utf8_lossy(&reply.body);
         match reply.status {
             403 => Trouble::Claimed,
@@ -62,7 +62,7 @@ impl Trouble {
         }
     }
 
-    pub(super) fn of_fetch(reply: &Reply, access: &AccessUrl) -> Trouble {
+    pub(super) fn of_fetch(reply: &HttpResponse, access: &AccessUrl) -> Trouble {
         let said = cleaned(&access.redact(&String::from_utf8_lossy(&reply.body)));
         match reply.status {
             401 | 403 if is_about_requests(&said) => Trouble::RateLimited,

@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use net::{Door, Guard, Policy};
+use net::{Guard, HttpClient, Policy};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
@@ -158,11 +158,11 @@ impl SimpleFin {
         server
     }
 
-    /// A door that is as careful as that of the program, and may come here.
-    pub fn door() -> Door {
+    /// A client that is as careful as that of the program, and may come here.
+    pub fn http_client() -> HttpClient {
         let allow = vec!["127.0.0.0/8".parse().unwrap(), "::1".parse().unwrap()];
         let guard = Guard::Public { allow };
-        Door::new(Policy { guard, extra_ca: Some(receiver::authority()) }).unwrap()
+        HttpClient::new(Policy { guard, extra_ca: Some(receiver::authority()) }).unwrap()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -64,7 +64,7 @@ fn every_request_leaves_through_net() {
     let is_outside = |path: &str| is_in(path, &["crates/net/", "crates/testkit/"]);
     let is_ours = |path: &str| path.starts_with("crates/") && path.contains("/src/");
     let found = breaches(|path| is_ours(path) && !is_outside(path), goes_out);
-    hold("Send it through `net::Door`, which bounds it and vets the address.", &found);
+    hold("Send it through `net::HttpClient`, which bounds it and vets the address.", &found);
 }
 
 fn goes_out(line: &str) -> bool {
@@ -242,7 +242,7 @@ fn words_are_found_in_code_and_only_as_whole_words() {
     assert!(speaks_http("use axum::Router;") && speaks_http("fn f(it: http::Uri)"));
     assert!(!speaks_http("let hyperbole = \"\";") && !speaks_http("fn https()"));
     assert!(goes_out("let it = TcpStream::connect(host);") && goes_out("use hyper::client::conn;"));
-    assert!(!goes_out("door.send(Outgoing::get(url), LIMITS)"));
+    assert!(!goes_out("client.send(HttpRequest::get(url), LIMITS)"));
     assert!(reads_clock("let now = jiff::Timestamp::now();") && !reads_clock("clock.now()"));
     for reading in ["std::env::var_os(\"A\")", "env::vars()", "use std::env::{self, var};"] {
         assert!(reads_environment(reading), "{reading}");

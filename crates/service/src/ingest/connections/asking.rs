@@ -83,7 +83,7 @@ pub(super) async fn take_turn(
     id: ConnectionId,
     cause: Cause,
 ) -> Result<Result<Turn, Refusal>> {
-    app.banks.door()?;
+    app.banks.client()?;
     let (now, today) = (app.clock.now(), app.clock.today());
     let (until, most) = (later(now, LEASE_SECONDS), cause.most());
     let taken = app.db.write(move |tx| {
@@ -123,7 +123,7 @@ pub(super) async fn take_turn(
 pub(super) async fn ask(app: &App, turn: &Turn, query: &Query) -> Result<AccountSet> {
     let failing = match &turn.access {
         None => Failing::unreadable(),
-        Some(access) => match simplefin::fetch(app.banks.door()?, access, query).await {
+        Some(access) => match simplefin::fetch(app.banks.client()?, access, query).await {
             Ok(set) => return Ok(set),
             Err(trouble) => Failing::of(&trouble),
         },

@@ -91,11 +91,11 @@ impl Claimed {
         id: ConnectionId,
         token: &SetupToken,
     ) -> Result<Claimed> {
-        let door = app.banks.door()?;
+        let client = app.banks.client()?;
         let user = caller.user;
         // A token is spent by being claimed, so whether something can be kept is seen first.
         app.db.write(move |tx| lock(tx, user)).await?;
-        let access = simplefin::claim(door, token).await.map_err(|trouble| match trouble {
+        let access = simplefin::claim(client, token).await.map_err(|trouble| match trouble {
             Trouble::Claimed | Trouble::Forbidden(_) => {
                 Error::invalid("setup_token", trouble.to_string())
             }

@@ -42,17 +42,17 @@ const REQUESTS_FOR_HISTORY: i64 = 14;
 /// What every process needs to ask.
 pub(crate) struct Banks {
     /// None where this machine trusts nobody's certificates, so that nobody can be asked.
-    door: Option<net::Door>,
+    client: Option<net::HttpClient>,
     vault: Vault,
 }
 
 impl Banks {
-    pub(crate) fn new(door: Option<net::Door>, key: &Key) -> Banks {
-        Banks { door, vault: Vault::new(key) }
+    pub(crate) fn new(client: Option<net::HttpClient>, key: &Key) -> Banks {
+        Banks { client, vault: Vault::new(key) }
     }
 
-    fn door(&self) -> Result<&net::Door> {
-        self.door.as_ref().ok_or_else(|| {
+    fn client(&self) -> Result<&net::HttpClient> {
+        self.client.as_ref().ok_or_else(|| {
             conflict(
                 "This machine trusts no certificate authorities, so nobody can be asked safely. \
                  Install the package ca-certificates and start the server again.",

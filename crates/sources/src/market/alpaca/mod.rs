@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base::{Date, Timestamp, date_from_days, days_from_date};
-use net::{Door, Limits, Outgoing, Reply};
+use net::{HttpClient, HttpRequest, HttpResponse, Limits};
 use serde::de::DeserializeOwned;
 
 use self::shapes::{ActionPage, Snapshots};
@@ -18,7 +18,7 @@ use super::{Answer, CorporateAction, Quote, QuoteProvider, Trouble};
 /// A hundred snapshots are some 70 KB, a thousand actions some 300 KB.
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
-    whole: Duration::from_secs(10),
+    total: Duration::from_secs(10),
     body_max: 2 * 1024 * 1024,
 };
 
@@ -36,7 +36,7 @@ const HANDLED_BEFORE_DAYS: i64 = 7;
 const HANDLED_AFTER_DAYS: i64 = 120;
 
 pub struct Alpaca {
-    door: Door,
+    client: HttpClient,
     base_url: String,
     key_id: String,
     secret: String,
@@ -47,9 +47,9 @@ pub struct Alpaca {
 
 impl Alpaca {
     /// `base_url` is that of the data, such as `https://data.alpaca.markets`.
-    pub fn new(door: Door, base_url: &str, key_id: String, secret: String) -> Alpaca {
+    pub fn new(client: HttpClient, base_url: &str, key_id: String, secret: String) -> Alpaca {
         let base_url = base_url.trim_end_matches('/').to_owned();
-        Alpaca { door, base_url, key_id, secret, no_symbols: Mutex::default() }
+        Alpaca { client, base_url, key_id, secret, no_symbols: Mutex::default() }
     }
 
     /// Those that can be asked for, each once.
@@ -147,7 +147,7 @@ impl Alpaca {
         Ok(None)
     }
 
-    async fn get(&self, path: &str, patience: &mut Patience) -> Result<Reply, Refusal> {
+    async fn get(&self, path: &str, patience: &mut Patience) -> Result<HttpResponse, Refusal> {
         let mut tries = 1;
         loop {
             let refusal = match self.get_once(path).await {
@@ -164,13 +164,13 @@ impl Alpaca {
         }
     }
 
-    async fn get_once(&self, path: &str) -> Result<Reply, Refusal> {
-        let asked = Outgoing::get(format!("{}{path}", self.base_url))
+    async fn get_once(&self, path: &str) -> Result<HttpResponse, Refusal> {
+        let asked = HttpRequest::get(format!("{}{path}", self.base_url))
             .header("accept", "application/json")
             .header("apca-api-key-id", &self.key_id)
             .header("apca-api-secret-key", &self.secret);
-        let reply = self.door.send(asked, LIMITS).await.map_err(Refusal::NoAnswer)?;
-        match (reply.flaw(), reply.status) {
+        let reply = self.client.send(asked, LIMITS).await.map_err(Refusal::NoAnswer)?;
+        match (reply.failure(), reply.status) {
             (Some(flaw), _) => Err(Refusal::NoAnswer(flaw)),
             (None, 200) => Ok(reply),
             (None, _) => Err(Refusal::read(&reply, [&self.key_id, &self.secret])),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use net::{Failure, Reply};
+use net::{Failure, HttpResponse};
 
 use crate::market::Trouble;
 
@@ -27,7 +27,7 @@ struct ErrorBody {
 }
 
 impl Refusal {
-    pub(super) fn read(reply: &Reply, secrets: [&str; 2]) -> Refusal {
+    pub(super) fn read(reply: &HttpResponse, secrets: [&str; 2]) -> Refusal {
         let said = serde_json::from_slice(&reply.body).map(|it: ErrorBody| it.message);
         let mut said = said.unwrap_or_default().replace(char::is_control, " ");
         for secret in secrets.iter().filter(|it| !it.is_empty()) {
@@ -116,7 +116,7 @@ fn opens(opens_in: Option<&Duration>) -> String {
 }
 
 /// Both moments are Alpaca's, so it does not matter whether our clock is right.
-fn opens_in(reply: &Reply) -> Option<Duration> {
+fn opens_in(reply: &HttpResponse) -> Option<Duration> {
     let reset: i64 = reply.header("x-ratelimit-reset")?.parse().ok()?;
     let now = jiff::fmt::rfc2822::parse(reply.header("date")?).ok()?.timestamp().as_second();
     Some(Duration::from_secs(u64::try_from(reset.checked_sub(now)?).unwrap_or(0)))

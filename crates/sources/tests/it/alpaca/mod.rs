@@ -4,18 +4,18 @@ mod actions;
 mod quotes;
 mod troubles;
 
-use net::{Door, Guard, Policy};
+use net::{Guard, HttpClient, Policy};
 use sources::market;
 use testkit::alpaca::Alpaca;
 
-fn door() -> Door {
-    Door::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap()
+fn http_client() -> HttpClient {
+    HttpClient::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap()
 }
 
 /// A provider that asks this stand-in with the right key.
 fn provider(alpaca: &Alpaca) -> market::Alpaca {
     let (key_id, secret) = (Alpaca::KEY_ID.to_owned(), Alpaca::SECRET.to_owned());
-    market::Alpaca::new(door(), alpaca.url(), key_id, secret)
+    market::Alpaca::new(http_client(), alpaca.url(), key_id, secret)
 }
 
 fn symbols(text: &str) -> Vec<String> {

@@ -4,7 +4,7 @@ use sources::market::{self, Quote, QuoteProvider as _, Trouble};
 use testkit::alpaca::{Alpaca, Mishap};
 use testkit::at;
 
-use super::{door, provider, symbols};
+use super::{http_client, provider, symbols};
 
 const SNAPSHOT: &str = r#"{"latestTrade": {"t": "2026-11-16T13:59:58Z", "p": 5}}"#;
 
@@ -57,13 +57,14 @@ async fn a_wrong_key_is_told_without_being_shown() {
         [(Alpaca::KEY_ID, "SECRETWRONG"), ("SECRETWRONG", Alpaca::SECRET), ("SECRETWRONG", "")]
     {
         let provider =
-            market::Alpaca::new(door(), alpaca.url(), key_id.to_owned(), secret.to_owned());
+            market::Alpaca::new(http_client(), alpaca.url(), key_id.to_owned(), secret.to_owned());
         let Trouble(sentence) = ask(&provider).await.unwrap_err();
         assert!(sentence.contains("Check the key id and the secret"), "{sentence}");
         assert!(!sentence.contains("SECRETWRONG") && !sentence.contains(Alpaca::KEY_ID));
     }
     // A key with a line break, as files have them, cannot be sent at all.
-    let broken = market::Alpaca::new(door(), alpaca.url(), "SECRET\n".to_owned(), String::new());
+    let broken =
+        market::Alpaca::new(http_client(), alpaca.url(), "SECRET\n".to_owned(), String::new());
     let Trouble(sentence) = ask(&broken).await.unwrap_err();
     assert!(sentence.contains("a line break") && !sentence.contains("SECRET"), "{sentence}");
 }
@@ -121,13 +122,13 @@ async fn an_answer_that_is_none_is_told() {
     assert!(moved.contains("redirects are not followed"), "{moved}");
     let huge = format!("{{\"AAPL\":null,\"x\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
     let huge = after(vec![Mishap::Says(200, huge)]).await.0.unwrap_err();
-    assert!(huge.contains("larger than is let in"), "{huge}");
+    assert!(huge.contains("response is too large"), "{huge}");
 }
 
 #[tokio::test]
 async fn where_nobody_listens_the_address_is_to_be_checked() {
     for address in ["http://127.0.0.1:1", "data.alpaca.markets", "https://a:b@example.com"] {
-        let provider = market::Alpaca::new(door(), address, String::new(), String::new());
+        let provider = market::Alpaca::new(http_client(), address, String::new(), String::new());
         let Trouble(sentence) = ask(&provider).await.unwrap_err();
         assert!(sentence.contains("address of Alpaca in the configuration"), "{sentence}");
         assert!(!sentence.contains("a:b"), "{sentence}");
@@ -139,6 +140,7 @@ async fn a_slash_at_the_end_of_the_address_does_no_harm() {
     let alpaca = Alpaca::start().await;
     alpaca.snapshot("AAPL", SNAPSHOT);
     let (key_id, secret) = (Alpaca::KEY_ID.to_owned(), Alpaca::SECRET.to_owned());
-    let provider = market::Alpaca::new(door(), &format!("{}/", alpaca.url()), key_id, secret);
+    let provider =
+        market::Alpaca::new(http_client(), &format!("{}/", alpaca.url()), key_id, secret);
     assert_eq!(ask(&provider).await.unwrap().len(), 1);
 }

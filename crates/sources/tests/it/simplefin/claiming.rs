@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use net::{Door, Failure, Guard, Policy};
+use net::{Failure, Guard, HttpClient, Policy};
 use sources::simplefin::{AccessUrl, Query, SetupToken, Trouble, claim};
 use testkit::simplefin::SimpleFin;
 
@@ -12,12 +12,12 @@ use super::{ask, clock};
 async fn a_token_is_claimed_once() {
     let server = SimpleFin::start(clock()).await;
     let token = SetupToken::parse(&server.setup_token()).unwrap();
-    let access = claim(&SimpleFin::door(), &token).await.unwrap();
+    let access = claim(&SimpleFin::http_client(), &token).await.unwrap();
     assert!(ask(&access, &Query::default()).await.unwrap().accounts.is_empty());
     let asked = &server.asked()[0];
     assert_eq!((asked.method.as_str(), asked.content_length.as_deref()), ("POST", Some("0")));
     assert_eq!(asked.authorization, None);
-    let trouble = claim(&SimpleFin::door(), &token).await.unwrap_err();
+    let trouble = claim(&SimpleFin::http_client(), &token).await.unwrap_err();
     assert_eq!(trouble, Trouble::Claimed);
     assert!(trouble.to_string().contains("Create a new one"), "{trouble}");
     assert!(!trouble.passes());
@@ -41,7 +41,7 @@ async fn only_an_access_url_counts_whatever_the_status_is() {
         ),
     ] {
         server.claims_answer(body);
-        assert_eq!(claim(&SimpleFin::door(), &token).await.unwrap_err(), expected, "{body}");
+        assert_eq!(claim(&SimpleFin::http_client(), &token).await.unwrap_err(), expected, "{body}");
     }
 }
 
@@ -50,7 +50,7 @@ async fn a_token_of_a_stranger_leads_nowhere_private() {
     let server = SimpleFin::start(clock()).await;
     let careful = || {
         let extra_ca = Some(testkit::receiver::authority());
-        Door::new(Policy { guard: Guard::Public { allow: vec![] }, extra_ca }).unwrap()
+        HttpClient::new(Policy { guard: Guard::Public { allow: vec![] }, extra_ca }).unwrap()
     };
     let token = SetupToken::parse(&server.setup_token()).unwrap();
     let trouble = claim(&careful(), &token).await.unwrap_err();

@@ -74,7 +74,8 @@ async fn too_many_accounts_to_name_are_sorted_out_here() {
     let (server, access) = household().await;
     let mut accounts: Vec<String> = (0..200).map(|it| format!("ACT-other-{it}")).collect();
     accounts.push("ACT-loan".to_owned());
-    let set = fetch(&SimpleFin::door(), &access, &Query { accounts, ..march() }).await.unwrap();
+    let set =
+        fetch(&SimpleFin::http_client(), &access, &Query { accounts, ..march() }).await.unwrap();
     assert_eq!(set.accounts.len(), 1);
     assert!(!server.asked()[0].path.contains("account="));
 }

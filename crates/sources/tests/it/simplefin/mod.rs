@@ -50,7 +50,7 @@ fn march() -> Query {
 }
 
 async fn ask(access: &AccessUrl, query: &Query) -> Result<AccountSet, Trouble> {
-    fetch(&SimpleFin::door(), access, query).await
+    fetch(&SimpleFin::http_client(), access, query).await
 }
 
 fn drafted(set: &AccountSet) -> Vec<AccountDraft> {

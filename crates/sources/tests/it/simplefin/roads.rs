@@ -69,7 +69,7 @@ async fn a_slow_answer_is_waited_for_but_not_for_ever() {
     assert!(ask(&access, &march()).await.is_ok());
     server.mishap(Mishap::Slow(Duration::from_secs(3_600)));
     let within = Duration::from_millis(300);
-    let ended = fetch_within(&SimpleFin::door(), &access, &march(), within).await;
+    let ended = fetch_within(&SimpleFin::http_client(), &access, &march(), within).await;
     assert_eq!(ended.unwrap_err(), Trouble::Unreachable(Failure::Timeout));
 }
 

@@ -176,7 +176,7 @@ async fn an_address_that_must_not_be_sent_to_is_refused_when_it_is_named() {
     let made = hook.endpoint().await;
     let https = "the URL must begin with https://; to hear of events on your own machine, start \
                  `evenkeel listen --forward`";
-    let plain = "the URL must look like https://example.com/hooks: a host in plain letters, at most \
+    let plain = "the URL must look like https://example.com/hooks: an ASCII host name, at most \
                  2048 characters, no user name or password";
     let private = "the host has an address that is not public; whoever runs this server can allow a \
                    network by webhooks.allow_networks";

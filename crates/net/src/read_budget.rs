@@ -1,6 +1,6 @@
-//! Counts what comes in over a connection, and ends it when that is more than any answer needs:
-//! heads without end, endless interim answers and floods of control frames all cost time to read
-//! although no bound on a body ever sees them.
+//! A limit on the bytes read from a connection. Endless headers, interim responses and HTTP/2 control frames cost time
+//! to read although no limit on the body ever sees them; this ends the connection when more arrives than any response
+//! needs.
 
 use std::io;
 use std::pin::Pin;
@@ -10,52 +10,51 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that came, and how many may.
+/// The number of bytes read so far, and the number allowed.
 #[derive(Debug)]
-pub(crate) struct Meter {
-    heard: AtomicU64,
-    most: AtomicU64,
+pub(crate) struct ReadBudget {
+    read: AtomicU64,
+    allowed: AtomicU64,
 }
 
-impl Meter {
-    pub(crate) fn new(most: u64) -> Arc<Meter> {
-        Arc::new(Meter { heard: AtomicU64::new(0), most: AtomicU64::new(most) })
+impl ReadBudget {
+    pub(crate) fn new(allowed: u64) -> Arc<ReadBudget> {
+        Arc::new(ReadBudget { read: AtomicU64::new(0), allowed: AtomicU64::new(allowed) })
     }
 
-    pub(crate) fn heard(&self) -> u64 {
-        self.heard.load(Relaxed)
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read.load(Relaxed)
     }
 
-    /// Lets so many more in, but never more than `ahead` from here, so that a modest past does not
-    /// save up for a flood.
+    /// Allows `more` bytes, but never more than `ahead` from here, so that unused budget cannot be saved up for a flood.
     pub(crate) fn grant(&self, more: u64, ahead: u64) {
-        let heard = self.heard();
-        let granted = |most: u64| most.saturating_add(more).min(heard.saturating_add(ahead));
-        self.most.update(Relaxed, Relaxed, granted);
+        let read = self.bytes_read();
+        let granted = |allowed: u64| allowed.saturating_add(more).min(read.saturating_add(ahead));
+        self.allowed.update(Relaxed, Relaxed, granted);
     }
 
     fn count(&self, bytes: u64) -> io::Result<()> {
-        let heard = self.heard.fetch_add(bytes, Relaxed) + bytes;
-        match heard <= self.most.load(Relaxed) {
+        let read = self.read.fetch_add(bytes, Relaxed) + bytes;
+        match read <= self.allowed.load(Relaxed) {
             true => Ok(()),
-            false => Err(io::Error::other("more came than any answer needs")),
+            false => Err(io::Error::other("the server sent more than any response needs")),
         }
     }
 }
 
-/// A stream whose incoming bytes are counted.
-pub(crate) struct Metered<S> {
+/// A stream whose incoming bytes are counted against a budget.
+pub(crate) struct BudgetedStream<S> {
     stream: S,
-    meter: Arc<Meter>,
+    budget: Arc<ReadBudget>,
 }
 
-impl<S> Metered<S> {
-    pub(crate) fn new(stream: S, meter: Arc<Meter>) -> Metered<S> {
-        Metered { stream, meter }
+impl<S> BudgetedStream<S> {
+    pub(crate) fn new(stream: S, budget: Arc<ReadBudget>) -> BudgetedStream<S> {
+        BudgetedStream { stream, budget }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for BudgetedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -63,12 +62,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        let came = buf.filled().len() - before;
-        Poll::Ready(self.meter.count(came as u64))
+        let read = buf.filled().len() - before;
+        Poll::Ready(self.budget.count(read as u64))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for BudgetedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -102,30 +101,30 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    use super::{Meter, Metered};
+    use super::{BudgetedStream, ReadBudget};
 
     #[tokio::test]
-    async fn what_is_granted_comes_in_and_not_a_byte_more() {
+    async fn the_granted_bytes_are_read_and_not_one_more() {
         let (mut far, near) = tokio::io::duplex(64);
-        let meter = Meter::new(3);
-        let mut near = Metered::new(near, meter.clone());
+        let budget = ReadBudget::new(3);
+        let mut near = BudgetedStream::new(near, budget.clone());
         far.write_all(b"abcdef").await.unwrap();
         let mut read = [0; 3];
         near.read_exact(&mut read).await.unwrap();
         assert!(near.read_u8().await.is_err());
-        assert_eq!(meter.heard(), 4);
-        meter.grant(2, 2);
+        assert_eq!(budget.bytes_read(), 4);
+        budget.grant(2, 2);
         assert!(near.read_u8().await.is_ok());
         assert!(near.read_u8().await.is_err());
     }
 
     #[tokio::test]
-    async fn what_was_not_used_is_not_saved_up() {
+    async fn unused_budget_is_not_saved_up() {
         let (mut far, near) = tokio::io::duplex(64);
-        let meter = Meter::new(0);
-        let mut near = Metered::new(near, meter.clone());
+        let budget = ReadBudget::new(0);
+        let mut near = BudgetedStream::new(near, budget.clone());
         for _ in 0..10 {
-            meter.grant(2, 3);
+            budget.grant(2, 3);
         }
         far.write_all(b"abcdef").await.unwrap();
         for _ in 0..3 {

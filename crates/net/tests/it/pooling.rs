@@ -1,56 +1,61 @@
-//! Connections that are used again, and when they are not.
+//! Reuse of connections, and when they are not reused.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Version;
-use net::{Door, Failure, Guard, Limits, Outgoing, Policy, Reply};
+use net::{Failure, Guard, HttpClient, HttpRequest, HttpResponse, Limits, Policy};
 use tokio::net::TcpListener;
 use tokio::sync::{Barrier, mpsc};
 use tokio_rustls::TlsAcceptor;
 
 use crate::receiver::{AT_ONCE, Receiver, serve};
 use crate::server::{Authority, Server, Then};
-use crate::{LIMITS, open_door};
+use crate::{LIMITS, unguarded_client};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-const SHORT: Limits = Limits { whole: Duration::from_millis(200), ..LIMITS };
+const SHORT: Limits = Limits { total: Duration::from_millis(200), ..LIMITS };
 
-async fn ask(door: &Door, url: String, scope: &str, limits: Limits) -> Result<Reply, Failure> {
-    door.send(Outgoing::post(url, "{}").reusing(scope), limits).await
+async fn ask(
+    client: &HttpClient,
+    url: String,
+    scope: &str,
+    limits: Limits,
+) -> Result<HttpResponse, Failure> {
+    client.send(HttpRequest::post(url, "{}").pooled(scope), limits).await
 }
 
-async fn ok(door: &Door, url: String, scope: &str) {
-    let reply = ask(door, url, scope, LIMITS).await.unwrap();
+async fn ok(client: &HttpClient, url: String, scope: &str) {
+    let reply = ask(client, url, scope, LIMITS).await.unwrap();
     assert_eq!((reply.status, &reply.body[..]), (200, &b"ok"[..]));
 }
 
-/// Over what each of them is true: HTTP/1.1 without TLS and with it, and HTTP/2.
-async fn each_kind() -> [(Receiver, Door); 3] {
-    let plain = (Receiver::plain().await, open_door());
+/// A server for each protocol: HTTP/1.1 without TLS, HTTP/1.1 with TLS, and HTTP/2.
+async fn each_kind() -> [(Receiver, HttpClient); 3] {
+    let plain = (Receiver::plain().await, unguarded_client());
     [plain, Receiver::secure(&["http/1.1"]).await, Receiver::secure(&["h2", "http/1.1"]).await]
 }
 
 #[tokio::test]
-async fn one_request_after_another_goes_over_one_connection() {
-    for (mut receiver, door) in each_kind().await {
+async fn sequential_requests_share_one_connection() {
+    for (mut receiver, client) in each_kind().await {
         for _ in 0..5 {
-            ok(&door.clone(), receiver.url("/"), "a").await;
+            ok(&client.clone(), receiver.url("/"), "a").await;
         }
         assert_eq!(receiver.connections(), [1; 5]);
     }
 }
 
 #[tokio::test]
-async fn scopes_do_not_share_and_who_does_not_ask_for_it_gets_nothing_old() {
-    for (mut receiver, door) in each_kind().await {
+async fn scopes_do_not_share_connections_and_unpooled_requests_open_new_ones() {
+    for (mut receiver, client) in each_kind().await {
         for scope in ["a", "b", "a", "b"] {
-            ok(&door, receiver.url("/"), scope).await;
+            ok(&client, receiver.url("/"), scope).await;
         }
         assert_eq!(receiver.connections(), [1, 2, 1, 2]);
         for _ in 0..2 {
-            door.send(Outgoing::get(receiver.url("/")), LIMITS).await.unwrap();
+            client.send(HttpRequest::get(receiver.url("/")), LIMITS).await.unwrap();
         }
         assert_eq!(receiver.connections(), [3, 4]);
         receiver.has_open(2).await;
@@ -58,20 +63,20 @@ async fn scopes_do_not_share_and_who_does_not_ask_for_it_gets_nothing_old() {
 }
 
 #[tokio::test]
-async fn another_origin_in_the_same_scope_has_its_own() {
-    let door = open_door();
+async fn another_origin_in_the_same_scope_has_its_own_connection() {
+    let client = unguarded_client();
     let (mut one, mut other) = (Receiver::plain().await, Receiver::plain().await);
     for receiver in [&one, &other, &one, &other] {
-        ok(&door, receiver.url("/"), "a").await;
+        ok(&client, receiver.url("/"), "a").await;
     }
     assert_eq!((one.connections(), other.connections()), (vec![1, 1], vec![1, 1]));
 }
 
 #[tokio::test]
-async fn a_receiver_of_http_2_gets_all_of_a_scope_on_one_connection_at_once() {
-    let (mut receiver, door) = Receiver::secure(&["h2", "http/1.1"]).await;
-    // Answered only as others are under way at the same time.
-    let asked = (0..6 * AT_ONCE).map(|_| ok(&door, receiver.url("/together"), "a"));
+async fn concurrent_http_2_requests_of_a_scope_share_one_connection() {
+    let (mut receiver, client) = Receiver::secure(&["h2", "http/1.1"]).await;
+    // Each is answered only when others are in flight at the same time.
+    let asked = (0..6 * AT_ONCE).map(|_| ok(&client, receiver.url("/together"), "a"));
     join_all(asked).await;
     let seen = receiver.seen.recv().await.unwrap();
     assert_eq!((seen.version, seen.connection), (Version::HTTP_2, 1));
@@ -84,10 +89,10 @@ async fn a_receiver_of_http_2_gets_all_of_a_scope_on_one_connection_at_once() {
 }
 
 #[tokio::test]
-async fn a_receiver_of_http_1_gets_as_many_connections_as_requests_at_once_and_keeps_them() {
-    let (mut receiver, door) = Receiver::secure(&["http/1.1"]).await;
+async fn concurrent_http_1_requests_use_one_connection_each_and_keep_them() {
+    let (mut receiver, client) = Receiver::secure(&["http/1.1"]).await;
     for _ in 0..2 {
-        join_all((0..6).map(|_| ok(&door, receiver.url("/slow"), "a"))).await;
+        join_all((0..6).map(|_| ok(&client, receiver.url("/slow"), "a"))).await;
     }
     let seen = receiver.seen.recv().await.unwrap();
     assert_eq!(seen.version, Version::HTTP_11);
@@ -99,12 +104,12 @@ async fn a_receiver_of_http_1_gets_as_many_connections_as_requests_at_once_and_k
 }
 
 #[tokio::test]
-async fn connections_to_a_receiver_known_to_take_one_request_each_are_opened_side_by_side() {
+async fn connections_to_a_known_http_1_server_are_opened_concurrently() {
     let authority = Authority::new();
     let tls = TlsAcceptor::from(authority.certify("127.0.0.1"));
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("https://{}/slow", listener.local_addr().unwrap());
-    // After the first, nobody is let in before three have come.
+    // After the first, no connection is accepted before three are waiting.
     let three = Arc::new(Barrier::new(3));
     let (tell, _seen) = mpsc::unbounded_channel();
     tokio::spawn(async move {
@@ -120,160 +125,163 @@ async fn connections_to_a_receiver_known_to_take_one_request_each_are_opened_sid
         }
     });
     let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
-    let door = Door::new(policy).unwrap();
-    ok(&door, url.clone(), "a").await;
-    join_all((0..4).map(|_| ok(&door, url.clone(), "a"))).await;
+    let client = HttpClient::new(policy).unwrap();
+    ok(&client, url.clone(), "a").await;
+    join_all((0..4).map(|_| ok(&client, url.clone(), "a"))).await;
 }
 
 #[tokio::test]
-async fn a_receiver_that_says_farewell_is_asked_on_a_new_connection() {
-    for (receiver, door) in &mut each_kind().await[..2] {
-        ok(door, receiver.url("/"), "a").await;
-        assert_eq!(&ask(door, receiver.url("/last"), "a", LIMITS).await.unwrap().body[..], b"bye");
-        ok(door, receiver.url("/"), "a").await;
+async fn a_response_with_connection_close_is_followed_by_a_new_connection() {
+    for (receiver, client) in &mut each_kind().await[..2] {
+        ok(client, receiver.url("/"), "a").await;
+        assert_eq!(
+            &ask(client, receiver.url("/last"), "a", LIMITS).await.unwrap().body[..],
+            b"bye"
+        );
+        ok(client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 1, 2]);
     }
 }
 
 #[tokio::test]
-async fn an_answer_longer_than_is_let_in_ends_the_connection() {
-    for (mut receiver, door) in each_kind().await {
-        let long = ask(&door, receiver.url("/long"), "a", LIMITS).await.unwrap();
+async fn a_response_over_the_body_limit_closes_the_connection() {
+    for (mut receiver, client) in each_kind().await {
+        let long = ask(&client, receiver.url("/long"), "a", LIMITS).await.unwrap();
         assert_eq!((long.body.len(), long.truncated), (LIMITS.body_max, true));
-        ok(&door, receiver.url("/"), "a").await;
+        ok(&client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
         receiver.has_open(1).await;
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_came_whole_but_was_not_let_in_whole_ends_the_connection_too() {
-    for (mut receiver, door) in each_kind().await {
+async fn a_truncated_response_closes_the_connection_even_if_it_arrived_completely() {
+    for (mut receiver, client) in each_kind().await {
         let limits = Limits { body_max: 1, ..LIMITS };
-        assert!(ask(&door, receiver.url("/"), "a", limits).await.unwrap().truncated);
-        ok(&door, receiver.url("/"), "a").await;
+        assert!(ask(&client, receiver.url("/"), "a", limits).await.unwrap().truncated);
+        ok(&client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
     }
 }
 
 #[tokio::test]
-async fn long_answers_one_after_another_are_no_flood() {
-    for (mut receiver, door) in each_kind().await {
+async fn sequential_large_responses_stay_within_the_read_budget() {
+    for (mut receiver, client) in each_kind().await {
         for _ in 0..20 {
-            let reply = ask(&door, receiver.url("/large"), "a", LIMITS).await.unwrap();
+            let reply = ask(&client, receiver.url("/large"), "a", LIMITS).await.unwrap();
             assert_eq!((reply.body.len(), reply.truncated), (60_000, false));
         }
         assert_eq!(receiver.connections(), [1; 20]);
-        let at_once = (0..40).map(|_| ask(&door, receiver.url("/large"), "a", LIMITS));
+        let at_once = (0..40).map(|_| ask(&client, receiver.url("/large"), "a", LIMITS));
         assert!(join_all(at_once).await.iter().all(|it| it.is_ok()));
-        let head = ask(&door, receiver.url("/head"), "a", LIMITS).await.unwrap();
+        let head = ask(&client, receiver.url("/head"), "a", LIMITS).await.unwrap();
         assert_eq!(head.header("x-long").map(str::len), Some(30_000));
     }
 }
 
 #[tokio::test]
-async fn a_request_that_is_given_up_ends_the_connection_but_no_other_request() {
-    for (mut receiver, door) in each_kind().await {
-        ok(&door, receiver.url("/"), "a").await;
-        let others = join_all((0..3).map(|_| ok(&door, receiver.url("/slow"), "a")));
-        let brief = Limits { whole: Duration::from_millis(50), ..LIMITS };
-        let never = ask(&door, receiver.url("/never"), "a", brief);
+async fn a_request_that_times_out_retires_the_connection_but_not_other_requests() {
+    for (mut receiver, client) in each_kind().await {
+        ok(&client, receiver.url("/"), "a").await;
+        let others = join_all((0..3).map(|_| ok(&client, receiver.url("/slow"), "a")));
+        let brief = Limits { total: Duration::from_millis(50), ..LIMITS };
+        let never = ask(&client, receiver.url("/never"), "a", brief);
         let (_, never) = tokio::join!(others, never);
         assert_eq!(never.unwrap_err(), Failure::Timeout);
         let before = *receiver.connections().iter().max().unwrap();
-        ok(&door, receiver.url("/"), "a").await;
+        ok(&client, receiver.url("/"), "a").await;
         let after = receiver.connections();
         assert!(before < 5 && after.len() == 1, "{before} {after:?}");
     }
 }
 
 #[tokio::test]
-async fn a_receiver_of_http_2_that_never_answered_is_asked_on_a_new_connection() {
-    let (mut receiver, door) = Receiver::secure(&["h2"]).await;
-    let never = ask(&door, receiver.url("/never"), "a", SHORT).await;
+async fn an_http_2_server_that_never_answered_gets_a_new_connection() {
+    let (mut receiver, client) = Receiver::secure(&["h2"]).await;
+    let never = ask(&client, receiver.url("/never"), "a", SHORT).await;
     assert_eq!(never.unwrap_err(), Failure::Timeout);
-    ok(&door, receiver.url("/"), "a").await;
+    ok(&client, receiver.url("/"), "a").await;
     assert_eq!(receiver.connections(), [1, 2]);
     receiver.has_open(1).await;
 }
 
 #[tokio::test]
-async fn what_was_lost_with_an_old_connection_is_sent_once_more() {
+async fn a_request_lost_with_a_reused_connection_is_sent_once_more() {
     let server = Server::script(|connection, request| match (connection, request) {
         (1, 2) => ("".into(), Then::Close),
         _ => (OK.into(), Then::Again),
     });
     let mut server = server.await;
-    let door = open_door();
+    let client = unguarded_client();
     for _ in 0..3 {
-        ok(&door, server.url("/"), "a").await;
+        ok(&client, server.url("/"), "a").await;
     }
     assert_eq!(server.connections(), [1, 1, 2, 2]);
 }
 
 #[tokio::test]
-async fn it_is_sent_no_third_time_and_not_from_a_new_connection() {
+async fn a_request_lost_with_a_new_connection_is_not_sent_again() {
     let server = Server::script(|connection, request| match (connection, request) {
         (1, 1) => (OK.into(), Then::Again),
         _ => ("".into(), Then::Close),
     });
     let mut server = server.await;
-    let door = open_door();
-    ok(&door, server.url("/"), "a").await;
-    assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
+    let client = unguarded_client();
+    ok(&client, server.url("/"), "a").await;
+    assert_eq!(ask(&client, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
     assert_eq!(server.connections(), [1, 1, 2]);
-    assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
+    assert_eq!(ask(&client, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
     assert_eq!(server.connections(), [3]);
 }
 
 #[tokio::test]
-async fn it_is_sent_again_on_a_new_connection_and_not_on_another_old_one() {
+async fn a_retry_uses_a_new_connection_and_not_another_reused_one() {
     let server = Server::script(|connection, request| match (connection, request) {
         (1 | 2, 2) => ("".into(), Then::Close),
         _ => (OK.into(), Then::Again),
     });
     let mut server = server.await;
-    let door = open_door();
-    join_all((0..2).map(|_| ok(&door, server.url("/"), "a"))).await;
+    let client = unguarded_client();
+    join_all((0..2).map(|_| ok(&client, server.url("/"), "a"))).await;
     assert_eq!(server.connections().len(), 2);
-    ok(&door, server.url("/"), "a").await;
+    ok(&client, server.url("/"), "a").await;
     let used = server.connections();
     assert!(used[0] < 3 && used[1..] == [3], "{used:?}");
 }
 
 #[tokio::test]
-async fn what_was_lost_after_a_byte_of_an_answer_is_not_sent_again() {
+async fn a_request_lost_after_the_first_byte_of_a_response_is_not_sent_again() {
     for says in ["H", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", "nonsense\r\n\r\n"] {
         let server = Server::script(move |_, request| match request {
             1 => (OK.into(), Then::Again),
             _ => (says.into(), Then::Close),
         });
         let mut server = server.await;
-        let door = open_door();
-        ok(&door, server.url("/"), "a").await;
-        assert_eq!(ask(&door, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
+        let client = unguarded_client();
+        ok(&client, server.url("/"), "a").await;
+        assert_eq!(ask(&client, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
         assert_eq!(server.connections(), [1, 1], "{says}");
     }
 }
 
 #[tokio::test]
-async fn the_second_try_has_only_the_time_that_is_left() {
+async fn a_retry_has_only_the_remaining_time() {
     let server = Server::script(|connection, request| match (connection, request) {
         (1, 1) => (OK.into(), Then::Again),
         (1, _) => ("".into(), Then::Close),
         _ => ("".into(), Then::Hold),
     });
     let mut server = server.await;
-    let door = open_door();
-    ok(&door, server.url("/"), "a").await;
-    assert_eq!(ask(&door, server.url("/"), "a", SHORT).await.unwrap_err(), Failure::Timeout);
+    let client = unguarded_client();
+    ok(&client, server.url("/"), "a").await;
+    assert_eq!(ask(&client, server.url("/"), "a", SHORT).await.unwrap_err(), Failure::Timeout);
     assert_eq!(server.connections(), [1, 1, 2]);
 }
 
 #[tokio::test]
-async fn what_nobody_uses_any_more_is_closed() {
-    for (mut receiver, door) in each_kind().await {
-        ok(&door, receiver.url("/"), "a").await;
+async fn idle_connections_are_closed() {
+    for (mut receiver, client) in each_kind().await {
+        ok(&client, receiver.url("/"), "a").await;
         receiver.has_open(1).await;
         tokio::time::pause();
         for _ in 0..7 {
@@ -281,19 +289,19 @@ async fn what_nobody_uses_any_more_is_closed() {
         }
         tokio::time::resume();
         receiver.has_open(0).await;
-        ok(&door, receiver.url("/"), "a").await;
+        ok(&client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
-        drop(door);
+        drop(client);
         receiver.has_open(0).await;
     }
 }
 
 #[tokio::test]
-async fn a_receiver_that_stopped_and_came_back_is_found_again() {
-    for (mut receiver, door) in each_kind().await {
-        ok(&door, receiver.url("/"), "a").await;
+async fn a_server_that_restarted_is_reached_again() {
+    for (mut receiver, client) in each_kind().await {
+        ok(&client, receiver.url("/"), "a").await;
         receiver.hang_up();
-        ok(&door, receiver.url("/"), "a").await;
+        ok(&client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
     }
 }
