@@ -97,7 +97,7 @@ impl Bound {
             oauth_registration: config.oauth_registration,
             proxies: config.proxies.clone(),
         };
-        let doors = web::doors(app.clone(), settings);
+        let routers = web::routers(app.clone(), settings);
         let limits = server_limits(config);
         let draining = {
             let (app, stop) = (app.clone(), stop.clone());
@@ -106,11 +106,11 @@ impl Bound {
                 actions::end_waits(&app);
             }
         };
-        let main = web::serve(self.listener, doors.main, limits, draining);
+        let main = web::serve(self.listener, routers.main, limits, draining);
         let metrics = async {
             let limits = web::ServerLimits::new(METRICS_CONNECTIONS);
             match self.metrics {
-                Some(listener) => web::serve(listener, doors.metrics, limits, until(stop)).await,
+                Some(listener) => web::serve(listener, routers.metrics, limits, until(stop)).await,
                 None => Ok(()),
             }
         };

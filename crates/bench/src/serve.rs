@@ -17,7 +17,7 @@ pub(crate) async fn serve(database: &str, listen: &str) -> anyhow::Result<()> {
     let body = bytes::Bytes::from(vec![b'x'; READY_MADE_BYTES]);
     let answer = move || std::future::ready(body.clone());
     let ready_made = Router::new().route("/ready-made", get(answer));
-    let router = web::doors(open(database).await?, settings).main.merge(ready_made);
+    let router = web::routers(open(database).await?, settings).main.merge(ready_made);
     let listener = tokio::net::TcpListener::bind(listen).await?;
     web::serve(listener, router, web::ServerLimits::default(), std::future::pending()).await?;
     Ok(())

@@ -3,8 +3,9 @@
 mod answer;
 pub mod api;
 mod body;
+mod cors;
+mod dispatch;
 mod error;
-mod frame;
 mod members;
 mod metrics;
 mod oauth;
@@ -61,7 +62,7 @@ pub struct DemoSignIn {
 
 /// The state that every handler has.
 #[derive(Clone)]
-struct Door(Arc<Shared>);
+struct WebState(Arc<Shared>);
 
 struct Shared {
     app: App,
@@ -70,7 +71,7 @@ struct Shared {
     openapi: bytes::Bytes,
 }
 
-impl std::ops::Deref for Door {
+impl std::ops::Deref for WebState {
     type Target = Shared;
 
     fn deref(&self) -> &Shared {
@@ -79,36 +80,36 @@ impl std::ops::Deref for Door {
 }
 
 /// The router of the product, and a separate one for the metrics listener.
-pub struct Doors {
+pub struct Routers {
     pub main: Router,
     pub metrics: Router,
 }
 
 /// Builds the routers with the API's endpoints.
-pub fn doors(app: App, settings: Settings) -> Doors {
-    doors_with(app, settings, api::ENDPOINTS)
+pub fn routers(app: App, settings: Settings) -> Routers {
+    routers_with(app, settings, api::ENDPOINTS)
 }
 
 /// Builds the routers with another list of endpoints, for tests.
-pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoint]) -> Doors {
+pub fn routers_with(app: App, settings: Settings, endpoints: &'static [api::Endpoint]) -> Routers {
     let serve_metrics = settings.serve_metrics;
     let is_https = site::cookies::is_secure(&settings.public_url);
     let proxies = settings.proxies.clone();
     let openapi = openapi::document(&settings.public_url).into();
     let metrics = metrics::Metrics::new(&app);
-    let door = Door(Arc::new(Shared { app, settings, metrics, openapi }));
-    let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(door.clone());
+    let web = WebState(Arc::new(Shared { app, settings, metrics, openapi }));
+    let metrics = Router::new().route("/metrics", get(metrics::page)).with_state(web.clone());
     let v1 = {
-        let door = door.clone();
-        any(move |request| frame::answer(door.clone(), endpoints, request))
+        let web = web.clone();
+        any(move |request| dispatch::handle(web.clone(), endpoints, request))
     };
     let mut main = Router::new()
         .route("/v1", v1.clone())
         .route("/v1/", v1.clone())
         .route("/v1/{*path}", v1)
-        .merge(oauth::router(&door))
-        .merge(site::router(&door))
-        .with_state(door);
+        .merge(oauth::router(&web))
+        .merge(site::router(&web))
+        .with_state(web);
     if serve_metrics {
         main = main.merge(metrics.clone());
     }
@@ -124,5 +125,5 @@ pub fn doors_with(app: App, settings: Settings, endpoints: &'static [api::Endpoi
         std::future::ready(response)
     }));
     let seen = move |request| std::future::ready(proxies::see_through(request, &proxies));
-    Doors { main: main.layer(axum::middleware::map_request(seen)), metrics }
+    Routers { main: main.layer(axum::middleware::map_request(seen)), metrics }
 }

@@ -17,7 +17,7 @@ use prometheus_client::registry::Registry;
 use service::App;
 use service::platform::background::LoopReport;
 
-use crate::Door;
+use crate::WebState;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -97,10 +97,10 @@ impl Collector for BackgroundLoops {
     }
 }
 
-pub(crate) async fn page(State(door): State<Door>) -> Response {
+pub(crate) async fn page(State(web): State<WebState>) -> Response {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = prometheus_client::encoding::text::encode(&mut text, &door.metrics.registry);
+    let _ = prometheus_client::encoding::text::encode(&mut text, &web.metrics.registry);
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }

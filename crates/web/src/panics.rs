@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 use http::{StatusCode, header};
 use service::Error;
 
-use crate::site::trouble::Trouble;
+use crate::site::errors::PageError;
 
 const OAUTH_ERROR: &str =
     r#"{"error":"server_error","error_description":"something went wrong on our side"}"#;
@@ -26,7 +26,7 @@ pub(crate) async fn catch(request: Request, next: Next) -> Response {
                 [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
             (StatusCode::INTERNAL_SERVER_ERROR, headers, OAUTH_ERROR).into_response()
         }
-        Err(_) => Trouble::from(Error::internal("handler panicked")).into_response(),
+        Err(_) => PageError::from(Error::internal("handler panicked")).into_response(),
     }
 }
 

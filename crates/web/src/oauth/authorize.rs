@@ -1,8 +1,10 @@
 //! The authorization endpoint: checks an app's request, shows the consent page, and redirects with the decision.
 
+use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Request, State};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect as To, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use maud::html;
 use service::access::oauth::clients::Client;
 use service::access::oauth::redirects::Redirect;
@@ -12,48 +14,48 @@ use service::{Error, Scopes};
 
 use super::fields::FIELDS_MAX;
 use super::{consent, fields, plain};
-use crate::Door;
-use crate::site::address;
-use crate::site::fields::Wrong;
-use crate::site::form::Form;
+use crate::WebState;
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::FormError;
+use crate::site::form::{self, Form};
 use crate::site::person::{self, Person};
-use crate::site::trouble::{Shown, Trouble};
+use crate::site::urls;
 
 /// Shows the consent page. The request is checked before the person signs in, so that a bad one fails at once.
-pub(crate) async fn get(State(door): State<Door>, request: Request) -> Shown {
+pub(crate) async fn get(State(web): State<WebState>, request: Request) -> PageResult {
     let (mut parts, _) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();
-    let asked = match check(&door, &query).await? {
+    let asked = match check(&web, &query).await? {
         Ok(asked) => asked,
         Err(mistake) => {
-            let person = person::find(&parts, &door).await?;
-            return answer_mistake(&door, person.as_ref(), &mistake).await;
+            let person = person::find(&parts, &web).await?;
+            return answer_mistake(&web, person.as_ref(), &mistake).await;
         }
     };
-    match Person::from_request_parts(&mut parts, &door).await {
-        Ok(person) => Ok(consent::page(&person, &asked, &query, &Wrong::default())),
-        Err(to_the_door) => Ok(to_the_door),
+    match Person::from_request_parts(&mut parts, &web).await {
+        Ok(person) => Ok(consent::page(&person, &asked, &query, &FormError::default())),
+        Err(redirect_to_sign_in) => Ok(redirect_to_sign_in),
     }
 }
 
 /// Handles the person's decision. The form carries the original request, which is checked again.
-pub(crate) async fn post(person: Person, form: Form) -> Shown {
+pub(crate) async fn post(person: Person, form: Form) -> PageResult {
     let query = form.raw("asked");
-    let asked = match check(&person.door, query).await? {
+    let asked = match check(&person.web, query).await? {
         Ok(asked) => asked,
-        Err(mistake) => return answer_mistake(&person.door, Some(&person), &mistake).await,
+        Err(mistake) => return answer_mistake(&person.web, Some(&person), &mistake).await,
     };
     let state = asked.state.as_deref();
     if form.raw("decision") != "allow" {
         let refusal = Refusal::new(Fault::AccessDenied, "the person declined");
-        return Ok(refused(&person.door, &asked.redirect, state, &refusal));
+        return Ok(refused(&person.web, &asked.redirect, state, &refusal));
     }
     let chosen: Vec<&str> = form.all("scope").collect();
     let scopes = Scopes::parse(&chosen.join(" "))?;
     match codes::allow(person.app(), &person.caller, &asked, scopes).await {
-        Ok(code) => Ok(back(&person.door, &asked.redirect, state, &[("code", &code)])),
+        Ok(code) => Ok(back(&person.web, &asked.redirect, state, &[("code", &code)])),
         Err(error @ Error::Invalid { .. }) => {
-            let wrong = Wrong::from_error(error)?;
+            let wrong = FormError::from_error(error)?;
             Ok(consent::page(&person, &asked, query, &wrong))
         }
         Err(error) => Err(error.into()),
@@ -69,12 +71,15 @@ struct Mistake {
 }
 
 /// The parsed request, or its error.
-async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Mistake>, Trouble> {
-    let pairs = address::pairs(query).filter(|it| it.len() <= FIELDS_MAX);
+async fn check(
+    web: &WebState,
+    query: &str,
+) -> Result<Result<requests::Request, Mistake>, PageError> {
+    let pairs = urls::parse_pairs(query).filter(|it| it.len() <= FIELDS_MAX);
     let Some(pairs) = pairs else {
         return Err(unknown("The address that the app sent you to is malformed."));
     };
-    match requests::check(&door.app, &door.settings.public_url, read(&pairs)).await {
+    match requests::check(&web.app, &web.settings.public_url, read(&pairs)).await {
         Ok(asked) => Ok(Ok(asked)),
         Err(Problem::Unknown(why)) => Err(unknown(why)),
         Err(Problem::Answered { client, redirect, state, refusal }) => {
@@ -84,22 +89,44 @@ async fn check(door: &Door, query: &str) -> Result<Result<requests::Request, Mis
     }
 }
 
-/// The `form-action` policy of a page that leads to this one; none without an authorization request.
-pub(crate) async fn policy_of(door: &Door, query: &str) -> Option<HeaderValue> {
-    let asked = check(door, query).await.ok()?.ok()?;
-    HeaderValue::from_str(&consent::policy(&asked.redirect)).ok()
+/// Middleware that sets the content security policy of the confirmation page, which may stand between the form and its
+/// answer: the browser must let that page lead to the app too.
+pub(super) async fn add_policy(
+    State(web): State<WebState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let text = match form::body_text(body).await {
+        Ok(text) => text,
+        Err(refusal) => return refusal,
+    };
+    let asked = urls::find_param(&text, "asked");
+    let mut response = next.run(Request::from_parts(parts, Body::from(text))).await;
+    if !response.headers().contains_key(header::CONTENT_SECURITY_POLICY)
+        && !response.status().is_redirection()
+        && let Some(asked) = asked
+        && let Ok(Ok(request)) = check(&web, &asked).await
+        && let Ok(policy) = HeaderValue::from_str(&consent::policy(&request.redirect))
+    {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
-/// Redirects to the app with its error only if the person is signed in and has authorized the app before. Everyone else
-/// sees the error here: anyone can register an app, so this endpoint must not be an open redirect.
-async fn answer_mistake(door: &Door, person: Option<&Person>, mistake: &Mistake) -> Shown {
+/// Sends the error to the app if the signed-in person has allowed that app before. Otherwise the error is shown here:
+/// anyone can register an app, and a link to this site must not redirect to the app's address.
+async fn answer_mistake(web: &WebState, person: Option<&Person>, mistake: &Mistake) -> PageResult {
     let Mistake { client, redirect, state, refusal } = mistake;
     let is_granted = match person {
-        Some(it) => grants::is_granted(&door.app, &it.caller, client.id, redirect).await?,
+        Some(it) => grants::is_granted(&web.app, &it.caller, client.id, redirect).await?,
         None => false,
     };
     if is_granted {
-        return Ok(refused(door, redirect, state.as_deref(), refusal));
+        return Ok(refused(web, redirect, state.as_deref(), refusal));
     }
     let said = html! {
         p { "The app that sent you here made a mistake in its request. Nothing was shared." }
@@ -113,7 +140,7 @@ async fn answer_mistake(door: &Door, person: Option<&Person>, mistake: &Mistake)
              developer of the app. The app chose this name itself."
         }
     };
-    Err(Trouble::with(StatusCode::BAD_REQUEST, "This app cannot connect", said))
+    Err(PageError::with(StatusCode::BAD_REQUEST, "This app cannot connect", said))
 }
 
 fn read(pairs: &[(String, String)]) -> Asked {
@@ -136,22 +163,22 @@ fn read(pairs: &[(String, String)]) -> Asked {
 }
 
 /// The error page for a request without a known app or a registered redirect address, which is never redirected.
-fn unknown(why: &str) -> Trouble {
+fn unknown(why: &str) -> PageError {
     let said = format!("{why} Nothing was shared. Go back to the app and start again from there.");
-    Trouble::new(StatusCode::BAD_REQUEST, "This app cannot connect", &said)
+    PageError::new(StatusCode::BAD_REQUEST, "This app cannot connect", &said)
 }
 
-fn refused(door: &Door, to: &Redirect, state: Option<&str>, refusal: &Refusal) -> Response {
+fn refused(web: &WebState, to: &Redirect, state: Option<&str>, refusal: &Refusal) -> Response {
     let message = plain(&refusal.message);
     let answer = [("error", refusal.fault.as_str()), ("error_description", message.as_str())];
-    back(door, to, state, &answer)
+    back(web, to, state, &answer)
 }
 
 /// Redirects to the app with the result, the request's `state`, and our issuer (RFC 9207).
-fn back(door: &Door, to: &Redirect, state: Option<&str>, answer: &[(&str, &str)]) -> Response {
+fn back(web: &WebState, to: &Redirect, state: Option<&str>, answer: &[(&str, &str)]) -> Response {
     let mut answer = answer.to_vec();
     answer.extend(state.map(|it| ("state", it)));
-    answer.push(("iss", &door.settings.public_url));
+    answer.push(("iss", &web.settings.public_url));
     let mut response = To::to(&to.with(&answer)).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

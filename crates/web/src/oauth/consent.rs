@@ -6,23 +6,24 @@ use maud::{Markup, html};
 use service::access::oauth::redirects::Redirect;
 use service::access::oauth::requests::Request;
 
-use crate::site::fields::{self, Wrong};
+use crate::site::fields::{self, FormError};
 use crate::site::person::Person;
-use crate::site::{POLICY, shell};
+use crate::site::{POLICY, app_page};
 
 /// `query` is the original query string, which the form sends back.
-pub(super) fn page(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Response {
+pub(super) fn page(person: &Person, asked: &Request, query: &str, wrong: &FormError) -> Response {
     let good = wrong.message.is_empty();
     let status = if good { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = format!("Allow {}?", asked.client.name);
-    let mut response = shell::decision(status, person, &title, card(person, asked, query, wrong));
+    let mut response =
+        app_page::decision(status, person, &title, card(person, asked, query, wrong));
     if let Ok(policy) = HeaderValue::from_str(&policy(&asked.redirect)) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
 }
 
-fn card(person: &Person, asked: &Request, query: &str, wrong: &Wrong) -> Markup {
+fn card(person: &Person, asked: &Request, query: &str, wrong: &FormError) -> Markup {
     let name = &asked.client.name;
     let inner = html! {
         input type="hidden" name="asked" value=(query);

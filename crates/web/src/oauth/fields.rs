@@ -17,7 +17,7 @@ use service::access::oauth::clients::{self, Claim, Client};
 use service::access::oauth::{Failure, Fault, Outcome, Refusal};
 use service::platform::limits;
 
-use crate::site::address;
+use crate::site::urls;
 
 const BYTES_MAX: usize = 64 * 1_024;
 /// The most fields accepted; OAuth requests have far fewer.
@@ -36,7 +36,7 @@ impl Fields {
         let from = group_of(&parts);
         let bytes = body_of(&parts, body, "application/x-www-form-urlencoded").await?;
         let text = std::str::from_utf8(&bytes).ok();
-        let pairs = text.and_then(address::pairs);
+        let pairs = text.and_then(urls::parse_pairs);
         let pairs = pairs.ok_or_else(|| wrong("the body is not a valid form"))?;
         if pairs.len() > FIELDS_MAX {
             return Err(wrong(&format!("the body must have at most {FIELDS_MAX} fields")));
@@ -105,7 +105,7 @@ fn basic(value: &str) -> Option<(String, String)> {
     }
     let joined = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (id, secret) = joined.split_once(':')?;
-    Some((address::decode(id)?, address::decode(secret)?))
+    Some((urls::decode(id)?, urls::decode(secret)?))
 }
 
 /// The first repeated name.

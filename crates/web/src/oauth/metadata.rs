@@ -9,33 +9,29 @@ use service::access::oauth::offered;
 use wire::v1::Scope;
 
 use super::{answer, error_body};
-use crate::Door;
+use crate::WebState;
 
-pub(super) async fn server(State(door): State<Door>) -> Response {
-    document(&server_document(&door))
+pub(super) async fn server(State(web): State<WebState>) -> Response {
+    document(&server_document(&web))
 }
 
 /// The well-known path, followed by the path of the installation's own address if it has one.
-pub(super) async fn server_at(State(door): State<Door>, Path(path): Path<String>) -> Response {
-    if path == own_path(&door.settings.public_url) && !path.is_empty() {
-        document(&server_document(&door))
+pub(super) async fn server_at(State(web): State<WebState>, Path(path): Path<String>) -> Response {
+    if path == own_path(&web.settings.public_url) && !path.is_empty() {
+        document(&server_document(&web))
     } else {
         nothing()
     }
 }
 
-pub(super) async fn resource(State(door): State<Door>) -> Response {
-    document(&resource_document(&door))
+pub(super) async fn resource(State(web): State<WebState>) -> Response {
+    document(&resource_document(&web))
 }
 
 /// The well-known path for the API's path.
-pub(super) async fn resource_at(State(door): State<Door>, Path(path): Path<String>) -> Response {
-    let api = format!("{}/v1", own_path(&door.settings.public_url));
-    if path == api.trim_start_matches('/') {
-        document(&resource_document(&door))
-    } else {
-        nothing()
-    }
+pub(super) async fn resource_at(State(web): State<WebState>, Path(path): Path<String>) -> Response {
+    let api = format!("{}/v1", own_path(&web.settings.public_url));
+    if path == api.trim_start_matches('/') { document(&resource_document(&web)) } else { nothing() }
 }
 
 /// The path of an address, without a leading slash.
@@ -44,8 +40,8 @@ fn own_path(public_url: &str) -> &str {
     behind.split_once('/').map_or("", |(_, path)| path)
 }
 
-fn server_document(door: &Door) -> Value {
-    let url = &door.settings.public_url;
+fn server_document(web: &WebState) -> Value {
+    let url = &web.settings.public_url;
     let methods: Vec<&str> = AuthMethod::ALL.iter().map(|it| it.as_str()).collect();
     let mut document = json!({
         "issuer": url,
@@ -65,14 +61,14 @@ fn server_document(door: &Door) -> Value {
         "authorization_response_iss_parameter_supported": true,
         "service_documentation": format!("{url}/docs"),
     });
-    if door.settings.oauth_registration {
+    if web.settings.oauth_registration {
         document["registration_endpoint"] = json!(format!("{url}/oauth/register"));
     }
     document
 }
 
-fn resource_document(door: &Door) -> Value {
-    let url = &door.settings.public_url;
+fn resource_document(web: &WebState) -> Value {
+    let url = &web.settings.public_url;
     json!({
         "resource": format!("{url}/v1"),
         "resource_name": "Evenkeel",

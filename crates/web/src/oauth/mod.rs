@@ -1,6 +1,6 @@
 //! OAuth endpoints for apps: registration, authorization, tokens and metadata.
 
-pub(crate) mod authorize;
+mod authorize;
 mod consent;
 mod fields;
 mod metadata;
@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 use service::Error;
 use service::access::oauth::{Failure, Fault, Outcome, Refusal};
 
-use crate::Door;
-use crate::frame::put_cors;
-use crate::site::trouble::causes;
+use crate::WebState;
+use crate::cors::put_cors;
+use crate::error::error_chain;
+use crate::site;
 
 /// The routes that programs call.
-pub(crate) fn router(door: &Door) -> Router<Door> {
+pub(crate) fn router(web: &WebState) -> Router<WebState> {
     let server = "/.well-known/oauth-authorization-server";
     let resource = "/.well-known/oauth-protected-resource";
     Router::new()
@@ -37,11 +38,23 @@ pub(crate) fn router(door: &Door) -> Router<Door> {
             &format!("{resource}/{{*path}}"),
             only(get(metadata::resource_at), "GET, HEAD, OPTIONS"),
         )
-        .layer(from_fn_with_state(door.clone(), share))
+        .layer(from_fn_with_state(web.clone(), add_cors))
+        .merge(consent_page(web))
+}
+
+/// The authorization endpoint. It is a page, so it gets the security headers and error pages of the site, and allowing
+/// an app asks for fresh proof of who the person is.
+fn consent_page(web: &WebState) -> Router<WebState> {
+    let page = get(authorize::get).post(authorize::post);
+    let page = Router::new()
+        .route("/oauth/authorize", page)
+        .layer(from_fn_with_state(web.clone(), site::sensitive::require_proof))
+        .layer(from_fn_with_state(web.clone(), authorize::add_policy));
+    site::with_page_headers(page)
 }
 
 /// Answers other methods with a JSON error that lists the allowed ones.
-fn only(methods: MethodRouter<Door>, allowed: &'static str) -> MethodRouter<Door> {
+fn only(methods: MethodRouter<WebState>, allowed: &'static str) -> MethodRouter<WebState> {
     methods.fallback(async move |method: Method| {
         let allow = [(header::ALLOW, allowed)];
         if method == Method::OPTIONS {
@@ -54,10 +67,10 @@ fn only(methods: MethodRouter<Door>, allowed: &'static str) -> MethodRouter<Door
 }
 
 /// Adds CORS headers for the origins that the operator allows to call the API.
-async fn share(State(door): State<Door>, request: Request, next: Next) -> Response {
+async fn add_cors(State(web): State<WebState>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = next.run(request).await;
-    put_cors(response.headers_mut(), &door.settings.cors_origins, origin.as_ref());
+    put_cors(response.headers_mut(), &web.settings.cors_origins, origin.as_ref());
     response
 }
 
@@ -104,12 +117,12 @@ fn refusal(failure: Failure) -> Response {
             Some((*retry_after_seconds).max(1)),
         ),
         Error::Unavailable(_) | Error::TooSlow => {
-            tracing::error!(error = %causes(&error), "OAuth request failed");
+            tracing::error!(error = %error_chain(&error), "OAuth request failed");
             let message = "the service cannot reach its data right now".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", message, Some(5))
         }
         _ => {
-            tracing::error!(error = %causes(&error), "OAuth request failed");
+            tracing::error!(error = %error_chain(&error), "OAuth request failed");
             let message = "something went wrong on our side; it was logged".to_owned();
             (StatusCode::INTERNAL_SERVER_ERROR, "server_error", message, None)
         }

@@ -11,23 +11,23 @@ use service::platform::limits;
 
 use super::fields::{body_of, group_of};
 use super::{answer, close};
-use crate::Door;
+use crate::WebState;
 
-pub(super) async fn post(State(door): State<Door>, request: Request) -> Response {
-    close(register(&door, request).await)
+pub(super) async fn post(State(web): State<WebState>, request: Request) -> Response {
+    close(register(&web, request).await)
 }
 
-async fn register(door: &Door, request: Request) -> Outcome<Response> {
-    if !door.settings.oauth_registration {
+async fn register(web: &WebState, request: Request) -> Outcome<Response> {
+    if !web.settings.oauth_registration {
         let message = "app registration is turned off; ask the operator of this installation";
         return Err(Refusal::new(Fault::AccessDenied, message).into());
     }
     let (parts, body) = request.into_parts();
     let from = group_of(&parts);
-    limits::note_registration(&door.app, from)?;
+    limits::note_registration(&web.app, from)?;
     let bytes = body_of(&parts, body, "application/json").await?;
     let new = NewClient { registered_from: from, ..read(&bytes)? };
-    let (client, secret) = clients::register(&door.app, new).await?;
+    let (client, secret) = clients::register(&web.app, new).await?;
     let redirects: Vec<&str> = client.redirects.iter().map(Redirect::as_str).collect();
     let mut body = json!({
         "client_id": client.id.to_string(),

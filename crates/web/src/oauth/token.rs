@@ -10,22 +10,22 @@ use service::access::oauth::{Fault, Outcome, Refusal, facts};
 
 use super::fields::Fields;
 use super::{answer, close};
-use crate::Door;
+use crate::WebState;
 
-pub(super) async fn token(State(door): State<Door>, request: Request) -> Response {
-    close(issue(&door, request).await)
+pub(super) async fn token(State(web): State<WebState>, request: Request) -> Response {
+    close(issue(&web, request).await)
 }
 
-pub(super) async fn revoke(State(door): State<Door>, request: Request) -> Response {
-    close(give_back(&door, request).await)
+pub(super) async fn revoke(State(web): State<WebState>, request: Request) -> Response {
+    close(give_back(&web, request).await)
 }
 
-pub(super) async fn introspect(State(door): State<Door>, request: Request) -> Response {
-    close(tell(&door, request).await)
+pub(super) async fn introspect(State(web): State<WebState>, request: Request) -> Response {
+    close(tell(&web, request).await)
 }
 
-async fn issue(door: &Door, request: Request) -> Outcome<Response> {
-    let (app, issuer) = (&door.app, &door.settings.public_url);
+async fn issue(web: &WebState, request: Request) -> Outcome<Response> {
+    let (app, issuer) = (&web.app, &web.settings.public_url);
     let fields = Fields::read(request).await?;
     let client = fields.client(app).await?;
     let issued = match fields.get("grant_type")? {
@@ -63,26 +63,26 @@ async fn issue(door: &Door, request: Request) -> Outcome<Response> {
 }
 
 /// Revokes a token, known or not (RFC 7009).
-async fn give_back(door: &Door, request: Request) -> Outcome<Response> {
+async fn give_back(web: &WebState, request: Request) -> Outcome<Response> {
     let fields = Fields::read(request).await?;
-    let client = fields.client(&door.app).await?;
-    facts::revoke(&door.app, &client, fields.get("token")?).await?;
+    let client = fields.client(&web.app).await?;
+    facts::revoke(&web.app, &client, fields.get("token")?).await?;
     Ok(answer(StatusCode::OK, &json!({})))
 }
 
 /// Introspects a token (RFC 7662), for authenticated clients and their own tokens only.
-async fn tell(door: &Door, request: Request) -> Outcome<Response> {
+async fn tell(web: &WebState, request: Request) -> Outcome<Response> {
     let fields = Fields::read(request).await?;
-    let client = fields.client(&door.app).await?;
+    let client = fields.client(&web.app).await?;
     if !fields.has_secret() {
         let message = "only a client with a secret can introspect tokens";
         return Err(Refusal::new(Fault::InvalidClient, message).into());
     }
-    let found = facts::introspect(&door.app, &client, fields.get("token")?).await?;
+    let found = facts::introspect(&web.app, &client, fields.get("token")?).await?;
     let Some(facts) = found else {
         return Ok(answer(StatusCode::OK, &json!({ "active": false })));
     };
-    let url = &door.settings.public_url;
+    let url = &web.settings.public_url;
     let body = json!({
         "active": true,
         "scope": facts.scopes.to_words(),

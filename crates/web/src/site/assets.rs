@@ -7,14 +7,14 @@ use axum::response::{IntoResponse as _, Response};
 use http::{Uri, header};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::astray;
+use super::error_pages;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asset {
     Style,
     Copying,
     Docs,
-    Mark,
+    Logo,
     /// The style of the signed-in pages, on top of the first.
     App,
     /// What makes charts speak and menus close.
@@ -39,7 +39,7 @@ static SERVED: LazyLock<[Served; 9]> = LazyLock::new(|| {
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
         served("copying", "js", "text/javascript", include_str!("../../assets/copying.js")),
         served("docs", "js", "text/javascript", include_str!("../../assets/docs.js")),
-        served("mark", "svg", "image/svg+xml", include_str!("../../assets/mark.svg")),
+        served("logo", "svg", "image/svg+xml", include_str!("../../assets/logo.svg")),
         served("pages", "css", "text/css", include_str!("../../assets/pages.css")),
         served("pages", "js", "text/javascript", include_str!("../../assets/pages.js")),
         served("passkeys", "js", "text/javascript", include_str!("../../assets/passkeys.js")),
@@ -62,7 +62,7 @@ impl Asset {
 pub(super) async fn get(Path(name): Path<String>, uri: Uri) -> Response {
     let Some(found) = SERVED.iter().find(|it| it.href.strip_prefix("/assets/") == Some(&name))
     else {
-        return astray::not_found(uri).await;
+        return error_pages::not_found(uri).await;
     };
     let headers = [
         (header::CONTENT_TYPE, format!("{}; charset=utf-8", found.media_type)),
@@ -94,7 +94,7 @@ mod tests {
             (Asset::Style, "/assets/app."),
             (Asset::Copying, "/assets/copying."),
             (Asset::Docs, "/assets/docs."),
-            (Asset::Mark, "/assets/mark."),
+            (Asset::Logo, "/assets/logo."),
             (Asset::App, "/assets/pages."),
             (Asset::Pages, "/assets/pages."),
             (Asset::Passkeys, "/assets/passkeys."),

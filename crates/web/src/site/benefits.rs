@@ -7,13 +7,13 @@ use service::Error;
 use service::insights::benefits::{self, EXPIRING_DAYS, Said};
 use wire::v1::{Benefit, BenefitTotals, CardBenefits, ExpiringBenefits};
 
+use super::app_page::{self, AppPage, NavItem};
+use super::errors::{PageError, PageResult};
 use super::fields;
 use super::form::Form;
 use super::person::Person;
-use super::shell::{self, Place, Shell};
-use super::trouble::{Shown, Trouble};
 
-pub(super) async fn get(person: Person) -> Shown {
+pub(super) async fn get(person: Person) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);
     let (summary, soon) = tokio::try_join!(
         benefits::summary(app, caller),
@@ -32,7 +32,7 @@ pub(super) async fn get(person: Person) -> Shown {
             }
         }
     };
-    Ok(Shell::new(Place::Benefits, "Card benefits").page(&person, main))
+    Ok(AppPage::new(NavItem::Benefits, "Card benefits").page(&person, main))
 }
 
 fn empty() -> Markup {
@@ -51,10 +51,10 @@ fn tiles(person: &Person, totals: &BenefitTotals, currency: Currency) -> Markup 
     let view = person.view;
     html! {
         dl.tiles {
-            div.tile { dt { "Fees a year" } dd { (view.number(&totals.annual_fees, currency)) } }
-            div.tile { dt { "Used in present cycles" } dd { (view.number(&totals.used_amount, currency)) } }
-            div.tile { dt { "Still there" } dd { (view.number(&totals.remaining_amount, currency)) } }
-            div.tile { dt { "Used this year less fees" } dd { (view.number(&totals.net_value, currency)) } }
+            div.tile { dt { "Fees a year" } dd { (view.decimal(&totals.annual_fees, currency)) } }
+            div.tile { dt { "Used in present cycles" } dd { (view.decimal(&totals.used_amount, currency)) } }
+            div.tile { dt { "Still there" } dd { (view.decimal(&totals.remaining_amount, currency)) } }
+            div.tile { dt { "Used this year less fees" } dd { (view.decimal(&totals.net_value, currency)) } }
         }
     }
 }
@@ -73,10 +73,10 @@ fn expiring(person: &Person, soon: &ExpiringBenefits) -> Markup {
                         span.what {
                             (benefit.name)
                             span.soft {
-                                (benefit.account_name) ", until " (view.near_day(benefit.expires_on.0))
+                                (benefit.account_name) ", until " (view.relative_day(benefit.expires_on.0))
                             }
                         }
-                        (view.number(&benefit.remaining_amount, currency_of(benefit)))
+                        (view.decimal(&benefit.remaining_amount, currency_of(benefit)))
                     }
                 }
             }
@@ -92,8 +92,8 @@ fn card_section(person: &Person, card: &CardBenefits) -> Markup {
             header {
                 h2 { a href={ "/accounts/" (card.account_id) } { (card.account_name) } }
                 span.soft {
-                    "Fee " (view.number(&card.annual_fee, currency)) " a year, used less fee "
-                    (view.number(&card.net_value, currency))
+                    "Fee " (view.decimal(&card.annual_fee, currency)) " a year, used less fee "
+                    (view.decimal(&card.net_value, currency))
                 }
             }
             ul.rows { @for benefit in &card.benefits { (row(person, benefit)) } }
@@ -109,16 +109,16 @@ fn row(person: &Person, benefit: &Benefit) -> Markup {
                 strong { (benefit.name) } " " (badge(benefit))
                 span.soft { (benefit.description) }
                 span.soft {
-                    (view.number(&benefit.used_amount, currency)) " of "
-                    (view.number(&benefit.total_amount, currency)) " used, until "
-                    (view.near_day(benefit.expires_on.0))
+                    (view.decimal(&benefit.used_amount, currency)) " of "
+                    (view.decimal(&benefit.total_amount, currency)) " used, until "
+                    (view.relative_day(benefit.expires_on.0))
                 }
                 details {
                     summary { "Say something about it" span.hush { ": " (benefit.name) } }
                     (mark_form(person, benefit))
                 }
             }
-            span { (view.number(&benefit.remaining_amount, currency)) " " span.soft { "left" } }
+            span { (view.decimal(&benefit.remaining_amount, currency)) " " span.soft { "left" } }
         }
     }
 }
@@ -154,18 +154,18 @@ fn mark_form(person: &Person, benefit: &Benefit) -> Markup {
     fields::form(&format!("/benefits/{}", benefit.id), &person.form_token, body)
 }
 
-pub(super) async fn mark(person: Person, Path(id): Path<String>, form: Form) -> Shown {
-    let id = BenefitId::parse(&id).map_err(|_| Trouble::not_found())?;
+pub(super) async fn mark(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
+    let id = BenefitId::parse(&id).map_err(|_| PageError::not_found())?;
     let (said, done) = match form.text("said") {
         "used" => (Said::Used(used_minor(&person, &form)?), "Marked as used."),
         "activated" => (Said::Activated, "Noted: it is switched on."),
         "nothing" => (Said::Nothing, "What you said of this cycle is forgotten."),
-        _ => return Err(Trouble::not_found()),
+        _ => return Err(PageError::not_found()),
     };
     benefits::mark(person.app(), &person.caller, id, said).await?;
     // Worked out at once, so that the page shows what was just said.
     service::insights::pipeline::run_for(person.app(), person.caller.user).await?;
-    Ok(shell::see_other(&person, "/benefits", done))
+    Ok(app_page::see_other(&person, "/benefits", done))
 }
 
 /// All of it when nothing is written.

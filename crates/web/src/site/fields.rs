@@ -4,8 +4,8 @@ use base::{Currency, Date, Money, MoneyError};
 use maud::{Markup, html};
 use service::{Error, Result};
 
+use super::errors::sentence;
 use super::form::TOKEN_FIELD;
-use super::trouble::sentence;
 
 /// A form that changes something: it carries the token without which it is refused.
 pub(crate) fn form(action: &str, token: &str, body: Markup) -> Markup {
@@ -24,18 +24,20 @@ pub(crate) fn button(action: &str, token: &str, label: &str, class: &str) -> Mar
 
 /// What was typed and what is wrong with it, when a form is shown again.
 #[derive(Default)]
-pub(crate) struct Wrong {
+pub(crate) struct FormError {
     pub(crate) param: Option<String>,
     pub(crate) message: String,
 }
 
-impl Wrong {
+impl FormError {
     /// What the person can mend; everything else is a page of its own.
-    pub(crate) fn from_error(error: Error) -> Result<Wrong> {
+    pub(crate) fn from_error(error: Error) -> Result<FormError> {
         match error {
-            Error::Invalid { param, message } => Ok(Wrong { param, message: sentence(&message) }),
+            Error::Invalid { param, message } => {
+                Ok(FormError { param, message: sentence(&message) })
+            }
             Error::Conflict { message, .. } => {
-                Ok(Wrong { param: None, message: sentence(&message) })
+                Ok(FormError { param: None, message: sentence(&message) })
             }
             other => Err(other),
         }
@@ -105,7 +107,7 @@ impl<'a> Field<'a> {
         Field { required: false, ..self }
     }
 
-    pub(crate) fn show(&self, wrong: &Wrong) -> Markup {
+    pub(crate) fn show(&self, wrong: &FormError) -> Markup {
         let (id, hint_id) =
             (format!("f-{}{}", self.form, self.name), format!("h-{}{}", self.form, self.name));
         let error = wrong.at(self.name);
@@ -184,7 +186,7 @@ pub(crate) fn amount(param: &str, text: &str, currency: Currency) -> Result<Mone
 }
 
 fn plain_example(currency: Currency) -> String {
-    super::show::plain(Money::new(123_456, currency))
+    super::format::plain_amount(Money::new(123_456, currency))
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use service::access::sessions;
 
-use super::trouble::Trouble;
-use super::{address, cookies};
-use crate::Door;
+use super::errors::PageError;
+use super::{cookies, urls};
+use crate::WebState;
 
 const BYTES_MAX: usize = 64 * 1_024;
 /// More fields than any form of ours has. Each field that a page reads is looked for among all of them.
@@ -23,12 +23,12 @@ const TOKEN_HEADER: &str = "x-form-token";
 pub(crate) struct Form(Vec<(String, String)>);
 
 /// The fields of a form at the door, where nobody is signed in.
-pub(crate) struct DoorForm(pub(crate) Form);
+pub(crate) struct PublicForm(pub(crate) Form);
 
 impl Form {
     /// None where the text is not an urlencoded form.
     pub(super) fn parse(text: &str) -> Option<Form> {
-        address::pairs(text).filter(|it| it.len() <= FIELDS_MAX).map(Form)
+        urls::parse_pairs(text).filter(|it| it.len() <= FIELDS_MAX).map(Form)
     }
 
     /// Every field, in the order of the form.
@@ -63,45 +63,45 @@ impl Form {
     }
 }
 
-impl FromRequest<Door> for Form {
+impl FromRequest<WebState> for Form {
     type Rejection = Response;
 
-    async fn from_request(request: Request, door: &Door) -> Result<Form, Response> {
-        read(request, door, cookies::SESSION).await
+    async fn from_request(request: Request, web: &WebState) -> Result<Form, Response> {
+        read(request, web, cookies::SESSION).await
     }
 }
 
-impl FromRequest<Door> for DoorForm {
+impl FromRequest<WebState> for PublicForm {
     type Rejection = Response;
 
-    async fn from_request(request: Request, door: &Door) -> Result<DoorForm, Response> {
-        read(request, door, cookies::VISIT).await.map(DoorForm)
+    async fn from_request(request: Request, web: &WebState) -> Result<PublicForm, Response> {
+        read(request, web, cookies::VISIT).await.map(PublicForm)
     }
 }
 
-pub(super) async fn read(request: Request, door: &Door, cookie: &str) -> Result<Form, Response> {
+pub(super) async fn read(request: Request, web: &WebState, cookie: &str) -> Result<Form, Response> {
     let (parts, body) = request.into_parts();
     let Some(form) = Form::parse(&body_text(body).await?) else {
         return Err(unreadable());
     };
-    let ours = is_ours(door, &parts.headers, cookie, form.token(&parts.headers));
+    let ours = is_ours(web, &parts.headers, cookie, form.token(&parts.headers));
     if ours { Ok(form) } else { Err(stale()) }
 }
 
-pub(super) async fn body_text(body: Body) -> Result<String, Response> {
+pub(crate) async fn body_text(body: Body) -> Result<String, Response> {
     let Ok(collected) = Limited::new(body, BYTES_MAX).collect().await else {
         let said = "What was sent is larger than any form of ours. Go back and send less.";
-        return Err(Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said).into_response());
+        return Err(PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said).into_response());
     };
     String::from_utf8(collected.to_bytes().to_vec()).map_err(|_| unreadable())
 }
 
 /// Whether a change comes from a page of ours and for the holder of that cookie.
-pub(crate) fn is_ours(door: &Door, headers: &HeaderMap, cookie: &str, given: &str) -> bool {
-    let secure = cookies::is_secure(&door.settings.public_url);
+pub(crate) fn is_ours(web: &WebState, headers: &HeaderMap, cookie: &str, given: &str) -> bool {
+    let secure = cookies::is_secure(&web.settings.public_url);
     let Some(cookie) = cookies::get(headers, cookie, secure) else { return false };
-    is_same_site(headers, &door.settings.public_url)
-        && sessions::form_token_fits(&door.app, cookie, given)
+    is_same_site(headers, &web.settings.public_url)
+        && sessions::form_token_fits(&web.app, cookie, given)
 }
 
 /// What the browser itself says of where a request comes from. What says nothing is no browser of today, and has the
@@ -118,13 +118,13 @@ fn is_same_site(headers: &HeaderMap, public_url: &str) -> bool {
 
 pub(super) fn unreadable() -> Response {
     let said = "What was sent is no form that can be read. Go back and try again.";
-    Trouble::new(StatusCode::BAD_REQUEST, "This form cannot be read", said).into_response()
+    PageError::new(StatusCode::BAD_REQUEST, "This form cannot be read", said).into_response()
 }
 
 pub(super) fn stale() -> Response {
     let said = "The page was open for too long, or was not opened here. Nothing was changed. Go \
                 back, load the page again, and send the form once more.";
-    Trouble::new(StatusCode::FORBIDDEN, "This form is no longer good", said).into_response()
+    PageError::new(StatusCode::FORBIDDEN, "This form is no longer good", said).into_response()
 }
 
 #[cfg(test)]

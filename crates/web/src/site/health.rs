@@ -3,15 +3,15 @@
 use axum::extract::State;
 use http::StatusCode;
 
-use crate::Door;
+use crate::WebState;
 
 pub(super) async fn alive() -> &'static str {
     "alive\n"
 }
 
 /// The reason goes to the log and, in one sentence without details of the database, to whoever asks.
-pub(super) async fn ready(State(door): State<Door>) -> (StatusCode, String) {
-    match service::platform::readiness::check(&door.app).await {
+pub(super) async fn ready(State(web): State<WebState>) -> (StatusCode, String) {
+    match service::platform::readiness::check(&web.app).await {
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
         Err(reason) => {
             let cause = std::error::Error::source(&reason).map(tracing::field::display);

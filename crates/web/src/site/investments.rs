@@ -6,11 +6,11 @@ use base::{Currency, Money, Percent};
 use maud::{Markup, html};
 use service::ledger::investments::{self, Holding, Investments, View as Order, parse_sort};
 
-use super::address;
+use super::app_page::{AppPage, NavItem};
+use super::errors::PageResult;
+use super::format::{self, View};
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::show::{self, View};
-use super::trouble::Shown;
+use super::urls;
 
 /// The columns one can sort by: what the address says, what the table says.
 const COLUMNS: [(&str, &str); 6] = [
@@ -22,30 +22,30 @@ const COLUMNS: [(&str, &str); 6] = [
     ("total_gain_loss", "Gain"),
 ];
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
-    let asked = Asked::read(query.as_deref());
-    let sort_by = parse_sort(&asked.sort)?;
-    let order = Order { asset_class: None, sort_by, descending: asked.descending };
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let sorting = Sorting::read(query.as_deref());
+    let sort_by = parse_sort(&sorting.sort)?;
+    let order = Order { asset_class: None, sort_by, descending: sorting.descending };
     let found = investments::list(person.app(), &person.caller, None, order).await?;
     let main = html! {
         h1 { "Investments" }
-        @if found.portfolio.groups.is_empty() { (empty()) } @else { (page(&found, &asked, &person)) }
+        @if found.portfolio.groups.is_empty() { (empty()) } @else { (page(&found, &sorting, &person)) }
     };
-    Ok(Shell::new(Place::Investments, "Investments").page(&person, main))
+    Ok(AppPage::new(NavItem::Investments, "Investments").page(&person, main))
 }
 
-struct Asked {
+struct Sorting {
     sort: String,
     descending: bool,
 }
 
-impl Asked {
+impl Sorting {
     /// What makes no sense is as good as nothing said.
-    fn read(query: Option<&str>) -> Asked {
-        let pairs = query.and_then(address::pairs).unwrap_or_default();
+    fn read(query: Option<&str>) -> Sorting {
+        let pairs = query.and_then(urls::parse_pairs).unwrap_or_default();
         let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, it)| it.as_str());
         let known = value("sort").filter(|it| COLUMNS.iter().any(|(name, _)| name == it));
-        Asked {
+        Sorting {
             sort: known.unwrap_or("current_value").to_owned(),
             descending: value("order") != Some("asc"),
         }
@@ -63,13 +63,13 @@ fn empty() -> Markup {
     }
 }
 
-fn page(found: &Investments, asked: &Asked, person: &Person) -> Markup {
+fn page(found: &Investments, sorting: &Sorting, person: &Person) -> Markup {
     let view = person.view;
     let total = &found.portfolio.account_total;
     let money = |minor: Option<i64>| minor.map(|it| Money::new(it, found.base_currency));
     html! {
         dl.tiles {
-            div.tile { dt { "Value" } dd { (view.maybe(money(total.current_value_minor))) } }
+            div.tile { dt { "Value" } dd { (view.money_or_unknown(money(total.current_value_minor))) } }
             div.tile {
                 dt { "Today" }
                 dd { (change(view, money(total.day_change_minor), total.day_change_percent)) }
@@ -89,7 +89,7 @@ fn page(found: &Investments, asked: &Asked, person: &Person) -> Markup {
                 div.scroll tabindex="0" role="group"
                     aria-label={ (class_name(group.asset_class)) ", a table" } {
                     table.holdings.labelled {
-                        thead { tr { @for column in COLUMNS { (head(column, asked)) }
+                        thead { tr { @for column in COLUMNS { (head(column, sorting)) }
                             th.figure scope="col" { "Share" } } }
                         tbody { @for holding in &group.holdings { (row(view, holding)) } }
                     }
@@ -100,16 +100,16 @@ fn page(found: &Investments, asked: &Asked, person: &Person) -> Markup {
 }
 
 /// A column's name is the link that sorts by it, and turns the order round when it already does.
-fn head((name, label): (&str, &str), asked: &Asked) -> Markup {
-    let sorted = asked.sort == name;
-    let next = if sorted && asked.descending { "asc" } else { "desc" };
-    let direction = if asked.descending { "descending" } else { "ascending" };
-    let href = format!("/investments{}", address::query(&[("sort", name), ("order", next)]));
+fn head((name, label): (&str, &str), sorting: &Sorting) -> Markup {
+    let sorted = sorting.sort == name;
+    let next = if sorted && sorting.descending { "asc" } else { "desc" };
+    let direction = if sorting.descending { "descending" } else { "ascending" };
+    let href = format!("/investments{}", urls::query_string(&[("sort", name), ("order", next)]));
     let class = if name == "symbol" { "name" } else { "figure" };
     html! {
         th.(class) scope="col" aria-sort=[sorted.then_some(direction)] {
             a href=(href) { (label) }
-            @if sorted { span aria-hidden="true" { (if asked.descending { " ↓" } else { " ↑" }) } }
+            @if sorted { span aria-hidden="true" { (if sorting.descending { " ↓" } else { " ↑" }) } }
         }
     }
 }
@@ -127,7 +127,7 @@ fn row(view: View, holding: &Holding) -> Markup {
             }
             td.figure data-label="Quantity" { (holding.quantity) }
             td.figure data-label="Price" { (price(view, holding.last_price, holding.currency)) }
-            td.figure data-label="Value" { (view.maybe(money(holding.current_value_minor))) }
+            td.figure data-label="Value" { (view.money_or_unknown(money(holding.current_value_minor))) }
             td.figure data-label="Today" { (change(view, money(holding.day_change_minor), holding.day_change_percent)) }
             td.figure data-label="Gain" {
                 @if holding.cost_basis_total_minor.is_none() {
@@ -137,7 +137,7 @@ fn row(view: View, holding: &Holding) -> Markup {
                 }
             }
             td.figure data-label="Share" {
-                @if let Some(share) = holding.percent_of_account { (show::percent(share)) }
+                @if let Some(share) = holding.percent_of_account { (format::percent(share)) }
             }
         }
     }
@@ -158,11 +158,11 @@ fn change(view: View, amount: Option<Money>, percent: Option<Percent>) -> Markup
             Some(amount) => (view.signed(amount)),
             None => span.soft { "not known" },
         }
-        @if let Some(percent) = percent { " " span.soft { (show::percent(percent)) } }
+        @if let Some(percent) = percent { " " span.soft { (format::percent(percent)) } }
     }
 }
 
 fn class_name(class: AssetClass) -> String {
     let word = class.as_str().replace('_', " ");
-    super::trouble::sentence(&word).trim_end_matches('.').to_owned()
+    super::errors::sentence(&word).trim_end_matches('.').to_owned()
 }

@@ -1,43 +1,43 @@
-//! Pages and plain answers outside the API.
+//! The web app: its pages, the documentation, static assets and health checks.
 
 mod accounts;
-pub(crate) mod address;
+pub(crate) mod app_page;
 mod approvals;
 mod assets;
-mod astray;
+mod auth;
 mod benefits;
 mod chart;
 mod connections;
 pub(crate) mod cookies;
 mod currencies;
+mod display_settings;
 mod docs;
-mod door;
+mod error_pages;
+pub(crate) mod errors;
 pub(crate) mod fields;
 pub(crate) mod form;
+pub(crate) mod format;
 mod goals;
 mod health;
 mod imports;
 mod income;
 mod investments;
-mod layout;
-mod mark;
+mod logo;
 mod markdown;
 mod overview;
 mod paper;
 pub(crate) mod person;
+mod public_page;
 mod recurring;
 mod scores;
 pub(crate) mod sensitive;
 mod settings;
-pub(crate) mod shell;
-pub(crate) mod show;
 mod snippet;
 #[cfg(test)]
 mod tests;
 mod transactions;
-pub(crate) mod trouble;
 mod upload;
-mod viewing;
+pub(crate) mod urls;
 pub(crate) mod visitor;
 mod webhooks;
 
@@ -49,14 +49,14 @@ use axum::routing::{get, post};
 use http::{HeaderValue, Method, header};
 use wire::v1::Code;
 
-use crate::Door;
+use crate::WebState;
 use crate::answer::Answer;
 use crate::error::Refusal;
-use crate::oauth::authorize;
 
-pub(crate) fn router(door: &Door) -> Router<Door> {
-    Router::new()
-        .merge(pages().layer(from_fn_with_state(door.clone(), sensitive::guard)))
+/// Every route of the site.
+pub(crate) fn router(web: &WebState) -> Router<WebState> {
+    let routes = Router::new()
+        .merge(pages().layer(from_fn_with_state(web.clone(), sensitive::require_proof)))
         .route("/docs", docs::route())
         .merge(docs::guides::router())
         .route("/docs/", get(|| async { Redirect::permanent("/docs") }))
@@ -66,22 +66,28 @@ pub(crate) fn router(door: &Door) -> Router<Door> {
         .route("/assets/{name}", get(assets::get))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .route("/v1/openapi.json", get(openapi).fallback(openapi_otherwise))
-        .method_not_allowed_fallback(astray::method_not_allowed)
-        .fallback(astray::not_found)
-        .layer(map_response(guard))
+        .route("/v1/openapi.json", get(openapi).fallback(openapi_other_methods))
+        .fallback(error_pages::not_found);
+    with_page_headers(routes)
 }
 
-/// What people see and do.
-fn pages() -> Router<Door> {
+/// Adds the security headers that every page needs, and the error page for other methods.
+pub(crate) fn with_page_headers(routes: Router<WebState>) -> Router<WebState> {
+    routes
+        .method_not_allowed_fallback(error_pages::method_not_allowed)
+        .layer(map_response(add_security_headers))
+}
+
+/// The pages for people.
+fn pages() -> Router<WebState> {
     Router::new()
         .route("/", get(overview::get))
-        .route("/view", post(viewing::post))
+        .route("/view", post(display_settings::post))
         .route("/accounts", get(accounts::list))
         .route("/accounts/new", get(accounts::new).post(accounts::create))
-        .route("/accounts/{id}", get(accounts::one))
+        .route("/accounts/{id}", get(accounts::detail))
         .route("/accounts/{id}/balance", post(accounts::set_balance))
-        .route("/accounts/{id}/transactions", post(accounts::write_down))
+        .route("/accounts/{id}/transactions", post(accounts::add_transaction))
         .route("/accounts/{id}/name", post(accounts::rename))
         .route("/accounts/{id}/hide", post(accounts::hide))
         .route("/accounts/{id}/close", post(accounts::close))
@@ -99,44 +105,43 @@ fn pages() -> Router<Door> {
         .merge(connections::router())
         .merge(imports::router())
         .merge(paper::router())
-        .merge(door::router())
+        .merge(auth::router())
         .merge(settings::router())
         .merge(webhooks::router())
-        .route("/oauth/authorize", get(authorize::get).post(authorize::post))
         .merge(money())
 }
 
-/// What came in and went out.
-fn money() -> Router<Door> {
+/// Transactions, rules, recurring payments and income.
+fn money() -> Router<WebState> {
     use settings::rules;
-    use transactions::{by_hand, change, download, one};
+    use transactions::{corrections, detail, download, manual};
     Router::new()
         .route("/transactions", get(transactions::get))
         .route("/transactions.csv", get(download::csv))
         .route("/transactions.json", get(download::json))
-        .route("/transactions/recategorise", post(change::several))
-        .route("/transactions/{id}", get(one::get).post(change::correct))
-        .route("/transactions/{id}/edit", get(by_hand::get).post(by_hand::change))
-        .route("/transactions/{id}/delete", post(by_hand::delete))
-        .route("/transactions/{id}/hide", post(change::hide))
-        .route("/transactions/{id}/undo", post(change::undo))
-        .route("/transactions/{id}/transfer", post(change::transfer))
+        .route("/transactions/recategorise", post(corrections::several))
+        .route("/transactions/{id}", get(detail::get).post(corrections::correct))
+        .route("/transactions/{id}/edit", get(manual::get).post(manual::change))
+        .route("/transactions/{id}/delete", post(manual::delete))
+        .route("/transactions/{id}/hide", post(corrections::hide))
+        .route("/transactions/{id}/undo", post(corrections::undo))
+        .route("/transactions/{id}/transfer", post(corrections::transfer))
         .route("/settings/rules", get(rules::get))
         .route("/settings/rules/{id}", get(rules::edit::get).post(rules::edit::change))
         .route("/settings/rules/{id}/apply", post(rules::apply))
         .route("/settings/rules/{id}/delete", post(rules::delete))
         .route("/recurring", get(recurring::get))
-        .route("/recurring/{id}", get(recurring::one::get))
+        .route("/recurring/{id}", get(recurring::detail::get))
         .route("/income", get(income::get))
 }
 
-/// Nothing from elsewhere is loaded, nothing inline runs, and nobody frames a page.
+/// The content security policy: nothing is loaded from other sites, no inline code runs, and no site may frame a page.
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-async fn guard(mut response: Response) -> Response {
+async fn add_security_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    // A page may have brought a policy of its own.
+    // A page may have set a policy of its own.
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -148,22 +153,22 @@ async fn guard(mut response: Response) -> Response {
     response
 }
 
-async fn openapi(State(door): State<Door>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], door.openapi.clone()).into_response()
+async fn openapi(State(web): State<WebState>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], web.openapi.clone()).into_response()
 }
 
-/// The document is under `/v1`, where every refusal is JSON.
-async fn openapi_otherwise(State(door): State<Door>, method: Method) -> Response {
+/// Answers other methods with a JSON error, as everything under `/v1` does.
+async fn openapi_other_methods(State(web): State<WebState>, method: Method) -> Response {
     let allow = (header::ALLOW, "GET, HEAD, OPTIONS");
     if method == Method::OPTIONS {
         return (http::StatusCode::NO_CONTENT, [allow]).into_response();
     }
     let message = format!("{method} is not allowed here; use {}", allow.1);
     let refusal = Refusal::new(Code::MethodNotAllowed, message);
-    let open_body = refusal.open_body(&door.settings.public_url);
+    let open_body = refusal.open_body(&web.settings.public_url);
     let answer = Answer::refusal(refusal.code.status(), open_body);
-    let request_id = door.app.ids.make::<base::kinds::Request>().to_string();
-    let body = answer.close(&request_id, door.app.clock.now().as_microsecond());
+    let request_id = web.app.ids.make::<base::kinds::Request>().to_string();
+    let body = answer.close(&request_id, web.app.clock.now().as_microsecond());
     let headers = [
         (header::CONTENT_TYPE, "application/json".to_owned()),
         (allow.0, allow.1.to_owned()),

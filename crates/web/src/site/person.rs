@@ -9,13 +9,13 @@ use service::access::users::{self, User};
 use service::{App, Caller, actions};
 
 use super::cookies;
-use super::show::View;
-use super::trouble::Trouble;
+use super::errors::PageError;
+use super::format::View;
 use super::visitor::visit;
-use crate::Door;
+use crate::WebState;
 
 pub(crate) struct Person {
-    pub(crate) door: Door,
+    pub(crate) web: WebState,
     pub(crate) caller: Caller,
     pub(crate) user: User,
     pub(crate) session: Session,
@@ -31,43 +31,43 @@ pub(crate) struct Person {
 
 impl Person {
     pub(crate) fn app(&self) -> &App {
-        &self.door.app
+        &self.web.app
     }
 
     pub(crate) fn public_url(&self) -> &str {
-        &self.door.settings.public_url
+        &self.web.settings.public_url
     }
 }
 
-impl FromRequestParts<Door> for Person {
+impl FromRequestParts<WebState> for Person {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Person, Response> {
-        match find(parts, door).await {
+    async fn from_request_parts(parts: &mut Parts, web: &WebState) -> Result<Person, Response> {
+        match find(parts, web).await {
             Ok(Some(person)) => Ok(person),
-            Ok(None) => Err(to_the_door(parts, door).await),
-            Err(error) => Err(Trouble::from(error).into_response()),
+            Ok(None) => Err(redirect_to_sign_in(parts, web).await),
+            Err(error) => Err(PageError::from(error).into_response()),
         }
     }
 }
 
 /// The person of the session cookie, if there is one and it is good.
-pub(crate) async fn find(parts: &Parts, door: &Door) -> service::Result<Option<Person>> {
-    let secure = cookies::is_secure(&door.settings.public_url);
+pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Option<Person>> {
+    let secure = cookies::is_secure(&web.settings.public_url);
     let Some(token) = cookies::get(&parts.headers, cookies::SESSION, secure) else {
         return Ok(None);
     };
     let address = visit(parts).address;
-    let found = sessions::find(&door.app, token, address.as_deref()).await?;
+    let found = sessions::find(&web.app, token, address.as_deref()).await?;
     let Some((session, caller)) = found else { return Ok(None) };
-    let user = users::get(&door.app, &caller).await?;
-    let pending = actions::pending_count(&door.app, &caller).await?;
+    let user = users::get(&web.app, &caller).await?;
+    let pending = actions::pending_count(&web.app, &caller).await?;
     Ok(Some(Person {
-        view: View::new(&parts.headers, door),
-        form_token: sessions::form_token(&door.app, token),
+        view: View::new(&parts.headers, web),
+        form_token: sessions::form_token(&web.app, token),
         notice: notice(&parts.headers, secure),
         here: here(parts).to_owned(),
-        door: door.clone(),
+        web: web.clone(),
         caller,
         user,
         session,
@@ -81,22 +81,22 @@ fn here(parts: &Parts) -> &str {
 
 pub(super) fn notice(headers: &HeaderMap, secure: bool) -> Option<String> {
     let text = cookies::get(headers, cookies::NOTICE, secure)?;
-    super::address::decode(text)
+    super::urls::decode(text)
 }
 
 /// Reading goes on after signing in where it left off; a form that was sent is lost, and its page is asked for again.
-async fn to_the_door(parts: &Parts, door: &Door) -> Response {
-    match users::list(&door.app, 1).await {
+async fn redirect_to_sign_in(parts: &Parts, web: &WebState) -> Response {
+    match users::list(&web.app, 1).await {
         Ok(users) if users.is_empty() => Redirect::to("/setup").into_response(),
         Ok(_) => {
             let wanted = here(parts);
             let reading = matches!(parts.method, Method::GET | Method::HEAD) && wanted != "/";
             let next = match reading {
-                true => format!("/sign-in?next={}", super::address::encode(wanted)),
+                true => format!("/sign-in?next={}", super::urls::encode(wanted)),
                 false => "/sign-in".to_owned(),
             };
             Redirect::to(&next).into_response()
         }
-        Err(error) => Trouble::from(error).into_response(),
+        Err(error) => PageError::from(error).into_response(),
     }
 }

@@ -6,26 +6,26 @@ use maud::{Markup, html};
 use service::Error;
 use service::insights::scores::{self, Observation, Reason};
 
-use super::chart::{Marks, Point};
+use super::app_page::{AppPage, NavItem};
+use super::chart::{NumberLine, Point};
+use super::errors::{PageResult, sentence};
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::trouble::{Shown, sentence};
 
 /// How far back the chart looks.
 const DAYS_BACK: i64 = 365;
 
-pub(super) async fn get(person: Person) -> Shown {
-    let shell = Shell::new(Place::Scores, "Scores");
+pub(super) async fn get(person: Person) -> PageResult {
+    let app_page = AppPage::new(NavItem::Scores, "Scores");
     match scores::get(person.app(), &person.caller).await {
         Ok(observed) => {
             let today = person.view.today;
             let from = date_from_days(base::days_from_date(today) - DAYS_BACK);
             let history = scores::history(person.app(), &person.caller, from, today).await?;
-            Ok(shell.page(&person, page(&person, &observed, &history)))
+            Ok(app_page.page(&person, page(&person, &observed, &history)))
         }
         // Too little is known yet, and the message says what is missing.
         Err(Error::Conflict { message, .. }) => {
-            Ok(shell.page_with(StatusCode::OK, &person, not_ready(&message)))
+            Ok(app_page.page_with(StatusCode::OK, &person, not_ready(&message)))
         }
         Err(error) => Err(error.into()),
     }
@@ -58,14 +58,14 @@ fn page(person: &Person, observed: &Observation, history: &[Observation]) -> Mar
             p { span.big { (observed.evenkeel) } " of 100, " strong { (why.band) } }
             progress aria-label="Overall score" max="100" value=(observed.evenkeel) {}
             p.soft {
-                "As of " (person.view.near_day(observed.observed_on)) ". " (why.coverage)
+                "As of " (person.view.relative_day(observed.observed_on)) ". " (why.coverage)
                 " It is a gauge for yourself, and no credit score: no lender sees it."
             }
         }
         @if history.len() > 1 {
             section.card aria-label="Over time" {
                 h2 { "Over time" }
-                (Marks { title: "Overall score", points: &points(history) }.draw(person.view))
+                (NumberLine { title: "Overall score", points: &points(history) }.draw(person.view))
             }
         }
         @if !why.next_steps.is_empty() {

@@ -9,9 +9,9 @@ use testkit::World;
 use tower::ServiceExt as _;
 use wire::v1::{Code, Scope};
 
-use super::{astray, docs};
+use super::{docs, error_pages};
 use crate::api::ENDPOINTS;
-use crate::{Settings, doors};
+use crate::{Settings, routers};
 
 const URL: &str = "https://money.example";
 
@@ -20,7 +20,7 @@ fn pages() -> Vec<(String, String)> {
     let mut pages = vec![
         ("/docs".to_owned(), docs::page(URL)),
         ("/docs/errors".to_owned(), docs::errors::list_page()),
-        ("/nowhere".to_owned(), astray::not_found_page("/nowhere")),
+        ("/nowhere".to_owned(), error_pages::not_found_page("/nowhere")),
     ];
     for guide in &docs::guides::GUIDES {
         let page = docs::guides::page(guide, URL, Policy::default());
@@ -79,7 +79,7 @@ async fn answer(world: &World, method: &str, path: &str) -> Response {
     let settings =
         Settings { public_url: URL.to_owned(), serve_metrics: true, ..Settings::default() };
     let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
-    doors(world.app.clone(), settings).main.oneshot(request).await.unwrap()
+    routers(world.app.clone(), settings).main.oneshot(request).await.unwrap()
 }
 
 async fn text(response: Response) -> String {
@@ -258,7 +258,7 @@ async fn what_was_kept_is_not_sent_again() {
     let settings =
         Settings { public_url: URL.to_owned(), serve_metrics: true, ..Settings::default() };
     let request = Request::get("/docs").header(header::IF_NONE_MATCH, tag).body(Body::empty());
-    let router = doors(world.app.clone(), settings).main;
+    let router = routers(world.app.clone(), settings).main;
     let response = router.oneshot(request.unwrap()).await.unwrap();
     assert_eq!(response.status(), StatusCode::NOT_MODIFIED);
     let style = super::assets::Asset::Style.href();

@@ -13,9 +13,9 @@ use service::ingest::imports::files;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::cookies;
+use super::errors::PageError;
 use super::form::{self, TOKEN_FIELD};
-use super::trouble::Trouble;
-use crate::Door;
+use crate::WebState;
 
 /// More than any picture we keep, so that one that is a little too large is told so on its page.
 const BYTES_MAX: usize = 8 * 1_024 * 1_024;
@@ -41,30 +41,30 @@ pub(crate) struct Sent {
     pub(crate) content: Bytes,
 }
 
-impl FromRequest<Door> for Upload {
+impl FromRequest<WebState> for Upload {
     type Rejection = Response;
 
-    async fn from_request(request: Request, door: &Door) -> Result<Upload, Response> {
+    async fn from_request(request: Request, web: &WebState) -> Result<Upload, Response> {
         let (parts, body) = request.into_parts();
         let Ok(body) = Limited::new(body, BYTES_MAX).collect().await else {
             let said = "The file is far too large. Go back and choose a smaller one.";
-            let trouble = Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said);
-            return Err(trouble.into_response());
+            let error = PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said);
+            return Err(error.into_response());
         };
         let body = body.to_bytes();
-        let fields = ours(door, &parts.headers, &body).map_err(|refuse| refuse())?;
+        let fields = ours(web, &parts.headers, &body).map_err(|refuse| refuse())?;
         let file = fields.iter().find(|it| it.file.is_some() && !it.content.is_empty());
         Ok(Upload { content: file.map(|it| it.content.to_vec()) })
     }
 }
 
-impl FromRequest<Door> for Uploads {
+impl FromRequest<WebState> for Uploads {
     type Rejection = Response;
 
-    async fn from_request(request: Request, door: &Door) -> Result<Uploads, Response> {
+    async fn from_request(request: Request, web: &WebState) -> Result<Uploads, Response> {
         let (parts, body) = request.into_parts();
         let (body, memory) = collect(body, FILES_BYTES_MAX).await?;
-        let fields = ours(door, &parts.headers, &body).map_err(|refuse| refuse())?;
+        let fields = ours(web, &parts.headers, &body).map_err(|refuse| refuse())?;
         let sent = |it: &Field<'_>| {
             // A form without a chosen file sends one without a name.
             let name = it.file.filter(|name| !name.is_empty())?;
@@ -130,7 +130,7 @@ impl UploadMemory {
 fn busy() -> Response {
     let said = "Other files are being sent right now. Go back and try again in a moment.";
     let title = "Too many files at once";
-    Trouble::new(StatusCode::SERVICE_UNAVAILABLE, title, said).into_response()
+    PageError::new(StatusCode::SERVICE_UNAVAILABLE, title, said).into_response()
 }
 
 fn too_large() -> Response {
@@ -140,12 +140,12 @@ fn too_large() -> Response {
          send fewer at once; if it is one file, download a shorter time from your bank."
     );
     let title = "These files are too large";
-    Trouble::new(StatusCode::PAYLOAD_TOO_LARGE, title, &said).into_response()
+    PageError::new(StatusCode::PAYLOAD_TOO_LARGE, title, &said).into_response()
 }
 
 /// The fields, once it is certain that the form was ours; else how it is refused.
 fn ours<'a>(
-    door: &Door,
+    web: &WebState,
     headers: &HeaderMap,
     body: &'a [u8],
 ) -> Result<Vec<Field<'a>>, fn() -> Response> {
@@ -154,7 +154,7 @@ fn ours<'a>(
     let fields = fields(body, boundary).ok_or(form::unreadable as fn() -> Response)?;
     let token = fields.iter().find(|it| it.name == TOKEN_FIELD && it.file.is_none());
     let token = token.and_then(|it| std::str::from_utf8(it.content).ok()).unwrap_or_default();
-    if !form::is_ours(door, headers, cookies::SESSION, token) {
+    if !form::is_ours(web, headers, cookies::SESSION, token) {
         return Err(form::stale);
     }
     Ok(fields)

@@ -10,12 +10,12 @@ use http::request::Parts;
 use service::access::sessions::{self, Visit};
 
 use super::cookies;
-use super::show::View;
-use crate::Door;
+use super::format::View;
+use crate::WebState;
 
 /// Somebody at the door.
 pub(crate) struct Visitor {
-    pub(crate) door: Door,
+    pub(crate) web: WebState,
     pub(crate) view: View,
     pub(crate) visit: Visit,
     pub(crate) form_token: String,
@@ -23,25 +23,25 @@ pub(crate) struct Visitor {
     new_cookie: Option<String>,
 }
 
-impl FromRequestParts<Door> for Visitor {
+impl FromRequestParts<WebState> for Visitor {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Visitor, Infallible> {
-        let secure = cookies::is_secure(&door.settings.public_url);
+    async fn from_request_parts(parts: &mut Parts, web: &WebState) -> Result<Visitor, Infallible> {
+        let secure = cookies::is_secure(&web.settings.public_url);
         let known = cookies::get(&parts.headers, cookies::VISIT, secure).map(str::to_owned);
         let (cookie, new_cookie) = match known {
             Some(cookie) => (cookie, None),
             None => {
-                let made = sessions::visit_token(&door.app);
+                let made = sessions::visit_token(&web.app);
                 (made.clone(), Some(made))
             }
         };
         let device = cookies::get(&parts.headers, cookies::DEVICE, secure).map(str::to_owned);
         Ok(Visitor {
-            view: View::new(&parts.headers, door),
+            view: View::new(&parts.headers, web),
             visit: Visit { device, ..visit(parts) },
-            form_token: sessions::form_token(&door.app, &cookie),
-            door: door.clone(),
+            form_token: sessions::form_token(&web.app, &cookie),
+            web: web.clone(),
             new_cookie,
         })
     }
@@ -51,7 +51,7 @@ impl Visitor {
     /// Adds the cookie that this visitor's forms will be known by.
     pub(crate) fn remember(&self, mut response: Response) -> Response {
         if let Some(cookie) = &self.new_cookie {
-            let secure = cookies::is_secure(&self.door.settings.public_url);
+            let secure = cookies::is_secure(&self.web.settings.public_url);
             let line = cookies::set(cookies::VISIT, cookie, None, secure);
             response.headers_mut().append(header::SET_COOKIE, line);
         }

@@ -173,7 +173,7 @@ async fn bytes_that_are_no_text_in_the_header_are_refused() {
         serve_metrics: false,
         ..web::Settings::default()
     };
-    let router = web::doors(world.app.clone(), settings).main;
+    let router = web::routers(world.app.clone(), settings).main;
     let value = http::HeaderValue::from_bytes(b"Bearer \xff\xfe").unwrap();
     let request = Request::builder().method(Method::GET).uri("/v1/me");
     let request = request.header("authorization", value).body(Body::empty()).unwrap();

@@ -40,7 +40,7 @@ impl Browser {
             serve_metrics: false,
             ..web::Settings::default()
         };
-        let router = web::doors_with(world.app.clone(), settings, web::api::ENDPOINTS).main;
+        let router = web::routers_with(world.app.clone(), settings, web::api::ENDPOINTS).main;
         Browser {
             router,
             cookies: BTreeMap::new(),

@@ -48,7 +48,7 @@ impl Client {
         endpoints: &'static [Endpoint],
         token: Option<String>,
     ) -> Client {
-        let router = web::doors_with(app, settings(), endpoints).main;
+        let router = web::routers_with(app, settings(), endpoints).main;
         Client { router, token, headers: Vec::new(), address: None }
     }
 
@@ -59,7 +59,7 @@ impl Client {
     ) -> Client {
         let mut settings = settings();
         change(&mut settings);
-        let router = web::doors(app, settings).main;
+        let router = web::routers(app, settings).main;
         Client { router, token: None, headers: Vec::new(), address: None }
     }
 

@@ -6,20 +6,20 @@ use service::insights::benefits;
 use service::ledger::accounts;
 use service::{Error, insights};
 
-use super::{one, parse};
-use crate::site::fields::{self, Wrong};
+use super::{detail, parse};
+use crate::site::app_page;
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
-use crate::site::shell;
-use crate::site::trouble::Shown;
 
-pub(in crate::site) async fn rename(person: Person, id: Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn rename(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let done = accounts::rename(person.app(), &person.caller, id, Some(form.text("name"))).await;
     answer(&person, id, &form, done, "The name is saved.").await
 }
 
-pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) -> PageResult {
     let (id, hidden) = (parse(id)?, form.text("hidden") == "1");
     let done = accounts::set_hidden(person.app(), &person.caller, id, hidden).await;
     let said = match hidden {
@@ -29,7 +29,7 @@ pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) 
     answer(&person, id, &form, done, said).await
 }
 
-pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let done = match fields::day("closed_on", form.text("closed_on")) {
         Ok(Some(on)) => accounts::close(person.app(), &person.caller, id, on).await,
@@ -39,13 +39,13 @@ pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form)
     answer(&person, id, &form, done, "The account is closed. Its history stays.").await
 }
 
-pub(in crate::site) async fn reopen(person: Person, id: Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn reopen(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let done = accounts::reopen(person.app(), &person.caller, id).await;
     answer(&person, id, &form, done, "The account is open again.").await
 }
 
-pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let (app, caller) = (person.app(), &person.caller);
     let product = Some(form.text("product")).filter(|it| !it.is_empty());
@@ -67,9 +67,9 @@ pub(super) async fn answer(
     form: &Form,
     done: service::Result<()>,
     said: &str,
-) -> Shown {
+) -> PageResult {
     match done {
-        Ok(()) => Ok(shell::see_other(person, &format!("/accounts/{id}"), said)),
-        Err(error) => one::again(person, id, form, Wrong::from_error(error)?).await,
+        Ok(()) => Ok(app_page::see_other(person, &format!("/accounts/{id}"), said)),
+        Err(error) => detail::again(person, id, form, FormError::from_error(error)?).await,
     }
 }

@@ -7,22 +7,22 @@ use maud::{Markup, html};
 use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::net_worth::{self, NetWorth};
 
-use super::{Doubt, day_of, kind_name, place, worth};
-use crate::site::address;
+use super::{AccountIssue, day_of, institution_label, kind_name, signed_balance};
+use crate::site::app_page::{AppPage, NavItem};
+use crate::site::errors::PageResult;
+use crate::site::format::plural;
 use crate::site::person::Person;
-use crate::site::shell::{Place, Shell};
-use crate::site::show::plural;
-use crate::site::trouble::Shown;
+use crate::site::urls;
 
-pub(in crate::site) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
-    let show_all = query.and_then(|it| address::asked(&it, "show")).as_deref() == Some("all");
+pub(in crate::site) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let show_all = query.and_then(|it| urls::find_param(&it, "show")).as_deref() == Some("all");
     let (app, caller) = (person.app(), &person.caller);
     let filter = Filter { status: Status::All, include_hidden: true };
     let (accounts, worth) =
         tokio::try_join!(accounts::list(app, caller, filter), net_worth::get(app, caller))?;
     let main =
         if accounts.is_empty() { empty() } else { page(&person, &accounts, &worth, show_all) };
-    Ok(Shell::new(Place::Accounts, "Accounts").page(&person, main))
+    Ok(AppPage::new(NavItem::Accounts, "Accounts").page(&person, main))
 }
 
 fn empty() -> Markup {
@@ -38,13 +38,13 @@ fn empty() -> Markup {
     }
 }
 
-fn is_out_of_sight(account: &Account) -> bool {
+fn is_hidden_or_closed(account: &Account) -> bool {
     account.hidden_at.is_some() || account.closed_on.is_some()
 }
 
 fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool) -> Markup {
     let view = person.view;
-    let away = accounts.iter().filter(|it| is_out_of_sight(it)).count();
+    let away = accounts.iter().filter(|it| is_hidden_or_closed(it)).count();
     let open = accounts.len() - away;
     let total = Money::new(worth.minor(), worth.currency);
     html! {
@@ -80,7 +80,7 @@ fn section(
     worth: &NetWorth,
     (kind, show_all): (AccountKind, bool),
 ) -> Markup {
-    let shown = |it: &&Account| it.kind == kind && (show_all || !is_out_of_sight(it));
+    let shown = |it: &&Account| it.kind == kind && (show_all || !is_hidden_or_closed(it));
     let shown: Vec<&Account> = accounts.iter().filter(shown).collect();
     let part = worth.parts.iter().find(|it| it.kind == kind);
     html! {
@@ -104,12 +104,12 @@ fn row(person: &Person, account: &Account) -> Markup {
         li {
             span.what {
                 a href={ "/accounts/" (account.id) } { (account.name) } " " (badge(person, account))
-                span.soft { (place(account)) }
+                span.soft { (institution_label(account)) }
             }
             span {
-                (view.maybe(worth(account)))
+                (view.money_or_unknown(signed_balance(account)))
                 span.soft {
-                    @if let Some(at) = account.balance_as_of { (view.near_day(day_of(at))) }
+                    @if let Some(at) = account.balance_as_of { (view.relative_day(day_of(at))) }
                 }
             }
         }
@@ -122,8 +122,8 @@ pub(super) fn badge(person: &Person, account: &Account) -> Markup {
     html! {
         @if account.closed_on.is_some() {
             span.badge { "Closed" }
-        } @else if let Some(doubt) = Doubt::of(account, now) {
-            span.badge.warn { (doubt.name()) }
+        } @else if let Some(issue) = AccountIssue::of(account, now) {
+            span.badge.warn { (issue.name()) }
         }
         @if account.hidden_at.is_some() { " " span.badge { "Hidden" } }
     }

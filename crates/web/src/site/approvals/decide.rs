@@ -8,19 +8,19 @@ use serde_json::Value;
 use service::Error;
 use service::actions::{self, Action, Seen, Status};
 
-use super::one;
+use super::detail;
+use crate::site::app_page::see_other;
+use crate::site::auth::passkeys::{Refused, answer, asked, credential, json, next_page_json};
 use crate::site::cookies;
-use crate::site::door::passkeys::{Refused, answer, asked, credential, gone_on, json};
+use crate::site::errors::{PageError, PageResult, sentence};
 use crate::site::form::Form;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::trouble::{Shown, Trouble, sentence};
 
-pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: Form) -> Shown {
+pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: Form) -> PageResult {
     let action = find(&person, &thread).await?;
     let Some(seen) = read_seen(form.text("digest"), form.text("price")) else {
         let said = "What you saw cannot be told from what was sent. Look at it again.";
-        return one::page(&person, &thread, Some(said)).await;
+        return detail::page(&person, &thread, Some(said)).await;
     };
     let (app, caller) = (person.app(), &person.caller);
     let decided = match form.text("decision") {
@@ -29,22 +29,22 @@ pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: For
             let reason = Some(form.text("reason").to_owned());
             actions::reject(app, caller, action.id, seen, reason).await
         }
-        _ => return Err(Trouble::not_found()),
+        _ => return Err(PageError::not_found()),
     };
     match decided {
         Ok(action) => Ok(see_other(&person, &here(&action), said(&action))),
         // A second click, another window or the clock was first: the page says how it stands.
         Err(Error::Conflict { message, .. } | Error::Invalid { message, .. }) => {
-            one::page(&person, &thread, Some(&sentence(&message))).await
+            detail::page(&person, &thread, Some(&sentence(&message))).await
         }
         Err(Error::Unauthenticated(message)) => {
-            one::page(&person, &thread, Some(&sentence(message))).await
+            detail::page(&person, &thread, Some(&sentence(message))).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) async fn confirm(person: Person, Path(thread): Path<String>, form: Form) -> Shown {
+pub(super) async fn confirm(person: Person, Path(thread): Path<String>, form: Form) -> PageResult {
     let action = find(&person, &thread).await?;
     let is_done = form.text("done") == "yes";
     let action = actions::confirm(person.app(), &person.caller, action.id, is_done).await?;
@@ -56,7 +56,7 @@ pub(super) async fn confirm(person: Person, Path(thread): Path<String>, form: Fo
     Ok(see_other(&person, &here(&action), said))
 }
 
-pub(super) async fn undo(person: Person, Path(thread): Path<String>, _form: Form) -> Shown {
+pub(super) async fn undo(person: Person, Path(thread): Path<String>, _form: Form) -> PageResult {
     let action = find(&person, &thread).await?;
     let action = actions::undo(person.app(), &person.caller, action.id).await?;
     Ok(see_other(&person, &here(&action), "It is taken back."))
@@ -64,7 +64,7 @@ pub(super) async fn undo(person: Person, Path(thread): Path<String>, _form: Form
 
 pub(super) async fn start_passkey(person: Person, headers: HeaderMap, body: String) -> Response {
     answer(async {
-        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        let party = asked(&person.web, &headers, cookies::SESSION)?;
         let (thread, seen) = about(&body)?;
         let action = actions::thread(person.app(), &person.caller, thread).await?;
         let ask = actions::ask_passkey(person.app(), &person.caller, &party, action.id, seen);
@@ -75,13 +75,13 @@ pub(super) async fn start_passkey(person: Person, headers: HeaderMap, body: Stri
 
 pub(super) async fn finish_passkey(person: Person, headers: HeaderMap, body: String) -> Response {
     answer(async {
-        let party = asked(&person.door, &headers, cookies::SESSION)?;
+        let party = asked(&person.web, &headers, cookies::SESSION)?;
         let (given, sent) = credential(&body)?;
         let (thread, seen) = about(&body)?;
         let action = actions::thread(person.app(), &person.caller, thread).await?;
         let passkey = Some((&party, given.as_str()));
         actions::approve(person.app(), &person.caller, action.id, seen, passkey).await?;
-        Ok(gone_on(&sent))
+        Ok(next_page_json(&sent))
     })
     .await
 }
@@ -110,8 +110,8 @@ fn read_seen(digest: &str, price: &str) -> Option<Seen> {
     Some(Seen { digest: digits?.try_into().ok()?, price })
 }
 
-async fn find(person: &Person, thread: &str) -> Result<Action, Trouble> {
-    let thread = ThreadId::parse(thread).map_err(|_| Trouble::not_found())?;
+async fn find(person: &Person, thread: &str) -> Result<Action, PageError> {
+    let thread = ThreadId::parse(thread).map_err(|_| PageError::not_found())?;
     Ok(actions::thread(person.app(), &person.caller, thread).await?)
 }
 

@@ -1,7 +1,7 @@
 //! Approvals: what others propose, waiting for the person's word, and what became of it.
 
 mod decide;
-mod one;
+mod detail;
 
 use axum::Router;
 use axum::extract::RawQuery;
@@ -14,22 +14,22 @@ use serde_json::json;
 use service::actions::{self, Action, Filter, Kind, Pulse, Status};
 use service::platform::cursors::Page;
 
-use super::address;
+use super::app_page::{AppPage, NavItem};
+use super::errors::PageResult;
+use super::format::time_ago;
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::show::moment;
-use super::trouble::Shown;
-use crate::Door;
+use super::urls;
+use crate::WebState;
 
 const HISTORY_PAGE: usize = 50;
 /// Longer than this a browser or a proxy may give up on an answer.
 const PULSE_SECONDS: u64 = 25;
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route("/approvals", get(list))
         .route("/approvals/pulse", get(pulse))
-        .route("/approvals/{thread}", get(one::get))
+        .route("/approvals/{thread}", get(detail::get))
         .route("/approvals/{thread}/decide", post(decide::decide))
         .route("/approvals/{thread}/confirm", post(decide::confirm))
         .route("/approvals/{thread}/undo", post(decide::undo))
@@ -37,8 +37,8 @@ pub(super) fn router() -> Router<Door> {
         .route("/passkeys/approve/finish", post(decide::finish_passkey))
 }
 
-async fn list(person: Person, RawQuery(query): RawQuery) -> Shown {
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+async fn list(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let given = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, it)| it.as_str());
     let history = given("show") == Some("history");
     let status = (!history).then_some(Status::PendingApproval);
@@ -55,7 +55,7 @@ async fn list(person: Person, RawQuery(query): RawQuery) -> Shown {
             div.card {
                 ul.rows {
                     @for it in found.actions.iter().filter(|it| it.status != Status::PendingApproval) {
-                        (past(&person, it))
+                        (history_row(&person, it))
                     }
                 }
             }
@@ -66,10 +66,10 @@ async fn list(person: Person, RawQuery(query): RawQuery) -> Shown {
                 }
             }
         } @else {
-            div.columns { @for it in &found.actions { (waiting(&person, it)) } }
+            div.columns { @for it in &found.actions { (pending_card(&person, it)) } }
         }
     };
-    Ok(Shell { live: true, ..Shell::new(Place::Approvals, "Approvals") }.page(&person, main))
+    Ok(AppPage { live: true, ..AppPage::new(NavItem::Approvals, "Approvals") }.page(&person, main))
 }
 
 fn tabs(history: bool) -> Markup {
@@ -98,7 +98,7 @@ fn empty(history: bool) -> Markup {
     }
 }
 
-fn waiting(person: &Person, action: &Action) -> Markup {
+fn pending_card(person: &Person, action: &Action) -> Markup {
     let shown = action.details();
     let now = person.app().clock.now();
     html! {
@@ -110,14 +110,14 @@ fn waiting(person: &Person, action: &Action) -> Markup {
             @if let Some(trade) = &shown.trade {
                 p {
                     (trade.amount_label) " "
-                    strong { (person.view.text(trade.estimated_cost_display.as_deref().unwrap_or("not known"))) }
+                    strong { (person.view.mask_amounts(trade.estimated_cost_display.as_deref().unwrap_or("not known"))) }
                     ", " (trade.account.display_name)
                 }
             } @else if let Some(summary) = shown.plain.as_ref().and_then(|it| it.summary_markdown.as_deref()) {
                 div.prose { (super::markdown::render(summary)) }
             }
             p.soft {
-                "Proposed by " (action.proposer_label) ", " (moment(action.created_at, now)) ". "
+                "Proposed by " (action.proposer_label) ", " (time_ago(action.created_at, now)) ". "
                 (left(action.expires_at, now))
             }
             a.button href={ "/approvals/" (action.thread) } {
@@ -127,14 +127,14 @@ fn waiting(person: &Person, action: &Action) -> Markup {
     }
 }
 
-fn past(person: &Person, action: &Action) -> Markup {
+fn history_row(person: &Person, action: &Action) -> Markup {
     let now = person.app().clock.now();
     let (name, class) = status_name(action);
     html! {
         li {
             span.what {
                 a href={ "/approvals/" (action.thread) } { (action.details().title()) }
-                span.soft { (action.proposer_label) ", " (moment(action.updated_at, now)) }
+                span.soft { (action.proposer_label) ", " (time_ago(action.updated_at, now)) }
                 @if let Some(error) = &action.error_message { span.soft { (error) } }
             }
             span.badge.(class) { (name) }
@@ -152,7 +152,7 @@ fn left(until: Timestamp, now: Timestamp) -> String {
         7_200..172_800 => ((seconds + 1_800) / 3_600, "hour", "hours"),
         _ => ((seconds + 43_200) / 86_400, "day", "days"),
     };
-    format!("{} left.", super::show::plural(count, one, many))
+    format!("{} left.", super::format::plural(count, one, many))
 }
 
 fn kind_name(kind: Kind) -> &'static str {
@@ -185,8 +185,8 @@ fn status_name(action: &Action) -> (&'static str, &'static str) {
 async fn pulse(
     person: Person,
     RawQuery(query): RawQuery,
-) -> Result<Response, super::trouble::Trouble> {
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+) -> Result<Response, super::errors::PageError> {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let number = |name: &str| {
         let found = pairs.iter().find(|(it, _)| it == name);
         found.and_then(|(_, it)| it.parse::<i64>().ok())

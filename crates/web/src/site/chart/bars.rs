@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
 use super::{HEIGHT, WIDTH, figure, series};
-use crate::site::show::View;
+use crate::site::format::View;
 
 pub(crate) struct Group {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ impl Bars<'_> {
                 aria-label={ (self.title) ". Arrow keys read its values." } {
                 @for line in &scale.lines {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
-                    text.label x="0" y=(scale.y(*line)) dy="-5" { (view.round_text(money(*line))) }
+                    text.label x="0" y=(scale.y(*line)) dy="-5" { (view.whole_money_text(money(*line))) }
                 }
                 @for (place, group) in self.groups.iter().enumerate() {
                     g.group {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::scale::{Scale, decimal};
 use super::{FOOT, HEIGHT, WIDTH, figure};
-use crate::site::show::View;
+use crate::site::format::View;
 
 pub(crate) struct Point {
     pub(crate) on: Date,
@@ -28,12 +28,12 @@ pub(crate) struct Line<'a> {
 }
 
 /// A line of plain numbers, such as scores.
-pub(crate) struct Marks<'a> {
+pub(crate) struct NumberLine<'a> {
     pub(crate) title: &'a str,
     pub(crate) points: &'a [Point],
 }
 
-impl Marks<'_> {
+impl NumberLine<'_> {
     pub(crate) fn draw(&self, view: View) -> Markup {
         Drawing { title: self.title, points: self.points, unit: 1 }.draw(
             view,
@@ -49,7 +49,7 @@ impl Line<'_> {
         let money = |minor: i64| Money::new(minor, self.currency);
         Drawing { title: self.title, points: self.points, unit }.draw(
             view,
-            &|it| view.round_text(money(it)),
+            &|it| view.whole_money_text(money(it)),
             &|it| view.money_text(money(it)),
         )
     }
@@ -131,7 +131,7 @@ impl Drawing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::show::Theme;
+    use crate::site::format::Theme;
 
     #[test]
     fn what_was_worked_out_is_dotted_and_hangs_together_with_what_was_said() {

@@ -7,7 +7,7 @@ mod scale;
 mod shares;
 
 pub(crate) use bars::{Bars, Group};
-pub(crate) use line::{Line, Marks, Point};
+pub(crate) use line::{Line, NumberLine, Point};
 pub(crate) use shares::Shares;
 
 use maud::{Markup, html};

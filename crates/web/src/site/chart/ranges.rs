@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use service::ledger::spans::Span;
 
-use crate::site::address;
+use crate::site::urls;
 
 /// What the address asks for, or a year.
 pub(crate) fn chosen(query: Option<&str>) -> Span {
-    let asked = query.and_then(|it| address::asked(it, "range"));
+    let asked = query.and_then(|it| urls::find_param(it, "range"));
     asked.as_deref().and_then(Span::parse).unwrap_or(Span::Year)
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn links(path: &str, chosen: Span) -> Markup {
                 @for span in Span::ALL {
                     @let current = (*span == chosen).then_some("true");
                     li {
-                        a href={ (path) (address::query(&[("range", span.as_str())])) }
+                        a href={ (path) (urls::query_string(&[("range", span.as_str())])) }
                             aria-current=[current] { (name(*span)) }
                     }
                 }

@@ -4,17 +4,22 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::ingest::connections::{self, Connection};
 
-use super::{HOME, address, badge, is_asked, shell, source_name};
-use crate::site::fields::{self, Field, Wrong};
+use super::{HOME, badge, is_asked, new_page, source_name, url_of};
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
+use crate::site::format::{plural, time_ago, time_until};
 use crate::site::person::Person;
-use crate::site::show::{ahead, moment, plural};
-use crate::site::trouble::Shown;
 
-pub(super) async fn get(person: Person) -> Shown {
-    show(&person, StatusCode::OK, &Wrong::default(), "").await
+pub(super) async fn get(person: Person) -> PageResult {
+    show(&person, StatusCode::OK, &FormError::default(), "").await
 }
 
-pub(super) async fn show(person: &Person, status: StatusCode, wrong: &Wrong, name: &str) -> Shown {
+pub(super) async fn show(
+    person: &Person,
+    status: StatusCode,
+    wrong: &FormError,
+    name: &str,
+) -> PageResult {
     let all = connections::list(person.app(), &person.caller).await?;
     let main = html! {
         h1 { "Connections" }
@@ -25,7 +30,7 @@ pub(super) async fn show(person: &Person, status: StatusCode, wrong: &Wrong, nam
         }
         (adding(person, wrong, name))
     };
-    Ok(shell("Connections").page_with(status, person, main))
+    Ok(new_page("Connections").page_with(status, person, main))
 }
 
 fn row(person: &Person, it: &Connection) -> Markup {
@@ -34,13 +39,13 @@ fn row(person: &Person, it: &Connection) -> Markup {
     html! {
         li {
             span.what {
-                a href=(address(it.id)) { (it.name) }
+                a href=(url_of(it.id)) { (it.name) }
                 " " (badge(it))
                 span.soft {
                     (source_name(it.source)) ", " (accounts)
-                    @if let Some(at) = it.synced_at { ", last data " (moment(at, now)) }
+                    @if let Some(at) = it.synced_at { ", last data " (time_ago(at, now)) }
                     @if let Some(at) = it.next_sync_at.filter(|_| is_asked(it)) {
-                        ", next " (ahead(at, now))
+                        ", next " (time_until(at, now))
                     }
                 }
                 @if let Some(text) = &it.attention { span.wrong { (text) } }
@@ -53,7 +58,7 @@ fn row(person: &Person, it: &Connection) -> Markup {
     }
 }
 
-fn adding(person: &Person, wrong: &Wrong, name: &str) -> Markup {
+fn adding(person: &Person, wrong: &FormError, name: &str) -> Markup {
     let token = Field::text("token", "Setup token", "")
         .hint("Copied from SimpleFIN. It works once, and is not kept.");
     let name = Field::text("name", "What to call it", name).optional();

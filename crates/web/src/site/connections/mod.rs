@@ -1,10 +1,10 @@
 //! Where data comes from: every source with its state, what it offers, and what can be done about it.
 
-mod acts;
+mod actions;
 mod claim;
+mod detail;
 mod list;
 mod offers;
-mod one;
 
 use axum::Router;
 use axum::extract::Path;
@@ -14,32 +14,32 @@ use base::draft::Source;
 use maud::{Markup, html};
 use service::ingest::connections::{Connection, State};
 
-use super::shell::{Place, Shell};
-use super::trouble::Trouble;
-use crate::Door;
+use super::app_page::{AppPage, NavItem};
+use super::errors::PageError;
+use crate::WebState;
 
 const HOME: &str = "/connections";
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route(HOME, get(list::get).post(claim::post))
-        .route("/connections/{connection}", get(one::get))
+        .route("/connections/{connection}", get(detail::get))
         .route("/connections/{connection}/accounts", post(offers::post))
-        .route("/connections/{connection}/sync", post(acts::sync))
-        .route("/connections/{connection}/access", post(acts::reauthorize))
-        .route("/connections/{connection}/disconnect", post(acts::disconnect))
+        .route("/connections/{connection}/sync", post(actions::sync))
+        .route("/connections/{connection}/access", post(actions::reauthorize))
+        .route("/connections/{connection}/disconnect", post(actions::disconnect))
 }
 
-fn shell(title: &str) -> Shell<'_> {
-    Shell::new(Place::Connections, title)
+fn new_page(title: &str) -> AppPage<'_> {
+    AppPage::new(NavItem::Connections, title)
 }
 
 /// What cannot be an id is as unknown as one that is not there.
-fn parse(Path(id): Path<String>) -> Result<ConnectionId, Trouble> {
-    ConnectionId::parse(&id).map_err(|_| Trouble::not_found())
+fn parse(Path(id): Path<String>) -> Result<ConnectionId, PageError> {
+    ConnectionId::parse(&id).map_err(|_| PageError::not_found())
 }
 
-fn address(id: ConnectionId) -> String {
+fn url_of(id: ConnectionId) -> String {
     format!("{HOME}/{id}")
 }
 

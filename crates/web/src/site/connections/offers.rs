@@ -10,12 +10,12 @@ use service::ingest::connections::{
 };
 use service::ledger::accounts::Account;
 
-use super::{address, one, parse};
-use crate::site::fields::{self, Wrong};
+use super::{detail, parse, url_of};
+use crate::site::app_page::see_other;
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::trouble::Shown;
 
 pub(super) fn card(
     person: &Person,
@@ -23,7 +23,7 @@ pub(super) fn card(
     offered: &[OfferedAccount],
     own: &[Account],
 ) -> Markup {
-    let action = format!("{}/accounts", address(id));
+    let action = format!("{}/accounts", url_of(id));
     html! {
         section.card aria-labelledby="offers" {
             h2 id="offers" { "Accounts it offers" }
@@ -100,7 +100,7 @@ fn owed(place: usize, it: &OfferedAccount) -> Markup {
     }
 }
 
-pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> Shown {
+pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let offered = connections::list_offers(person.app(), &person.caller, id).await?;
     let choices: Vec<Choice> =
@@ -112,11 +112,11 @@ pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> Shown 
                 true => "Saved. What you took is on its way, and the past follows bit by bit.",
                 false => "Saved.",
             };
-            Ok(see_other(&person, &address(id), said))
+            Ok(see_other(&person, &url_of(id), said))
         }
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
-            one::show(&person, id, StatusCode::BAD_REQUEST, &wrong).await
+            let wrong = FormError::from_error(error)?;
+            detail::show(&person, id, StatusCode::BAD_REQUEST, &wrong).await
         }
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use wire::v1::Code;
 
 use super::super::snippet::{self, prose};
-use super::{attempt, body, endpoint_id, guide, members};
+use super::{body, endpoint_id, introduction, members, try_form};
 use crate::api::{ENDPOINTS, Endpoint, Parameter, Takes, Verb};
 use crate::openapi::{self, Schemas, examples};
 
@@ -29,7 +29,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                     span.soft {
                         "needs"
                         @for scope in endpoint.scopes {
-                            " " a href={ "#" (guide::scope_id(*scope)) } { code { (scope.as_str()) } }
+                            " " a href={ "#" (introduction::scope_id(*scope)) } { code { (scope.as_str()) } }
                         }
                     }
                 }
@@ -52,7 +52,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                     @if let Some(body) = &endpoint.body { (body::more(body)) }
                 }
             }
-            (attempt::form(endpoint, public_url))
+            (try_form::form(endpoint, public_url))
             div.pair {
                 div {
                     h4 { "Answer" }

@@ -7,29 +7,29 @@ use maud::{Markup, html};
 use wire::v1::Code;
 
 use super::super::assets::Asset;
-use super::super::astray;
-use super::super::layout::{self, Page, Place};
+use super::super::error_pages;
+use super::super::public_page::{self, PublicNavItem, PublicPage};
 use super::super::snippet::{self, prose};
 use super::endpoint_id;
-use crate::Door;
+use crate::WebState;
 use crate::api::{ENDPOINTS, Endpoint};
 use crate::openapi::{self, examples};
 
 pub(in super::super) async fn list(headers: HeaderMap) -> Response {
-    layout::send(&headers, StatusCode::OK, list_page())
+    public_page::send(&headers, StatusCode::OK, list_page())
 }
 
 pub(in super::super) async fn get(
-    State(door): State<Door>,
+    State(web): State<WebState>,
     Path(slug): Path<String>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Response {
     match Code::ALL.into_iter().find(|it| it.slug() == slug) {
         Some(code) => {
-            layout::send(&headers, StatusCode::OK, code_page(code, &door.settings.public_url))
+            public_page::send(&headers, StatusCode::OK, code_page(code, &web.settings.public_url))
         }
-        None => astray::not_found(uri).await,
+        None => error_pages::not_found(uri).await,
     }
 }
 
@@ -106,5 +106,5 @@ fn answered_by(code: Code) -> Markup {
 
 fn page(title: &str, main: Markup) -> Markup {
     let (class, scripts) = ("wide", &[Asset::Copying]);
-    Page { title, place: Place::Errors, class, side: None, scripts, main }.render()
+    PublicPage { title, place: PublicNavItem::Errors, class, side: None, scripts, main }.render()
 }

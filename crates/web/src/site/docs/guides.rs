@@ -8,21 +8,21 @@ use maud::{Markup, html};
 use service::platform::limits::Policy;
 
 use super::super::assets::Asset;
-use super::super::layout::{self, Page, Place};
+use super::super::public_page::{self, PublicNavItem, PublicPage};
 use super::super::snippet::{self, curl, curl_post, prose};
-use super::guide::pair;
+use super::introduction::pair;
 use super::{proposing, webhooks};
-use crate::Door;
+use crate::WebState;
 
 /// One page: where it is, what it is called, and what is on it.
 pub(in super::super) struct Guide {
     pub(in super::super) path: &'static str,
     title: &'static str,
-    body: fn(&Setting) -> Markup,
+    body: fn(&GuideContext) -> Markup,
 }
 
 /// What the lines to run depend on.
-pub(in super::super) struct Setting {
+pub(in super::super) struct GuideContext {
     pub(super) base: String,
     limit: Policy,
 }
@@ -37,21 +37,21 @@ pub(in super::super) const GUIDES: [Guide; 7] = [
     Guide { path: "/docs/idempotency", title: "Idempotency", body: idempotency },
 ];
 
-pub(in super::super) fn router() -> Router<Door> {
+pub(in super::super) fn router() -> Router<WebState> {
     GUIDES.iter().fold(Router::new(), |router, guide| {
-        let show = async move |State(door): State<Door>, headers: HeaderMap| {
-            let page = page(guide, &door.settings.public_url, door.app.limits.policy());
-            layout::send(&headers, StatusCode::OK, page)
+        let show = async move |State(web): State<WebState>, headers: HeaderMap| {
+            let page = page(guide, &web.settings.public_url, web.app.limits.policy());
+            public_page::send(&headers, StatusCode::OK, page)
         };
         router.route(guide.path, get(show))
     })
 }
 
 pub(in super::super) fn page(guide: &Guide, public_url: &str, limit: Policy) -> Markup {
-    let place = Setting { base: format!("{public_url}/v1"), limit };
-    Page {
+    let place = GuideContext { base: format!("{public_url}/v1"), limit };
+    PublicPage {
         title: guide.title,
-        place: Place::Guides,
+        place: PublicNavItem::Guides,
         class: "docs guides",
         side: Some(contents(guide.path)),
         scripts: &[Asset::Copying],
@@ -85,7 +85,7 @@ pub(super) fn filled(command: &str) -> String {
     command.replacen('\'', "\"", 2)
 }
 
-fn start(place: &Setting) -> Markup {
+fn start(place: &GuideContext) -> Markup {
     html! {
         p.lead {
             "From nothing to your first answer in under a minute. Programs and assistants that you \
@@ -134,7 +134,7 @@ fn link(href: &str, name: &str, about: &str) -> Markup {
     html! { div { dt { a href=(href) { (name) } } dd { (about) } } }
 }
 
-fn authentication(place: &Setting) -> Markup {
+fn authentication(place: &GuideContext) -> Markup {
     let key = html! {
         p {
             (prose("Send your key with every request, in the header `Authorization`. Keys begin \
@@ -174,7 +174,7 @@ fn authentication(place: &Setting) -> Markup {
     }
 }
 
-fn paging(place: &Setting) -> Markup {
+fn paging(place: &GuideContext) -> Markup {
     let base = &place.base;
     let said = html! {
         p {
@@ -219,7 +219,7 @@ fn paging(place: &Setting) -> Markup {
     }
 }
 
-fn rate_limits(place: &Setting) -> Markup {
+fn rate_limits(place: &GuideContext) -> Markup {
     let Policy { requests, window_seconds } = place.limit;
     let command = curl(&format!("{}/me", place.base)).replacen("curl", "curl -I", 1);
     let policy = format!("ratelimit-policy: \"default\";q={requests};w={window_seconds}");
@@ -264,7 +264,7 @@ fn rate_limits(place: &Setting) -> Markup {
     }
 }
 
-fn idempotency(place: &Setting) -> Markup {
+fn idempotency(place: &GuideContext) -> Markup {
     let said = html! {
         p {
             (prose("Send `Idempotency-Key` with a change, and it has one effect however often you \

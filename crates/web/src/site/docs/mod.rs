@@ -1,14 +1,14 @@
 //! The API reference, made from the same list and shapes as the OpenAPI document.
 
-mod attempt;
 mod body;
 mod endpoint;
 pub(super) mod errors;
-mod guide;
 pub(super) mod guides;
+mod introduction;
 mod members;
 mod proposing;
-pub(super) mod verifying;
+mod try_form;
+pub(super) mod verify_examples;
 mod webhooks;
 
 use std::sync::{Arc, OnceLock};
@@ -19,24 +19,24 @@ use http::{HeaderMap, StatusCode};
 use maud::{Markup, html};
 
 use super::assets::Asset;
-use super::layout::{self, Page, Place};
-use crate::Door;
+use super::public_page::{self, PublicNavItem, PublicPage};
+use crate::WebState;
 use crate::api::{ENDPOINTS, Endpoint};
 use crate::openapi;
 
 /// The page never changes while the process runs, so it is made once.
-pub(super) fn route() -> MethodRouter<Door> {
+pub(super) fn route() -> MethodRouter<WebState> {
     let made: Arc<OnceLock<String>> = Arc::default();
-    get(async move |State(door): State<Door>, headers: HeaderMap| {
-        let make = || page(&door.settings.public_url).into_string();
-        layout::send(&headers, StatusCode::OK, made.get_or_init(make).as_str())
+    get(async move |State(web): State<WebState>, headers: HeaderMap| {
+        let make = || page(&web.settings.public_url).into_string();
+        public_page::send(&headers, StatusCode::OK, made.get_or_init(make).as_str())
     })
 }
 
 pub(super) fn page(public_url: &str) -> Markup {
     let schemas = openapi::schemas();
     let main = html! {
-        (guide::sections(public_url))
+        (introduction::sections(public_url))
         @for (tag, endpoints) in by_tag() {
             section.tag aria-labelledby=(anchor(tag)) {
                 h2 id=(anchor(tag)) { (tag) }
@@ -44,9 +44,9 @@ pub(super) fn page(public_url: &str) -> Markup {
             }
         }
     };
-    Page {
+    PublicPage {
         title: "API reference",
-        place: Place::Reference,
+        place: PublicNavItem::Reference,
         class: "docs",
         side: Some(contents()),
         scripts: &[Asset::Copying, Asset::Docs],
@@ -60,7 +60,7 @@ fn contents() -> Markup {
         (guides::contents("/docs"))
         p { "On this page" }
         ul {
-            @for (id, title) in guide::TITLES { li { a href={ "#" (id) } { (title) } } }
+            @for (id, title) in introduction::TITLES { li { a href={ "#" (id) } { (title) } } }
         }
         @for (tag, endpoints) in by_tag() {
             p { (tag) }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use super::super::snippet::{self, curl, curl_post, prose};
-use super::guide::pair;
-use super::guides::{Setting, filled, section};
+use super::guides::{GuideContext, filled, section};
+use super::introduction::pair;
 
-pub(super) fn body(place: &Setting) -> Markup {
+pub(super) fn body(place: &GuideContext) -> Markup {
     html! {
         p.lead {
             "A program or an assistant proposes; the person sees exactly what would happen, and says \

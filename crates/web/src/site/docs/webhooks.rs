@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::super::snippet::{self, curl, curl_post, prose};
-use super::guide::pair;
-use super::guides::{Setting, filled, section};
-use super::verifying;
+use super::guides::{GuideContext, filled, section};
+use super::introduction::pair;
+use super::verify_examples;
 
 /// A retry, how long after the attempt before it, and how long after the first.
 const SCHEDULE: [[&str; 3]; 7] = [
@@ -36,7 +36,7 @@ webhook-id: evt_01kny3v1m8f2x9q4t7r5c6b8de
 webhook-timestamp: 1775809800
 webhook-signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=";
 
-pub(super) fn body(place: &Setting) -> Markup {
+pub(super) fn body(place: &GuideContext) -> Markup {
     let endpoints = format!("{}/webhooks/endpoints", place.base);
     html! {
         p.lead {
@@ -89,7 +89,7 @@ fn look(endpoints: &str) -> Markup {
     )
 }
 
-fn create(place: &Setting, endpoints: &str) -> Markup {
+fn create(place: &GuideContext, endpoints: &str) -> Markup {
     let said = html! {
         p {
             (prose("It takes a key with the scope `webhooks:manage`; an app's token cannot. The \
@@ -174,10 +174,10 @@ fn verify() -> Markup {
             }
         }
     };
-    pair(&said, &verifying::programs())
+    pair(&said, &verify_examples::programs())
 }
 
-fn twice(place: &Setting) -> Markup {
+fn twice(place: &GuideContext) -> Markup {
     let said = html! {
         p {
             (prose("An event may come more than once: when your answer got lost, or when it was sent \
@@ -199,7 +199,7 @@ fn twice(place: &Setting) -> Markup {
     pair(&said, &snippet::text("What changed since", &curl(&url)))
 }
 
-fn retries(place: &Setting, endpoints: &str) -> Markup {
+fn retries(place: &GuideContext, endpoints: &str) -> Markup {
     let said = html! {
         p {
             (prose("Anything but 2xx within 15 seconds is a failure; redirects are not followed. It is \
@@ -240,7 +240,7 @@ fn retries(place: &Setting, endpoints: &str) -> Markup {
     )
 }
 
-fn pages(place: &Setting) -> Markup {
+fn pages(place: &GuideContext) -> Markup {
     let said = html! {
         p {
             "Under " a href="/settings/webhooks" { "Settings, Webhooks" }

@@ -9,16 +9,16 @@ use service::ledger::goals::{self, Details, Kind, NewGoal, Status};
 use service::{Error, Result};
 
 use super::{kind_name, parse, status_name};
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::app_page::{self, AppPage, NavItem};
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
+use crate::site::format;
 use crate::site::person::Person;
-use crate::site::shell::{self, Place, Shell};
-use crate::site::show;
-use crate::site::trouble::Shown;
 
 /// What the form shows, as text: what was typed stays typed when something is wrong.
 #[derive(Default)]
-struct Draft {
+struct GoalForm {
     name: String,
     kind: String,
     status: String,
@@ -29,11 +29,11 @@ struct Draft {
     currency: Option<Currency>,
 }
 
-impl Draft {
-    fn of(details: &Details) -> Draft {
+impl GoalForm {
+    fn of(details: &Details) -> GoalForm {
         let goal = &details.goal;
-        let plain = |minor| show::plain(Money::new(minor, goal.currency));
-        Draft {
+        let plain = |minor| format::plain_amount(Money::new(minor, goal.currency));
+        GoalForm {
             name: goal.name.clone(),
             kind: goal.kind.as_str().to_owned(),
             status: goal.status.as_str().to_owned(),
@@ -49,9 +49,9 @@ impl Draft {
         }
     }
 
-    fn typed(form: &Form, currency: Currency) -> Draft {
+    fn typed(form: &Form, currency: Currency) -> GoalForm {
         let text = |name: &str| form.text(name).to_owned();
-        Draft {
+        GoalForm {
             name: text("name"),
             kind: text("kind"),
             status: text("status"),
@@ -90,45 +90,49 @@ impl Draft {
     }
 }
 
-pub(in crate::site) async fn new(person: Person) -> Shown {
-    let draft = Draft { currency: Some(person.user.base_currency), ..Draft::default() };
+pub(in crate::site) async fn new(person: Person) -> PageResult {
+    let draft = GoalForm { currency: Some(person.user.base_currency), ..GoalForm::default() };
     show_form(&person, "New goal", "/goals/new", &draft, None).await
 }
 
-pub(in crate::site) async fn create(person: Person, form: Form) -> Shown {
+pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
     let currency = person.user.base_currency;
-    let draft = Draft::typed(&form, currency);
+    let draft = GoalForm::typed(&form, currency);
     let made = async {
         let new = draft.read(currency)?;
         goals::create(person.app(), &person.caller, new).await
     };
     match made.await {
-        Ok(_) => Ok(shell::see_other(&person, "/goals", "Your goal is set.")),
+        Ok(_) => Ok(app_page::see_other(&person, "/goals", "Your goal is set.")),
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
+            let wrong = FormError::from_error(error)?;
             show_form(&person, "New goal", "/goals/new", &draft, Some(wrong)).await
         }
     }
 }
 
-pub(in crate::site) async fn edit(person: Person, Path(id): Path<String>) -> Shown {
+pub(in crate::site) async fn edit(person: Person, Path(id): Path<String>) -> PageResult {
     let details = goals::get(person.app(), &person.caller, parse(&id)?).await?;
     let action = format!("/goals/{}", details.goal.id);
-    show_form(&person, "Change a goal", &action, &Draft::of(&details), None).await
+    show_form(&person, "Change a goal", &action, &GoalForm::of(&details), None).await
 }
 
-pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn change(
+    person: Person,
+    Path(id): Path<String>,
+    form: Form,
+) -> PageResult {
     let id = parse(&id)?;
     let currency = goals::get(person.app(), &person.caller, id).await?.goal.currency;
-    let draft = Draft::typed(&form, currency);
+    let draft = GoalForm::typed(&form, currency);
     let made = async {
         let new = draft.read(currency)?;
         goals::update(person.app(), &person.caller, id, new).await
     };
     match made.await {
-        Ok(()) => Ok(shell::see_other(&person, "/goals", "Your goal is changed.")),
+        Ok(()) => Ok(app_page::see_other(&person, "/goals", "Your goal is changed.")),
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
+            let wrong = FormError::from_error(error)?;
             show_form(&person, "Change a goal", &format!("/goals/{id}"), &draft, Some(wrong)).await
         }
     }
@@ -138,9 +142,9 @@ async fn show_form(
     person: &Person,
     title: &str,
     action: &str,
-    draft: &Draft,
-    wrong: Option<Wrong>,
-) -> Shown {
+    draft: &GoalForm,
+    wrong: Option<FormError>,
+) -> PageResult {
     let filter = Filter { status: accounts::Status::Open, include_hidden: true };
     let accounts = accounts::list(person.app(), &person.caller, filter).await?;
     let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
@@ -153,10 +157,10 @@ async fn show_form(
             (fields::form(action, &person.form_token, body(draft, &accounts, &wrong)))
         }
     };
-    Ok(Shell::new(Place::Goals, title).page_with(status, person, main))
+    Ok(AppPage::new(NavItem::Goals, title).page_with(status, person, main))
 }
 
-fn body(draft: &Draft, accounts: &[Account], wrong: &Wrong) -> Markup {
+fn body(draft: &GoalForm, accounts: &[Account], wrong: &FormError) -> Markup {
     let kinds: Vec<(&str, &str)> =
         Kind::ALL.iter().map(|it| (it.as_str(), kind_name(*it))).collect();
     let statuses: Vec<(&str, &str)> =

@@ -6,18 +6,18 @@ use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
 use service::ledger::goals::{self, Goal, Kind, Status};
 
+use super::app_page::{self, AppPage, NavItem};
+use super::errors::{PageError, PageResult};
 use super::fields;
 use super::form::Form;
+use super::format::View;
 use super::person::Person;
-use super::shell::{self, Place, Shell};
-use super::show::View;
-use super::trouble::{Shown, Trouble};
 use axum::extract::Path;
 use base::GoalId;
 
 pub(super) use edit::{change, create, edit, new};
 
-pub(super) async fn list(person: Person) -> Shown {
+pub(super) async fn list(person: Person) -> PageResult {
     let goals = goals::list(person.app(), &person.caller, None).await?;
     let main = html! {
         div.heading {
@@ -29,7 +29,7 @@ pub(super) async fn list(person: Person) -> Shown {
             @for goal in &goals { (card(&person, goal)) }
         }
     };
-    Ok(Shell::new(Place::Goals, "Goals").page(&person, main))
+    Ok(AppPage::new(NavItem::Goals, "Goals").page(&person, main))
 }
 
 fn empty() -> Markup {
@@ -123,9 +123,9 @@ fn status_buttons(person: &Person, goal: &Goal) -> Markup {
     }
 }
 
-pub(super) async fn set_status(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+pub(super) async fn set_status(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
     let id = parse(&id)?;
-    let status = Status::parse(form.text("status")).ok_or_else(Trouble::not_found)?;
+    let status = Status::parse(form.text("status")).ok_or_else(PageError::not_found)?;
     goals::set_status(person.app(), &person.caller, id, status).await?;
     let said = match status {
         Status::Active => "You go on with this goal.",
@@ -133,12 +133,12 @@ pub(super) async fn set_status(person: Person, Path(id): Path<String>, form: For
         Status::Completed => "The goal is done.",
         Status::Cancelled => "The goal is ended.",
     };
-    Ok(shell::see_other(&person, "/goals", said))
+    Ok(app_page::see_other(&person, "/goals", said))
 }
 
 /// What cannot be an id is as unknown as one that is not there.
-fn parse(id: &str) -> Result<GoalId, Trouble> {
-    GoalId::parse(id).map_err(|_| Trouble::not_found())
+fn parse(id: &str) -> Result<GoalId, PageError> {
+    GoalId::parse(id).map_err(|_| PageError::not_found())
 }
 
 pub(super) fn status_name(status: Status) -> &'static str {

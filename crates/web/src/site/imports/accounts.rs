@@ -6,9 +6,9 @@ use service::ingest::imports::files::{
     AccountPreview, Destination, DestinationChoice, Preview, RowPreview, RowStatus,
 };
 
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::fields::{self, Field, FormError};
+use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
-use crate::site::show::{counted, plural};
 
 /// Rows on the page, whatever the number of accounts.
 const ROWS_SHOWN: usize = 200;
@@ -84,9 +84,10 @@ fn masked(account: &AccountPreview) -> Markup {
 /// What of an account is new; unknown as long as it could be any.
 fn news(account: &AccountPreview) -> String {
     let tally = account.tally;
-    let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| counted(it as i64));
+    let [new, changed, seen] =
+        [tally.new, tally.changed, tally.seen].map(|it| count_text(it as i64));
     match account.destination {
-        Destination::Unknown => counted((tally.new + tally.changed + tally.seen) as i64),
+        Destination::Unknown => count_text((tally.new + tally.changed + tally.seen) as i64),
         _ => format!("{new} new, {changed} updated, {seen} already there"),
     }
 }
@@ -110,7 +111,7 @@ fn facts(person: &Person, account: &AccountPreview) -> Markup {
                 }
             }
             @if account.positions > 0 {
-                div { dt { "Positions" } dd { (counted(account.positions as i64)) } }
+                div { dt { "Positions" } dd { (count_text(account.positions as i64)) } }
             }
         }
     }
@@ -149,7 +150,7 @@ fn new_account(account: &AccountPreview, place: usize, is_one_of_many: bool) -> 
     let kinds = KINDS.map(|(kind, label)| (kind.as_str(), label));
     html! {
         div.only-new {
-            (Field::text(&name, &label("Name"), &account.name).optional().show(&Wrong::default()))
+            (Field::text(&name, &label("Name"), &account.name).optional().show(&FormError::default()))
         }
         div.only-new { (fields::select(&kind, &label("Kind"), &kinds, account.kind.as_str())) }
     }

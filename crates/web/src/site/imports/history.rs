@@ -6,17 +6,17 @@ use base::draft::Source;
 use maud::{Markup, html};
 use service::ingest::imports::{self, Import, UndoSummary};
 
-use super::{DESK, desk};
+use super::{HOME, start};
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
 use crate::site::form::Form;
+use crate::site::format::{count_text, plural, time_ago};
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::show::{counted, moment, plural};
-use crate::site::trouble::{Shown, Trouble};
 
 const SHOWN: usize = 20;
 
-pub(super) async fn card(person: &Person) -> Result<Markup, Trouble> {
+pub(super) async fn card(person: &Person) -> Result<Markup, PageError> {
     let last = imports::list(person.app(), &person.caller, None, SHOWN).await?;
     Ok(html! {
         section.card aria-labelledby="last" {
@@ -41,7 +41,7 @@ fn row(person: &Person, it: &Import) -> Markup {
             span.what {
                 (name(it))
                 @if it.undone_at.is_some() { " " span.badge { "Undone" } }
-                span.soft { (found(it)) ", " (moment(it.imported_at, now)) }
+                span.soft { (found(it)) ", " (time_ago(it.imported_at, now)) }
             }
             @if it.undone_at.is_none() { (ending(person, it)) }
         }
@@ -61,10 +61,10 @@ pub(super) fn name(it: &Import) -> &str {
 
 fn found(it: &Import) -> String {
     let sum = it.summary;
-    let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| counted(it as i64));
+    let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| count_text(it as i64));
     let mut text = format!("{new} new, {changed} updated, {seen} already there");
     if it.rejected > 0 {
-        text.push_str(&format!(", {} left out", counted(it.rejected as i64)));
+        text.push_str(&format!(", {} left out", count_text(it.rejected as i64)));
     }
     text
 }
@@ -84,11 +84,11 @@ pub(super) fn ending(person: &Person, it: &Import) -> Markup {
     }
 }
 
-pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
-    let id = ImportId::parse(&id).map_err(|_| Trouble::not_found())?;
+pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
+    let id = ImportId::parse(&id).map_err(|_| PageError::not_found())?;
     let undone = imports::undo(person.app(), &person.caller, id).await?;
-    desk::refresh(&person).await;
-    Ok(see_other(&person, DESK, &told(undone)))
+    start::refresh(&person).await;
+    Ok(see_other(&person, HOME, &told(undone)))
 }
 
 fn told(undone: UndoSummary) -> String {

@@ -1,14 +1,14 @@
 //! Bringing in files: dropped, looked at, mended where they were misread, taken in, and taken back.
 
 mod accounts;
-mod desk;
-mod doubts;
-mod editor;
+mod columns;
+mod commit;
 mod history;
-mod one;
-mod outcome;
-mod said;
-mod taking;
+mod preview;
+mod preview_form;
+mod questions;
+mod result;
+mod start;
 
 use axum::Router;
 use axum::extract::Path;
@@ -17,35 +17,35 @@ use base::FileId;
 
 pub(super) use history::rows as history_rows;
 
+use super::app_page::{AppPage, NavItem};
 use super::assets::Asset;
-use super::shell::{Place, Shell};
-use super::show::counted;
-use super::trouble::Trouble;
-use crate::Door;
+use super::errors::PageError;
+use super::format::count_text;
+use crate::WebState;
 
-const DESK: &str = "/import";
+const HOME: &str = "/import";
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
-        .route(DESK, get(desk::get).post(desk::post))
-        .route("/import/all", post(taking::all))
-        .route("/import/{file}", get(one::get).post(one::update))
-        .route("/import/{file}/commit", post(taking::commit))
-        .route("/import/{file}/discard", post(taking::discard))
+        .route(HOME, get(start::get).post(start::post))
+        .route("/import/all", post(commit::all))
+        .route("/import/{file}", get(preview::get).post(preview::update))
+        .route("/import/{file}/commit", post(commit::commit))
+        .route("/import/{file}/discard", post(commit::discard))
         .route("/imports/{import}/undo", post(history::undo))
 }
 
-fn shell(title: &str) -> Shell<'_> {
-    Shell { scripts: &[Asset::Imports], ..Shell::new(Place::Import, title) }
+fn new_page(title: &str) -> AppPage<'_> {
+    AppPage { scripts: &[Asset::Imports], ..AppPage::new(NavItem::Import, title) }
 }
 
 /// What cannot be an id is as unknown as one that is not there.
-fn parse(Path(id): Path<String>) -> Result<FileId, Trouble> {
-    FileId::parse(&id).map_err(|_| Trouble::not_found())
+fn parse(Path(id): Path<String>) -> Result<FileId, PageError> {
+    FileId::parse(&id).map_err(|_| PageError::not_found())
 }
 
-fn address(id: FileId) -> String {
-    format!("{DESK}/{id}")
+fn url_of(id: FileId) -> String {
+    format!("{HOME}/{id}")
 }
 
 /// "312 KB", as people compare files.
@@ -53,6 +53,6 @@ fn size(bytes: i64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes / 1_000),
-        _ => format!("{}.{} MB", counted(bytes / 1_000_000), bytes % 1_000_000 / 100_000),
+        _ => format!("{}.{} MB", count_text(bytes / 1_000_000), bytes % 1_000_000 / 100_000),
     }
 }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use service::insights::income::{Block, Share};
 
-use super::Sheet;
-use crate::site::show::in_words;
+use super::IncomePage;
+use crate::site::format::code_to_words;
 
-impl Sheet {
+impl IncomePage {
     pub(super) fn allocation(&self) -> Markup {
         let it = &self.income;
         let (fund, invested) = (&it.emergency_fund, &it.investments);
@@ -75,7 +75,7 @@ impl Sheet {
         let mut parts: Vec<(&String, &Share)> = block.parts.iter().collect();
         parts.sort_by_key(|(name, share)| (-share.amount_minor, *name));
         html! {
-            @for (name, share) in &parts { (self.part(&in_words(name), **share)) }
+            @for (name, share) in &parts { (self.part(&code_to_words(name), **share)) }
             @if parts.is_empty() { tr { td.soft colspan="4" { "Nothing in these months." } } }
         }
     }

@@ -6,20 +6,20 @@ use base::{Currency, Money};
 use maud::{Markup, html};
 use service::insights::income::{self, Income, Label};
 
+use super::app_page::{AppPage, NavItem};
 use super::chart::{Bars, Group};
+use super::errors::PageResult;
+use super::format::{View, plural};
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::show::{View, plural};
-use super::trouble::Shown;
 
-pub(super) async fn get(person: Person) -> Shown {
+pub(super) async fn get(person: Person) -> PageResult {
     let (income, currency) = income::analysed(person.app(), &person.caller).await?;
-    let sheet = Sheet { income, currency, view: person.view };
+    let page = IncomePage { income, currency, view: person.view };
     let main = html! {
         h1 { "Income" }
-        @if sheet.is_empty() { (nothing()) } @else { (sheet.show()) }
+        @if page.is_empty() { (nothing()) } @else { (page.show()) }
     };
-    Ok(Shell::new(Place::Income, "Income").page(&person, main))
+    Ok(AppPage::new(NavItem::Income, "Income").page(&person, main))
 }
 
 fn nothing() -> Markup {
@@ -33,13 +33,13 @@ fn nothing() -> Markup {
     }
 }
 
-struct Sheet {
+struct IncomePage {
     income: Income,
     currency: Currency,
     view: View,
 }
 
-impl Sheet {
+impl IncomePage {
     fn is_empty(&self) -> bool {
         let it = &self.income;
         it.monthly_income_minor == 0

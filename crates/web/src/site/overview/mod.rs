@@ -1,9 +1,9 @@
 //! The overview: what is there, what needs the person, and how it goes.
 
+mod attention;
 mod empty;
-mod goes;
-mod needs;
-mod worth;
+mod net_worth_card;
+mod progress;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
@@ -19,23 +19,23 @@ use service::webhooks::{self, Endpoint};
 use service::{Error, summary};
 use wire::v1::ExpiringBenefits;
 
+use super::app_page::{AppPage, NavItem};
 use super::chart::ranges;
+use super::errors::PageResult;
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::trouble::Shown;
 
 /// Whole months that the present one is held against.
 const MONTHS_USUAL: i64 = 6;
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let span = ranges::chosen(query.as_deref());
-    let glance = Glance::read(&person, span).await?;
-    let main = if glance.accounts.is_empty() { empty::page() } else { page(&person, &glance) };
-    Ok(Shell::new(Place::Overview, "Overview").page(&person, main))
+    let data = OverviewData::read(&person, span).await?;
+    let main = if data.accounts.is_empty() { empty::page() } else { page(&person, &data) };
+    Ok(AppPage::new(NavItem::Overview, "Overview").page(&person, main))
 }
 
 /// Everything the page speaks of, read side by side.
-struct Glance {
+struct OverviewData {
     span: Span,
     accounts: Vec<Account>,
     worth: NetWorth,
@@ -50,8 +50,8 @@ struct Glance {
     scores: Result<Observation, String>,
 }
 
-impl Glance {
-    async fn read(person: &Person, span: Span) -> service::Result<Glance> {
+impl OverviewData {
+    async fn read(person: &Person, span: Span) -> service::Result<OverviewData> {
         let (app, caller) = (person.app(), &person.caller);
         let all = Filter { status: Status::All, include_hidden: true };
         let every = recurring::Filter { status: None, account_id: None, direction: None };
@@ -86,7 +86,7 @@ impl Glance {
             goals::list(app, caller, Some(goals::Status::Active)),
             scores,
         )?;
-        Ok(Glance {
+        Ok(OverviewData {
             span,
             accounts,
             worth,
@@ -102,19 +102,19 @@ impl Glance {
     }
 }
 
-fn page(person: &Person, glance: &Glance) -> Markup {
+fn page(person: &Person, data: &OverviewData) -> Markup {
     html! {
         h1.hush { "Overview" }
-        (worth::card(person, glance))
+        (net_worth_card::card(person, data))
         div.columns {
             div {
-                (needs::card(person, glance))
-                (needs::bills(person, glance))
+                (attention::card(person, data))
+                (attention::bills(person, data))
             }
             div {
-                (goes::month(person, glance))
-                (goes::goals(person, glance))
-                (goes::scores(glance))
+                (progress::month(person, data))
+                (progress::goals(person, data))
+                (progress::scores(data))
             }
         }
     }

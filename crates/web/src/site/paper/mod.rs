@@ -10,28 +10,32 @@ use maud::{Markup, html};
 use service::platform::cursors::Page;
 use service::trading::paper::{self, Account, Holding, Trade};
 
-use super::address;
-use super::fields::Wrong;
+use super::app_page::{AppPage, NavItem};
+use super::errors::{PageError, PageResult};
+use super::fields::FormError;
+use super::format::{self, View, time_ago};
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::show::{self, View, moment};
-use super::trouble::{Shown, Trouble};
-use crate::Door;
+use super::urls;
+use crate::WebState;
 
 const HISTORY_PAGE: usize = 50;
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route("/paper", get(list).post(order::open))
         .route("/paper/{id}", get(one))
         .route("/paper/{id}/order", post(order::place))
 }
 
-async fn list(person: Person) -> Shown {
-    list_with(&person, &order::NewAccount::default(), &Wrong::default()).await
+async fn list(person: Person) -> PageResult {
+    list_with(&person, &order::NewAccountForm::default(), &FormError::default()).await
 }
 
-async fn list_with(person: &Person, typed: &order::NewAccount, wrong: &Wrong) -> Shown {
+async fn list_with(
+    person: &Person,
+    typed: &order::NewAccountForm,
+    wrong: &FormError,
+) -> PageResult {
     let accounts = paper::accounts(person.app(), &person.caller).await?;
     let main = html! {
         h1 { "Paper trading" }
@@ -47,8 +51,8 @@ async fn list_with(person: &Person, typed: &order::NewAccount, wrong: &Wrong) ->
     };
     let status = if wrong.message.is_empty() { 200 } else { 400 };
     let status = http::StatusCode::from_u16(status).unwrap_or_default();
-    let shell = Shell { live: true, ..Shell::new(Place::Paper, "Paper trading") };
-    Ok(shell.page_with(status, person, main))
+    let page = AppPage { live: true, ..AppPage::new(NavItem::Paper, "Paper trading") };
+    Ok(page.page_with(status, person, main))
 }
 
 fn card(view: View, account: &Account) -> Markup {
@@ -58,11 +62,11 @@ fn card(view: View, account: &Account) -> Markup {
                 h2 { a href={ "/paper/" (account.id) } { (account.name) } }
                 @if !account.is_open { span.badge { "Closed" } }
             }
-            p { span.big { (view.maybe(account.total_value())) } }
+            p { span.big { (view.money_or_unknown(account.total_value())) } }
             p.soft {
                 "Gain " (change(view, account.gain(), account.gain_percent()))
-                ". " (show::plural(account.holdings.len() as i64, "holding", "holdings")) ", "
-                (show::plural(account.trade_count, "trade", "trades")) "."
+                ". " (format::plural(account.holdings.len() as i64, "holding", "holdings")) ", "
+                (format::plural(account.trade_count, "trade", "trades")) "."
             }
         }
     }
@@ -73,27 +77,27 @@ fn change(view: View, money: Option<Money>, percent: Option<Percent>) -> Markup 
         @match money {
             Some(money) => {
                 (view.signed(money))
-                @if let Some(percent) = percent { " (" (show::percent(percent)) ")" }
+                @if let Some(percent) = percent { " (" (format::percent(percent)) ")" }
             }
             None => span.soft { "not known" },
         }
     }
 }
 
-async fn one(person: Person, Path(id): Path<String>, RawQuery(query): RawQuery) -> Shown {
+async fn one(person: Person, Path(id): Path<String>, RawQuery(query): RawQuery) -> PageResult {
     let id = parse(&id)?;
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let cursor = pairs.iter().find(|(it, _)| it == "cursor").map(|(_, it)| it.as_str());
-    one_with(&person, id, cursor, &order::Typed::default(), &Wrong::default()).await
+    one_with(&person, id, cursor, &order::OrderForm::default(), &FormError::default()).await
 }
 
 async fn one_with(
     person: &Person,
     id: PaperAccountId,
     cursor: Option<&str>,
-    typed: &order::Typed,
-    wrong: &Wrong,
-) -> Shown {
+    typed: &order::OrderForm,
+    wrong: &FormError,
+) -> PageResult {
     let account = paper::account(person.app(), &person.caller, id).await?;
     let page = Page { cursor, limit: HISTORY_PAGE };
     let history = paper::trades(person.app(), &person.caller, id, page).await?;
@@ -116,14 +120,14 @@ async fn one_with(
     };
     let status = if wrong.message.is_empty() { 200 } else { 400 };
     let status = http::StatusCode::from_u16(status).unwrap_or_default();
-    let shell = Shell { live: true, ..Shell::new(Place::Paper, &account.name) };
-    Ok(shell.page_with(status, person, main))
+    let page = AppPage { live: true, ..AppPage::new(NavItem::Paper, &account.name) };
+    Ok(page.page_with(status, person, main))
 }
 
 fn tiles(view: View, account: &Account) -> Markup {
     html! {
         dl.tiles {
-            div.tile { dt { "Value" } dd { (view.maybe(account.total_value())) } }
+            div.tile { dt { "Value" } dd { (view.money_or_unknown(account.total_value())) } }
             div.tile {
                 dt { "Today" }
                 dd { (change(view, account.day_change(), account.day_change_percent())) }
@@ -188,7 +192,7 @@ fn holding(view: View, it: &Holding) -> Markup {
                     None => span.soft { "not known" },
                 }
             }
-            td.figure data-label="Value" { (view.maybe(it.value_minor().map(dollars))) }
+            td.figure data-label="Value" { (view.money_or_unknown(it.value_minor().map(dollars))) }
             td.figure data-label="Cost" { (view.money(dollars(it.basis_minor))) }
             td.figure data-label="Gain" {
                 (change(view, gain.map(dollars), gain.and_then(|gain| Percent::of(gain, it.basis_minor))))
@@ -204,7 +208,7 @@ fn booked(person: &Person, trade: &Trade) -> Markup {
             span.what {
                 (trade.name())
                 span.soft {
-                    (moment(trade.at, person.app().clock.now()))
+                    (time_ago(trade.at, person.app().clock.now()))
                     @if let Some(price) = trade.price { ", at " (price.pretty_dollars()) }
                     @if trade.realised_minor != 0 {
                         ", realised " (view.signed(dollars(trade.realised_minor)))
@@ -221,6 +225,6 @@ fn dollars(minor: i64) -> Money {
 }
 
 /// What cannot be an id is as unknown as one that is not there.
-fn parse(id: &str) -> Result<PaperAccountId, Trouble> {
-    PaperAccountId::parse(id).map_err(|_| Trouble::not_found())
+fn parse(id: &str) -> Result<PaperAccountId, PageError> {
+    PaperAccountId::parse(id).map_err(|_| PageError::not_found())
 }

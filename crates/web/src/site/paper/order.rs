@@ -9,27 +9,27 @@ use service::trading::paper::Account;
 use service::{Error, Result};
 
 use super::{list_with, one_with, parse};
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::app_page::see_other;
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::trouble::Shown;
 
-pub(super) struct NewAccount {
+pub(super) struct NewAccountForm {
     name: String,
     cash: String,
 }
 
-impl Default for NewAccount {
-    fn default() -> NewAccount {
-        NewAccount { name: "Paper account".to_owned(), cash: "100000.00".to_owned() }
+impl Default for NewAccountForm {
+    fn default() -> NewAccountForm {
+        NewAccountForm { name: "Paper account".to_owned(), cash: "100000.00".to_owned() }
     }
 }
 
 pub(super) fn new_account(
     person: &Person,
-    typed: &NewAccount,
-    wrong: &Wrong,
+    typed: &NewAccountForm,
+    wrong: &FormError,
     is_first: bool,
 ) -> Markup {
     let inner = html! {
@@ -51,8 +51,8 @@ pub(super) fn new_account(
     }
 }
 
-pub(super) async fn open(person: Person, form: Form) -> Shown {
-    let typed = NewAccount {
+pub(super) async fn open(person: Person, form: Form) -> PageResult {
+    let typed = NewAccountForm {
         name: form.text("name").to_owned(),
         cash: form.text("starting_cash_balance").to_owned(),
     };
@@ -60,20 +60,25 @@ pub(super) async fn open(person: Person, form: Form) -> Shown {
         .map(|cash_minor| What::PaperAccount { name: typed.name.clone(), cash_minor });
     match propose(&person, what).await {
         Ok(response) => Ok(response),
-        Err(error) => list_with(&person, &typed, &Wrong::from_error(error)?).await,
+        Err(error) => list_with(&person, &typed, &FormError::from_error(error)?).await,
     }
 }
 
 /// What stands in the form of an order.
 #[derive(Default)]
-pub(super) struct Typed {
+pub(super) struct OrderForm {
     symbol: String,
     side: String,
     shares: String,
     dollars: String,
 }
 
-pub(super) fn form(person: &Person, account: &Account, typed: &Typed, wrong: &Wrong) -> Markup {
+pub(super) fn form(
+    person: &Person,
+    account: &Account,
+    typed: &OrderForm,
+    wrong: &FormError,
+) -> Markup {
     if !account.is_open {
         return html! {};
     }
@@ -96,9 +101,9 @@ pub(super) fn form(person: &Person, account: &Account, typed: &Typed, wrong: &Wr
     }
 }
 
-pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
     let account = parse(&id)?;
-    let typed = Typed {
+    let typed = OrderForm {
         symbol: form.text("symbol").to_owned(),
         side: form.text("side").to_owned(),
         shares: form.text("quantity").to_owned(),
@@ -112,11 +117,13 @@ pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) ->
     });
     match propose(&person, what).await {
         Ok(response) => Ok(response),
-        Err(error) => one_with(&person, account, None, &typed, &Wrong::from_error(error)?).await,
+        Err(error) => {
+            one_with(&person, account, None, &typed, &FormError::from_error(error)?).await
+        }
     }
 }
 
-fn order(typed: &Typed) -> Result<(Side, Size)> {
+fn order(typed: &OrderForm) -> Result<(Side, Size)> {
     let side = Side::parse(&typed.side);
     let side = side.ok_or_else(|| Error::invalid("side", "choose to buy or to sell"))?;
     let size = match (typed.shares.as_str(), typed.dollars.as_str()) {

@@ -10,16 +10,16 @@ use service::insights::recurring::{self, Due, State};
 use service::ledger::Direction;
 
 use super::{signed, tabs};
+use crate::site::app_page::{AppPage, NavItem};
+use crate::site::errors::PageResult;
+use crate::site::format::View;
 use crate::site::person::Person;
-use crate::site::shell::{Place, Shell};
-use crate::site::show::View;
-use crate::site::trouble::Shown;
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Further away nobody plans, and dates end.
 const YEARS: std::ops::RangeInclusive<i16> = 1970..=2199;
 
-pub(super) async fn page(person: &Person, month: &str) -> Shown {
+pub(super) async fn page(person: &Person, month: &str) -> PageResult {
     let view = person.view;
     let asked = if month.is_empty() { Some(view.today) } else { read(month) };
     let first = asked.unwrap_or(view.today).first_of_month();
@@ -47,7 +47,7 @@ pub(super) async fn page(person: &Person, month: &str) -> Shown {
     };
     let status = if asked.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = format!("Recurring in {name}");
-    Ok(Shell::new(Place::Recurring, &title).page_with(status, person, main))
+    Ok(AppPage::new(NavItem::Recurring, &title).page_with(status, person, main))
 }
 
 /// "2026-11".

@@ -6,15 +6,15 @@ use service::insights::recurring::{self, Filter, Listed, PriceChange, Status, St
 use service::ledger::Direction;
 
 use super::{how_often, is_varying, kind, signed, tabs};
+use crate::site::app_page::{AppPage, NavItem};
+use crate::site::errors::PageResult;
+use crate::site::format::{View, plural};
 use crate::site::person::Person;
-use crate::site::shell::{Place, Shell};
-use crate::site::show::{View, plural};
-use crate::site::trouble::Shown;
 
 /// How long a change or a gap is news.
 const NEWS_DAYS: i64 = 92;
 
-pub(super) async fn page(person: &Person, ended: bool) -> Shown {
+pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
     let everything = Filter { status: None, account_id: None, direction: None };
     let listed = recurring::list(person.app(), &person.caller, everything).await?;
     let of = |status| listed.streams.iter().filter(move |(it, _)| it.status == status);
@@ -44,7 +44,7 @@ pub(super) async fn page(person: &Person, ended: bool) -> Shown {
             }
         }
     };
-    Ok(Shell::new(Place::Recurring, "Recurring").page(person, main))
+    Ok(AppPage::new(NavItem::Recurring, "Recurring").page(person, main))
 }
 
 fn nothing() -> Markup {
@@ -165,7 +165,7 @@ fn row(view: View, stream: &Stream, account: &str) -> Markup {
             td {
                 @match stream.next_expected_on {
                     Some(next) => {
-                        (view.near_day(next))
+                        (view.relative_day(next))
                         @if late { " " span.badge.warn { "Late" } }
                     }
                     None => (view.day(stream.last_on)),

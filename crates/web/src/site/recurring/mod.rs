@@ -1,20 +1,20 @@
 //! What comes and goes again and again: as a list, as a month, and one by one.
 
 mod calendar;
+pub(super) mod detail;
 mod list;
-pub(super) mod one;
 
 use axum::extract::RawQuery;
 use maud::{Markup, html};
 use service::insights::recurring::{Frequency, Kind, Stream};
 use service::ledger::Direction;
 
-use super::address;
+use super::errors::PageResult;
 use super::person::Person;
-use super::trouble::Shown;
+use super::urls;
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let given = |name: &str| {
         let found = pairs.iter().find(|(it, _)| it == name);
         found.map_or("", |(_, value)| value.as_str())

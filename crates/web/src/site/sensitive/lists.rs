@@ -109,7 +109,7 @@ pub const SENSITIVE: &[Sensitive] = &[
     },
 ];
 
-const AT_THE_DOOR: &str = "nobody is signed in yet; the form itself asks who it is";
+const NOT_SIGNED_IN: &str = "nobody is signed in yet; the form itself asks who it is";
 const PORTAL: &str =
     "the portal has no session: it acts for one API key, which may do the same through the API";
 const OWN_DATA: &str = "changes the person's own records, and can be changed back";
@@ -128,15 +128,15 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/settings/image", LOOK),
     ("/settings/image/remove", LOOK),
     ("/settings/security/passkeys/{id}/rename", LOOK),
-    ("/sign-in", AT_THE_DOOR),
-    ("/sign-in/second", AT_THE_DOOR),
-    ("/setup", AT_THE_DOOR),
-    ("/sign-up", AT_THE_DOOR),
-    ("/invite/{token}", AT_THE_DOOR),
-    ("/passkeys/sign-in/start", AT_THE_DOOR),
-    ("/passkeys/sign-in/finish", AT_THE_DOOR),
-    ("/passkeys/second/start", AT_THE_DOOR),
-    ("/passkeys/second/finish", AT_THE_DOOR),
+    ("/sign-in", NOT_SIGNED_IN),
+    ("/sign-in/second", NOT_SIGNED_IN),
+    ("/setup", NOT_SIGNED_IN),
+    ("/sign-up", NOT_SIGNED_IN),
+    ("/invite/{token}", NOT_SIGNED_IN),
+    ("/passkeys/sign-in/start", NOT_SIGNED_IN),
+    ("/passkeys/sign-in/finish", NOT_SIGNED_IN),
+    ("/passkeys/second/start", NOT_SIGNED_IN),
+    ("/passkeys/second/finish", NOT_SIGNED_IN),
     ("/settings/security/confirm", PROVES),
     ("/passkeys/prove/start", PROVES),
     ("/passkeys/prove/finish", PROVES),

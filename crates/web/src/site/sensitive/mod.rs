@@ -1,5 +1,6 @@
-//! Sensitive changes: a session that was left open, or taken, must not make them. Each asks that the person proved
-//! lately who they are, by password or passkey; the page that asks sends the same form again afterwards.
+//! Sensitive changes ask the person to confirm with their password or passkey, unless they did so in the last ten
+//! minutes. This protects them from a session that was left open or stolen. The confirmation page then sends the same
+//! form again.
 
 mod lists;
 mod page;
@@ -8,57 +9,55 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode};
 use service::Error;
 use service::access::{sign_ins, users};
 
-use super::fields::Wrong;
+use super::errors::{PageError, duration_text};
+use super::fields::FormError;
 use super::form::{self, Form};
 use super::person::{self, Person};
 use super::settings::CONFIRM;
-use super::trouble::{Trouble, waiting};
-use super::{address, cookies};
-use crate::Door;
-use crate::oauth::authorize;
+use super::{cookies, urls};
+use crate::WebState;
 
 pub use lists::{NO_PROOF, SENSITIVE};
 
-/// The field of the page that asks, which no other form has.
+/// The password field of the confirmation page. No other form has a field of this name.
 const PASSWORD_FIELD: &str = "confirm_password";
 
 /// One sensitive form or download.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sensitive {
-    /// The pattern of its route.
+    /// The pattern of its route, such as `/settings/webhooks/{id}`.
     pub path: &'static str,
     pub proof: Proof,
-    /// What the person is about to do; it follows "to".
+    /// What the person is about to do; the page puts it behind "to".
     pub about: &'static str,
-    /// Where to go instead.
+    /// The page that "Cancel" leads to.
     pub back: &'static str,
 }
 
-/// How a sensitive change is proved.
+/// How the person confirms a sensitive change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// A page asks before the form is passed on.
+    /// The confirmation page comes before the form is handled.
     Fresh,
-    /// The same, where a field of the form has that value.
+    /// As `Fresh`, but only if a field of the form has that value.
     FreshIf { field: &'static str, value: &'static str },
-    /// The form has a field for the password. Somebody without a password is asked as for `Fresh`.
+    /// The form has a password field of its own. A person without a password is asked as for `Fresh`.
     PasswordInForm,
-    /// A script of ours asks, and is refused in JSON by what it calls.
+    /// Called by our script; the endpoint itself checks and answers in JSON.
     Script,
-    /// A file behind a link. The page that asks comes first and then leads to it.
+    /// A file behind a link. The confirmation page comes first and then leads to it.
     Download,
 }
 
-/// A form that is on neither list asks for proof, until somebody thinks about it.
+/// The rule for a form that is on neither list: it asks for confirmation, to be safe.
 static UNLISTED: Sensitive =
     Sensitive { path: "", proof: Proof::Fresh, about: "do this", back: "/" };
 
-/// Which rule a request is under; none where it needs no proof.
+/// Finds the rule for a request; none if it needs no confirmation.
 fn rule(request: &Request) -> Option<&'static Sensitive> {
     let path = request.extensions().get::<MatchedPath>()?.as_str();
     let listed = SENSITIVE.iter().find(|it| it.path == path);
@@ -70,24 +69,28 @@ fn rule(request: &Request) -> Option<&'static Sensitive> {
     }
 }
 
-/// Stands before every page.
-pub(super) async fn guard(State(door): State<Door>, request: Request, next: Next) -> Response {
+/// Middleware that asks for confirmation before a sensitive change.
+pub(crate) async fn require_proof(
+    State(web): State<WebState>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Some(rule) = rule(&request) else { return next.run(request).await };
     if rule.proof == Proof::Script {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let person = match person::find(&parts, &door).await {
+    let person = match person::find(&parts, &web).await {
         Ok(Some(person)) => person,
-        // The handler sends them to sign in.
+        // The handler redirects them to the sign-in page.
         Ok(None) => return next.run(Request::from_parts(parts, body)).await,
-        Err(error) => return Trouble::from(error).into_response(),
+        Err(error) => return PageError::from(error).into_response(),
     };
-    if person.session.proved_lately(door.app.clock.now()) {
+    if person.session.proved_lately(web.app.clock.now()) {
         return next.run(Request::from_parts(parts, body)).await;
     }
     if rule.proof == Proof::Download {
-        let place = format!("{CONFIRM}{}", address::query(&[("next", &person.here)]));
+        let place = format!("{CONFIRM}{}", urls::query_string(&[("next", &person.here)]));
         return Redirect::to(&place).into_response();
     }
     let text = match form::body_text(body).await {
@@ -96,11 +99,11 @@ pub(super) async fn guard(State(door): State<Door>, request: Request, next: Next
     };
     match prove(&person, rule, &parts.headers, &text).await {
         Ok(Proved) => next.run(Request::from_parts(parts, Body::from(text))).await,
-        Err(answer) => with_policy(&door, &parts, rule, &text, *answer).await,
+        Err(answer) => *answer,
     }
 }
 
-/// The form may be passed on.
+/// The person has confirmed, so the form may be handled.
 struct Proved;
 
 async fn prove(
@@ -110,7 +113,7 @@ async fn prove(
     text: &str,
 ) -> Result<Proved, Box<Response>> {
     let form = Form::parse(text).ok_or_else(form::unreadable)?;
-    if !form::is_ours(&person.door, headers, cookies::SESSION, form.token(headers)) {
+    if !form::is_ours(&person.web, headers, cookies::SESSION, form.token(headers)) {
         return Err(Box::new(form::stale()));
     }
     match rule.proof {
@@ -118,12 +121,12 @@ async fn prove(
         Proof::PasswordInForm => match users::has_password(person.app(), person.user.id).await {
             Ok(true) => return Ok(Proved),
             Ok(false) => {}
-            Err(error) => return Err(Box::new(Trouble::from(error).into_response())),
+            Err(error) => return Err(Box::new(PageError::from(error).into_response())),
         },
         _ => {}
     }
     if !form.has(PASSWORD_FIELD) {
-        let wrong = Wrong::default();
+        let wrong = FormError::default();
         return Err(Box::new(page::ask(person, rule, &form, StatusCode::FORBIDDEN, &wrong).await));
     }
     let given = form.raw(PASSWORD_FIELD);
@@ -132,39 +135,21 @@ async fn prove(
         Err(error) => {
             let (status, wrong) = match refusal(error) {
                 Ok(refusal) => refusal,
-                Err(trouble) => return Err(Box::new(trouble.into_response())),
+                Err(error) => return Err(Box::new(error.into_response())),
             };
             Err(Box::new(page::ask(person, rule, &form, status, &wrong).await))
         }
     }
 }
 
-/// What is wrong with a proof, in words for the page that asked for it.
-pub(super) fn refusal(error: Error) -> Result<(StatusCode, Wrong), Trouble> {
+/// The message for a confirmation that failed.
+pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError> {
     match error {
         Error::Limited { retry_after_seconds, .. } => {
-            let wait = waiting(retry_after_seconds);
+            let wait = duration_text(retry_after_seconds);
             let message = format!("Too many attempts. Wait {wait}, then try again.");
-            Ok((StatusCode::TOO_MANY_REQUESTS, Wrong { param: None, message }))
+            Ok((StatusCode::TOO_MANY_REQUESTS, FormError { param: None, message }))
         }
-        other => Ok((StatusCode::BAD_REQUEST, Wrong::from_error(other)?)),
+        other => Ok((StatusCode::BAD_REQUEST, FormError::from_error(other)?)),
     }
-}
-
-/// The answer to the form about an app leads to the app, which the browser must let the page that asks do as well.
-async fn with_policy(
-    door: &Door,
-    parts: &Parts,
-    rule: &Sensitive,
-    text: &str,
-    mut answer: Response,
-) -> Response {
-    let is_about_an_app = parts.uri.path() == "/oauth/authorize" && rule.path == "/oauth/authorize";
-    let asked = is_about_an_app.then(|| address::asked(text, "asked")).flatten();
-    if let Some(asked) = asked
-        && let Some(policy) = authorize::policy_of(door, &asked).await
-    {
-        answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    answer
 }

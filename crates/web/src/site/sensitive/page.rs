@@ -8,12 +8,12 @@ use service::access::passkeys::{self, Party};
 use service::access::users;
 
 use super::{PASSWORD_FIELD, Sensitive};
-use crate::site::door::proof_button;
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::app_page::{self, Decision};
+use crate::site::auth::proof_button;
+use crate::site::errors::{PageError, sentence};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, TOKEN_FIELD};
 use crate::site::person::Person;
-use crate::site::shell::{self, Decision};
-use crate::site::trouble::{Trouble, sentence};
 
 const TITLE: &str = "Confirm that it is you";
 /// By which the script of the passkey button finds the form.
@@ -27,7 +27,7 @@ pub(super) async fn ask(
     rule: &Sensitive,
     form: &Form,
     status: StatusCode,
-    wrong: &Wrong,
+    wrong: &FormError,
 ) -> Response {
     let known = async {
         let has_password = users::has_password(person.app(), person.user.id).await?;
@@ -37,9 +37,9 @@ pub(super) async fn ask(
     match known.await {
         Ok(ways) => {
             let about = Decision { status, title: TITLE, live: false };
-            shell::decision_with(person, &about, card(person, rule, form, wrong, ways))
+            app_page::decision_with(person, &about, card(person, rule, form, wrong, ways))
         }
-        Err(error) => Trouble::from(error).into_response(),
+        Err(error) => PageError::from(error).into_response(),
     }
 }
 
@@ -47,12 +47,12 @@ fn card(
     person: &Person,
     rule: &Sensitive,
     form: &Form,
-    wrong: &Wrong,
+    wrong: &FormError,
     (has_password, has_passkey): (bool, bool),
 ) -> Markup {
     let token = &person.form_token;
     // The service names its own field.
-    let at_field = Wrong {
+    let at_field = FormError {
         param: wrong.param.as_ref().map(|_| PASSWORD_FIELD.to_owned()),
         message: wrong.message.clone(),
     };

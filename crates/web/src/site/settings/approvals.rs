@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use service::actions::{self, LIFE_SECONDS_MIN, Policy, Wish};
 
 use super::{Settings, Tab};
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::app_page::see_other;
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
+use crate::site::format::plain_amount;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::show::plain;
-use crate::site::trouble::Shown;
 
 const HERE: &str = "/settings/approvals";
 /// How long a proposal may live, in words.
@@ -25,33 +25,33 @@ const LIVES: [(&str, &str); 7] = [
     ("604800", "7 days"),
 ];
 
-pub(super) async fn get(person: Person) -> Shown {
+pub(super) async fn get(person: Person) -> PageResult {
     let policy = actions::policy(person.app(), &person.caller).await?;
-    Ok(page(&person, &Typed::from(policy), &Wrong::default(), StatusCode::OK))
+    Ok(page(&person, &FormValues::from(policy), &FormError::default(), StatusCode::OK))
 }
 
 /// What stands in the form.
-struct Typed {
+struct FormValues {
     life_seconds: String,
     passkey: bool,
     passkey_from: String,
     proposals_a_day: String,
 }
 
-impl From<Policy> for Typed {
-    fn from(policy: Policy) -> Typed {
+impl From<Policy> for FormValues {
+    fn from(policy: Policy) -> FormValues {
         let from = policy.passkey_from_minor.unwrap_or(100_000);
-        Typed {
+        FormValues {
             life_seconds: policy.life_seconds.to_string(),
             passkey: policy.passkey_from_minor.is_some(),
-            passkey_from: plain(Money::new(from, Currency::USD)),
+            passkey_from: plain_amount(Money::new(from, Currency::USD)),
             proposals_a_day: policy.proposals_a_day.to_string(),
         }
     }
 }
 
-pub(super) async fn post(person: Person, form: Form) -> Shown {
-    let typed = Typed {
+pub(super) async fn post(person: Person, form: Form) -> PageResult {
+    let typed = FormValues {
         life_seconds: form.text("life_seconds").to_owned(),
         passkey: form.has("passkey"),
         passkey_from: form.text("passkey_from").to_owned(),
@@ -64,13 +64,13 @@ pub(super) async fn post(person: Person, form: Form) -> Shown {
     match saved {
         Ok(()) => Ok(see_other(&person, HERE, "The rules of approval are saved.")),
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
+            let wrong = FormError::from_error(error)?;
             Ok(page(&person, &typed, &wrong, StatusCode::BAD_REQUEST))
         }
     }
 }
 
-fn read(typed: &Typed) -> service::Result<Wish> {
+fn read(typed: &FormValues) -> service::Result<Wish> {
     let whole = |name: &str, text: &str| {
         let wrong = || service::Error::invalid(name, "this must be a whole number");
         text.parse::<i64>().map_err(|_| wrong())
@@ -94,8 +94,8 @@ fn read(typed: &Typed) -> service::Result<Wish> {
 
 fn page(
     person: &Person,
-    typed: &Typed,
-    wrong: &Wrong,
+    typed: &FormValues,
+    wrong: &FormError,
     status: StatusCode,
 ) -> axum::response::Response {
     let inner = html! {

@@ -8,21 +8,21 @@ use maud::{Markup, html};
 use service::access::oauth::grants::{self, Grant};
 
 use super::{Settings, Tab};
-use crate::Door;
+use crate::WebState;
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
 use crate::site::form::Form;
+use crate::site::format::time_ago;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::show::moment;
-use crate::site::trouble::{Shown, Trouble};
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route("/settings/apps", get(list))
         .route("/settings/apps/{id}/revoke", post(revoke))
 }
 
-async fn list(person: Person) -> Shown {
+async fn list(person: Person) -> PageResult {
     let apps = grants::list(person.app(), &person.caller).await?;
     let main = html! {
         section.card aria-labelledby="apps" {
@@ -45,8 +45,8 @@ async fn list(person: Person) -> Shown {
     Ok(Settings::new(Tab::Apps).page(&person, main))
 }
 
-async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
-    let id = GrantId::parse(&id).map_err(|_| Trouble::not_found())?;
+async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
+    let id = GrantId::parse(&id).map_err(|_| PageError::not_found())?;
     grants::revoke(person.app(), &person.caller, id).await?;
     Ok(see_other(&person, "/settings/apps", "The app is out. It gets nothing any more."))
 }
@@ -55,8 +55,8 @@ fn row(person: &Person, app: &Grant) -> Markup {
     let now = person.app().clock.now();
     let day = |at: Timestamp| person.view.day(at.to_zoned(jiff::tz::TimeZone::UTC).date());
     let used = match (app.last_used_at, &app.last_used_address) {
-        (Some(at), Some(address)) => format!("{} from {address}", moment(at, now)),
-        (Some(at), None) => moment(at, now),
+        (Some(at), Some(address)) => format!("{} from {address}", time_ago(at, now)),
+        (Some(at), None) => time_ago(at, now),
         (None, _) => "Never".to_owned(),
     };
     let action = format!("/settings/apps/{}/revoke", app.id);

@@ -7,15 +7,15 @@ use maud::{Markup, html};
 use service::platform::audit::{self, ActorKind, AuditEntry, Verdict};
 
 use super::{Settings, Tab};
-use crate::site::address;
+use crate::site::errors::PageResult;
+use crate::site::format::plural;
 use crate::site::person::Person;
-use crate::site::show::plural;
-use crate::site::trouble::Shown;
+use crate::site::urls;
 
 const PAGE: usize = 50;
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let before = pairs.iter().find(|(name, _)| name == "before").map(|(_, it)| it.as_str());
     let before = before.and_then(|it| it.parse::<i64>().ok());
     let (app, caller) = (person.app(), &person.caller);

@@ -8,12 +8,12 @@ use maud::html;
 use service::exports::{self, Export};
 
 use super::{Settings, Tab};
+use crate::site::errors::PageResult;
 use crate::site::fields;
 use crate::site::form::Form;
 use crate::site::person::Person;
-use crate::site::trouble::Shown;
 
-pub(super) async fn get(person: Person) -> Shown {
+pub(super) async fn get(person: Person) -> PageResult {
     let main = html! {
         section.card aria-labelledby="download" {
             h2 id="download" { "Take your data along" }
@@ -51,7 +51,7 @@ pub(super) async fn get(person: Person) -> Shown {
 }
 
 /// Sent while it is made: the browser sets the pace, and little of it is ever in memory.
-pub(super) async fn download(person: Person, _form: Form) -> Shown {
+pub(super) async fn download(person: Person, _form: Form) -> PageResult {
     let export = exports::start(person.app(), &person.caller).await?;
     let name = format!("attachment; filename=\"evenkeel-{}.zip\"", person.view.today);
     let headers = [

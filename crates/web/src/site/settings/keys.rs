@@ -11,27 +11,27 @@ use wire::v1::Scope;
 
 use super::{Settings, Tab};
 use crate::api::{ENDPOINTS, Verb};
+use crate::site::app_page::see_other;
 use crate::site::assets::Asset;
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
+use crate::site::format::time_ago;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::show::moment;
 use crate::site::snippet;
-use crate::site::trouble::{Shown, Trouble};
 
 const DAY_SECONDS: i64 = 86_400;
 /// How long a key may live, in days; `never` is without an end.
 const LIVES: [(&str, &str); 4] =
     [("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("never", "Never")];
 
-pub(super) async fn get(person: Person) -> Shown {
-    show(&person, StatusCode::OK, &Typed::default(), &Wrong::default()).await
+pub(super) async fn get(person: Person) -> PageResult {
+    show(&person, StatusCode::OK, &FormValues::default(), &FormError::default()).await
 }
 
 /// Answers with the key itself, which is nowhere else: not in an address, not in a cookie, not with us.
-pub(super) async fn post(person: Person, form: Form) -> Shown {
-    let typed = Typed::read(&form);
+pub(super) async fn post(person: Person, form: Form) -> PageResult {
+    let typed = FormValues::read(&form);
     let made = match new_key(&person, &typed).await {
         Ok(new) => keys::create(person.app(), &person.caller, new).await,
         Err(error) => Err(error),
@@ -41,20 +41,20 @@ pub(super) async fn post(person: Person, form: Form) -> Shown {
             Ok(settings(StatusCode::OK).page(&person, made_page(&person, &key, &secret)))
         }
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
+            let wrong = FormError::from_error(error)?;
             show(&person, StatusCode::BAD_REQUEST, &typed, &wrong).await
         }
     }
 }
 
-pub(super) async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
-    let id = KeyId::parse(&id).map_err(|_| Trouble::not_found())?;
+pub(super) async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
+    let id = KeyId::parse(&id).map_err(|_| PageError::not_found())?;
     keys::revoke(person.app(), &person.caller, id).await?;
     Ok(see_other(&person, "/settings/keys", "The key is revoked. Nobody gets in with it any more."))
 }
 
 /// What was typed, so that a form that is shown again has it still.
-struct Typed {
+struct FormValues {
     name: String,
     access: String,
     scopes: Vec<String>,
@@ -63,9 +63,9 @@ struct Typed {
     life: String,
 }
 
-impl Default for Typed {
-    fn default() -> Typed {
-        Typed {
+impl Default for FormValues {
+    fn default() -> FormValues {
+        FormValues {
             name: String::new(),
             access: "everything".to_owned(),
             scopes: Vec::new(),
@@ -76,10 +76,10 @@ impl Default for Typed {
     }
 }
 
-impl Typed {
-    fn read(form: &Form) -> Typed {
+impl FormValues {
+    fn read(form: &Form) -> FormValues {
         let all = |name| form.all(name).map(str::to_owned).collect();
-        Typed {
+        FormValues {
             name: form.text("name").to_owned(),
             access: form.text("access").to_owned(),
             scopes: all("scope"),
@@ -128,7 +128,7 @@ impl Typed {
 
 /// Two keys of one name could not be told apart. It also means that loading the page with a new key again makes no
 /// second one.
-async fn new_key(person: &Person, typed: &Typed) -> Result<NewKey, Error> {
+async fn new_key(person: &Person, typed: &FormValues) -> Result<NewKey, Error> {
     let now = person.app().clock.now();
     let known = keys::list(person.app(), &person.caller).await?;
     if known.iter().any(|it| it.name == typed.name && it.is_active(now)) {
@@ -148,7 +148,12 @@ fn settings(status: StatusCode) -> Settings {
     Settings { tab: Tab::Keys, status, scripts: &[Asset::Copying] }
 }
 
-async fn show(person: &Person, status: StatusCode, typed: &Typed, wrong: &Wrong) -> Shown {
+async fn show(
+    person: &Person,
+    status: StatusCode,
+    typed: &FormValues,
+    wrong: &FormError,
+) -> PageResult {
     let keys = keys::list(person.app(), &person.caller).await?;
     let filter = accounts::Filter { status: Status::All, include_hidden: true };
     let accounts = accounts::list(person.app(), &person.caller, filter).await?;
@@ -183,8 +188,8 @@ fn row(person: &Person, key: &ApiKey, accounts: &[Account]) -> Markup {
         (None, true) => ("Active", "badge good"),
     };
     let used = match (key.last_used_at, &key.last_used_address) {
-        (Some(at), Some(address)) => format!("{} from {address}", moment(at, now)),
-        (Some(at), None) => moment(at, now),
+        (Some(at), Some(address)) => format!("{} from {address}", time_ago(at, now)),
+        (Some(at), None) => time_ago(at, now),
         (None, _) => "Never".to_owned(),
     };
     html! {
@@ -241,7 +246,7 @@ fn accounts_text(key: &ApiKey, accounts: &[Account]) -> String {
     if names.is_empty() { "None that is left".to_owned() } else { names.join(", ") }
 }
 
-fn new_form(typed: &Typed, accounts: &[Account], wrong: &Wrong) -> Markup {
+fn new_form(typed: &FormValues, accounts: &[Account], wrong: &FormError) -> Markup {
     let name = Field::text("name", "Name", &typed.name);
     let hint = "So that you know it again, such as the program it is for.";
     let scoped = |it: Scope| typed.scopes.iter().any(|word| word == it.as_str());

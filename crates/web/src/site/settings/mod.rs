@@ -9,7 +9,7 @@ mod people;
 mod profile;
 pub(super) mod rules;
 mod security;
-mod ways;
+mod security_page;
 
 use axum::Router;
 use axum::response::Response;
@@ -20,12 +20,12 @@ use service::access::users::Role;
 
 pub(super) use security::CONFIRM;
 
+use super::app_page::{AppPage, NavItem};
 use super::assets::Asset;
 use super::person::Person;
-use super::shell::{Place, Shell};
-use crate::Door;
+use crate::WebState;
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route("/settings", get(profile::get).post(profile::post))
         .route("/settings/image", post(profile::set_image))
@@ -97,8 +97,8 @@ impl Settings {
             (main)
         };
         let title = format!("{name} · Settings");
-        let shell = Shell { scripts: self.scripts, ..Shell::new(Place::Settings, &title) };
-        shell.page_with(self.status, person, inner)
+        let page = AppPage { scripts: self.scripts, ..AppPage::new(NavItem::Settings, &title) };
+        page.page_with(self.status, person, inner)
     }
 }
 

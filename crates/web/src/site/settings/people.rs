@@ -9,43 +9,43 @@ use maud::{Markup, html};
 use service::access::invitations::{self, Invitation};
 
 use super::{Settings, Tab};
-use crate::Door;
-use crate::site::fields::{self, Field, Wrong};
+use crate::WebState;
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
+use crate::site::format::time_ago;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::show::moment;
 use crate::site::snippet;
-use crate::site::trouble::{Shown, Trouble};
 
 const HERE: &str = "/settings/people";
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route(HERE, get(show).post(invite))
         .route("/settings/people/{id}/withdraw", post(withdraw))
 }
 
-async fn show(person: Person) -> Shown {
-    page(&person, None, "", StatusCode::OK, &Wrong::default()).await
+async fn show(person: Person) -> PageResult {
+    page(&person, None, "", StatusCode::OK, &FormError::default()).await
 }
 
-async fn invite(person: Person, form: Form) -> Shown {
+async fn invite(person: Person, form: Form) -> PageResult {
     let email = form.text("email");
     match invitations::create(person.app(), &person.caller, Some(email)).await {
         Ok((_, token)) => {
             let link = format!("{}/invite/{token}", person.public_url());
-            page(&person, Some(&link), "", StatusCode::OK, &Wrong::default()).await
+            page(&person, Some(&link), "", StatusCode::OK, &FormError::default()).await
         }
         Err(error) => {
-            let wrong = Wrong::from_error(error)?;
+            let wrong = FormError::from_error(error)?;
             page(&person, None, email, StatusCode::BAD_REQUEST, &wrong).await
         }
     }
 }
 
-async fn withdraw(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
-    let id = InvitationId::parse(&id).map_err(|_| Trouble::not_found())?;
+async fn withdraw(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
+    let id = InvitationId::parse(&id).map_err(|_| PageError::not_found())?;
     invitations::withdraw(person.app(), &person.caller, id).await?;
     Ok(see_other(&person, HERE, "The invitation is withdrawn."))
 }
@@ -55,8 +55,8 @@ async fn page(
     link: Option<&str>,
     email: &str,
     status: StatusCode,
-    wrong: &Wrong,
-) -> Shown {
+    wrong: &FormError,
+) -> PageResult {
     let listed = invitations::list(person.app(), &person.caller).await?;
     let main = html! {
         @if let Some(link) = link {
@@ -73,7 +73,7 @@ async fn page(
     Ok(Settings { tab: Tab::People, status, scripts }.page(person, main))
 }
 
-fn form(person: &Person, email: &str, wrong: &Wrong) -> Markup {
+fn form(person: &Person, email: &str, wrong: &FormError) -> Markup {
     let email = Field::text("email", "Their email", email).kind("email").optional();
     let fields = html! {
         (email.hint("Only this address can use the link. Leave it out to let anyone with the \
@@ -96,7 +96,7 @@ fn form(person: &Person, email: &str, wrong: &Wrong) -> Markup {
 fn list(person: &Person, invitations: &[Invitation]) -> Markup {
     let now = person.app().clock.now();
     let state = |it: &Invitation| match it.used_at {
-        Some(at) => format!("Used {}", moment(at, now)),
+        Some(at) => format!("Used {}", time_ago(at, now)),
         None if it.expires_at <= now => "Ran out".to_owned(),
         None => format!("Open until {}", it.expires_at.strftime("%a %-d %b")),
     };
@@ -109,7 +109,7 @@ fn list(person: &Person, invitations: &[Invitation]) -> Markup {
                     li {
                         span.what {
                             (it.email.as_deref().unwrap_or("Anyone with the link"))
-                            span.soft { (state(it)) ", made " (moment(it.created_at, now)) }
+                            span.soft { (state(it)) ", made " (time_ago(it.created_at, now)) }
                         }
                         @if it.used_at.is_none() && it.expires_at > now {
                             (fields::button(&format!("{HERE}/{}/withdraw", it.id),

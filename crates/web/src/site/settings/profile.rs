@@ -10,22 +10,22 @@ use service::access::images;
 use service::access::profiles::{self, Profile};
 
 use super::{Settings, Tab};
-use crate::Door;
-use crate::site::fields::{self, Field, Wrong};
+use crate::WebState;
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
-use crate::site::shell::see_other;
-use crate::site::trouble::{Shown, Trouble};
 use crate::site::upload::Upload;
-use crate::site::{astray, currencies};
+use crate::site::{currencies, error_pages};
 
-pub(super) async fn get(person: Person) -> Shown {
-    let typed = Typed::of(&person);
-    Ok(Settings::new(Tab::Profile).page(&person, page(&person, &typed, &Wrong::default())))
+pub(super) async fn get(person: Person) -> PageResult {
+    let typed = FormValues::of(&person);
+    Ok(Settings::new(Tab::Profile).page(&person, page(&person, &typed, &FormError::default())))
 }
 
-pub(super) async fn post(person: Person, form: Form) -> Shown {
-    let typed = Typed {
+pub(super) async fn post(person: Person, form: Form) -> PageResult {
+    let typed = FormValues {
         name: form.text("preferred_name").to_owned(),
         currency: form.text("base_currency").to_owned(),
     };
@@ -43,38 +43,38 @@ pub(super) async fn post(person: Person, form: Form) -> Shown {
     }
 }
 
-pub(super) async fn set_image(person: Person, upload: Upload) -> Shown {
+pub(super) async fn set_image(person: Person, upload: Upload) -> PageResult {
     let kept = match upload.content {
         Some(content) => images::set(person.app(), &person.caller, content).await,
         None => Err(Error::invalid("image", "choose a picture first")),
     };
     match kept {
         Ok(_) => Ok(see_other(&person, "/settings", "Your picture is saved.")),
-        Err(error) => again(&person, &Typed::of(&person), error),
+        Err(error) => again(&person, &FormValues::of(&person), error),
     }
 }
 
-pub(super) async fn remove_image(person: Person, _form: Form) -> Shown {
+pub(super) async fn remove_image(person: Person, _form: Form) -> PageResult {
     match images::remove(person.app(), &person.caller).await {
         Ok(()) | Err(Error::NotFound(_)) => {
             Ok(see_other(&person, "/settings", "Your picture is removed."))
         }
-        Err(error) => Err(Trouble::from(error)),
+        Err(error) => Err(PageError::from(error)),
     }
 }
 
 /// A picture by its address. Whatever its bytes could be taken for, they are only ever an image: the type is told, not
 /// guessed, and nothing in it may load or run.
 pub(super) async fn image(
-    State(door): State<Door>,
+    State(web): State<WebState>,
     Path(address): Path<String>,
     uri: Uri,
 ) -> Response {
-    let found = match images::find(&door.app, &address).await {
+    let found = match images::find(&web.app, &address).await {
         Ok(found) => found,
-        Err(error) => return Trouble::from(error).into_response(),
+        Err(error) => return PageError::from(error).into_response(),
     };
-    let Some(image) = found else { return astray::not_found(uri).await };
+    let Some(image) = found else { return error_pages::not_found(uri).await };
     let headers = [
         (header::CONTENT_TYPE, image.media_type.as_str()),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
@@ -83,27 +83,27 @@ pub(super) async fn image(
     (headers, image.content).into_response()
 }
 
-struct Typed {
+struct FormValues {
     name: String,
     currency: String,
 }
 
-impl Typed {
-    fn of(person: &Person) -> Typed {
-        Typed {
+impl FormValues {
+    fn of(person: &Person) -> FormValues {
+        FormValues {
             name: person.user.preferred_name.clone().unwrap_or_default(),
             currency: person.user.base_currency.to_string(),
         }
     }
 }
 
-fn again(person: &Person, typed: &Typed, error: Error) -> Shown {
-    let wrong = Wrong::from_error(error)?;
+fn again(person: &Person, typed: &FormValues, error: Error) -> PageResult {
+    let wrong = FormError::from_error(error)?;
     let settings = Settings { status: StatusCode::BAD_REQUEST, ..Settings::new(Tab::Profile) };
     Ok(settings.page(person, page(person, typed, &wrong)))
 }
 
-fn page(person: &Person, typed: &Typed, wrong: &Wrong) -> Markup {
+fn page(person: &Person, typed: &FormValues, wrong: &FormError) -> Markup {
     let name = Field::text("preferred_name", "What to call you", &typed.name);
     let options = currencies::options();
     let options: Vec<(&str, &str)> =

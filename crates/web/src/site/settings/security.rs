@@ -11,23 +11,23 @@ use service::Error;
 use service::access::passkeys::{self, Party};
 use service::access::{profiles, recovery, sessions, sign_ins, users};
 
-use super::ways::Ways;
+use super::security_page::SecurityPage;
 use super::{Settings, Tab};
-use crate::Door;
+use crate::WebState;
+use crate::site::app_page::see_other;
 use crate::site::assets::Asset;
-use crate::site::door::passkey_button;
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::auth::passkey_button;
+use crate::site::errors::{PageError, PageResult, sentence};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
 use crate::site::sensitive::Proof;
-use crate::site::shell::see_other;
-use crate::site::trouble::{Shown, Trouble, sentence};
-use crate::site::{address, cookies, sensitive};
+use crate::site::{cookies, sensitive, urls};
 
 const HERE: &str = "/settings/security";
 pub(in crate::site) const CONFIRM: &str = "/settings/security/confirm";
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     Router::new()
         .route(HERE, get(show))
         .route(CONFIRM, get(confirm_page).post(confirm))
@@ -42,7 +42,7 @@ pub(super) fn router() -> Router<Door> {
         .route("/settings/security/delete", post(delete))
 }
 
-async fn show(person: Person) -> Shown {
+async fn show(person: Person) -> PageResult {
     page(&person, Outcome::default()).await
 }
 
@@ -50,34 +50,34 @@ async fn show(person: Person) -> Shown {
 #[derive(Default)]
 struct Outcome {
     /// The form that is shown again, and why.
-    wrong: Option<(&'static str, Wrong)>,
+    wrong: Option<(&'static str, FormError)>,
     codes: Vec<String>,
     status: StatusCode,
 }
 
-async fn page(person: &Person, outcome: Outcome) -> Shown {
+async fn page(person: &Person, outcome: Outcome) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);
-    let ways = Ways {
+    let security_page = SecurityPage {
         person,
         has_password: users::has_password(app, person.user.id).await?,
         passkeys: passkeys::list(app, caller).await?,
         codes_left: recovery::remaining(app, caller).await?,
         sessions: sessions::list(app, caller).await?,
         fresh: person.session.proved_lately(app.clock.now()),
-        confirm: format!("{CONFIRM}{}", address::query(&[("next", HERE)])),
+        confirm: format!("{CONFIRM}{}", urls::query_string(&[("next", HERE)])),
         codes: outcome.codes,
         wrong: outcome.wrong,
     };
     let scripts = &[Asset::Passkeys];
     let settings = Settings { tab: Tab::Security, status: outcome.status, scripts };
-    Ok(settings.page(person, ways.show()))
+    Ok(settings.page(person, security_page.show()))
 }
 
 /// Shows the page again with what is wrong at the form, or sends somebody who left the session open to confirm first.
-async fn again(person: &Person, form: &'static str, error: Error) -> Shown {
+async fn again(person: &Person, form: &'static str, error: Error) -> PageResult {
     let (status, wrong) = match error {
         Error::Invalid { param: Some(param), .. } if param == "proof" => {
-            let place = format!("{CONFIRM}{}", address::query(&[("next", HERE)]));
+            let place = format!("{CONFIRM}{}", urls::query_string(&[("next", HERE)]));
             return Ok(Redirect::to(&place).into_response());
         }
         other => sensitive::refusal(other)?,
@@ -85,27 +85,32 @@ async fn again(person: &Person, form: &'static str, error: Error) -> Shown {
     page(person, Outcome { wrong: Some((form, wrong)), codes: Vec::new(), status }).await
 }
 
-async fn done(person: &Person, form: &'static str, work: Result<(), Error>, said: &str) -> Shown {
+async fn done(
+    person: &Person,
+    form: &'static str,
+    work: Result<(), Error>,
+    said: &str,
+) -> PageResult {
     match work {
         Ok(()) => Ok(see_other(person, HERE, said)),
         Err(error) => again(person, form, error).await,
     }
 }
 
-async fn change_email(person: Person, form: Form) -> Shown {
+async fn change_email(person: Person, form: Form) -> PageResult {
     let (password, email) = (form.raw("password"), form.text("email"));
     let work = profiles::change_email(person.app(), &person.caller, password, email).await;
     done(&person, "email", work, "Your email is changed.").await
 }
 
-async fn change_password(person: Person, form: Form) -> Shown {
+async fn change_password(person: Person, form: Form) -> PageResult {
     let (present, new) = (form.raw("password"), form.raw("new_password"));
     let work = profiles::change_password(person.app(), &person.caller, present, new).await;
     let said = "Your password is changed. You are signed out everywhere else.";
     done(&person, "password", work, said).await
 }
 
-async fn set_second_step(person: Person, form: Form) -> Shown {
+async fn set_second_step(person: Person, form: Form) -> PageResult {
     let on = form.text("on") == "1";
     let work = profiles::set_second_step(person.app(), &person.caller, on).await;
     let said = if on { "The second step is on." } else { "The second step is off." };
@@ -113,37 +118,37 @@ async fn set_second_step(person: Person, form: Form) -> Shown {
 }
 
 /// The codes are on this one page and nowhere else, so it is no redirect.
-async fn make_codes(person: Person, _form: Form) -> Shown {
+async fn make_codes(person: Person, _form: Form) -> PageResult {
     match recovery::create(person.app(), &person.caller).await {
         Ok(codes) => page(&person, Outcome { codes, ..Outcome::default() }).await,
         Err(error) => again(&person, "codes", error).await,
     }
 }
 
-async fn rename_passkey(person: Person, Path(id): Path<String>, form: Form) -> Shown {
-    let id = PasskeyId::parse(&id).map_err(|_| Trouble::not_found())?;
+async fn rename_passkey(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
+    let id = PasskeyId::parse(&id).map_err(|_| PageError::not_found())?;
     let work = passkeys::rename(person.app(), &person.caller, id, form.text("name")).await;
     done(&person, "passkeys", work, "The passkey is renamed.").await
 }
 
-async fn remove_passkey(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
-    let id = PasskeyId::parse(&id).map_err(|_| Trouble::not_found())?;
+async fn remove_passkey(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
+    let id = PasskeyId::parse(&id).map_err(|_| PageError::not_found())?;
     let work = passkeys::remove(person.app(), &person.caller, id).await;
     done(&person, "passkeys", work, "The passkey is removed.").await
 }
 
-async fn revoke_session(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
-    let id = SessionId::parse(&id).map_err(|_| Trouble::not_found())?;
+async fn revoke_session(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
+    let id = SessionId::parse(&id).map_err(|_| PageError::not_found())?;
     sessions::revoke(person.app(), &person.caller, id).await?;
     Ok(see_other(&person, HERE, "That session is ended."))
 }
 
-async fn revoke_others(person: Person, _form: Form) -> Shown {
+async fn revoke_others(person: Person, _form: Form) -> PageResult {
     sessions::revoke_others(person.app(), &person.caller).await?;
     Ok(see_other(&person, HERE, "You are signed out everywhere else."))
 }
 
-async fn delete(person: Person, form: Form) -> Shown {
+async fn delete(person: Person, form: Form) -> PageResult {
     if !form.has("sure") {
         let message = "tick the box to say that you mean it";
         return again(&person, "delete", Error::invalid("sure", message)).await;
@@ -162,14 +167,14 @@ fn signed_out(person: &Person) -> Response {
     response
 }
 
-async fn confirm_page(person: Person, RawQuery(query): RawQuery) -> Shown {
-    let pairs = query.and_then(|it| address::pairs(&it)).unwrap_or_default();
+async fn confirm_page(person: Person, RawQuery(query): RawQuery) -> PageResult {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let next = pairs.iter().find(|(name, _)| name == "next").map_or(HERE, |(_, it)| it.as_str());
-    confirm_card(&person, address::local(next), StatusCode::OK, &Wrong::default()).await
+    confirm_card(&person, urls::local_path(next), StatusCode::OK, &FormError::default()).await
 }
 
-async fn confirm(person: Person, form: Form) -> Shown {
-    let next = address::local(form.text("next"));
+async fn confirm(person: Person, form: Form) -> PageResult {
+    let next = urls::local_path(form.text("next"));
     let password = form.raw("password");
     match sign_ins::prove_by_password(person.app(), &person.caller, password).await {
         Ok(()) => Ok(see_other(&person, next, "Thank you. You can go on for ten minutes.")),
@@ -187,7 +192,12 @@ fn download(next: &str) -> Option<&'static sensitive::Sensitive> {
     sensitive::SENSITIVE.iter().find(is_it)
 }
 
-async fn confirm_card(person: &Person, next: &str, status: StatusCode, wrong: &Wrong) -> Shown {
+async fn confirm_card(
+    person: &Person,
+    next: &str,
+    status: StatusCode,
+    wrong: &FormError,
+) -> PageResult {
     let has_password = users::has_password(person.app(), person.user.id).await?;
     let has_passkey = !passkeys::list(person.app(), &person.caller).await?.is_empty();
     let main = confirm_markup(person, next, wrong, (has_password, has_passkey));
@@ -198,7 +208,7 @@ async fn confirm_card(person: &Person, next: &str, status: StatusCode, wrong: &W
 fn confirm_markup(
     person: &Person,
     next: &str,
-    wrong: &Wrong,
+    wrong: &FormError,
     (has_password, has_passkey): (bool, bool),
 ) -> Markup {
     let password = Field::text("password", "Password", "").autocomplete("current-password");

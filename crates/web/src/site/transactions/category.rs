@@ -3,12 +3,12 @@
 use base::category::Category;
 use maud::{Markup, html};
 
-use crate::site::show::in_words;
+use crate::site::format::code_to_words;
 
 /// The name of a code of a group or of one of its members.
 pub(super) fn name_of(code: &str) -> Option<String> {
     if let Some(category) = Category::ALL.iter().find(|it| it.primary() == code) {
-        return Some(in_words(category.primary()));
+        return Some(code_to_words(category.primary()));
     }
     let found = Category::ALL.iter().find(|it| it.detailed() == code);
     found.map(|it| it.label().to_owned())
@@ -20,7 +20,7 @@ pub(in crate::site) fn options(chosen: &str, groups: bool) -> Markup {
     primaries.dedup();
     html! {
         @for primary in primaries {
-            @let name = in_words(primary);
+            @let name = code_to_words(primary);
             optgroup label=(name) {
                 @if groups {
                     option value=(primary) selected[chosen == primary] { (name) " (all)" }

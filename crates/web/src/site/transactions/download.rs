@@ -13,8 +13,8 @@ use service::platform::cursors::Page;
 
 use super::search::Search;
 use super::{Row, all_accounts, rows};
+use crate::site::errors::{PageError, PageResult};
 use crate::site::person::Person;
-use crate::site::trouble::{Shown, Trouble};
 
 const ROWS: usize = 500;
 const HEAD: &str = "Date,Authorized,Account,Name,Bank text,Category,Category code,Amount,Currency,\
@@ -28,20 +28,20 @@ enum Form {
     Json,
 }
 
-pub(in crate::site) async fn csv(person: Person, RawQuery(query): RawQuery) -> Shown {
+pub(in crate::site) async fn csv(person: Person, RawQuery(query): RawQuery) -> PageResult {
     download(person, query, Form::Csv).await
 }
 
-pub(in crate::site) async fn json(person: Person, RawQuery(query): RawQuery) -> Shown {
+pub(in crate::site) async fn json(person: Person, RawQuery(query): RawQuery) -> PageResult {
     download(person, query, Form::Json).await
 }
 
-async fn download(person: Person, query: Option<String>, form: Form) -> Shown {
+async fn download(person: Person, query: Option<String>, form: Form) -> PageResult {
     let accounts = all_accounts(&person).await?;
     let search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
     // A file must not hold more than was asked for, and has no place to say so.
     if let Some(problem) = search.problems.first() {
-        return Err(Trouble::new(StatusCode::BAD_REQUEST, "This file cannot be made", problem));
+        return Err(PageError::new(StatusCode::BAD_REQUEST, "This file cannot be made", problem));
     }
     let (media_type, ending) = match form {
         Form::Csv => ("text/csv; charset=utf-8; header=present", "csv"),

@@ -8,13 +8,13 @@ use service::insights::transaction_detail::TransactionDetail;
 use service::{Error, Result};
 
 use super::category;
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
-use crate::site::show;
+use crate::site::format;
 
 /// What the form shows, as text: what was typed stays typed when something is wrong.
 #[derive(Default)]
-pub(in crate::site) struct Draft {
+pub(in crate::site) struct EntryForm {
     on: String,
     way: String,
     amount: String,
@@ -22,14 +22,14 @@ pub(in crate::site) struct Draft {
     category: String,
 }
 
-impl Draft {
-    pub(in crate::site) fn new(today: Date) -> Draft {
-        Draft { on: today.to_string(), ..Draft::default() }
+impl EntryForm {
+    pub(in crate::site) fn new(today: Date) -> EntryForm {
+        EntryForm { on: today.to_string(), ..EntryForm::default() }
     }
 
-    pub(in crate::site) fn typed(form: &Form) -> Draft {
+    pub(in crate::site) fn typed(form: &Form) -> EntryForm {
         let text = |name: &str| form.text(name).to_owned();
-        Draft {
+        EntryForm {
             on: text("on"),
             way: text("way"),
             amount: text("amount"),
@@ -38,10 +38,10 @@ impl Draft {
         }
     }
 
-    pub(super) fn of(it: &TransactionDetail) -> Draft {
+    pub(super) fn of(it: &TransactionDetail) -> EntryForm {
         let way = if it.amount.minor() > 0 { "in" } else { "out" };
-        let amount = show::plain(it.amount);
-        Draft {
+        let amount = format::plain_amount(it.amount);
+        EntryForm {
             on: it.posted_on.to_string(),
             way: way.to_owned(),
             amount: amount.trim_start_matches('-').to_owned(),
@@ -71,7 +71,7 @@ impl Draft {
         Ok(ManualTransaction { on, amount_minor, description: self.description.clone(), category })
     }
 
-    pub(in crate::site) fn fields(&self, currency: Currency, wrong: &Wrong) -> Markup {
+    pub(in crate::site) fn fields(&self, currency: Currency, wrong: &FormError) -> Markup {
         let ways = [("out", "Money out"), ("in", "Money in")];
         let label = format!("Amount ({})", currency.code());
         html! {
@@ -96,7 +96,7 @@ impl Draft {
     }
 
     /// The form has no such field there, so what was said at first stays.
-    pub(super) fn with_category_of(self, it: &TransactionDetail) -> Draft {
-        Draft { category: Draft::of(it).category, ..self }
+    pub(super) fn with_category_of(self, it: &TransactionDetail) -> EntryForm {
+        EntryForm { category: EntryForm::of(it).category, ..self }
     }
 }

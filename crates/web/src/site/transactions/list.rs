@@ -9,10 +9,10 @@ use service::ledger::transactions::Total;
 
 use super::search::Search;
 use super::{Row, category};
-use crate::site::address;
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::fields::{self, Field, FormError};
+use crate::site::format::count_text;
 use crate::site::person::Person;
-use crate::site::show::counted;
+use crate::site::urls;
 
 pub(super) struct List<'a> {
     pub(super) person: &'a Person,
@@ -58,7 +58,7 @@ impl List<'_> {
         let states =
             [("", "All"), ("pending", "Pending"), ("posted", "Posted"), ("hidden", "Hidden")];
         let transfers = [("", "Shown"), ("hide", "Left out"), ("only", "Only these")];
-        let nothing_wrong = Wrong::default();
+        let nothing_wrong = FormError::default();
         html! {
             form.finder method="get" action="/transactions" role="search" {
                 div.ask {
@@ -141,7 +141,7 @@ impl List<'_> {
         ];
         html! {
             dl.tiles.sums {
-                div.tile { dt { "Transactions" } dd { (counted(count)) } }
+                div.tile { dt { "Transactions" } dd { (count_text(count)) } }
                 @for (name, of) in sums {
                     div.tile {
                         dt { (name) }
@@ -156,7 +156,7 @@ impl List<'_> {
     }
 
     fn table(&self) -> Markup {
-        let here = address::encode(&self.person.here);
+        let here = urls::encode(&self.person.here);
         let body = html! {
             input type="hidden" name="next" value=(self.person.here);
             table.ledger {

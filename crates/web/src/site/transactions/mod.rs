@@ -1,12 +1,12 @@
 //! Transactions: found, added up, corrected, and taken along as a file.
 
-pub(super) mod by_hand;
 pub(super) mod category;
-pub(super) mod change;
+pub(super) mod corrections;
+pub(super) mod detail;
 pub(super) mod download;
 pub(super) mod entry;
 mod list;
-pub(super) mod one;
+pub(super) mod manual;
 mod search;
 
 use axum::extract::RawQuery;
@@ -17,15 +17,15 @@ use service::ledger::accounts::{self, Account, Status};
 use service::ledger::transactions::{self, Filter, PageEnd};
 use service::platform::cursors::Page;
 
+use super::app_page::{AppPage, NavItem};
+use super::errors::PageResult;
 use super::person::Person;
-use super::shell::{Place, Shell};
-use super::trouble::Shown;
 use list::List;
 use search::Search;
 
 const ROWS: usize = 50;
 
-pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
+pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);
     let accounts = all_accounts(&person).await?;
     let mut search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
@@ -52,7 +52,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> Shown {
     };
     let next_cursor = end.next_cursor;
     let list = List { person: &person, accounts, search, rows, totals, days, next_cursor };
-    Ok(Shell::new(Place::Transactions, "Transactions").page_with(status, &person, list.show()))
+    Ok(AppPage::new(NavItem::Transactions, "Transactions").page_with(status, &person, list.show()))
 }
 
 /// Hidden ones too: their transactions can be asked for.

@@ -7,8 +7,8 @@ use service::ledger::accounts::Account;
 use service::ledger::transactions::Filter;
 
 use super::category;
-use crate::site::address;
-use crate::site::show::View;
+use crate::site::format::View;
+use crate::site::urls;
 
 const TEXT_MAX: usize = 100;
 /// The filters in the order of the address; the cursor comes behind them.
@@ -32,7 +32,7 @@ impl Search {
             filter: Filter::default(),
             problems: Vec::new(),
         };
-        let Some(pairs) = address::pairs(query) else {
+        let Some(pairs) = urls::parse_pairs(query) else {
             search.problems.push("The address cannot be read, so nothing is filtered.".to_owned());
             return search;
         };
@@ -115,7 +115,7 @@ impl Search {
         let given = self.given.iter().filter(|(name, _)| keep(name));
         let mut pairs: Vec<(&str, &str)> = given.map(|(name, it)| (*name, it.as_str())).collect();
         pairs.extend(cursor.map(|it| ("cursor", it)));
-        format!("{path}{}", address::query(&pairs))
+        format!("{path}{}", urls::query_string(&pairs))
     }
 
     /// Each filter as words, with the address of the view without it.

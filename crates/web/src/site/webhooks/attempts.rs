@@ -7,39 +7,39 @@ use maud::{Markup, html};
 use service::platform::cursors::Page;
 use service::webhooks::{self, Attempt, AttemptFilter, Endpoint};
 
-use super::exactly;
-use super::keeper::{Keeper, Part};
-use crate::site::trouble::Shown;
-use crate::site::{address, fields};
+use super::exact_time;
+use super::manager::{EndpointManager, Section};
+use crate::site::errors::PageResult;
+use crate::site::{fields, urls};
 
 const PAGE: usize = 50;
 
-pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
+pub(super) async fn get(manager: EndpointManager, RawQuery(query): RawQuery) -> PageResult {
     let query = query.unwrap_or_default();
-    let asked = |name: &str| address::asked(&query, name).filter(|it| !it.is_empty());
-    let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
+    let asked = |name: &str| urls::find_param(&query, name).filter(|it| !it.is_empty());
+    let endpoints = webhooks::list(manager.app(), manager.caller()).await?;
     let endpoint = chosen(asked("endpoint"), &endpoints);
     let status = asked("status").filter(|it| it == "failed");
     let filter = AttemptFilter { endpoint, status, ..AttemptFilter::default() };
     let cursor = asked("cursor");
     let page = Page { cursor: cursor.as_deref(), limit: PAGE };
-    let found = webhooks::list_attempts(keeper.app(), keeper.caller(), &filter, page).await?;
+    let found = webhooks::list_attempts(manager.app(), manager.caller(), &filter, page).await?;
     let of = filter.endpoint.map(|it| it.to_string()).unwrap_or_default();
     let status = filter.status.as_deref().unwrap_or_default();
     let here = |cursor: &str| {
         let pairs = [("endpoint", of.as_str()), ("status", status), ("cursor", cursor)];
-        keeper.at(&format!("/attempts{}", address::query(&pairs)))
+        manager.at(&format!("/attempts{}", urls::query_string(&pairs)))
     };
     let main = html! {
         section.card aria-labelledby="attempts" {
             h2 id="attempts" { "Attempts" }
             p.soft { "Every message that was sent, kept for 90 days." }
-            form method="get" action=(keeper.at("/attempts")) {
+            form method="get" action=(manager.at("/attempts")) {
                 (endpoint_choice("endpoint", &endpoints, &of, Some("All endpoints")))
                 (fields::check("status", "failed", "Only those that failed", !status.is_empty()))
                 button type="submit" { "Show" }
             }
-            (table(&keeper, &found.attempts))
+            (table(&manager, &found.attempts))
             @if let Some(cursor) = &found.next_cursor {
                 nav.pages aria-label="Pages of attempts" {
                     span {}
@@ -48,7 +48,7 @@ pub(super) async fn get(keeper: Keeper, RawQuery(query): RawQuery) -> Shown {
             }
         }
     };
-    Ok(keeper.page(StatusCode::OK, Part::Attempts, main))
+    Ok(manager.page(StatusCode::OK, Section::Attempts, main))
 }
 
 /// One of these; what is none of them narrows nothing.
@@ -70,7 +70,7 @@ pub(super) fn endpoint_choice(
     fields::select(field, "Endpoint", &options, chosen)
 }
 
-pub(super) fn table(keeper: &Keeper, attempts: &[Attempt]) -> Markup {
+pub(super) fn table(manager: &EndpointManager, attempts: &[Attempt]) -> Markup {
     html! {
         @if attempts.is_empty() {
             p.soft { "None yet." }
@@ -86,28 +86,28 @@ pub(super) fn table(keeper: &Keeper, attempts: &[Attempt]) -> Markup {
                             th.figure scope="col" { "Took" }
                         }
                     }
-                    tbody { @for it in attempts { (row(keeper, it)) } }
+                    tbody { @for it in attempts { (row(manager, it)) } }
                 }
             }
         }
     }
 }
 
-fn row(keeper: &Keeper, it: &Attempt) -> Markup {
+fn row(manager: &EndpointManager, it: &Attempt) -> Markup {
     let failed = it.status != "succeeded";
     html! {
         tr {
             th scope="row" {
-                a href=(keeper.at(&format!("/events/{}", it.event))) { (it.event_type) }
+                a href=(manager.at(&format!("/events/{}", it.event))) { (it.event_type) }
                 span.soft { (it.url) }
             }
-            td data-label="When" { (exactly(it.at)) }
+            td data-label="When" { (exact_time(it.at)) }
             td data-label="Attempt" {
                 (number(it))
-                @if let Some(next) = it.next_at { span.soft { "Next at " (exactly(next)) } }
+                @if let Some(next) = it.next_at { span.soft { "Next at " (exact_time(next)) } }
             }
             td data-label="Answer" {
-                span.badge.(if failed { "warn" } else { "good" }) { (said(it)) }
+                span.badge.(if failed { "warn" } else { "good" }) { (outcome_text(it)) }
                 (answer(it))
             }
             td.figure data-label="Took" { (it.duration_ms) " ms" }
@@ -124,7 +124,7 @@ fn number(it: &Attempt) -> String {
 }
 
 /// The code, or what stood in the way of one.
-pub(super) fn said(it: &Attempt) -> String {
+pub(super) fn outcome_text(it: &Attempt) -> String {
     let fault = match it.error.as_deref() {
         Some("timeout") => "No answer in time",
         Some("dns") => "The name is not known",

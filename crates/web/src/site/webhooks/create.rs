@@ -7,24 +7,24 @@ use service::webhooks::{self, Endpoint, NewEndpoint};
 use service::{Error, Result};
 use wire::v1::EventType;
 
-use super::keeper::{Keeper, KeeperForm, Part};
-use crate::site::fields::{self, Field, Wrong};
+use super::manager::{EndpointManager, ManagerForm, Section};
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::snippet;
-use crate::site::trouble::Shown;
 
 /// What was typed, so that a form that is shown again has it still.
 #[derive(Default)]
-pub(super) struct Typed {
+pub(super) struct FormValues {
     key: String,
     url: String,
     description: String,
     types: Vec<String>,
 }
 
-impl Typed {
-    fn read(form: &Form) -> Typed {
-        Typed {
+impl FormValues {
+    fn read(form: &Form) -> FormValues {
+        FormValues {
             key: form.text("key").to_owned(),
             url: form.text("url").to_owned(),
             description: form.text("description").to_owned(),
@@ -34,31 +34,31 @@ impl Typed {
 }
 
 /// Answers with the secret itself, which is shown nowhere else.
-pub(super) async fn post(keeper: Keeper, KeeperForm(form): KeeperForm) -> Shown {
-    let typed = Typed::read(&form);
-    match make(&keeper, &typed).await {
+pub(super) async fn post(manager: EndpointManager, ManagerForm(form): ManagerForm) -> PageResult {
+    let typed = FormValues::read(&form);
+    match make(&manager, &typed).await {
         Ok((endpoint, secret)) => {
             let title = "The endpoint is made";
-            let main = secret_card(&keeper, &endpoint, title, &secret);
-            Ok(keeper.page(StatusCode::OK, Part::Endpoints, main))
+            let main = secret_card(&manager, &endpoint, title, &secret);
+            Ok(manager.page(StatusCode::OK, Section::Endpoints, main))
         }
-        Err(error) => super::show(&keeper, &typed, &Wrong::from_error(error)?).await,
+        Err(error) => super::show(&manager, &typed, &FormError::from_error(error)?).await,
     }
 }
 
-async fn make(keeper: &Keeper, typed: &Typed) -> Result<(Endpoint, String)> {
+async fn make(manager: &EndpointManager, typed: &FormValues) -> Result<(Endpoint, String)> {
     let key = KeyId::parse(&typed.key);
     let key = key.map_err(|_| Error::invalid("key", "choose a key of yours that is in use"))?;
-    webhooks::check_url(keeper.app(), &typed.url).await?;
+    webhooks::check_url(manager.app(), &typed.url).await?;
     let new = NewEndpoint {
         url: typed.url.clone(),
         description: described(&typed.description),
         filter_types: typed.types.clone(),
     };
-    let (mine, caller) = (keeper.app().clone(), keeper.caller().clone());
+    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
     let create =
         move |tx: &mut service::Tx<'_>| webhooks::create_for_key(&mine, tx, &caller, key, &new);
-    keeper.app().db.write(create).await
+    manager.app().db.write(create).await
 }
 
 pub(super) fn described(text: &str) -> Option<String> {
@@ -66,10 +66,10 @@ pub(super) fn described(text: &str) -> Option<String> {
 }
 
 pub(super) fn card(
-    keeper: &Keeper,
+    manager: &EndpointManager,
     keys: &[(KeyId, String)],
-    typed: &Typed,
-    wrong: &Wrong,
+    typed: &FormValues,
+    wrong: &FormError,
 ) -> Markup {
     let options: Vec<(String, &str)> =
         keys.iter().map(|(id, name)| (id.to_string(), name.as_str())).collect();
@@ -94,7 +94,7 @@ pub(super) fn card(
                 }
             } @else {
                 p.soft { "It hears of what its key may see, and ends with the key. In the API only that key sees it." }
-                (fields::form(&keeper.at(""), keeper.form_token(), inner))
+                (fields::form(&manager.at(""), manager.form_token(), inner))
             }
         }
     }
@@ -114,7 +114,7 @@ pub(super) fn type_boxes(ticked: &[String]) -> Markup {
 }
 
 pub(super) fn secret_card(
-    keeper: &Keeper,
+    manager: &EndpointManager,
     endpoint: &Endpoint,
     title: &str,
     secret: &str,
@@ -132,7 +132,7 @@ pub(super) fn secret_card(
                 " in Rust, Python, JavaScript, Go and shell."
             }
             p {
-                a.button.outlined href=(keeper.at(&format!("/{}", endpoint.id))) {
+                a.button.outlined href=(manager.at(&format!("/{}", endpoint.id))) {
                     "Done, I have copied it"
                 }
             }

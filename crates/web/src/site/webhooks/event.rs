@@ -6,15 +6,15 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::webhooks::{self, DeliveryDetail, EventDetail};
 
-use super::keeper::{Keeper, Part};
-use super::{attempts, exactly};
+use super::manager::{EndpointManager, Section};
+use super::{attempts, exact_time};
+use crate::site::errors::{PageError, PageResult};
 use crate::site::snippet;
-use crate::site::trouble::{Shown, Trouble};
 
-pub(super) async fn get(keeper: Keeper, Path(id): Path<String>) -> Shown {
-    let id = EventId::parse(&id).map_err(|_| Trouble::not_found())?;
-    let event = webhooks::get_event(keeper.app(), keeper.caller(), id).await?;
-    let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
+pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> PageResult {
+    let id = EventId::parse(&id).map_err(|_| PageError::not_found())?;
+    let event = webhooks::get_event(manager.app(), manager.caller(), id).await?;
+    let endpoints = webhooks::list(manager.app(), manager.caller()).await?;
     let url = |delivery: &DeliveryDetail| {
         let found = endpoints.iter().find(|it| it.id == delivery.endpoint);
         found.map(|it| it.url.clone()).unwrap_or_default()
@@ -28,15 +28,15 @@ pub(super) async fn get(keeper: Keeper, Path(id): Path<String>) -> Shown {
         @if !event.deliveries.is_empty() {
             section.card aria-labelledby="letters" {
                 h2 id="letters" { "Where it was to go" }
-                ul.rows { @for it in &event.deliveries { (delivery_row(&keeper, it, &url(it))) } }
+                ul.rows { @for it in &event.deliveries { (delivery_row(&manager, it, &url(it))) } }
             }
         }
         section.card aria-labelledby="attempts" {
             h2 id="attempts" { "Attempts" }
-            (attempts::table(&keeper, &event.attempts))
+            (attempts::table(&manager, &event.attempts))
         }
     };
-    Ok(keeper.page(StatusCode::OK, Part::Attempts, main))
+    Ok(manager.page(StatusCode::OK, Section::Attempts, main))
 }
 
 fn name(event: &EventDetail) -> &str {
@@ -54,10 +54,10 @@ fn payload(event: &EventDetail) -> Markup {
         Ok(value) => snippet::block("What was sent", &snippet::json(&value)),
         Err(_) => snippet::text("What was sent", &payload.body),
     };
-    html! { p.soft { "It happened at " (exactly(payload.created_at)) "." } (shown) }
+    html! { p.soft { "It happened at " (exact_time(payload.created_at)) "." } (shown) }
 }
 
-pub(super) fn delivery_row(keeper: &Keeper, it: &DeliveryDetail, url: &str) -> Markup {
+pub(super) fn delivery_row(manager: &EndpointManager, it: &DeliveryDetail, url: &str) -> Markup {
     let (class, status) = match it.status.as_str() {
         "delivered" => ("good", "Delivered"),
         "failed" => ("warn", "Not delivered"),
@@ -67,12 +67,12 @@ pub(super) fn delivery_row(keeper: &Keeper, it: &DeliveryDetail, url: &str) -> M
     html! {
         li {
             span.what {
-                a href=(keeper.at(&format!("/{}", it.endpoint))) { (url) }
-                span.soft { (crate::site::show::plural(it.attempts, "attempt", "attempts")) ", last " (exactly(it.updated_at)) }
+                a href=(manager.at(&format!("/{}", it.endpoint))) { (url) }
+                span.soft { (crate::site::format::plural(it.attempts, "attempt", "attempts")) ", last " (exact_time(it.updated_at)) }
             }
             span.badge.(class) { (status) }
             @if matches!(it.status.as_str(), "failed" | "delivered") {
-                (super::failed::send_button(keeper, it))
+                (super::failed::send_button(manager, it))
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Webhooks: where events are sent, what came of it, and what was not delivered.
 
-mod acts;
+mod actions;
 mod attempts;
 mod create;
+mod detail;
 mod event;
 mod failed;
-mod keeper;
-mod one;
+mod manager;
 mod portal;
 
 use axum::Router;
@@ -16,15 +16,15 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::webhooks::{self, Endpoint};
 
-use super::fields::Wrong;
-use super::show::moment;
-use super::trouble::{Shown, Trouble};
-use crate::Door;
-use keeper::{HOME, Keeper, PORTAL, Part};
+use super::errors::{PageError, PageResult};
+use super::fields::FormError;
+use super::format::time_ago;
+use crate::WebState;
+use manager::{EndpointManager, HOME, PORTAL, Section};
 
-pub(super) use keeper::{needs_a_look, trouble};
+pub(super) use manager::{disabled_text, needs_attention};
 
-pub(super) fn router() -> Router<Door> {
+pub(super) fn router() -> Router<WebState> {
     pages(HOME)
         .merge(pages(PORTAL))
         .route("/portal/{token}", get(portal::get).post(portal::open))
@@ -32,7 +32,7 @@ pub(super) fn router() -> Router<Door> {
 }
 
 /// Not nested: a page must know its whole address, to be come back to.
-fn pages(home: &str) -> Router<Door> {
+fn pages(home: &str) -> Router<WebState> {
     let at = |rest: &str| format!("{home}{rest}");
     Router::new()
         .route(home, get(list).post(create::post))
@@ -41,26 +41,30 @@ fn pages(home: &str) -> Router<Door> {
         .route(&at("/failed/send"), post(failed::send))
         .route(&at("/failed/replay"), post(failed::start))
         .route(&at("/events/{id}"), get(event::get))
-        .route(&at("/{id}"), get(one::get).post(acts::change))
-        .route(&at("/{id}/test"), post(acts::test))
-        .route(&at("/{id}/enable"), post(acts::enable))
-        .route(&at("/{id}/disable"), post(acts::disable))
-        .route(&at("/{id}/rotate"), post(acts::rotate))
-        .route(&at("/{id}/delete"), post(acts::delete))
+        .route(&at("/{id}"), get(detail::get).post(actions::change))
+        .route(&at("/{id}/test"), post(actions::test))
+        .route(&at("/{id}/enable"), post(actions::enable))
+        .route(&at("/{id}/disable"), post(actions::disable))
+        .route(&at("/{id}/rotate"), post(actions::rotate))
+        .route(&at("/{id}/delete"), post(actions::delete))
 }
 
-async fn list(keeper: Keeper) -> Shown {
-    show(&keeper, &create::Typed::default(), &Wrong::default()).await
+async fn list(manager: EndpointManager) -> PageResult {
+    show(&manager, &create::FormValues::default(), &FormError::default()).await
 }
 
 /// The endpoints and the form for a new one, perhaps with what is wrong with it.
-async fn show(keeper: &Keeper, typed: &create::Typed, wrong: &Wrong) -> Shown {
-    let endpoints = webhooks::list(keeper.app(), keeper.caller()).await?;
-    let names = keeper.key_names().await?;
-    let keys = keeper.keys().await?;
+async fn show(
+    manager: &EndpointManager,
+    typed: &create::FormValues,
+    wrong: &FormError,
+) -> PageResult {
+    let endpoints = webhooks::list(manager.app(), manager.caller()).await?;
+    let names = manager.key_names().await?;
+    let keys = manager.keys().await?;
     let main = html! {
         (wrong.summary())
-        @for it in endpoints.iter().filter(|it| needs_a_look(it)) { (banner(keeper, it)) }
+        @for it in endpoints.iter().filter(|it| needs_attention(it)) { (banner(manager, it)) }
         section.card aria-labelledby="endpoints" {
             h2 id="endpoints" { "Endpoints" }
             p.soft {
@@ -72,34 +76,34 @@ async fn show(keeper: &Keeper, typed: &create::Typed, wrong: &Wrong) -> Shown {
             } @else {
                 ul.key-list {
                     @for it in &endpoints {
-                        (row(keeper, it, names.get(&it.key).map_or("a key that is gone", String::as_str)))
+                        (row(manager, it, names.get(&it.key).map_or("a key that is gone", String::as_str)))
                     }
                 }
             }
         }
-        (create::card(keeper, &keys, typed, wrong))
+        (create::card(manager, &keys, typed, wrong))
     };
     let bad = !wrong.message.is_empty();
     let status = if bad { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(keeper.page(status, Part::Endpoints, main))
+    Ok(manager.page(status, Section::Endpoints, main))
 }
 
 /// Says why an endpoint gets nothing, and leads to where that is mended.
-fn banner(keeper: &Keeper, endpoint: &Endpoint) -> Markup {
+fn banner(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
     html! {
         p.warning role="status" {
-            strong { (endpoint.url) } ": " (trouble(endpoint).unwrap_or_default()) " "
-            a href=(keeper.at(&format!("/{}", endpoint.id))) { "Look at it" }
+            strong { (endpoint.url) } ": " (disabled_text(endpoint).unwrap_or_default()) " "
+            a href=(manager.at(&format!("/{}", endpoint.id))) { "Look at it" }
         }
     }
 }
 
-fn row(keeper: &Keeper, endpoint: &Endpoint, key: &str) -> Markup {
-    let now = keeper.now();
+fn row(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
+    let now = manager.now();
     html! {
         li {
             div.heading {
-                h3 { a href=(keeper.at(&format!("/{}", endpoint.id))) { (endpoint.url) } }
+                h3 { a href=(manager.at(&format!("/{}", endpoint.id))) { (endpoint.url) } }
                 (badge(endpoint))
             }
             @if let Some(text) = &endpoint.description { p { (text) } }
@@ -108,7 +112,7 @@ fn row(keeper: &Keeper, endpoint: &Endpoint, key: &str) -> Markup {
                 div { dt { "Hears of" } dd { (types(endpoint)) } }
                 div { dt { "Last delivery" } dd { (when(endpoint.last_delivery_at, now)) } }
                 @if let Some(since) = endpoint.failing_since {
-                    div { dt { "Failing since" } dd { (moment(since, now)) } }
+                    div { dt { "Failing since" } dd { (time_ago(since, now)) } }
                 }
             }
         }
@@ -116,8 +120,8 @@ fn row(keeper: &Keeper, endpoint: &Endpoint, key: &str) -> Markup {
 }
 
 fn badge(endpoint: &Endpoint) -> Markup {
-    let (class, name) = match (trouble(endpoint), endpoint.failing_since) {
-        (Some(_), _) if needs_a_look(endpoint) => ("warn", "Disabled"),
+    let (class, name) = match (disabled_text(endpoint), endpoint.failing_since) {
+        (Some(_), _) if needs_attention(endpoint) => ("warn", "Disabled"),
         (Some(_), _) => ("", "Off"),
         (None, Some(_)) => ("warn", "Failing"),
         (None, None) => ("good", "Active"),
@@ -133,15 +137,15 @@ fn types(endpoint: &Endpoint) -> String {
 }
 
 fn when(at: Option<Timestamp>, now: Timestamp) -> String {
-    at.map_or("None yet".to_owned(), |at| moment(at, now))
+    at.map_or("None yet".to_owned(), |at| time_ago(at, now))
 }
 
 /// To the second, in UTC: whoever looks for a fault compares it with a log.
-fn exactly(at: Timestamp) -> String {
+fn exact_time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 /// What cannot be an id is as unknown as one that is not there.
-fn parse(id: &str) -> Result<EndpointId, Trouble> {
-    EndpointId::parse(id).map_err(|_| Trouble::not_found())
+fn parse(id: &str) -> Result<EndpointId, PageError> {
+    EndpointId::parse(id).map_err(|_| PageError::not_found())
 }

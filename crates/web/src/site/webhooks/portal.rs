@@ -6,16 +6,16 @@ use http::{HeaderMap, StatusCode, header};
 use maud::html;
 use service::webhooks::portal;
 
-use super::keeper::{KeeperForm, PORTAL};
-use crate::Door;
-use crate::site::form::DoorForm;
-use crate::site::trouble::{Shown, Trouble};
+use super::manager::{ManagerForm, PORTAL};
+use crate::WebState;
+use crate::site::errors::{PageError, PageResult};
+use crate::site::form::PublicForm;
 use crate::site::visitor::Visitor;
-use crate::site::{cookies, fields, shell};
+use crate::site::{app_page, cookies, fields};
 
 /// Whatever fetches a link before the person does only sees this, and uses nothing up.
-pub(super) async fn get(visitor: Visitor, Path(token): Path<String>) -> Shown {
-    if !portal::is_link_valid(&visitor.door.app, &token).await? {
+pub(super) async fn get(visitor: Visitor, Path(token): Path<String>) -> PageResult {
+    if !portal::is_link_valid(&visitor.web.app, &token).await? {
         return Err(over());
     }
     let card = html! {
@@ -25,44 +25,44 @@ pub(super) async fn get(visitor: Visitor, Path(token): Path<String>) -> Shown {
             button.primary type="submit" { "Open the portal" }
         }))
     };
-    Ok(shell::door(&visitor, "Webhook portal", &[], card))
+    Ok(app_page::auth_page(&visitor, "Webhook portal", &[], card))
 }
 
 pub(super) async fn open(
-    State(door): State<Door>,
+    State(web): State<WebState>,
     Path(token): Path<String>,
-    _: DoorForm,
-) -> Shown {
-    let pass = match portal::redeem_link(&door.app, &token).await {
+    _: PublicForm,
+) -> PageResult {
+    let pass = match portal::redeem_link(&web.app, &token).await {
         Err(service::Error::Conflict { .. }) => return Err(over()),
         other => other?,
     };
-    let public_url = &door.settings.public_url;
-    let mut response = shell::go_on(public_url, PORTAL, "");
+    let public_url = &web.settings.public_url;
+    let mut response = app_page::redirect_with_notice(public_url, PORTAL, "");
     let secure = cookies::is_secure(public_url);
     let line = cookies::set(cookies::PORTAL, &pass, Some(portal::SESSION_SECONDS), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     Ok(response)
 }
 
-fn over() -> Trouble {
+fn over() -> PageError {
     let said = "It was used already, or its ten minutes are over. Ask whoever gave it to you for a \
                 new one.";
-    Trouble::new(StatusCode::GONE, "This link is no longer good", said)
+    PageError::new(StatusCode::GONE, "This link is no longer good", said)
 }
 
 pub(super) async fn leave(
-    State(door): State<Door>,
+    State(web): State<WebState>,
     headers: HeaderMap,
-    _: KeeperForm,
-) -> Result<Response, Trouble> {
-    let secure = cookies::is_secure(&door.settings.public_url);
+    _: ManagerForm,
+) -> Result<Response, PageError> {
+    let secure = cookies::is_secure(&web.settings.public_url);
     if let Some(token) = cookies::get(&headers, cookies::PORTAL, secure) {
-        portal::end_session(&door.app, token).await?;
+        portal::end_session(&web.app, token).await?;
     }
     let said = "A new link opens it again.";
     let mut response =
-        Trouble::new(StatusCode::OK, "You have left the portal", said).into_response();
+        PageError::new(StatusCode::OK, "You have left the portal", said).into_response();
     let line = cookies::set(cookies::PORTAL, "", Some(0), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     Ok(response)

@@ -12,7 +12,7 @@ use super::{Desk, text};
 use crate::client::Client;
 
 /// Every address that might take a decision, if there were one.
-fn doors(proposed: &Value) -> Vec<String> {
+fn routers(proposed: &Value) -> Vec<String> {
     let (thread, action) = (text(proposed, "thread_id"), text(proposed, "action_id"));
     let verbs = ["approve", "reject", "decide", "decision", "execute", "confirm", "undo"];
     let mut paths = Vec::new();
@@ -56,7 +56,7 @@ async fn refused_everywhere(desk: &Desk, token: &str, made: &Value) {
         let cookie = format!("evenkeel_session={token}");
         let client = Client::with_token(&desk.world, token).header("content-type", kind);
         let client = client.header("cookie", &cookie);
-        for path in doors(made) {
+        for path in routers(made) {
             for method in [Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
                 let answer = client.send(method.clone(), &path, body.clone()).await;
                 let status = answer.status;
@@ -90,7 +90,7 @@ async fn no_token_of_an_app_decides_anything_but_it_may_propose_and_follow() {
     assert_eq!(made["proposed_by"]["label"], "Ledger Lens");
     let path = format!("/v1/approvals/{}", text(&made, "thread_id"));
     assert_eq!(client.get(&path).await.data()["status"], "pending_approval");
-    for path in doors(&made) {
+    for path in routers(&made) {
         for method in [Method::POST, Method::PUT] {
             let status = client.send(method.clone(), &path, "{}").await.status;
             assert!(!status.is_success(), "{method} {path}: {status}");

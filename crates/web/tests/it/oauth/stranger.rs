@@ -83,7 +83,7 @@ async fn serve(world: &World) -> String {
         oauth_registration: true,
         ..web::Settings::default()
     };
-    let router = web::doors(world.app.clone(), settings).main;
+    let router = web::routers(world.app.clone(), settings).main;
     tokio::spawn(web::serve(
         listener,
         router,

@@ -12,16 +12,16 @@ use service::ledger::accounts::{self, Account, Filter, Status};
 use service::{Error, Result};
 
 use super::parse;
-use crate::site::fields::{self, Field, Wrong};
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
 use crate::site::settings::{Settings, Tab};
-use crate::site::shell::see_other;
 use crate::site::transactions::category;
-use crate::site::trouble::{Shown, Trouble};
 
 /// What the form shows, as text: what was typed stays typed when something is wrong.
-struct Draft {
+struct RuleForm {
     words: String,
     account: String,
     direction: String,
@@ -30,9 +30,9 @@ struct Draft {
     hides: bool,
 }
 
-impl Draft {
-    fn of(rule: &Rule) -> Draft {
-        Draft {
+impl RuleForm {
+    fn of(rule: &Rule) -> RuleForm {
+        RuleForm {
             words: rule.words.clone().unwrap_or_default(),
             account: rule.account_id.map(|it| it.to_string()).unwrap_or_default(),
             direction: rule.direction.map_or("", Direction::as_str).to_owned(),
@@ -42,9 +42,9 @@ impl Draft {
         }
     }
 
-    fn typed(form: &Form) -> Draft {
+    fn typed(form: &Form) -> RuleForm {
         let text = |name: &str| form.text(name).to_owned();
-        Draft {
+        RuleForm {
             words: text("words"),
             account: text("account_id"),
             direction: text("direction"),
@@ -75,14 +75,18 @@ impl Draft {
     }
 }
 
-pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> Shown {
+pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
     let rule = find(&person, parse(&id)?).await?;
-    show(&person, &rule, &Draft::of(&rule), &Wrong::default()).await
+    show(&person, &rule, &RuleForm::of(&rule), &FormError::default()).await
 }
 
-pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form: Form) -> Shown {
+pub(in crate::site) async fn change(
+    person: Person,
+    Path(id): Path<String>,
+    form: Form,
+) -> PageResult {
     let rule = find(&person, parse(&id)?).await?;
-    let draft = Draft::typed(&form);
+    let draft = RuleForm::typed(&form);
     let done = async {
         let edit = draft.read(&rule)?;
         rules::update(person.app(), &person.caller, rule.id, edit).await
@@ -92,16 +96,16 @@ pub(in crate::site) async fn change(person: Person, Path(id): Path<String>, form
             let said = "The rule is saved. What it decides follows in a moment.";
             Ok(see_other(&person, "/settings/rules", said))
         }
-        Err(error) => show(&person, &rule, &draft, &Wrong::from_error(error)?).await,
+        Err(error) => show(&person, &rule, &draft, &FormError::from_error(error)?).await,
     }
 }
 
-async fn find(person: &Person, id: RuleId) -> std::result::Result<Rule, Trouble> {
+async fn find(person: &Person, id: RuleId) -> std::result::Result<Rule, PageError> {
     let rules = rules::list(person.app(), &person.caller).await?;
-    rules.into_iter().find(|it| it.id == id).ok_or_else(Trouble::not_found)
+    rules.into_iter().find(|it| it.id == id).ok_or_else(PageError::not_found)
 }
 
-async fn show(person: &Person, rule: &Rule, draft: &Draft, wrong: &Wrong) -> Shown {
+async fn show(person: &Person, rule: &Rule, draft: &RuleForm, wrong: &FormError) -> PageResult {
     let filter = Filter { status: Status::All, include_hidden: true };
     let accounts = accounts::list(person.app(), &person.caller, filter).await?;
     let status = match wrong.message.is_empty() {
@@ -123,7 +127,7 @@ async fn show(person: &Person, rule: &Rule, draft: &Draft, wrong: &Wrong) -> Sho
     Ok(Settings { status, ..Settings::new(Tab::Rules) }.page(person, main))
 }
 
-fn body(rule: &Rule, draft: &Draft, (accounts, wrong): (&[Account], &Wrong)) -> Markup {
+fn body(rule: &Rule, draft: &RuleForm, (accounts, wrong): (&[Account], &FormError)) -> Markup {
     let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
     let mut places = vec![("", "All accounts")];
     places.extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));

@@ -10,15 +10,15 @@ use service::classify::rules::{self, Rule};
 use service::insights;
 use service::ledger::Direction;
 
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageError, PageResult};
 use crate::site::fields;
 use crate::site::form::Form;
+use crate::site::format::{plural, time_ago};
 use crate::site::person::Person;
 use crate::site::settings::{Settings, Tab};
-use crate::site::shell::see_other;
-use crate::site::show::{moment, plural};
-use crate::site::trouble::{Shown, Trouble};
 
-pub(in crate::site) async fn get(person: Person) -> Shown {
+pub(in crate::site) async fn get(person: Person) -> PageResult {
     let (app, caller) = (person.app(), &person.caller);
     let (rules, reaches) =
         tokio::try_join!(rules::list(app, caller), rule_matches::count(app, caller))?;
@@ -57,7 +57,7 @@ fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
                 (sentence(rule))
                 span.soft {
                     "Decides " (plural(reach.applied, "transaction", "transactions")) ". Made "
-                    (moment(rule.created_at, now)) "."
+                    (time_ago(rule.created_at, now)) "."
                 }
                 @if rule.holds_from.is_some() { (past(reach)) }
             }
@@ -118,7 +118,11 @@ fn sentence(rule: &Rule) -> Markup {
 }
 
 /// A rule that began at some moment, for everything before it too.
-pub(in crate::site) async fn apply(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+pub(in crate::site) async fn apply(
+    person: Person,
+    Path(id): Path<String>,
+    _form: Form,
+) -> PageResult {
     let (id, app, caller) = (parse(&id)?, person.app(), &person.caller);
     let reach = rule_matches::count(app, caller).await?.get(&id).copied().unwrap_or_default();
     rules::apply_to_past(app, caller, id).await?;
@@ -129,11 +133,15 @@ pub(in crate::site) async fn apply(person: Person, Path(id): Path<String>, _form
     Ok(see_other(&person, "/settings/rules", &said))
 }
 
-fn parse(id: &str) -> Result<RuleId, Trouble> {
-    RuleId::parse(id).map_err(|_| Trouble::not_found())
+fn parse(id: &str) -> Result<RuleId, PageError> {
+    RuleId::parse(id).map_err(|_| PageError::not_found())
 }
 
-pub(in crate::site) async fn delete(person: Person, Path(id): Path<String>, _form: Form) -> Shown {
+pub(in crate::site) async fn delete(
+    person: Person,
+    Path(id): Path<String>,
+    _form: Form,
+) -> PageResult {
     let id = parse(&id)?;
     rules::delete(person.app(), &person.caller, id).await?;
     let said = "The rule is gone. What it said is judged anew in a moment.";

@@ -1,0 +1,320 @@
+//! The handling that all requests under `/v1` add_cors: request id, authentication, rate limit, ETag and headers.
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request};
+use axum::response::Response;
+use base::AddressGroup;
+use futures_util::FutureExt as _;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use service::access::{keys, oauth};
+use service::platform::limits::{self, Standing};
+use service::{Caller, Error};
+use wire::v1::Code;
+
+use crate::answer::Answer;
+use crate::api::{Call, Endpoint, Found, find};
+use crate::cors::put_cors;
+use crate::error::{Refusal, error_chain};
+use crate::query::Query;
+use crate::{WebState, body};
+
+/// Facts about a request for its response headers and log line.
+#[derive(Default)]
+struct RequestFacts {
+    route: Option<&'static str>,
+    standing: Option<Standing>,
+    user: Option<base::UserId>,
+    /// The allowed methods of the path, for an OPTIONS request.
+    allow: Option<String>,
+}
+
+pub(crate) async fn handle(
+    web: WebState,
+    endpoints: &'static [Endpoint],
+    request: Request,
+) -> Response {
+    let began = Instant::now();
+    let request_id = web.app.ids.make::<base::kinds::Request>().to_string();
+    let method = request.method().clone();
+    let if_none_match = request.headers().get(header::IF_NONE_MATCH).cloned();
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut facts = RequestFacts::default();
+    let handled = AssertUnwindSafe(run(&web, endpoints, request, &mut facts));
+    let outcome = match handled.catch_unwind().await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Failure::Own(Error::internal("handler panicked"))),
+    };
+
+    let mut headers = HeaderMap::new();
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(failure) => {
+            failure.log(&request_id, facts.route);
+            let refusal = failure.into_refusal();
+            for (name, value) in &refusal.headers {
+                put(&mut headers, HeaderName::from_static(name), value);
+            }
+            let open_body = refusal.open_body(&web.settings.public_url);
+            Answer::refusal(refusal.code.status(), open_body)
+        }
+    };
+    if let Some(allow) = &facts.allow {
+        put(&mut headers, header::ALLOW, allow);
+    }
+    if let Some(standing) = &facts.standing {
+        put_rate_limit(&mut headers, standing, web.app.clock.now().as_second());
+    }
+    put_cors(&mut headers, &web.settings.cors_origins, origin.as_ref());
+    let parts = ResponseParts { method: &method, if_none_match, headers, request_id: &request_id };
+    let response = render(&web, parts, answer);
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    let route = facts.route.unwrap_or("unknown");
+    web.metrics.note(method_label(&method), route, status, took);
+    let microseconds = took.as_micros() as u64;
+    let user = facts.user.map(tracing::field::display);
+    tracing::debug!(request_id, %method, route, status, microseconds, user, "request handled");
+    response
+}
+
+/// An error of this layer or of a capability.
+pub(crate) enum Failure {
+    Own(Error),
+    Refused(Refusal),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Own(error)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+impl Failure {
+    fn into_refusal(self) -> Refusal {
+        match self {
+            Failure::Own(error) => error.into(),
+            Failure::Refused(refusal) => refusal,
+        }
+    }
+
+    /// Logs the cause of an internal error once; clients get a fixed message.
+    fn log(&self, request_id: &str, route: Option<&str>) {
+        let Failure::Own(error @ (Error::Internal(_) | Error::Unavailable(_) | Error::TooSlow)) =
+            self
+        else {
+            return;
+        };
+        let chain = error_chain(error);
+        tracing::error!(request_id, route, error = chain, "request failed");
+    }
+}
+
+async fn run(
+    web: &WebState,
+    endpoints: &'static [Endpoint],
+    request: Request,
+    facts: &mut RequestFacts,
+) -> Result<Answer, Failure> {
+    let (parts, body) = request.into_parts();
+    let path = parts.uri.path().strip_prefix("/v1").unwrap_or_default();
+    // HEAD is answered like GET, without the body.
+    let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
+    let (endpoint, path_values) = match find(endpoints, method, path) {
+        Found::Endpoint(endpoint, values) => (endpoint, values),
+        Found::OtherMethods(allowed) if parts.method == Method::OPTIONS => {
+            facts.allow = Some(allowed);
+            return Ok(Answer::nothing());
+        }
+        Found::OtherMethods(allowed) => {
+            let message = format!("{} is not allowed here; use {allowed}", parts.method);
+            let refusal = Refusal::new(Code::MethodNotAllowed, message);
+            return Err(refusal.with_header("allow", allowed).into());
+        }
+        Found::Nothing => {
+            return Err(Refusal::new(Code::NotFound, "there is nothing at this address").into());
+        }
+    };
+    facts.route = Some(endpoint.path);
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
+    let caller = authenticate(web, &parts.headers, address.as_deref()).await?;
+    facts.user = Some(caller.user);
+    let standing = limits::take(&web.app, caller.credential_id()).await?;
+    facts.standing = Some(standing);
+    if !standing.accepted {
+        let retry_after_seconds = standing.reset_seconds.max(1);
+        return Err(Error::Limited { retry_after_seconds, what: "requests" }.into());
+    }
+    for scope in endpoint.scopes {
+        caller.require(*scope).map_err(|error| missing_scope(web, error))?;
+    }
+    let query = Query::parse(parts.uri.query().unwrap_or_default(), endpoint.query)?;
+    let bytes = match *method {
+        Method::GET => bytes::Bytes::new(),
+        _ => {
+            let bytes = body::read(&parts.headers, body).await?;
+            body::check_type(&parts.headers, &bytes)?;
+            bytes
+        }
+    };
+    let public_url = web.settings.public_url.clone();
+    let call = Call {
+        app: web.app.clone(),
+        caller,
+        path: path_values,
+        query,
+        body: bytes,
+        uri: parts.uri,
+        method: parts.method,
+        headers: parts.headers,
+        public_url,
+    };
+    (endpoint.handle)(call).await.map_err(|error| missing_scope(web, error))
+}
+
+async fn authenticate(
+    web: &WebState,
+    headers: &HeaderMap,
+    address: Option<&str>,
+) -> Result<Caller, Failure> {
+    let token = match bearer(headers) {
+        Ok(token) => token,
+        Err(message) => {
+            let refusal = Refusal::new(Code::Unauthenticated, message);
+            return Err(refusal.with_header("www-authenticate", challenge(web, "")).into());
+        }
+    };
+    let found = if oauth::access::is_access_token(token) {
+        oauth::authenticate(&web.app, &web.settings.public_url, token, address).await
+    } else {
+        keys::authenticate(&web.app, token, address).await
+    };
+    match found {
+        Ok(caller) => Ok(caller),
+        Err(Error::Unauthenticated(reason)) => {
+            limits::note_failure(&web.app, AddressGroup::parse(address))?;
+            let error = format!(", error=\"invalid_token\", error_description=\"{reason}\"");
+            let refusal = Refusal::new(Code::Unauthenticated, reason);
+            Err(refusal.with_header("www-authenticate", challenge(web, &error)).into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Result<&str, &'static str> {
+    let missing = "send a token as Authorization: Bearer <token>";
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return Err(missing) };
+    let text = value.to_str().map_err(|_| missing)?;
+    let (scheme, token) = text.split_once(' ').ok_or(missing)?;
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
+        return Err(missing);
+    }
+    Ok(token.trim())
+}
+
+/// The WWW-Authenticate challenge (RFC 6750), with the address of the resource metadata (RFC 9728).
+fn challenge(web: &WebState, error: &str) -> String {
+    let url = &web.settings.public_url;
+    format!(
+        "Bearer realm=\"evenkeel\", resource_metadata=\"{url}/.well-known/oauth-protected-resource\"{error}"
+    )
+}
+
+fn missing_scope(web: &WebState, error: Error) -> Failure {
+    let Error::Forbidden(scope) = error else { return error.into() };
+    let challenge = challenge(web, &format!(", error=\"insufficient_scope\", scope=\"{scope}\""));
+    Refusal::from(error).with_header("www-authenticate", challenge).into()
+}
+
+struct ResponseParts<'a> {
+    method: &'a Method,
+    if_none_match: Option<HeaderValue>,
+    headers: HeaderMap,
+    request_id: &'a str,
+}
+
+fn render(web: &WebState, parts: ResponseParts<'_>, answer: Answer) -> Response {
+    let ResponseParts { method, if_none_match, mut headers, request_id } = parts;
+    put(&mut headers, HeaderName::from_static("x-request-id"), request_id);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if answer.replayed {
+        let name = HeaderName::from_static("idempotent-replayed");
+        headers.insert(name, HeaderValue::from_static("true"));
+    }
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    if status == StatusCode::OK && is_read {
+        // A weak ETag, because `meta` differs between responses with the same data.
+        let tag = format!("W/\"{:032x}\"", answer.tag);
+        put(&mut headers, header::ETAG, &tag);
+        if if_none_match.is_some_and(|it| matches_tag(&it, &tag)) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.headers_mut() = headers;
+            return response;
+        }
+    }
+    if status != StatusCode::NO_CONTENT {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let body = answer.close(request_id, web.app.clock.now().as_microsecond());
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        if *method != Method::HEAD {
+            *response.body_mut() = Body::from(body);
+        }
+    }
+    *response.headers_mut() = headers;
+    response
+}
+
+fn matches_tag(header: &HeaderValue, tag: &str) -> bool {
+    let opaque = |it: &str| it.trim().trim_start_matches("W/").to_owned();
+    let Ok(text) = header.to_str() else { return false };
+    text.trim() == "*" || text.split(',').any(|it| opaque(it) == opaque(tag))
+}
+
+fn put_rate_limit(headers: &mut HeaderMap, standing: &Standing, now_seconds: i64) {
+    let Standing { policy, remaining, reset_seconds, .. } = standing;
+    let pairs = [
+        (
+            "ratelimit-policy",
+            format!("\"default\";q={};w={}", policy.requests, policy.window_seconds),
+        ),
+        ("ratelimit", format!("\"default\";r={remaining};t={reset_seconds}")),
+        ("x-ratelimit-limit", policy.requests.to_string()),
+        ("x-ratelimit-remaining", remaining.to_string()),
+        ("x-ratelimit-reset", (now_seconds + reset_seconds).to_string()),
+    ];
+    for (name, value) in pairs {
+        put(headers, HeaderName::from_static(name), &value);
+    }
+}
+
+/// Adds a header. A value that is not valid in a header is left out rather than breaking the response.
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "OTHER",
+    }
+}

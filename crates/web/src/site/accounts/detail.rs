@@ -1,0 +1,259 @@
+//! One account: its balance now and over time, what nothing explains, and what happened on it last.
+
+use axum::extract::{Path, RawQuery};
+use base::draft::AccountKind;
+use base::{AccountId, Money, date_from_days};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::insights::benefits;
+use service::ledger::accounts::{self, Account};
+use service::ledger::balances::{self, Chart};
+use service::ledger::spans::Span;
+use service::ledger::transactions::{self, Filter};
+use service::platform::cursors::Page;
+
+use super::settings_forms::{FormState, forms};
+use super::{AccountIssue, day_of, institution_label, kind_name, list, manual, parse};
+use crate::site::app_page::{AppPage, NavItem};
+use crate::site::chart::{Line, Point, ranges};
+use crate::site::errors::PageResult;
+use crate::site::fields::FormError;
+use crate::site::form::Form;
+use crate::site::format::View;
+use crate::site::person::Person;
+
+const TRANSACTIONS_SHOWN: usize = 20;
+const UNEXPLAINED_SHOWN: usize = 8;
+
+pub(in crate::site) async fn get(
+    person: Person,
+    id: Path<String>,
+    RawQuery(query): RawQuery,
+) -> PageResult {
+    let span = ranges::chosen(query.as_deref());
+    show(&person, parse(id)?, span, None).await
+}
+
+/// The page again, with what is wrong in a form that was sent.
+pub(super) async fn again(
+    person: &Person,
+    id: AccountId,
+    form: &Form,
+    wrong: FormError,
+) -> PageResult {
+    show(person, id, Span::Year, Some((form, wrong))).await
+}
+
+async fn show(
+    person: &Person,
+    id: AccountId,
+    span: Span,
+    sent: Option<(&Form, FormError)>,
+) -> PageResult {
+    let (app, caller) = (person.app(), &person.caller);
+    let account = accounts::get(app, caller, id).await?;
+    let product = async {
+        match account.kind {
+            AccountKind::Credit => benefits::product(app, caller, id).await.map(Some),
+            _ => Ok(None),
+        }
+    };
+    let (chart, rows, product) = tokio::try_join!(
+        balances::chart(app, caller, &account, span),
+        last_transactions(person, id),
+        product,
+    )?;
+    let status = if sent.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let forms_state = FormState { product, sent };
+    let main = html! {
+        (head(person, &account, forms_state.sent.as_ref().map(|(_, wrong)| wrong)))
+        (balance(person, &account, &chart, span))
+        (unexplained(person.view, &account, &chart))
+        (happened(&account, &rows))
+        (manual::forms(person, &account, &forms_state))
+        (forms(person, &account, &forms_state))
+    };
+    Ok(AppPage::new(NavItem::Accounts, &account.name).page_with(status, person, main))
+}
+
+fn head(person: &Person, account: &Account, wrong: Option<&FormError>) -> Markup {
+    let now = person.app().clock.now();
+    let kept = institution_label(account);
+    html! {
+        div {
+            p.soft { a href="/accounts" { "Accounts" } " / " (kind_name(account.kind)) }
+            div.heading {
+                h1 { (account.name) }
+                div { (list::badge(person, account)) }
+            }
+            p.soft {
+                @if !kept.is_empty() { (kept) }
+                @if account.name != account.bank_name {
+                    @if !kept.is_empty() { ", " }
+                    "there called " (account.bank_name)
+                }
+            }
+        }
+        @if let Some(wrong) = wrong { (wrong.summary()) }
+        @if account.closed_on.is_none() && let Some(issue) = AccountIssue::of(account, now) {
+            p.warning {
+                (issue.said())
+                @if let Some(at) = account.balance_as_of {
+                    " Figures are from " (person.view.relative_day(day_of(at))) "."
+                }
+                " " (issue.advice(account))
+            }
+        }
+    }
+}
+
+fn balance(person: &Person, account: &Account, chart: &Chart, span: Span) -> Markup {
+    let view = person.view;
+    let money = |minor: i64| Money::new(minor, account.currency);
+    let label = if account.kind.is_debt() { "Owed" } else { "Balance" };
+    html! {
+        section.card aria-labelledby="balance" {
+            header {
+                div {
+                    h2.label id="balance" { (label) }
+                    p.big { (view.money_or_unknown(account.balance_current_minor.map(money))) }
+                    p.soft { (since(view, account)) }
+                }
+                (ranges::links(&format!("/accounts/{}", account.id), span))
+            }
+            (facts(view, account))
+            (line(view, account, chart))
+        }
+    }
+}
+
+fn since(view: View, account: &Account) -> Markup {
+    html! {
+        @if let Some(on) = account.closed_on {
+            "Closed since " (view.day(on)) "; its history stays."
+        } @else if let Some(at) = account.balance_as_of {
+            "As of " (view.relative_day(day_of(at)))
+        }
+    }
+}
+
+fn facts(view: View, account: &Account) -> Markup {
+    let money = |minor: i64| view.money(Money::new(minor, account.currency));
+    let mut facts: Vec<(&str, Markup)> = Vec::new();
+    if let Some(minor) = account.balance_available_minor {
+        facts.push(("Available", money(minor)));
+    }
+    if let Some(minor) = account.balance_limit_minor {
+        facts.push(("Limit", money(minor)));
+    }
+    if let Some(rate) = account.interest_rate {
+        facts.push(("Interest a year", html! { (rate.to_string()) "\u{a0}%" }));
+    }
+    if let Some(apy) = &account.apy_display {
+        facts.push(("Yield a year", html! { (apy) }));
+    }
+    if let Some(on) = account.next_payment_due_on {
+        facts.push(("Next payment", html! { (view.relative_day(on)) }));
+    }
+    html! {
+        @if !facts.is_empty() {
+            dl.numbers.amounts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+        }
+    }
+}
+
+fn line(view: View, account: &Account, chart: &Chart) -> Markup {
+    let points: Vec<Point> = chart.points.iter().map(Point::from).collect();
+    let title = if account.kind.is_debt() { "Owed over time" } else { "Balance over time" };
+    html! {
+        @if points.len() > 1 {
+            (Line { title, currency: account.currency, points: &points }.draw(view))
+            @if points.iter().any(|it| !it.reported) {
+                p.soft {
+                    "Dotted where it is worked out from transactions, solid where the bank reported \
+                     it."
+                }
+            }
+        } @else {
+            p.soft { "The line begins once balances of two days are known." }
+        }
+    }
+}
+
+fn unexplained(view: View, account: &Account, chart: &Chart) -> Markup {
+    html! {
+        @if !chart.unexplained.is_empty() {
+            section.card aria-labelledby="unexplained" {
+                h2 id="unexplained" { "Changes that nothing explains" }
+                p.soft {
+                    "On these days the balance moved without a transaction. Often a statement is \
+                     missing, or something was entered by hand."
+                }
+                ul.rows {
+                    @for (on, minor) in chart.unexplained.iter().take(UNEXPLAINED_SHOWN) {
+                        li {
+                            span.what { (view.day(*on)) }
+                            (view.signed(Money::new(*minor, account.currency)))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The newest transactions as rows of a table, those of one day below it.
+async fn last_transactions(person: &Person, id: AccountId) -> service::Result<Vec<Markup>> {
+    let filter = Filter { account_id: Some(id), ..Filter::default() };
+    let page = Page { cursor: None, limit: TRANSACTIONS_SHOWN };
+    let (view, mut rows, mut day) = (person.view, Vec::new(), None);
+    transactions::list(person.app(), &person.caller, &filter, page, |it| {
+        let class = match (it.pending, it.is_internal_transfer) {
+            (true, _) => "pending",
+            (false, true) => "transfer",
+            (false, false) => "",
+        };
+        let new_day = day.replace(it.posted_on_days) != Some(it.posted_on_days);
+        rows.push(html! {
+            @if new_day {
+                tr.date {
+                    th colspan="2" scope="colgroup" { (view.day(date_from_days(it.posted_on_days))) }
+                }
+            }
+            tr.(class) {
+                th scope="row" {
+                    a href={ "/transactions/" (it.id) } { (it.counterparty.unwrap_or(it.description)) }
+                    @if it.pending { " " span.badge { "Pending" } }
+                    @if let Some(category) = it.category { span.soft { (category.label()) } }
+                }
+                td.figure { (view.signed(it.amount)) }
+            }
+        });
+    })
+    .await?;
+    Ok(rows)
+}
+
+fn happened(account: &Account, rows: &[Markup]) -> Markup {
+    html! {
+        section.card aria-labelledby="happened" {
+            header {
+                h2 id="happened" { "Transactions" }
+                a.more href={ "/transactions?account=" (account.id) } { "All of this account" }
+            }
+            @if rows.is_empty() {
+                p.soft { "None yet." }
+            } @else {
+                table.happened {
+                    thead {
+                        tr {
+                            th scope="col" { "What" }
+                            th.figure scope="col" { "Amount" }
+                        }
+                    }
+                    tbody { @for row in rows { (row) } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Accounts that no bank keeps up: making one, saying what is on it, and writing down what happened.
+
+use axum::extract::Path;
+use base::draft::AccountKind;
+use base::{Currency, Money};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::ingest::manual::{self, NewAccount};
+use service::ledger::accounts::{self, Account};
+use service::{Error, Result};
+
+use super::changes::answer;
+use super::settings_forms::FormState;
+use super::{kind_name, parse};
+use crate::site::app_page::{AppPage, NavItem, see_other};
+use crate::site::currencies;
+use crate::site::errors::PageResult;
+use crate::site::fields::{self, Field, FormError};
+use crate::site::form::Form;
+use crate::site::format::{View, plain_amount};
+use crate::site::person::Person;
+use crate::site::transactions::entry::EntryForm;
+
+/// Whether the person may write on it: nobody else would bring it up to date.
+pub(super) fn is_manual(account: &Account) -> bool {
+    matches!(account.source.as_str(), "manual" | "file")
+}
+
+/// A new account as it was typed.
+#[derive(Default)]
+struct FormValues {
+    name: String,
+    kind: String,
+    currency: String,
+    balance: String,
+}
+
+impl FormValues {
+    fn read(&self) -> Result<NewAccount> {
+        let unknown = || Error::invalid("currency", "choose one of the currencies");
+        let currency = Currency::parse(&self.currency).map_err(|_| unknown())?;
+        let kind = AccountKind::parse(&self.kind);
+        let balance_minor = match self.balance.is_empty() {
+            true => None,
+            false => Some(fields::amount("balance", &self.balance, currency)?.minor()),
+        };
+        if self.name.is_empty() {
+            return Err(Error::invalid("name", "give the account a name that you know it by"));
+        }
+        let kind = kind.ok_or_else(|| Error::invalid("kind", "choose what kind it is"))?;
+        Ok(NewAccount { name: self.name.clone(), kind, currency, balance_minor })
+    }
+}
+
+pub(in crate::site) async fn new(person: Person) -> PageResult {
+    let currency = person.user.base_currency.code().to_owned();
+    Ok(form_page(&person, &FormValues { currency, ..FormValues::default() }, &FormError::default()))
+}
+
+pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
+    let text = |name: &str| form.text(name).to_owned();
+    let typed = FormValues {
+        name: text("name"),
+        kind: text("kind"),
+        currency: text("currency"),
+        balance: text("balance"),
+    };
+    let made = async { manual::create_account(person.app(), &person.caller, typed.read()?).await };
+    match made.await {
+        Ok(id) => {
+            let said = "The account is there. Write down what happens on it below.";
+            Ok(see_other(&person, &format!("/accounts/{id}"), said))
+        }
+        Err(error) => Ok(form_page(&person, &typed, &FormError::from_error(error)?)),
+    }
+}
+
+fn form_page(person: &Person, typed: &FormValues, wrong: &FormError) -> axum::response::Response {
+    let status = match wrong.message.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    let kinds: Vec<(&str, &str)> =
+        AccountKind::ALL.iter().map(|it| (it.as_str(), kind_name(*it))).collect();
+    let currencies = currencies::options();
+    let currencies: Vec<(&str, &str)> =
+        currencies.iter().map(|(code, name)| (code.as_str(), name.as_str())).collect();
+    let body = html! {
+        (Field::text("name", "Name", &typed.name).hint("For example: Wallet, House, Loan from Kim.").show(wrong))
+        (fields::select("kind", "Kind", &kinds, &typed.kind))
+        (fields::select("currency", "Currency", &currencies, &typed.currency))
+        (Field::text("balance", "What is on it now", &typed.balance).optional()
+            .hint("Of a card or a loan: what you owe. Leave it empty if you do not know.").show(wrong))
+        button.primary type="submit" { "Add the account" }
+    };
+    let main = html! {
+        p.trail { a href="/accounts" { "Accounts" } }
+        h1 { "Add an account by hand" }
+        p { "For what no bank tells of: cash, a house, a loan among friends. You keep its balance and \
+             its transactions up yourself." }
+        div.card {
+            (wrong.summary())
+            (fields::form("/accounts/new", &person.form_token, body))
+        }
+    };
+    AppPage::new(NavItem::Accounts, "Add an account by hand").page_with(status, person, main)
+}
+
+/// What the person says is on it now.
+pub(in crate::site) async fn set_balance(
+    person: Person,
+    id: Path<String>,
+    form: Form,
+) -> PageResult {
+    let id = parse(id)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let account = accounts::get(app, caller, id).await?;
+    let mut said = String::new();
+    let done = async {
+        if form.text("balance").is_empty() {
+            return Err(Error::invalid("balance", "say what is on it now, such as 120.50"));
+        }
+        let now = fields::amount("balance", form.text("balance"), account.currency)?;
+        said = became(person.view, &account, now);
+        manual::set_balance(app, caller, id, now.minor()).await
+    };
+    let done = done.await;
+    answer(&person, id, &form, done, &said).await
+}
+
+fn became(view: View, account: &Account, now: Money) -> String {
+    let now = view.money_text(now);
+    match account.balance_current_minor {
+        Some(minor) => {
+            let was = view.money_text(Money::new(minor, account.currency));
+            format!("The balance was {was} and is now {now}.")
+        }
+        None => format!("The balance is now {now}."),
+    }
+}
+
+/// Something that happened on it.
+pub(in crate::site) async fn add_transaction(
+    person: Person,
+    id: Path<String>,
+    form: Form,
+) -> PageResult {
+    let id = parse(id)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let account = accounts::get(app, caller, id).await?;
+    let done = async {
+        let entry = EntryForm::typed(&form).read(account.currency)?;
+        manual::create_transaction(app, caller, id, entry).await.map(|_| ())
+    };
+    let done = done.await;
+    answer(&person, id, &form, done, "The transaction is written down.").await
+}
+
+pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
+    html! {
+        @if is_manual(account) && account.closed_on.is_none() {
+            div.columns {
+                section.card aria-labelledby="write" {
+                    h2 id="write" { "Write down a transaction" }
+                    (entry_form(person, account, forms_state))
+                }
+                section.card aria-labelledby="set" {
+                    h2 id="set" { "Set the balance" }
+                    (balance_form(person, account, forms_state))
+                }
+            }
+        }
+    }
+}
+
+fn entry_form(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
+    let nothing = FormError::default();
+    let (draft, wrong) = match &forms_state.sent {
+        Some((form, wrong)) if form.has("amount") => (EntryForm::typed(form), wrong),
+        _ => (EntryForm::new(person.view.today), &nothing),
+    };
+    let body = html! {
+        (draft.fields(account.currency, wrong))
+        (draft.category())
+        button.primary type="submit" { "Write it down" }
+    };
+    fields::form(&format!("/accounts/{}/transactions", account.id), &person.form_token, body)
+}
+
+fn balance_form(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
+    let known = account.balance_current_minor.map(|it| Money::new(it, account.currency));
+    // An amount that is not to be seen is not to be seen in a field either.
+    let shown = known.filter(|_| !person.view.hide_amounts).map(plain_amount).unwrap_or_default();
+    let value = forms_state.typed("balance", &shown);
+    let label = match account.kind.is_debt() {
+        true => format!("What you owe now ({})", account.currency.code()),
+        false => format!("What is on it now ({})", account.currency.code()),
+    };
+    let body = html! {
+        (forms_state.show(&Field::text("balance", &label, &value)))
+        button.outlined type="submit" { "Set the balance" }
+    };
+    html! {
+        p.soft {
+            @if let Some(known) = known { "It says " (person.view.money(known)) " now. " }
+            "Count it, and say what is really there. What you write down for today and later moves it \
+             from then on; earlier days are taken as counted already."
+        }
+        (fields::form(&format!("/accounts/{}/balance", account.id), &person.form_token, body))
+    }
+}

@@ -1,0 +1,305 @@
+//! One proposal: what, how much, from which account, why, until when; who asked in small print; and two buttons.
+
+use axum::extract::Path;
+use base::{Fixed9, ThreadId};
+use http::StatusCode;
+use maud::{Markup, html};
+use service::access::passkeys::Party;
+use service::actions::{self, Action, Kind, Shown as Details, Status};
+use service::trading::quotes::{self, Priced};
+use wire::v1::{ActionDetails, TradeDetails};
+
+use super::{left, status_name};
+use crate::site::app_page::{self, Decision};
+use crate::site::errors::{PageError, PageResult};
+use crate::site::format::time_ago;
+use crate::site::person::Person;
+use crate::site::{fields, markdown};
+
+pub(super) async fn get(person: Person, Path(thread): Path<String>) -> PageResult {
+    page(&person, &thread, None).await
+}
+
+/// The page, and above it what went wrong with the last attempt.
+pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> PageResult {
+    let thread = ThreadId::parse(thread).map_err(|_| PageError::not_found())?;
+    let action = actions::thread(person.app(), &person.caller, thread).await?;
+    let shown = action.details();
+    let priced = match &shown.trade {
+        Some(trade) if action.status == Status::PendingApproval => {
+            quotes::one(person.app(), &trade.symbol).await?
+        }
+        _ => None,
+    };
+    let title = shown.title();
+    let card = html! {
+        @if let Some(notice) = &person.notice { p.notice role="status" { (notice) } }
+        @if let Some(wrong) = wrong { p.wrong role="alert" { (wrong) } }
+        (head(&action, &title))
+        (what(person, &action, &shown, priced.as_ref()))
+        (reason(&action, &shown))
+        @if action.status == Status::PendingApproval {
+            (until(person, &action, &shown, priced.as_ref()))
+            (buttons(person, &action, &shown, priced.as_ref().map(|it| it.quote.price)))
+        } @else {
+            (ended(person, &action))
+        }
+        p.soft {
+            "Proposed by " strong { (action.proposer_label) } ", "
+            (time_ago(action.created_at, person.app().clock.now())) "."
+        }
+        p.soft { a href="/approvals" { "All approvals" } }
+    };
+    let status = if wrong.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
+    Ok(app_page::decision_with(person, &Decision { status, title: &title, live: true }, card))
+}
+
+fn head(action: &Action, title: &str) -> Markup {
+    let (name, class) = status_name(action);
+    html! {
+        p { span.badge.(class) { (name) } }
+        h1 { (title) }
+        // The proposer's own words, which must not pose as ours.
+        @if let Some(description) = &action.description {
+            p.soft { "In the proposer's words: “" (description) "”" }
+        }
+    }
+}
+
+fn what(person: &Person, action: &Action, shown: &Details, priced: Option<&Priced>) -> Markup {
+    match (&shown.trade, &shown.plain) {
+        (Some(trade), _) => trade_facts(person, trade, priced),
+        (None, Some(plain)) => plain_facts(person, action, plain),
+        (None, None) => html! { p.warning { "What was proposed cannot be read. Reject it." } },
+    }
+}
+
+fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&Priced>) -> Markup {
+    let hide = |text: &str| person.view.mask_amounts(text);
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not known".to_owned());
+    html! {
+        dl.facts {
+            div {
+                dt { "What" }
+                dd {
+                    (trade.quantity_display) " of " strong { (trade.symbol) }
+                    @if let Some(name) = &trade.security_name { ", " (name) }
+                    span.soft { (known(&trade.order_type_display)) }
+                }
+            }
+            div { dt { (trade.amount_label) } dd.big { (hide(&known(&trade.estimated_cost_display))) } }
+            div {
+                dt { "Account" }
+                dd {
+                    (trade.account.display_name)
+                    span.soft {
+                        (trade.account.available_amount_label) " "
+                        (hide(&known(&trade.account.available_amount_display)))
+                        " when it was proposed"
+                    }
+                }
+            }
+            div {
+                dt { "Price" }
+                @if let Some(priced) = priced { (price_now(priced)) } @else {
+                    dd {
+                        (known(&trade.current_price_display))
+                        span.soft { (known(&trade.quote_as_of_label)) ", when it was proposed" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn price_now(priced: &Priced) -> Markup {
+    html! {
+        dd {
+            (priced.quote.price.pretty_dollars())
+            @if let Some(change) = actions::change_display(priced) { " " span.count { (change) } }
+            @if priced.is_stale { " " span.badge.warn { "Stale" } }
+            span.soft { (actions::as_of_label(priced)) }
+        }
+    }
+}
+
+fn plain_facts(person: &Person, action: &Action, plain: &ActionDetails) -> Markup {
+    // What a stranger wrote is told apart from what we made of their proposal.
+    let theirs = action.kind() == Kind::Unknown;
+    html! {
+        @if let Some(summary) = &plain.summary_markdown {
+            @if theirs {
+                div.quoted { (markdown::render(summary)) }
+            } @else {
+                div.prose { (markdown::render(summary)) }
+            }
+        }
+        @if !plain.changes.is_empty() {
+            dl.facts {
+                @for change in &plain.changes {
+                    div {
+                        dt { (person.view.mask_amounts(&change.label)) }
+                        dd {
+                            @if let Some(before) = &change.before {
+                                span.soft { "Now: " (person.view.mask_amounts(before)) }
+                            }
+                            @if let Some(after) = &change.after { (person.view.mask_amounts(after)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn reason(action: &Action, shown: &Details) -> Markup {
+    let trade = shown.trade.as_ref().and_then(|it| it.reason_markdown.as_deref());
+    let plain = shown.plain.as_ref().and_then(|it| it.reason_markdown.as_deref());
+    html! {
+        @if let Some(text) = trade.or(plain) {
+            section aria-labelledby="why" {
+                h2 id="why" { "Why, in the words of " (action.proposer_label) }
+                div.quoted { (markdown::render(text)) }
+            }
+        }
+    }
+}
+
+/// When it ends, and what will happen.
+fn until(person: &Person, action: &Action, shown: &Details, priced: Option<&Priced>) -> Markup {
+    let now = person.app().clock.now();
+    let price = priced.map(|it| it.quote.price);
+    let timing = price.and_then(|it| actions::timing_now(person.app(), action, it));
+    html! {
+        @if let Some(trade) = &shown.trade {
+            @if let Some(timing) = &timing { p.warning { (timing) } }
+            @if let Some(text) = &trade.bottom_markdown { div.prose.soft { (markdown::render(text)) } }
+            @if let Some(text) = &trade.money_movement_disclosure { p.soft { (text) } }
+        }
+        p {
+            strong { (left(action.expires_at, now)) }
+            " After that it is gone, and can be proposed anew."
+        }
+    }
+}
+
+fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixed9>) -> Markup {
+    let trade = shown.trade.as_ref();
+    let approve = trade.map_or("Approve", |it| it.primary_action_label.as_str());
+    let reject = trade.map_or("Reject", |it| it.secondary_action_label.as_str());
+    let can_approve = trade.is_none() || price.is_some();
+    let price = price.map(|it| it.to_string()).unwrap_or_default();
+    let digest = hex(&action.digest());
+    let here = format!("/approvals/{}", action.thread);
+    let about = serde_json::json!({
+        "thread": action.thread.to_string(), "digest": digest, "price": price,
+    });
+    let inner = html! {
+        input type="hidden" name="digest" value=(digest);
+        input type="hidden" name="price" value=(price);
+        details {
+            summary { "Say why you reject it" }
+            div.field {
+                label for="f-reason" { "Reason" }
+                textarea id="f-reason" name="reason" maxlength="500" {}
+            }
+        }
+        div.choice {
+            @if can_approve && !action.needs_passkey {
+                button.primary type="submit" name="decision" value="approve" { (approve) }
+            }
+            button.outlined type="submit" name="decision" value="reject" { (reject) }
+        }
+    };
+    html! {
+        @if !can_approve {
+            p.warning { "There is no price right now, so that it cannot be approved. Look again in a moment." }
+        } @else if action.needs_passkey {
+            (with_passkey(person, approve, &here, &about.to_string()))
+        }
+        (fields::form(&format!("{here}/decide"), &person.form_token, inner))
+    }
+}
+
+fn with_passkey(person: &Person, label: &str, here: &str, about: &str) -> Markup {
+    let party = match Party::of(person.public_url()) {
+        Ok(party) => party,
+        Err(reason) => return html! { p.warning { "This takes your passkey. " (reason) } },
+    };
+    let origin = party.origins.first().map_or("", String::as_str);
+    html! {
+        div.passkey data-passkey="approve" data-token=(person.form_token) data-next=(here)
+            data-origin=(origin) data-about=(about) {
+            button.primary type="button" hidden { (label) }
+            p.soft { "This takes your passkey." }
+            p.wrong role="alert" hidden {}
+            p.soft data-elsewhere hidden {
+                "To use it, open this page at " a href={ (origin) (here) } { (origin) } "."
+            }
+            noscript { p.soft { "A passkey needs JavaScript, which your browser has off." } }
+        }
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
+
+/// What became of it.
+fn ended(person: &Person, action: &Action) -> Markup {
+    let now = person.app().clock.now();
+    let method = match action.decision_method.as_deref() {
+        Some("passkey") => " with your passkey",
+        _ => "",
+    };
+    let said = match action.status {
+        Status::Approved if action.kind().is_for_the_person() => {
+            format!("You agreed{method}. Do it yourself, then say here how it went.")
+        }
+        Status::Approved => match action.due_at.filter(|it| *it > now) {
+            Some(_) => format!("You approved it{method}. It waits for the market to open."),
+            None => format!("You approved it{method}. It is about to be carried out."),
+        },
+        Status::Executing => "It is being carried out.".to_owned(),
+        Status::Executed if action.undone_at.is_some() => "You took it back.".to_owned(),
+        Status::Executed => format!("You approved it{method}, and it is done."),
+        Status::Failed => action.error_message.clone().unwrap_or_else(|| "It failed.".to_owned()),
+        Status::Rejected => "You rejected it. Nothing was done.".to_owned(),
+        Status::Expired => "Nobody decided in time. Nothing was done.".to_owned(),
+        Status::Cancelled => "Whoever proposed it withdrew it. Nothing was done.".to_owned(),
+        Status::PendingApproval => String::new(),
+    };
+    let class = if action.status == Status::Failed { "warning" } else { "notice" };
+    html! {
+        p.(class) {
+            (said)
+            @if let Some(at) = action.executed_at.or(action.decided_at) {
+                " " span.soft { (time_ago(at, now)) "." }
+            }
+        }
+        @if let Some(reason) = &action.rejection_reason { p { "Your reason: “" (reason) "”" } }
+        (afterwards(person, action))
+    }
+}
+
+fn afterwards(person: &Person, action: &Action) -> Markup {
+    let here = format!("/approvals/{}", action.thread);
+    let now = person.app().clock.now();
+    let account = action.account.filter(|_| action.status == Status::Executed);
+    html! {
+        @if let Some(account) = account {
+            p { a.button.outlined href={ "/paper/" (account) } { "See the account" } }
+        }
+        @if action.kind().is_for_the_person() && action.status == Status::Approved {
+            (fields::form(&format!("{here}/confirm"), &person.form_token, html! {
+                div.choice {
+                    button.primary type="submit" name="done" value="yes" { "It is done" }
+                    button.outlined type="submit" name="done" value="no" { "It was not done" }
+                }
+            }))
+        }
+        @if action.can_be_undone(now) {
+            (fields::button(&format!("{here}/undo"), &person.form_token, "Take it back", "outlined"))
+        }
+    }
+}

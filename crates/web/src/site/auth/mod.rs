@@ -1,0 +1,107 @@
+//! The door: how people get in, the first and the next ones.
+
+pub(super) mod passkeys;
+mod second_step;
+mod sign_in;
+mod sign_up;
+
+use axum::Router;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::{get, post};
+use http::header;
+use maud::{Markup, html};
+use service::access::devices;
+use service::access::passkeys::Party;
+
+use super::visitor::Visitor;
+use super::{cookies, urls};
+use crate::WebState;
+
+pub(super) fn router() -> Router<WebState> {
+    Router::new()
+        .route("/setup", get(sign_up::setup).post(sign_up::set_up))
+        .route("/sign-up", get(sign_up::sign_up_page).post(sign_up::sign_up))
+        .route("/invite/{token}", get(sign_up::invitation).post(sign_up::accept))
+        .route("/sign-in", get(sign_in::get).post(sign_in::post))
+        .route("/sign-in/second", get(second_step::get).post(second_step::post))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/passkeys/sign-in/start", post(passkeys::start_sign_in))
+        .route("/passkeys/sign-in/finish", post(passkeys::finish_sign_in))
+        .route("/passkeys/second/start", post(passkeys::start_second))
+        .route("/passkeys/second/finish", post(passkeys::finish_second))
+        .route("/passkeys/prove/start", post(passkeys::start_proof))
+        .route("/passkeys/prove/finish", post(passkeys::finish_proof))
+        .route("/passkeys/register/start", post(passkeys::start_registration))
+        .route("/passkeys/register/finish", post(passkeys::finish_registration))
+}
+
+/// Lets the browser in under a token that it never had before, and forgets what it had at the door.
+async fn start_session(visitor: &Visitor, session: &str, next: &str) -> Response {
+    with_session(visitor, session, Redirect::to(urls::local_path(next)).into_response()).await
+}
+
+async fn with_session(visitor: &Visitor, session: &str, mut response: Response) -> Response {
+    let secure = cookies::is_secure(&visitor.web.settings.public_url);
+    let mut lines = vec![
+        cookies::set(cookies::SESSION, session, Some(cookies::YEAR_SECONDS), secure),
+        cookies::set(cookies::SECOND, "", Some(0), secure),
+        cookies::set(cookies::VISIT, "", Some(0), secure),
+    ];
+    // Somebody who is signed in is not sent away because their browser could not be remembered.
+    match devices::remember(&visitor.web.app, session, visitor.visit.device.as_deref()).await {
+        Ok(Some(device)) => {
+            let life = Some(devices::LIFE_SECONDS);
+            lines.push(cookies::set(cookies::DEVICE, &device, life, secure));
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "a browser could not be remembered"),
+    }
+    for line in lines {
+        response.headers_mut().append(header::SET_COOKIE, line);
+    }
+    response
+}
+
+/// The place in a query to go on to.
+fn next_of(query: Option<String>) -> String {
+    let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
+    let next = pairs.iter().find(|(name, _)| name == "next").map(|(_, next)| next.as_str());
+    urls::local_path(next.unwrap_or("/")).to_owned()
+}
+
+/// A button that asks the browser for a passkey. It shows itself where the browser can, and says where it could.
+pub(super) fn passkey_button(
+    party: &Party,
+    action: &str,
+    label: &str,
+    token: &str,
+    next: &str,
+) -> Markup {
+    passkey_box(party, (action, label), token, next, None)
+}
+
+/// The same for proof: it then sends the form of that id.
+pub(super) fn proof_button(party: &Party, token: &str, next: &str, form: &str) -> Markup {
+    passkey_box(party, ("prove", "Use a passkey"), token, next, Some(form))
+}
+
+fn passkey_box(
+    party: &Party,
+    (action, label): (&str, &str),
+    token: &str,
+    next: &str,
+    form: Option<&str>,
+) -> Markup {
+    let origin = party.origins.first().map_or("", String::as_str);
+    html! {
+        div.passkey data-passkey=(action) data-token=(token) data-next=(next) data-origin=(origin)
+            data-form=[form] {
+            button.outlined type="button" hidden { (label) }
+            p.wrong role="alert" hidden {}
+            p.soft data-elsewhere hidden {
+                "To use a passkey, open this page at " a href={ (origin) (next) } { (origin) } "."
+            }
+            noscript { p.soft { "A passkey needs JavaScript, which your browser has off." } }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Signing in and out.
+
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use http::{StatusCode, header};
+use maud::{Markup, html};
+use service::Error;
+use service::access::passkeys::Party;
+use service::access::sessions;
+use service::access::sign_ins::{self, Outcome};
+
+use super::{next_of, passkey_button, start_session};
+use crate::WebState;
+use crate::site::assets::Asset;
+use crate::site::errors::{PageError, PageResult, duration_text, sentence};
+use crate::site::fields::{self, Field, FormError};
+use crate::site::form::{Form, PublicForm};
+use crate::site::person::Person;
+use crate::site::visitor::Visitor;
+use crate::site::{app_page, cookies, urls};
+
+const SECOND_STEP_SECONDS: i64 = 300;
+/// What somebody can do whose account others guess at.
+const OTHER_WAYS: &str = " You can still sign in with a passkey, or in a browser where you signed \
+                          in before.";
+
+pub(super) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> PageResult {
+    if sign_ins::is_first_run(&visitor.web.app).await? {
+        return Ok(Redirect::to("/setup").into_response());
+    }
+    let card = card(&visitor, "", &next_of(query), &FormError::default());
+    Ok(app_page::auth_page(&visitor, "Sign in", &[Asset::Passkeys], card))
+}
+
+pub(super) async fn post(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
+    let (web, next) = (&visitor.web, urls::local_path(form.text("next")));
+    let (email, password) = (form.text("email"), form.raw("password"));
+    match sign_ins::by_password(&web.app, email, password, visitor.visit.clone()).await {
+        Ok(Outcome::SignedIn { session }) => Ok(start_session(&visitor, &session, next).await),
+        Ok(Outcome::SecondStep { token }) => Ok(to_second_step(web, &token, next)),
+        Err(error) => {
+            let is_limited = matches!(error, Error::Limited { .. });
+            let (status, mut wrong) = refusal(error)?;
+            if is_limited {
+                wrong.message.push_str(OTHER_WAYS);
+            }
+            let card = card(&visitor, email, next, &wrong);
+            Ok(app_page::auth_page_with(status, &visitor, "Sign in", &[Asset::Passkeys], card))
+        }
+    }
+}
+
+/// The page after creating an account. It is the same for an address that had one already, to the letter.
+pub(super) fn welcome(visitor: &Visitor, email: &str) -> Response {
+    let card = html! {
+        p.notice role="status" {
+            "Now sign in as " strong { (email) } " with the password you chose. If that address had an \
+             account here before, nothing about it has changed: use the password it had."
+        }
+        (card(visitor, email, "/", &FormError::default()))
+    };
+    app_page::auth_page(visitor, "Sign in", &[Asset::Passkeys], card)
+}
+
+/// What somebody at the door may be told, and mend by themselves.
+pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError> {
+    let plain = |message: String| FormError { param: None, message };
+    match error {
+        Error::Unauthenticated(reason) => Ok((StatusCode::BAD_REQUEST, plain(sentence(reason)))),
+        Error::Limited { retry_after_seconds, .. } => {
+            let wait = duration_text(retry_after_seconds);
+            let message = format!("Too many attempts. Wait {wait}, then try again.");
+            Ok((StatusCode::TOO_MANY_REQUESTS, plain(message)))
+        }
+        other => Ok((StatusCode::BAD_REQUEST, FormError::from_error(other)?)),
+    }
+}
+
+/// The token waits in a cookie of its own, which opens nothing else.
+fn to_second_step(web: &WebState, token: &str, next: &str) -> Response {
+    let secure = cookies::is_secure(&web.settings.public_url);
+    let place = format!("/sign-in/second{}", urls::query_string(&[("next", next)]));
+    let mut response = Redirect::to(&place).into_response();
+    let line = cookies::set(cookies::SECOND, token, Some(SECOND_STEP_SECONDS), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    response
+}
+
+fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup {
+    let settings = &visitor.web.settings;
+    let password = Field::text("password", "Password", "");
+    // The second word lets the browser offer passkeys in the same place as passwords.
+    let email = Field::text("email", "Email", email).autocomplete("username webauthn");
+    let fields = html! {
+        input type="hidden" name="next" value=(next);
+        (email.kind("email").show(wrong))
+        (password.kind("password").autocomplete("current-password").show(wrong))
+        button.primary type="submit" { "Sign in" }
+    };
+    html! {
+        h1 { "Sign in" }
+        (wrong.summary())
+        @if let Some(demo) = &settings.demo {
+            p.notice {
+                "This is a demo. Sign in as " code { (demo.email) } " with the password "
+                code { (demo.password) } "."
+            }
+        }
+        (fields::form("/sign-in", &visitor.form_token, fields))
+        @if let Ok(party) = Party::of(&settings.public_url) {
+            (passkey_button(&party, "sign-in", "Sign in with a passkey", &visitor.form_token, next))
+        }
+        @if settings.sign_up_open {
+            p.soft { "New here? " a href="/sign-up" { "Create an account" } "." }
+        }
+    }
+}
+
+pub(super) async fn sign_out(
+    person: Person,
+    State(web): State<WebState>,
+    _form: Form,
+) -> PageResult {
+    sessions::revoke(person.app(), &person.caller, person.session.id).await?;
+    let secure = cookies::is_secure(&web.settings.public_url);
+    let mut response = Redirect::to("/sign-in").into_response();
+    let line = cookies::set(cookies::SESSION, "", Some(0), secure);
+    response.headers_mut().append(header::SET_COOKIE, line);
+    Ok(response)
+}

@@ -1,0 +1,218 @@
+//! Getting an account: as the first person, by an invitation, or by signing up where that is open.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse as _, Redirect};
+use base::Currency;
+use maud::{Markup, html};
+use service::Error;
+use service::access::sign_ins::Arrival;
+use service::access::users::{NewUser, PASSWORD_LENGTH_MIN};
+use service::access::{invitations, sign_ins};
+
+use super::{sign_in, start_session};
+use crate::site::app_page;
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, Field, FormError};
+use crate::site::form::{Form, PublicForm};
+use crate::site::visitor::Visitor;
+
+/// What somebody typed about themselves.
+struct NewUserForm<'a> {
+    email: &'a str,
+    name: &'a str,
+    currency: &'a str,
+}
+
+impl<'a> NewUserForm<'a> {
+    fn unknown() -> NewUserForm<'a> {
+        NewUserForm { email: "", name: "", currency: "USD" }
+    }
+
+    fn of(form: &'a Form) -> NewUserForm<'a> {
+        NewUserForm {
+            email: form.text("email"),
+            name: form.text("name"),
+            currency: form.text("currency"),
+        }
+    }
+
+    fn new_user(&self, form: &Form) -> Result<NewUser, Error> {
+        let currency = Currency::parse(&self.currency.to_uppercase());
+        let wrong = |error| Error::invalid("currency", format!("the base currency {error}"));
+        Ok(NewUser {
+            email: self.email.to_owned(),
+            preferred_name: Some(self.name.to_owned()),
+            base_currency: currency.map_err(wrong)?,
+            password: Some(form.raw("password").to_owned()),
+        })
+    }
+
+    fn fields(&self, wrong: &FormError) -> Markup {
+        let password_hint = format!("At least {PASSWORD_LENGTH_MIN} characters; longer is better.");
+        let email = Field::text("email", "Email", self.email).autocomplete("username");
+        let password = Field::text("password", "Password", "").autocomplete("new-password");
+        let name = Field::text("name", "Your name", self.name).autocomplete("name").optional();
+        html! {
+            (email.kind("email").show(wrong))
+            (password.kind("password").hint(&password_hint).show(wrong))
+            (name.hint("What this app calls you.").show(wrong))
+            (Field::text("currency", "Base currency", self.currency)
+                .hint("The one your totals are told in, such as USD or EUR.").show(wrong))
+        }
+    }
+}
+
+pub(super) async fn setup(visitor: Visitor) -> PageResult {
+    if !sign_ins::is_first_run(&visitor.web.app).await? {
+        return Ok(Redirect::to("/sign-in").into_response());
+    }
+    let card = setup_card(&visitor, "", &NewUserForm::unknown(), &FormError::default());
+    Ok(app_page::auth_page(&visitor, "Set up", &[], card))
+}
+
+pub(super) async fn set_up(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
+    let (new_user, code) = (NewUserForm::of(&form), form.text("code"));
+    let made = match new_user.new_user(&form) {
+        Ok(new) => sign_ins::create_first(&visitor.web.app, code, new, visitor.visit.clone()).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(session) => Ok(start_session(&visitor, &session, "/").await),
+        Err(error) => {
+            let (status, wrong) = sign_in::refusal(error)?;
+            let card = setup_card(&visitor, code, &new_user, &wrong);
+            Ok(app_page::auth_page_with(status, &visitor, "Set up", &[], card))
+        }
+    }
+}
+
+fn setup_card(
+    visitor: &Visitor,
+    code: &str,
+    new_user: &NewUserForm<'_>,
+    wrong: &FormError,
+) -> Markup {
+    let hint = "The server printed it when it started. It shows that this installation is yours.";
+    let fields = html! {
+        (Field::text("code", "Setup code", code).hint(hint).show(wrong))
+        (new_user.fields(wrong))
+        button.primary type="submit" { "Create your account" }
+    };
+    html! {
+        h1 { "Set up Evenkeel" }
+        p { "Nobody has an account here yet. Create the first one; you can invite others later." }
+        (wrong.summary())
+        (fields::form("/setup", &visitor.form_token, fields))
+    }
+}
+
+pub(super) async fn sign_up_page(visitor: Visitor) -> PageResult {
+    require_open(&visitor)?;
+    if sign_ins::is_first_run(&visitor.web.app).await? {
+        return Ok(Redirect::to("/setup").into_response());
+    }
+    let card = sign_up_card(&visitor, &NewUserForm::unknown(), &FormError::default());
+    Ok(app_page::auth_page(&visitor, "Create an account", &[], card))
+}
+
+pub(super) async fn sign_up(visitor: Visitor, PublicForm(form): PublicForm) -> PageResult {
+    require_open(&visitor)?;
+    if sign_ins::is_first_run(&visitor.web.app).await? {
+        return Ok(Redirect::to("/setup").into_response());
+    }
+    let new_user = NewUserForm::of(&form);
+    let made = match new_user.new_user(&form) {
+        Ok(new) => sign_ins::sign_up(&visitor.web.app, new, visitor.visit.clone()).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(()) => Ok(sign_in::welcome(&visitor, new_user.email)),
+        Err(error) => {
+            let (status, wrong) = sign_in::refusal(error)?;
+            let card = sign_up_card(&visitor, &new_user, &wrong);
+            Ok(app_page::auth_page_with(status, &visitor, "Create an account", &[], card))
+        }
+    }
+}
+
+/// Where signing up is closed, it is as if there were no such page.
+fn require_open(visitor: &Visitor) -> Result<(), PageError> {
+    if visitor.web.settings.sign_up_open { Ok(()) } else { Err(PageError::not_found()) }
+}
+
+fn sign_up_card(visitor: &Visitor, new_user: &NewUserForm<'_>, wrong: &FormError) -> Markup {
+    let fields = html! {
+        (new_user.fields(wrong))
+        button.primary type="submit" { "Create your account" }
+    };
+    html! {
+        h1 { "Create an account" }
+        (wrong.summary())
+        (fields::form("/sign-up", &visitor.form_token, fields))
+        p.soft { "Have one already? " a href="/sign-in" { "Sign in" } "." }
+    }
+}
+
+pub(super) async fn invitation(visitor: Visitor, Path(token): Path<String>) -> PageResult {
+    let Some(found) = invitations::find(&visitor.web.app, &token).await? else {
+        return Ok(gone(&visitor));
+    };
+    let email = found.email.unwrap_or_default();
+    let new_user = NewUserForm { email: &email, ..NewUserForm::unknown() };
+    let card = invitation_card(&visitor, &token, &new_user, &FormError::default());
+    Ok(app_page::auth_page(&visitor, "You are invited", &[], card))
+}
+
+pub(super) async fn accept(
+    visitor: Visitor,
+    Path(token): Path<String>,
+    PublicForm(form): PublicForm,
+) -> PageResult {
+    let new_user = NewUserForm::of(&form);
+    let made = match new_user.new_user(&form) {
+        Ok(new) => {
+            let from = visitor.visit.clone();
+            sign_ins::accept_invitation(&visitor.web.app, &token, new, from).await
+        }
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(Arrival::SignedIn { session }) => Ok(start_session(&visitor, &session, "/").await),
+        Ok(Arrival::SignInNext) => Ok(sign_in::welcome(&visitor, new_user.email)),
+        Err(Error::NotFound(_)) => Ok(gone(&visitor)),
+        Err(error) => {
+            let (status, wrong) = sign_in::refusal(error)?;
+            let card = invitation_card(&visitor, &token, &new_user, &wrong);
+            Ok(app_page::auth_page_with(status, &visitor, "You are invited", &[], card))
+        }
+    }
+}
+
+/// The same for one that was used, withdrawn or too old, and for one that never was.
+fn gone(visitor: &Visitor) -> axum::response::Response {
+    let card = html! {
+        h1 { "This invitation is over" }
+        p { "It was used, withdrawn, or is older than a week. Ask for a new one." }
+        p.soft { "Have an account already? " a href="/sign-in" { "Sign in" } "." }
+    };
+    let status = http::StatusCode::NOT_FOUND;
+    app_page::auth_page_with(status, visitor, "This invitation is over", &[], card)
+}
+
+fn invitation_card(
+    visitor: &Visitor,
+    token: &str,
+    new_user: &NewUserForm<'_>,
+    wrong: &FormError,
+) -> Markup {
+    let fields = html! {
+        (new_user.fields(wrong))
+        button.primary type="submit" { "Create your account" }
+    };
+    html! {
+        h1 { "You are invited" }
+        p { "Create your account. What you keep here is seen by you alone." }
+        (wrong.summary())
+        (fields::form(&format!("/invite/{token}"), &visitor.form_token, fields))
+    }
+}

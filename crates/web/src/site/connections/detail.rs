@@ -1,0 +1,159 @@
+//! One source: its state, its accounts, what it offers, and what it brought.
+
+use axum::extract::Path;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::ingest::connections::{self, Connection, OfferedAccount, State};
+use service::ingest::imports;
+use service::ledger::accounts::{self, Filter, Status};
+
+use super::{badge, is_asked, new_page, offers, parse, source_name, url_of};
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, Field, FormError};
+use crate::site::format::{plural, time_ago, time_until};
+use crate::site::imports::history_rows;
+use crate::site::person::Person;
+
+const BATCHES: usize = 20;
+
+pub(super) async fn get(person: Person, id: Path<String>) -> PageResult {
+    let id = parse(id)?;
+    show(&person, id, StatusCode::OK, &FormError::default()).await
+}
+
+pub(super) async fn show(
+    person: &Person,
+    id: base::ConnectionId,
+    status: StatusCode,
+    wrong: &FormError,
+) -> PageResult {
+    let (app, caller) = (person.app(), &person.caller);
+    let it = connections::get(app, caller, id).await?;
+    let offered =
+        if is_asked(&it) { connections::list_offers(app, caller, id).await? } else { vec![] };
+    let filter = Filter { status: Status::All, include_hidden: true };
+    let own = accounts::list(app, caller, filter).await?;
+    let batches = imports::list(app, caller, Some(id), BATCHES).await?;
+    let main = html! {
+        div.heading { h1 { (it.name) } (badge(&it)) }
+        (wrong.summary())
+        (state(person, &it))
+        @if is_asked(&it) && it.state != State::Disconnected {
+            (offers::card(person, id, &offered, &own))
+        }
+        (held(&it))
+        section.card aria-labelledby="brought" {
+            h2 id="brought" { "What it brought" }
+            @if batches.is_empty() { p.soft { "Nothing yet." } } @else {
+                (history_rows(person, &batches))
+            }
+        }
+        @if is_asked(&it) { (access(person, &it, &offered, wrong)) }
+    };
+    Ok::<_, PageError>(new_page(&it.name).page_with(status, person, main))
+}
+
+fn state(person: &Person, it: &Connection) -> Markup {
+    let now = person.app().clock.now();
+    let day = |on| person.view.day(on);
+    html! {
+        section.card aria-labelledby="state" {
+            h2 id="state" { "State" }
+            @if let Some(text) = &it.attention { p.wrong role="alert" { (text) } }
+            dl.facts-of {
+                div { dt { "Source" } dd { (source_name(it.source)) } }
+                @if !it.institutions.is_empty() {
+                    div { dt { "Banks" } dd { (it.institutions.join(", ")) } }
+                }
+                div {
+                    dt { "Last data" }
+                    dd { @match it.synced_at { Some(at) => (time_ago(at, now)), None => "not yet" } }
+                }
+                @if is_asked(it) {
+                    div {
+                        dt { "Next" }
+                        dd {
+                            @match it.next_sync_at {
+                                Some(at) => (time_until(at, now)),
+                                None => "not planned",
+                            }
+                        }
+                    }
+                    div {
+                        dt { "Asked today" }
+                        dd { (it.requests_today) " of " (connections::REQUESTS_A_DAY) " times" }
+                    }
+                    @if let Some(past) = it.history {
+                        div {
+                            dt { "The past" }
+                            dd {
+                                "back to " (day(past.from))
+                                @if !past.is_complete { ", and going on" }
+                            }
+                        }
+                    }
+                }
+            }
+            @if is_asked(it) && it.state != State::Disconnected {
+                (fields::button(&format!("{}/sync", url_of(it.id)), &person.form_token, "Sync now", "outlined"))
+            }
+            @if it.source == base::draft::Source::File {
+                a.button.outlined href="/import" { "Import files" }
+            }
+        }
+    }
+}
+
+fn held(it: &Connection) -> Markup {
+    html! {
+        @if !it.accounts.is_empty() {
+            section.card aria-labelledby="accounts" {
+                h2 id="accounts" { (plural(it.accounts.len() as i64, "account", "accounts")) }
+                ul.rows {
+                    @for account in &it.accounts {
+                        li {
+                            span.what {
+                                a href=(format!("/accounts/{}", account.id)) { (account.name) }
+                                @if let Some(bank) = &account.institution_name { span.soft { (bank) } }
+                                @if let Some(text) = &account.attention { span.wrong { (text) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn access(
+    person: &Person,
+    it: &Connection,
+    offered: &[OfferedAccount],
+    wrong: &FormError,
+) -> Markup {
+    let token = Field::text("token", "New setup token", "")
+        .hint("From SimpleFIN, when it asks for it or access was revoked there.");
+    let action = format!("{}/access", url_of(it.id));
+    let ending = format!("{}/disconnect", url_of(it.id));
+    html! {
+        section.card aria-labelledby="access" {
+            h2 id="access" { "Access" }
+            (fields::form(&action, &person.form_token, html! {
+                (token.show(wrong))
+                button.outlined type="submit" { "Give access again" }
+            }))
+            @if it.state != State::Disconnected {
+                details.confirm {
+                    summary { "Disconnect" }
+                    p {
+                        "The way in is forgotten, and nothing more is asked. "
+                        (plural(offered.len() as i64, "account", "accounts"))
+                        " and everything that came in stay here. To end access at SimpleFIN as well, \
+                         revoke it there."
+                    }
+                    (fields::button(&ending, &person.form_token, "Disconnect", "danger"))
+                }
+            }
+        }
+    }
+}

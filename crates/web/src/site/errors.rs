@@ -1,0 +1,123 @@
+//! What a page says when it cannot be shown or a form cannot be taken.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use maud::{Markup, html};
+use service::Error;
+
+use super::error_pages;
+use super::public_page;
+use crate::error::error_chain;
+
+/// A page about what went wrong, with the way on.
+pub(crate) struct PageError {
+    status: StatusCode,
+    title: String,
+    said: Markup,
+    retry_after_seconds: Option<i64>,
+}
+
+/// What handlers of pages answer.
+pub(crate) type PageResult = Result<Response, PageError>;
+
+impl PageError {
+    pub(crate) fn new(status: StatusCode, title: &str, said: &str) -> PageError {
+        let said = html! { p { (said) } };
+        PageError { status, title: title.to_owned(), said, retry_after_seconds: None }
+    }
+
+    /// A page that says more than one sentence.
+    pub(crate) fn with(status: StatusCode, title: &str, said: Markup) -> PageError {
+        PageError { status, title: title.to_owned(), said, retry_after_seconds: None }
+    }
+
+    /// The same page for what is not there and for what is somebody else's.
+    pub(crate) fn not_found() -> PageError {
+        PageError::from(Error::NotFound("page"))
+    }
+}
+
+impl From<Error> for PageError {
+    fn from(error: Error) -> PageError {
+        let message = error.to_string();
+        match error {
+            Error::NotFound(_) => PageError::new(
+                StatusCode::NOT_FOUND,
+                "There is no page here",
+                "It may have been removed, or the address is mistyped.",
+            ),
+            Error::Invalid { .. } => {
+                PageError::new(StatusCode::BAD_REQUEST, "This cannot be done", &sentence(&message))
+            }
+            Error::Unauthenticated(_) | Error::Forbidden(_) | Error::KeyRequired => PageError::new(
+                StatusCode::FORBIDDEN,
+                "This is not yours to do",
+                &sentence(&message),
+            ),
+            Error::Conflict { .. } => {
+                PageError::new(StatusCode::CONFLICT, "This cannot be done now", &sentence(&message))
+            }
+            Error::Limited { retry_after_seconds, .. } => PageError {
+                retry_after_seconds: Some(retry_after_seconds.max(1)),
+                ..PageError::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "Too many attempts",
+                    &format!("Wait {}, then try again.", duration_text(retry_after_seconds)),
+                )
+            },
+            Error::TooSlow => PageError::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This takes too long",
+                "Ask for less, for example for fewer days or for one account, or try again later.",
+            ),
+            Error::Unavailable(_) => {
+                tracing::error!(error = %error_chain(&error), "a page failed");
+                PageError::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "The data cannot be reached",
+                    "The database does not answer right now. Nothing is lost. Try again in a \
+                     moment.",
+                )
+            }
+            Error::Internal(_) => {
+                tracing::error!(error = %error_chain(&error), "a page failed");
+                PageError::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Something went wrong on our side",
+                    "It was written to the log. Nothing was changed.",
+                )
+            }
+        }
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let page = error_pages::page(&self.title, self.said);
+        let mut response = public_page::send(&HeaderMap::new(), self.status, page);
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.retry_after_seconds {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// A message of the service as a sentence on a page.
+pub(crate) fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|it| it.to_uppercase().to_string()).unwrap_or_default();
+    let end = if message.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// Seconds as people say them.
+pub(crate) fn duration_text(seconds: i64) -> String {
+    match seconds {
+        ..=1 => "a second".to_owned(),
+        2..=90 => format!("{seconds} seconds"),
+        91..=7_200 => format!("{} minutes", (seconds + 59) / 60),
+        _ => format!("{} hours", (seconds + 3_599) / 3_600),
+    }
+}

@@ -1,0 +1,200 @@
+//! How figures and days are written on pages, and how the person likes to see them.
+
+use base::{Currency, Date, Money, Percent, Timestamp, grouped};
+use http::HeaderMap;
+use maud::{Markup, html};
+
+use wire::json::Number;
+
+use super::cookies;
+use crate::WebState;
+
+base::words!(Theme { System => "system", Light => "light", Dark => "dark" });
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    pub(crate) hide_amounts: bool,
+    pub(crate) theme: Theme,
+    pub(crate) today: Date,
+}
+
+/// What stands in place of an amount that is not to be seen.
+const HIDDEN: &str = "•••";
+
+impl View {
+    pub(crate) fn new(headers: &HeaderMap, web: &WebState) -> View {
+        let secure = cookies::is_secure(&web.settings.public_url);
+        let theme = cookies::get(headers, cookies::THEME, secure).and_then(Theme::parse);
+        View {
+            hide_amounts: cookies::get(headers, cookies::HIDE, secure) == Some("1"),
+            theme: theme.unwrap_or(Theme::System),
+            today: web.app.clock.today(),
+        }
+    }
+
+    /// "-$42.10", or dots where amounts are hidden.
+    pub(crate) fn money(self, money: Money) -> Markup {
+        html! { span.amount { (self.money_text(money)) } }
+    }
+
+    /// The same with a plus where money came in.
+    pub(crate) fn signed(self, money: Money) -> Markup {
+        let plus = if money.minor() > 0 && !self.hide_amounts { "+" } else { "" };
+        html! { span.amount { (plus) (self.money_text(money)) } }
+    }
+
+    /// A figure that may not be known.
+    pub(crate) fn money_or_unknown(self, money: Option<Money>) -> Markup {
+        match money {
+            Some(money) => self.money(money),
+            None => html! { span.soft { "not known" } },
+        }
+    }
+
+    /// An amount as the contract writes it, in that currency.
+    pub(crate) fn decimal(self, number: &Number, currency: Currency) -> Markup {
+        match Money::parse(number.as_str(), currency) {
+            Ok(money) => self.money(money),
+            Err(_) => html! { span.amount { (number.as_str()) } },
+        }
+    }
+
+    pub(crate) fn money_text(self, money: Money) -> String {
+        if self.hide_amounts { hidden(money.currency()) } else { money.pretty() }
+    }
+
+    /// A sentence that was made elsewhere, without its amounts where they are hidden.
+    pub(crate) fn mask_amounts(self, text: &str) -> String {
+        if !self.hide_amounts {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut within = false;
+        for letter in text.chars() {
+            let part = letter.is_ascii_digit() || matches!(letter, '.' | ',');
+            if within && part {
+                continue;
+            }
+            within = matches!(letter, '$' | '€' | '£' | '¥');
+            out.push(letter);
+            if within {
+                out.push_str(HIDDEN);
+            }
+        }
+        out
+    }
+
+    /// Without cents, where the cents only make noise: large figures and charts.
+    pub(crate) fn whole_money_text(self, money: Money) -> String {
+        if self.hide_amounts { hidden(money.currency()) } else { money.pretty_whole() }
+    }
+
+    /// "Tue 3 Nov", with the year where it is not this one.
+    pub(crate) fn day(self, on: Date) -> String {
+        if on.year() == self.today.year() {
+            on.strftime("%a %-d %b").to_string()
+        } else {
+            on.strftime("%a %-d %b %Y").to_string()
+        }
+    }
+
+    /// Relative within two days, as people say it.
+    pub(crate) fn relative_day(self, on: Date) -> String {
+        match base::days_from_date(on) - base::days_from_date(self.today) {
+            0 => "today".to_owned(),
+            1 => "tomorrow".to_owned(),
+            -1 => "yesterday".to_owned(),
+            _ => self.day(on),
+        }
+    }
+}
+
+fn hidden(currency: Currency) -> String {
+    let (before, after) = currency.signs();
+    format!("{before}{HIDDEN}{after}")
+}
+
+/// Digits alone, as a form takes them back.
+pub(crate) fn plain_amount(money: Money) -> String {
+    let mut digits = Vec::new();
+    money.write(&mut digits);
+    String::from_utf8_lossy(&digits).into_owned()
+}
+
+/// "12.5 %".
+pub(crate) fn percent(percent: Percent) -> String {
+    let mut text = Vec::new();
+    percent.write(&mut text);
+    format!("{}\u{a0}%", String::from_utf8_lossy(&text))
+}
+
+/// A moment in words that need no clock: today's by the minute, others by the day.
+pub(crate) fn time_ago(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second() - at.as_second();
+    match seconds {
+        ..60 => "just now".to_owned(),
+        60..120 => "a minute ago".to_owned(),
+        120..3_600 => format!("{} minutes ago", seconds / 60),
+        3_600..7_200 => "an hour ago".to_owned(),
+        7_200..86_400 => format!("{} hours ago", seconds / 3_600),
+        _ => at.strftime("%a %-d %b %Y").to_string(),
+    }
+}
+
+/// A moment to come, as one says it.
+pub(crate) fn time_until(at: Timestamp, now: Timestamp) -> String {
+    let seconds = at.as_second() - now.as_second();
+    match seconds {
+        ..60 => "in a moment".to_owned(),
+        60..7_200 => format!("in {}", plural(seconds / 60, "minute", "minutes")),
+        7_200..172_800 => format!("in {} hours", seconds / 3_600),
+        _ => at.strftime("%a %-d %b %Y").to_string(),
+    }
+}
+
+/// How many there are, with the word that goes with so many.
+pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
+    format!("{} {}", count_text(count), if count == 1 { one } else { many })
+}
+
+/// A code as words, for what has no name of its own: FOOD_AND_DRINK is "Food and drink".
+pub(crate) fn code_to_words(code: &str) -> String {
+    let small = code.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
+    let mut letters = small.chars();
+    let first = letters.next().map(|it| it.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// A count of things: "12,345".
+pub(crate) fn count_text(count: i64) -> String {
+    grouped(&count.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usd(minor: i64) -> Money {
+        Money::new(minor, Currency::USD)
+    }
+
+    #[test]
+    fn hidden_amounts_say_nothing_but_the_currency() {
+        let today = "2026-03-10".parse().unwrap();
+        let view = View { hide_amounts: true, theme: Theme::System, today };
+        for minor in [-1, 0, 1, 99_999_999] {
+            assert_eq!(view.money_text(usd(minor)), "$•••");
+            assert_eq!(view.signed(usd(minor)).into_string(), view.money(usd(1)).into_string());
+        }
+        assert_eq!(view.mask_amounts("Move $1,200.50 on 10 Apr to A"), "Move $••• on 10 Apr to A");
+    }
+
+    #[test]
+    fn days_are_near_or_named() {
+        let today = "2026-03-10".parse().unwrap();
+        let view = View { hide_amounts: false, theme: Theme::System, today };
+        assert_eq!(view.relative_day("2026-03-11".parse().unwrap()), "tomorrow");
+        assert_eq!(view.relative_day("2026-03-12".parse().unwrap()), "Thu 12 Mar");
+        assert_eq!(view.day("2025-11-03".parse().unwrap()), "Mon 3 Nov 2025");
+    }
+}

@@ -1,0 +1,234 @@
+//! One file: what was found in it, where it goes, and what of it is new.
+
+use axum::extract::{Path, RawQuery};
+use base::FileId;
+use http::StatusCode;
+use maud::{Markup, html};
+use service::Error;
+use service::ingest::imports::files::{self, Destination, Preview, Rejections, StagedFile, State};
+
+use super::{
+    HOME, accounts, columns, new_page, parse, preview_form, questions, result, size, url_of,
+};
+use crate::site::app_page::see_other;
+use crate::site::errors::{PageResult, sentence};
+use crate::site::fields::FormError;
+use crate::site::form::{Form, TOKEN_FIELD};
+use crate::site::format::{count_text, plural, time_ago};
+use crate::site::person::Person;
+
+/// More than anybody reads; the rest is counted.
+const REJECTED_SHOWN: usize = 200;
+
+pub(super) async fn get(
+    person: Person,
+    path: Path<String>,
+    RawQuery(query): RawQuery,
+) -> PageResult {
+    let id = parse(path)?;
+    let file = files::get(person.app(), &person.caller, id).await?;
+    match file.state {
+        State::Open => {
+            // Whoever waited for it and finds it open again is told why.
+            let failed = query.as_deref() == Some(result::WAITED);
+            let message = if failed { result::FAILED.to_owned() } else { String::new() };
+            let look = files::preview(person.app(), &person.caller, id).await?;
+            Ok(page(&person, StatusCode::OK, &look, &FormError { param: None, message }))
+        }
+        State::Committing => Ok(result::under_way(&person, &file)),
+        State::Done => result::done(&person, &file).await,
+    }
+}
+
+/// Remembers what the person says of the file, and shows it read so.
+pub(super) async fn update(person: Person, path: Path<String>, form: Form) -> PageResult {
+    let id = parse(path)?;
+    if is_open(&person, id).await? {
+        let look = files::preview(person.app(), &person.caller, id).await?;
+        let said = preview_form::read(&person, &look, &form).await?;
+        if said.choices != look.choices {
+            match files::choose(person.app(), &person.caller, id, said.choices).await {
+                // Meanwhile it is being imported; its page says so.
+                Ok(()) | Err(Error::NotFound(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(see_other(&person, &url_of(id), ""))
+}
+
+pub(super) async fn is_open(person: &Person, id: FileId) -> service::Result<bool> {
+    Ok(files::get(person.app(), &person.caller, id).await?.state == State::Open)
+}
+
+pub(super) fn page(
+    person: &Person,
+    status: StatusCode,
+    look: &Preview,
+    wrong: &FormError,
+) -> axum::response::Response {
+    let file = &look.file;
+    let main = html! {
+        (heading(person, file, look))
+        (wrong.summary())
+        @match &look.error {
+            Some(trouble) => (unreadable(trouble)),
+            None => (preview(person, look)),
+        }
+        form id="discard" method="post" action={ (url_of(file.id)) "/discard" } {
+            input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
+            @if look.error.is_some() { button type="submit" { "Discard" } }
+        }
+    };
+    new_page(&file.name).page_with(status, person, main)
+}
+
+fn heading(person: &Person, file: &StagedFile, look: &Preview) -> Markup {
+    let now = person.app().clock.now();
+    html! {
+        div.lead-in {
+            p.trail { a href=(HOME) { "Import" } }
+            h1 { (file.name) }
+            p.soft {
+                @if let Some(format) = look.format { (format.label()) ", " }
+                (size(file.size)) ", dropped " (time_ago(file.created_at, now)) ". "
+                (likeness(look))
+            }
+        }
+    }
+}
+
+/// What the table was taken for.
+fn likeness(look: &Preview) -> String {
+    let Some(table) = &look.table else { return String::new() };
+    if look.choices.mapping.is_some() {
+        return "It is read as you say below.".to_owned();
+    }
+    if look.remembered {
+        return "It is read as you said of an earlier file with the same columns.".to_owned();
+    }
+    match table.preset {
+        Some(name) => format!("Its columns are those of {name}: {}\u{a0}% sure.", table.confidence),
+        None => format!(
+            "Its columns are of no bank that is known; they were found out, {}\u{a0}% sure.",
+            table.confidence
+        ),
+    }
+}
+
+fn unreadable(trouble: &str) -> Markup {
+    html! {
+        div.empty {
+            h2 { "This file cannot be read" }
+            p { (sentence(trouble)) }
+            a.button href=(HOME) { "Drop another file" }
+        }
+    }
+}
+
+fn preview(person: &Person, look: &Preview) -> Markup {
+    let here = url_of(look.file.id);
+    html! {
+        form method="post" action=(here) data-preview {
+            input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
+            (answer(look))
+            (questions::card(person, look))
+            (accounts::card(person, look))
+            (columns::card(person, look))
+            (buttons(look, &here))
+            output.hush role="status" {}
+            (accounts::rows(person, look))
+            (rejected(person, &look.rejected))
+        }
+    }
+}
+
+/// The one sentence that the page is opened for.
+fn answer(look: &Preview) -> Markup {
+    let tally = look.tally();
+    let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| it as i64);
+    html! {
+        @if !look.complaints.is_empty() {
+            div.warning role="alert" {
+                p { strong { "The file cannot be read with these columns." } }
+                ul.plain { @for it in &look.complaints { li { (it.text) } } }
+            }
+        } @else if look.is_nothing_new() {
+            div.notice {
+                p { strong { "Nothing new in this file" } }
+                p {
+                    (plural(seen, "transaction is", "transactions are"))
+                    " already there. You can discard the file."
+                }
+            }
+        } @else if look.accounts.iter().any(|it| it.destination == Destination::Unknown) {
+            p.warning { "Say which of your accounts this file is about, and you see what of it is new." }
+        } @else {
+            dl.tiles.sums {
+                div.tile { dt { "New" } dd { (count_text(new)) } }
+                div.tile { dt { "Updated" } dd { (count_text(changed)) } }
+                div.tile { dt { "Already there" } dd { (count_text(seen)) } }
+                div.tile { dt { "Cannot be read" } dd { (count_text(look.rejected.count as i64)) } }
+            }
+        }
+    }
+}
+
+fn buttons(look: &Preview, here: &str) -> Markup {
+    let new = look.tally().new as i64;
+    let old = look.is_nothing_new();
+    let label = match (old, look.is_ready()) {
+        (true, _) => "Import anyway".to_owned(),
+        (false, true) if new > 0 => {
+            format!("Import {}", plural(new, "new transaction", "new transactions"))
+        }
+        _ => "Import".to_owned(),
+    };
+    html! {
+        div.actions {
+            // The first is what the Enter key in a field presses: it must be the harmless one.
+            button type="submit" formnovalidate { "Update the preview" }
+            button type="submit" class=(if old { "" } else { "primary" })
+                formaction={ (here) "/commit" } { (label) }
+            button type="submit" class=(if old { "primary" } else { "" }) form="discard" { "Discard" }
+        }
+    }
+}
+
+/// What keeps a file from being imported, said to whoever pressed the button all the same.
+pub(super) fn missing(look: &Preview) -> String {
+    let landings = || look.accounts.iter().map(|it| it.destination);
+    match look {
+        Preview { error: Some(trouble), .. } => sentence(trouble),
+        _ if !look.complaints.is_empty() => {
+            "Choose the columns first: what is wrong with them is said below.".to_owned()
+        }
+        _ if !look.doubts.is_empty() => {
+            "Answer the questions below first; nothing is guessed.".to_owned()
+        }
+        _ if look.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
+        _ if landings().any(|it| it == Destination::Unknown) => {
+            "Say which of your accounts this file is about first.".to_owned()
+        }
+        _ => "Everything in this file is left out. Say where at least one account goes.".to_owned(),
+    }
+}
+
+fn rejected(person: &Person, rejected: &Rejections) -> Markup {
+    let more = rejected.count.saturating_sub(REJECTED_SHOWN.min(rejected.rows.len()));
+    html! {
+        @if rejected.count > 0 {
+            details.card.folded id="rejected" {
+                summary {
+                    (plural(rejected.count as i64, "line", "lines")) " cannot be read and will be left out"
+                }
+                ul.rows {
+                    @for it in rejected.rows.iter().take(REJECTED_SHOWN) {
+                        li { span.what { "Line " (count_text(it.line as i64)) } span { (person.view.mask_amounts(&it.reason)) } }
+                    }
+                }
+                @if more > 0 { p.soft { "And " (count_text(more as i64)) " more." } }
+            }
+        }
+    }
+}

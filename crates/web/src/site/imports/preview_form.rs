@@ -1,0 +1,115 @@
+//! What the person says of a file, read from the form of its page.
+
+use base::draft::AccountKind;
+use service::Result;
+use service::ingest::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
+use service::ingest::imports::files::{
+    self, Charges, Choices, DateOrder, DestinationChoice, Preview,
+};
+
+use super::columns;
+use crate::site::form::Form;
+use crate::site::person::Person;
+
+/// No file has more lines above its titles.
+const SKIPPED_MAX: usize = 1_000;
+/// Which columns tell accounts apart: with others, the accounts of the file are others.
+const OF_ACCOUNTS: [Field; 4] = [Field::Account, Field::AccountName, Field::Card, Field::Currency];
+
+pub(super) struct PreviewChoices {
+    pub(super) choices: Choices,
+    /// Whether the rows are other ones than those that the person has seen.
+    pub(super) columns_changed: bool,
+}
+
+pub(super) async fn read(person: &Person, look: &Preview, form: &Form) -> Result<PreviewChoices> {
+    let mut choices = look.choices.clone();
+    let mut mapping = look.table.as_ref().map(|it| it.mapping.clone());
+    let mut columns_changed = false;
+    let mut same_accounts = true;
+    if let Some(now) = mapping.as_mut().filter(|_| form.has("editing")) {
+        let preset = form.text("preset");
+        let of_bank = match preset.is_empty() {
+            true => None,
+            false => files::preset(person.app(), &person.caller, look.file.id, preset).await?,
+        };
+        let next = of_bank.unwrap_or_else(|| edited(now, form));
+        columns_changed = next != *now;
+        same_accounts = OF_ACCOUNTS.iter().all(|it| next.columns.get(it) == now.columns.get(it));
+        *now = next;
+    }
+    let (dates, charges) =
+        (DateOrder::parse(form.text("dates")), Charges::parse(form.text("charges")));
+    match &mut mapping {
+        // Of a table it is remembered with the columns, so that the next such file asks no more.
+        Some(mapping) => {
+            mapping.date_order = dates.or(mapping.date_order);
+            mapping.charges = charges.or(mapping.charges);
+        }
+        None => {
+            choices.dates = dates.or(choices.dates);
+            choices.charges = charges.or(choices.charges);
+        }
+    }
+    if mapping != look.table.as_ref().map(|it| it.mapping.clone()) {
+        choices.mapping = mapping;
+    }
+    match same_accounts {
+        true => read_accounts(&mut choices, look, form),
+        false => choices.accounts.clear(),
+    }
+    Ok(PreviewChoices { choices, columns_changed })
+}
+
+fn read_accounts(choices: &mut Choices, look: &Preview, form: &Form) {
+    for (place, account) in look.accounts.iter().enumerate() {
+        let text = |name: &str| form.text(&format!("{name}_{place}")).to_owned();
+        let mut choice = choices.accounts.get(&place).cloned().unwrap_or_default();
+        // Only what the person changed is their word: another file of the same account, imported meanwhile, may have
+        // told more of where it goes.
+        let goes = text("goes");
+        if goes != text("was") {
+            choice.destination = DestinationChoice::parse(&goes);
+        }
+        let name = text("name");
+        if !name.is_empty() && name != account.name {
+            choice.name = Some(name);
+        }
+        let kind = AccountKind::parse(&text("kind"));
+        if kind.is_some_and(|it| it != account.kind) {
+            choice.kind = kind;
+        }
+        match text("owed").as_str() {
+            "yes" => choice.owed = Some(true),
+            "no" => choice.owed = Some(false),
+            _ => {}
+        }
+        if choice != files::AccountChoice::default() {
+            choices.accounts.insert(place, choice);
+        }
+    }
+}
+
+/// The mapping as the form says; what the form does not show stays.
+fn edited(now: &Mapping, form: &Form) -> Mapping {
+    let mut next = now.clone();
+    for field in Field::ALL {
+        let name = columns::name(*field);
+        let chosen: Vec<Column> = form.all(&name).filter_map(columns::parse_column).collect();
+        match chosen.is_empty() {
+            true => next.columns.remove(field),
+            false => next.columns.insert(*field, chosen),
+        };
+    }
+    next.delimiter = Delimiter::parse(form.text("delimiter")).unwrap_or(now.delimiter);
+    let skipped = form.text("skip_lines").parse().ok().filter(|it| *it <= SKIPPED_MAX);
+    next.skip_lines = skipped.unwrap_or(now.skip_lines);
+    next.has_header = form.has("has_header");
+    next.date_order = DateOrder::parse(form.text("date_order"));
+    next.decimal_mark = DecimalMark::parse(form.text("decimal_mark"));
+    next.charges = Charges::parse(form.text("sign"));
+    let words = form.text("out_words").split(',').map(str::trim).filter(|it| !it.is_empty());
+    next.out_words = words.map(str::to_owned).collect();
+    next.currency = Some(form.text("currency").to_uppercase()).filter(|it| !it.is_empty());
+    next
+}

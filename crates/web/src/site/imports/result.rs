@@ -1,0 +1,135 @@
+//! How far a file is that is being taken in, and what became of it.
+
+use axum::response::Response;
+use base::FileId;
+use maud::{Markup, html};
+use service::ingest::imports::files::{self, StagedFile};
+use service::ingest::imports::{self, Import};
+use service::ledger::accounts::{self, Account, Filter, Status};
+
+use super::{HOME, history, new_page, url_of};
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields;
+use crate::site::format::{count_text, plural, time_ago};
+use crate::site::person::Person;
+
+/// The query by which a page that waits is told from one that was just opened.
+pub(super) const WAITED: &str = "waited";
+pub(super) const FAILED: &str =
+    "The import did not go through, and nothing was changed. The log says why. Try it again.";
+
+pub(super) fn under_way(person: &Person, file: &StagedFile) -> Response {
+    let is_here = files::progress(person.app(), file.id).is_some();
+    let again = format!("{}/commit", url_of(file.id));
+    let main = html! {
+        div.lead-in {
+            p.trail { a href=(HOME) { "Import" } }
+            h1 { (file.name) }
+        }
+        section.card aria-labelledby="under-way" data-commit {
+            h2 id="under-way" { "Being imported" }
+            (bar(person, file.id))
+            p.soft { "You can leave this page; the import goes on." }
+        }
+        @if !is_here {
+            details {
+                summary { "Nothing moves" }
+                p.soft { "If the program was stopped in between, nothing was changed. Ten minutes \
+                          later the file can be imported again." }
+                (fields::button(&again, &person.form_token, "Import again", ""))
+            }
+        }
+    };
+    let title = format!("Importing {}", file.name);
+    let mut page = new_page(&title);
+    page.waits = true;
+    page.page(person, main)
+}
+
+/// Rows that are written, of all; a file that is still being read has none to tell of.
+pub(super) fn bar(person: &Person, id: FileId) -> Markup {
+    let label = "Rows imported";
+    html! {
+        @match files::progress(person.app(), id) {
+            Some((done, total)) if total > 0 => {
+                progress max=(total) value=(done) aria-label=(label) {}
+                p.soft { (count_text(done as i64)) " of " (plural(total as i64, "row", "rows")) }
+            },
+            _ => { progress aria-label=(label) {} p.soft { "Reading the file" } },
+        }
+    }
+}
+
+pub(super) async fn done(person: &Person, file: &StagedFile) -> PageResult {
+    let import = file.import.ok_or_else(PageError::not_found)?;
+    let (app, caller) = (person.app(), &person.caller);
+    let imported = imports::get(app, caller, import).await?;
+    let touched = imports::list_accounts(app, caller, import).await?;
+    let all = Filter { status: Status::All, include_hidden: true };
+    let mut accounts = accounts::list(app, caller, all).await?;
+    accounts.retain(|it| touched.contains(&it.id));
+    let waiting = files::list(app, caller).await?;
+    let next = waiting.iter().find(|it| it.state == files::State::Open);
+    let main = html! {
+        div.lead-in {
+            p.trail { a href=(HOME) { "Import" } }
+            h1 { (file.name) }
+            p.soft { "Imported " (time_ago(imported.imported_at, app.clock.now())) }
+        }
+        @if imported.undone_at.is_some() {
+            p.notice { "This import was undone. Drop the file again to bring it back." }
+        } @else {
+            (summary(&imported))
+            (places(&accounts))
+        }
+        div.actions {
+            @match next {
+                Some(next) => a.button href=(url_of(next.id)) { "Next: " (next.name) },
+                None => a.button href=(HOME) { "Import more files" },
+            }
+        }
+        @if imported.undone_at.is_none() { (history::ending(person, &imported)) }
+    };
+    Ok(new_page(&file.name).page(person, main))
+}
+
+fn summary(it: &Import) -> Markup {
+    let sum = it.summary;
+    let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| it as i64);
+    html! {
+        @if new == 0 && changed == 0 {
+            p.notice { strong { "Nothing new in this file." } " All of it was here already." }
+        } @else {
+            p.notice {
+                (plural(new, "new transaction", "new transactions")) " came in. Categories, recurring \
+                 payments and figures follow within a moment."
+            }
+        }
+        dl.tiles.sums {
+            div.tile { dt { "New" } dd { (count_text(new)) } }
+            div.tile { dt { "Updated" } dd { (count_text(changed)) } }
+            div.tile { dt { "Already there" } dd { (count_text(seen)) } }
+            div.tile { dt { "Left out" } dd { (count_text(it.rejected as i64)) } }
+        }
+    }
+}
+
+fn places(accounts: &[Account]) -> Markup {
+    html! {
+        @if !accounts.is_empty() {
+            section.card aria-labelledby="places" {
+                h2 id="places" { "Where it went" }
+                ul.rows {
+                    @for it in accounts {
+                        li {
+                            a href={ "/accounts/" (it.id) } { (it.name) }
+                            a href={ "/transactions?account=" (it.id) } {
+                                "Transactions" span.hush { " of " (it.name) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What needs the person: what waits for them, what is stale, what runs out, and what is due.
+
+use base::{Date, Money, days_from_date};
+use maud::{Markup, html};
+use service::insights::recurring::{Status, Stream};
+use service::ledger::Direction;
+use service::ledger::accounts::Account;
+
+use super::OverviewData;
+use crate::site::accounts::{AccountIssue, day_of};
+use crate::site::format::{View, plural};
+use crate::site::person::Person;
+use crate::site::webhooks;
+
+const BILL_DAYS: i64 = 14;
+/// How long a missed bill or a new price is news.
+const NEWS_DAYS: i64 = 31;
+/// More than these of a kind are behind a link.
+const SHOWN_MAX: usize = 5;
+
+pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
+    let view = person.view;
+    let rows: Vec<Markup> = [
+        pending(data.pending_actions),
+        connections(person, &data.accounts),
+        endpoints(data),
+        missed(view, data),
+        rises(view, data),
+        expiring(view, data),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    html! {
+        section.card aria-labelledby="needs" {
+            h2 id="needs" { "What needs you" }
+            @if rows.is_empty() {
+                p.soft { "Nothing right now." }
+            } @else {
+                ul.rows { @for row in &rows { (row) } }
+            }
+        }
+    }
+}
+
+fn pending(count: i64) -> Vec<Markup> {
+    let row = html! {
+        li {
+            span.what {
+                a href="/approvals" { (plural(count, "proposal", "proposals")) }
+                span.soft { "Nothing happens until you approve." }
+            }
+            span.badge.warn { "Decide" }
+        }
+    };
+    if count > 0 { vec![row] } else { Vec::new() }
+}
+
+/// One row for each institution whose figures cannot be relied on, and why.
+fn connections(person: &Person, accounts: &[Account]) -> Vec<Markup> {
+    let now = person.app().clock.now();
+    let shown = accounts.iter().filter(|it| it.hidden_at.is_none() && it.closed_on.is_none());
+    let mut groups: Vec<(AccountIssue, Vec<&Account>)> = Vec::new();
+    for account in shown {
+        let Some(issue) = AccountIssue::of(account, now) else { continue };
+        match groups.iter_mut().find(|(it, of)| {
+            *it == issue
+                && of[0].institution_name == account.institution_name
+                && (account.institution_name.is_some())
+        }) {
+            Some((_, of)) => of.push(account),
+            None => groups.push((issue, vec![account])),
+        }
+    }
+    groups.iter().map(|(issue, of)| connection(person.view, *issue, of)).collect()
+}
+
+fn connection(view: View, issue: AccountIssue, of: &[&Account]) -> Markup {
+    let (first, count) = (of[0], of.len() as i64);
+    let href = if count == 1 { format!("/accounts/{}", first.id) } else { "/accounts".to_owned() };
+    let name = first.institution_name.as_deref().unwrap_or(&first.name);
+    let since = of.iter().filter_map(|it| it.balance_as_of).min();
+    html! {
+        li {
+            span.what {
+                a href=(href) { (name) }
+                @if count > 1 { " " span.count { (plural(count, "account", "accounts")) } }
+                span.soft {
+                    (issue.said())
+                    @if let Some(at) = since { " Figures are from " (view.relative_day(day_of(at))) "." }
+                    " " (issue.advice(first))
+                }
+            }
+            span.badge.warn { (issue.name()) }
+        }
+    }
+}
+
+/// Webhook endpoints that get nothing any more, though nobody wanted that.
+fn endpoints(data: &OverviewData) -> Vec<Markup> {
+    let row = |it: &service::webhooks::Endpoint| {
+        html! {
+            li {
+                span.what {
+                    a href={ "/settings/webhooks/" (it.id) } { (it.url) }
+                    span.soft { (webhooks::disabled_text(it).unwrap_or_default()) }
+                }
+                span.badge.warn { "Disabled" }
+            }
+        }
+    };
+    let lost = data.endpoints.iter().filter(|it| webhooks::needs_attention(it));
+    lost.take(SHOWN_MAX).map(row).collect()
+}
+
+fn outflows(data: &OverviewData) -> impl Iterator<Item = (&Stream, &str)> {
+    let active = |it: &&(Stream, String)| {
+        it.0.direction == Direction::Outflow && it.0.status == Status::Active
+    };
+    data.streams.streams.iter().filter(active).map(|(it, account)| (it, account.as_str()))
+}
+
+fn is_news(view: View, on: Date) -> bool {
+    (0..=NEWS_DAYS).contains(&(days_from_date(view.today) - days_from_date(on)))
+}
+
+fn missed(view: View, data: &OverviewData) -> Vec<Markup> {
+    let late = outflows(data).filter_map(|(it, account)| {
+        let on = it.missed_on.iter().copied().max()?;
+        (on > it.last_on && is_news(view, on)).then_some((on, it, account))
+    });
+    let row = |(on, stream, account): (Date, &Stream, &str)| {
+        html! {
+            li {
+                span.what {
+                    a href={ "/recurring/" (stream.id) } { (stream.name) }
+                    span.soft {
+                        "Expected " (view.relative_day(on)) " from " (account)
+                        " and not seen. Check whether it was paid."
+                    }
+                }
+                span.badge.warn { "Missed" }
+            }
+        }
+    };
+    late.map(row).take(SHOWN_MAX).collect()
+}
+
+fn rises(view: View, data: &OverviewData) -> Vec<Markup> {
+    let risen = outflows(data).filter_map(|(it, _)| {
+        let last = it.price_changes.iter().max_by_key(|change| change.on)?;
+        let dearer = last.to_minor.saturating_abs() > last.from_minor.saturating_abs();
+        (dearer && is_news(view, last.on)).then_some((it, last))
+    });
+    let rows = risen.map(|(stream, change)| {
+        let money = |minor: i64| Money::new(minor.saturating_abs(), stream.currency);
+        html! {
+            li {
+                span.what {
+                    a href={ "/recurring/" (stream.id) } { (stream.name) }
+                    span.soft {
+                        "Costs more since " (view.relative_day(change.on)) ": "
+                        (view.money(money(change.from_minor))) " before."
+                    }
+                }
+                (view.money(money(change.to_minor)))
+            }
+        }
+    });
+    rows.take(SHOWN_MAX).collect()
+}
+
+fn expiring(view: View, data: &OverviewData) -> Vec<Markup> {
+    let benefits = &data.expiring.benefits;
+    let row = |benefit: &wire::v1::Benefit| {
+        let currency = base::Currency::parse(&benefit.currency).unwrap_or(data.worth.currency);
+        html! {
+            li {
+                span.what {
+                    a href="/benefits" { (benefit.name) }
+                    span.soft {
+                        (benefit.account_name) ". Use it by " (view.relative_day(benefit.expires_on.0)) "."
+                    }
+                }
+                span { (view.decimal(&benefit.remaining_amount, currency)) span.soft { "left" } }
+            }
+        }
+    };
+    let mut rows: Vec<Markup> = benefits.iter().take(SHOWN_MAX).map(row).collect();
+    if let Some(more) = benefits.len().checked_sub(SHOWN_MAX).filter(|it| *it > 0) {
+        rows.push(html! {
+            li { a href="/benefits" { (plural(more as i64, "more benefit", "more benefits")) " run out soon" } }
+        });
+    }
+    rows
+}
+
+/// What is due within two weeks, the soonest first.
+pub(super) fn bills(person: &Person, data: &OverviewData) -> Markup {
+    let view = person.view;
+    let due = |it: &Stream| {
+        let days = days_from_date(it.next_expected_on?) - days_from_date(view.today);
+        (0..=BILL_DAYS).contains(&days).then_some(it.next_expected_on?)
+    };
+    let mut soon: Vec<(Date, &Stream, &str)> =
+        outflows(data).filter_map(|(it, account)| Some((due(it)?, it, account))).collect();
+    soon.sort_by_key(|(on, it, _)| (*on, it.id));
+    html! {
+        section.card aria-labelledby="bills" {
+            header { h2 id="bills" { "Next bills" } a.more href="/recurring" { "All recurring" } }
+            @if outflows(data).next().is_none() {
+                p.soft {
+                    "Bills and subscriptions show here once they have come three times or so."
+                }
+            } @else if soon.is_empty() {
+                p.soft { "Nothing is due in the next two weeks." }
+            }
+            @if !soon.is_empty() {
+                ul.rows {
+                    @for (on, stream, account) in soon.iter().take(BILLS_MAX) { (bill(view, *on, stream, account)) }
+                }
+            }
+        }
+    }
+}
+
+const BILLS_MAX: usize = 8;
+
+fn bill(view: View, on: Date, stream: &Stream, account: &str) -> Markup {
+    let amount = Money::new(stream.average_minor.saturating_abs(), stream.currency);
+    html! {
+        li {
+            span.what {
+                a href={ "/recurring/" (stream.id) } { (stream.name) }
+                span.soft { (view.relative_day(on)) ", from " (account) }
+            }
+            span {
+                @if stream.amount_class.is_variable() { span.soft.about { "about " } }
+                (view.money(amount))
+            }
+        }
+    }
+}

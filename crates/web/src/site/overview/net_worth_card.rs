@@ -1,0 +1,103 @@
+//! Net worth: the figure, its change, its line, and what it is made of.
+
+use base::Money;
+use base::draft::AccountKind;
+use maud::{Markup, html};
+use service::ledger::net_worth::{Change, Part};
+
+use super::OverviewData;
+use crate::site::accounts::kind_name;
+use crate::site::chart::{Line, Point, Shares, ranges};
+use crate::site::format::{View, percent, plural};
+use crate::site::person::Person;
+
+pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
+    let (view, worth) = (person.view, &data.worth);
+    let money = |minor| Money::new(minor, worth.currency);
+    html! {
+        section.card aria-labelledby="worth" {
+            header {
+                div {
+                    h2.label id="worth" { a href="/accounts" { "Net worth" } }
+                    p.big { (view.money(money(worth.minor()))) }
+                    @if let Some(it) = &worth.change { (change(view, money(it.minor), it)) }
+                }
+                (ranges::links("/", data.span))
+            }
+            (chart(view, data))
+            div.columns.sides {
+                (side(view, data, "Assets", false))
+                (side(view, data, "Debts", true))
+            }
+        }
+    }
+}
+
+fn change(view: View, amount: Money, change: &Change) -> Markup {
+    let (arrow, said) = match amount.minor() {
+        1.. => ("↑", "up "),
+        0 => ("", ""),
+        _ => ("↓", "down "),
+    };
+    html! {
+        p.soft {
+            @if amount.minor() == 0 { "Unchanged" } @else {
+                span aria-hidden="true" { (arrow) " " }
+                span.hush { (said) }
+                strong { (view.signed(amount)) }
+                @if let Some(of) = change.percent { " (" (percent(of)) ")" }
+            }
+            " since " (view.day(change.since))
+        }
+    }
+}
+
+fn chart(view: View, data: &OverviewData) -> Markup {
+    let points: Vec<Point> = data.series.points.iter().map(Point::from).collect();
+    let currency = data.series.currency;
+    html! {
+        @if points.len() > 1 {
+            (Line { title: "Net worth over time", currency, points: &points }.draw(view))
+            @if points.iter().any(|it| !it.reported) {
+                p.soft {
+                    "Dotted where it is worked out from transactions, solid where your banks \
+                     reported it."
+                }
+            }
+        } @else {
+            p.soft { "The line begins tomorrow: one day is known so far." }
+        }
+    }
+}
+
+fn side(view: View, data: &OverviewData, title: &str, debts: bool) -> Markup {
+    let worth = &data.worth;
+    let money = |minor| Money::new(minor, worth.currency);
+    let total = if debts { worth.debts_minor.saturating_neg() } else { worth.assets_minor };
+    let parts: Vec<&Part> = worth.parts.iter().filter(|it| it.kind.is_debt() == debts).collect();
+    let sizes: Vec<i64> = parts.iter().map(|it| it.minor).collect();
+    html! {
+        section aria-label=(title) {
+            header.heading { h3 { (title) } strong { (view.money(money(total))) } }
+            @if parts.is_empty() { p.soft { "None." } } @else {
+                (Shares(&sizes).draw())
+                ul.rows {
+                    @for (place, part) in parts.iter().enumerate() {
+                        li {
+                            span.what {
+                                (Shares::key(place))
+                                a href=(anchor(part.kind)) { (kind_name(part.kind)) }
+                                " " span.count { (plural(part.accounts as i64, "account", "accounts")) }
+                            }
+                            (view.money(money(part.minor)))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn anchor(kind: AccountKind) -> String {
+    format!("/accounts#{}", kind.as_str())
+}

@@ -1,0 +1,146 @@
+//! How it goes: this month against a usual one, goals, and scores.
+
+use base::Money;
+use maud::{Markup, html};
+use service::insights::scores::Observation;
+use service::ledger::cash_flow::Month;
+use service::ledger::goals::Goal;
+
+use super::OverviewData;
+use crate::site::chart::{Bars, Group};
+use crate::site::errors::sentence;
+use crate::site::format::View;
+use crate::site::person::Person;
+use crate::site::urls;
+
+const GOALS_SHOWN: usize = 4;
+
+pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
+    let (view, months) = (person.view, &data.months);
+    let usual = months.usual();
+    let money = |minor| Money::new(minor, months.currency);
+    let start = months.this.start.to_string();
+    let spent_from = urls::query_string(&[("from", start.as_str())]);
+    let tile = |name: &str, href: &str, minor: i64, usual: Option<i64>| {
+        html! {
+            div.tile {
+                dt { (name) }
+                dd {
+                    a href=(href) { (view.money(money(minor))) }
+                    @if let Some(usual) = usual {
+                        span.soft { "usually " (view.whole_money_text(money(usual))) }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section.card aria-labelledby="month" {
+            header {
+                h2 id="month" { "This month so far" }
+                a.more href="/income" { "Income in detail" }
+            }
+            dl.tiles {
+                (tile("Income", "/income", months.this.flow.income_minor, usual.map(|it| it.income_minor)))
+                (tile("Spending", &format!("/transactions{spent_from}"), months.this.flow.spent_minor,
+                    usual.map(|it| it.spent_minor)))
+            }
+            (bars(view, data))
+        }
+    }
+}
+
+fn bars(view: View, data: &OverviewData) -> Markup {
+    let months = &data.months;
+    let group = |it: &Month| Group {
+        name: it.start.strftime("%b").to_string(),
+        minor: vec![it.flow.income_minor, it.flow.spent_minor],
+    };
+    let groups: Vec<Group> = months.past.iter().map(group).collect();
+    let (title, series) = ("Income and spending by month", &["Income", "Spending"]);
+    html! {
+        @if groups.is_empty() {
+            p.soft { "After your first whole month, what is usual for you shows here." }
+        } @else {
+            (Bars { title, currency: months.currency, series, groups: &groups }.draw(view))
+        }
+    }
+}
+
+pub(super) fn goals(person: &Person, data: &OverviewData) -> Markup {
+    html! {
+        section.card aria-labelledby="goals" {
+            header {
+                h2 id="goals" { "Goals" }
+                @if !data.goals.is_empty() { a.more href="/goals" { "All goals" } }
+            }
+            @if data.goals.is_empty() {
+                p.soft { "Nothing to save for or pay off yet." }
+                p { a href="/goals/new" { "Set a goal" } }
+            } @else {
+                ul.rows.goals {
+                    @for goal in data.goals.iter().take(GOALS_SHOWN) { (goal_row(person.view, goal)) }
+                }
+            }
+        }
+    }
+}
+
+fn goal_row(view: View, goal: &Goal) -> Markup {
+    let money = |minor| Money::new(minor, goal.currency);
+    let reached =
+        i128::from(goal.current_minor.max(0)) * 100 / i128::from(goal.target_minor.max(1));
+    let percent = reached.min(100);
+    html! {
+        li {
+            div.heading {
+                a href={ "/goals/" (goal.id) } { (goal.name) }
+                span { (percent) "\u{a0}%" }
+            }
+            progress max="100" value=(percent) aria-label={ (goal.name) " so far" } {}
+            p.soft {
+                (view.money(money(goal.current_minor))) " of " (view.money(money(goal.target_minor)))
+                @if let Some(on) = goal.target_on { ", by " (view.day(on)) }
+            }
+        }
+    }
+}
+
+pub(super) fn scores(data: &OverviewData) -> Markup {
+    html! {
+        section.card aria-labelledby="scores" {
+            header { h2 id="scores" { "Scores" } a.more href="/scores" { "Why, and what would help" } }
+            @match &data.scores {
+                Ok(observed) => (numbers(observed)),
+                Err(missing) => {
+                    p { "Not ready yet." }
+                    p.soft { (sentence(missing)) }
+                }
+            }
+        }
+    }
+}
+
+fn numbers(observed: &Observation) -> Markup {
+    let numbers = [
+        ("Overall", observed.evenkeel),
+        ("Recovery", observed.recovery),
+        ("Capacity", observed.capacity),
+        ("Baseline", observed.baseline),
+    ];
+    let why = &observed.explanation;
+    let drag = why.largest_drag.as_ref();
+    let drag = drag.and_then(|name| why.reasons.iter().find(|it| it.component == *name));
+    html! {
+        dl.numbers {
+            @for (name, number) in numbers {
+                div { dt { (name) } dd { a href="/scores" { (number) } } }
+            }
+        }
+        @if let Some(drag) = drag {
+            p.soft { "Costs you the most: " (drag.said) "." }
+        } @else {
+            p.soft { "Nothing holds you back." }
+        }
+    }
+}

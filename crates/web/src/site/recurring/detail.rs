@@ -1,0 +1,128 @@
+//! One stream: when it comes, how much it is, how that changed, and every payment of it.
+
+use axum::extract::Path;
+use base::{Money, StreamId};
+use maud::{Markup, html};
+use service::insights::recurring::{self, Payment, Status, Stream};
+
+use super::{how_often, is_varying, kind, signed};
+use crate::site::app_page::{AppPage, NavItem};
+use crate::site::chart::{Line, Point};
+use crate::site::errors::{PageError, PageResult};
+use crate::site::format::{View, plural};
+use crate::site::person::Person;
+use crate::site::urls;
+
+/// Payments on the page; the rest is among the transactions.
+const SHOWN: usize = 36;
+
+pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
+    let id = StreamId::parse(&id).map_err(|_| PageError::not_found())?;
+    let (stream, account, payments) = recurring::get(person.app(), &person.caller, id).await?;
+    let view = person.view;
+    let usual = if is_varying(&stream) { stream.average_minor } else { stream.last_minor };
+    let points: Vec<Point> = payments
+        .iter()
+        .map(|it| Point { on: it.on, minor: it.amount_minor, reported: true })
+        .collect();
+    let line = Line { title: "Amounts over time", currency: stream.currency, points: &points };
+    let main = html! {
+        p.trail { a href="/recurring" { "Recurring" } }
+        div.lead-in {
+            h1 { (stream.name) }
+            p.big {
+                @if is_varying(&stream) { "about " }
+                (view.signed(Money::new(signed(stream.direction, usual), stream.currency)))
+            }
+            p.soft {
+                (how_often(stream.frequency)) " · " (kind(stream.kind)) " · " (account)
+                @if stream.status == Status::Ended { " " span.badge { "Ended" } }
+            }
+        }
+        @if points.len() > 1 {
+            section.card aria-labelledby="amounts" {
+                h2 id="amounts" { "Amounts over time" }
+                (line.draw(view))
+            }
+        }
+        div.columns {
+            div { (facts(view, &stream)) }
+            div { (paid(&person, &stream, &payments)) }
+        }
+    };
+    Ok(AppPage::new(NavItem::Recurring, &stream.name).page(&person, main))
+}
+
+fn facts(view: View, stream: &Stream) -> Markup {
+    let money = |minor| view.money(Money::new(minor, stream.currency));
+    html! {
+        section.card aria-labelledby="known" {
+            h2 id="known" { "What is known" }
+            dl.facts-of {
+                @if let Some(next) = stream.next_expected_on {
+                    div {
+                        dt { "Next expected" }
+                        dd {
+                            (view.relative_day(next))
+                            @if next < view.today { " " span.badge.warn { "Late" } }
+                        }
+                    }
+                }
+                div { dt { "Last" } dd { (view.day(stream.last_on)) ", " (money(stream.last_minor)) } }
+                div { dt { "First seen" } dd { (view.day(stream.first_on)) } }
+                div { dt { "Per month" } dd { (money(stream.monthly_minor)) } }
+                @if stream.min_minor != stream.max_minor {
+                    div { dt { "Between" } dd { (money(stream.min_minor)) " and " (money(stream.max_minor)) } }
+                }
+                @if let Some(category) = stream.category {
+                    div { dt { "Category" } dd { (category.label()) } }
+                }
+            }
+        }
+        @if !stream.price_changes.is_empty() {
+            section.card aria-labelledby="prices" {
+                h2 id="prices" { "Changed amounts" }
+                ul.rows {
+                    @for change in stream.price_changes.iter().rev() {
+                        li {
+                            span.what { (view.day(change.on)) }
+                            span { (money(change.from_minor)) " to " (money(change.to_minor)) }
+                        }
+                    }
+                }
+            }
+        }
+        @if !stream.missed_on.is_empty() {
+            section.card aria-labelledby="gaps" {
+                h2 id="gaps" { "Did not come" }
+                ul.rows { @for on in stream.missed_on.iter().rev() { li { (view.day(*on)) } } }
+            }
+        }
+    }
+}
+
+fn paid(person: &Person, stream: &Stream, payments: &[Payment]) -> Markup {
+    let view = person.view;
+    let back = urls::encode(&person.here);
+    html! {
+        section.card aria-labelledby="payments" {
+            header {
+                h2 id="payments" { "Payments" }
+                span.soft { (plural(payments.len() as i64, "payment", "payments")) }
+            }
+            ul.rows {
+                @for it in payments.iter().rev().take(SHOWN) {
+                    li {
+                        span.what {
+                            a href={ "/transactions/" (it.id) "?back=" (back) } { (view.day(it.on)) }
+                        }
+                        (view.signed(Money::new(signed(stream.direction, it.amount_minor), stream.currency)))
+                    }
+                }
+            }
+            @if payments.len() > SHOWN {
+                p.soft { "The newest " (SHOWN) " are shown." }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Changing and deleting what the person wrote down themselves.
+
+use axum::extract::Path;
+use base::TransactionId;
+use http::StatusCode;
+use maud::html;
+use service::ingest::manual;
+use service::insights::transaction_detail::{self, TransactionDetail};
+
+use super::detail;
+use super::entry::EntryForm;
+use crate::site::app_page::{AppPage, NavItem, see_other};
+use crate::site::errors::{PageError, PageResult};
+use crate::site::fields::{self, FormError};
+use crate::site::form::Form;
+use crate::site::person::Person;
+
+pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
+    let it = written(&person, &id).await?;
+    Ok(page(&person, &it, &EntryForm::of(&it), &FormError::default()))
+}
+
+pub(in crate::site) async fn change(
+    person: Person,
+    Path(id): Path<String>,
+    form: Form,
+) -> PageResult {
+    let it = written(&person, &id).await?;
+    let draft = EntryForm::typed(&form).with_category_of(&it);
+    let done = async {
+        let entry = draft.read(it.amount.currency())?;
+        manual::update_transaction(person.app(), &person.caller, it.id, entry).await
+    };
+    match done.await {
+        Ok(()) => {
+            Ok(see_other(&person, &detail::address_of(it.id, ""), "The transaction is changed."))
+        }
+        Err(error) => Ok(page(&person, &it, &draft, &FormError::from_error(error)?)),
+    }
+}
+
+pub(in crate::site) async fn delete(
+    person: Person,
+    Path(id): Path<String>,
+    _form: Form,
+) -> PageResult {
+    let it = written(&person, &id).await?;
+    manual::delete_transaction(person.app(), &person.caller, it.id).await?;
+    let said = format!("“{}” is deleted, and the balance moved back with it.", it.description);
+    Ok(see_other(&person, &format!("/accounts/{}", it.account.id), &said))
+}
+
+/// What came from a bank or a file is not to be changed here, so there is no page for it.
+async fn written(person: &Person, id: &str) -> Result<TransactionDetail, PageError> {
+    let id = TransactionId::parse(id).map_err(|_| PageError::not_found())?;
+    let it = transaction_detail::get(person.app(), &person.caller, id).await?;
+    if it.by_hand { Ok(it) } else { Err(PageError::not_found()) }
+}
+
+fn page(
+    person: &Person,
+    it: &TransactionDetail,
+    draft: &EntryForm,
+    wrong: &FormError,
+) -> axum::response::Response {
+    let status = match wrong.message.is_empty() {
+        true => StatusCode::OK,
+        false => StatusCode::BAD_REQUEST,
+    };
+    let body = html! {
+        (draft.fields(it.amount.currency(), wrong))
+        button.primary type="submit" { "Save" }
+    };
+    let (save, delete) =
+        (format!("/transactions/{}/edit", it.id), format!("/transactions/{}/delete", it.id));
+    let main = html! {
+        p.trail { a href=(detail::address_of(it.id, "")) { "Back to the transaction" } }
+        h1 { "Change what you wrote down" }
+        section.card aria-label="The transaction" {
+            (wrong.summary())
+            (fields::form(&save, &person.form_token, body))
+        }
+        section.card aria-labelledby="delete" {
+            h2 id="delete" { "Delete it" }
+            p.soft {
+                "It leaves every list and figure. Where the balance of " (it.account.name)
+                " moved with it, it moves back."
+            }
+            (fields::button(&delete, &person.form_token, "Delete this transaction", "outlined"))
+        }
+    };
+    AppPage::new(NavItem::Transactions, "Change what you wrote down")
+        .page_with(status, person, main)
+}

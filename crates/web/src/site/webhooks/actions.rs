@@ -1,0 +1,114 @@
+//! What the buttons of an endpoint do.
+
+use axum::extract::Path;
+use http::StatusCode;
+use service::webhooks::{self, EndpointChange, EndpointStatus};
+
+use super::create::{described, secret_card};
+use super::manager::{EndpointManager, ManagerForm, Section};
+use super::{detail, parse};
+use crate::site::errors::PageResult;
+use crate::site::fields::FormError;
+
+/// One attempt, with the answer on the page that comes back.
+pub(super) async fn test(
+    manager: EndpointManager,
+    Path(id): Path<String>,
+    ManagerForm(form): ManagerForm,
+) -> PageResult {
+    let id = parse(&id)?;
+    let asked = Some(form.text("event_type")).filter(|it| !it.is_empty());
+    manager.count().await?;
+    let trial = webhooks::test(manager.app(), manager.caller(), id, asked).await?;
+    let endpoint = webhooks::get(manager.app(), manager.caller(), id).await?;
+    detail::show(&manager, &endpoint, Some(&trial), &FormError::default()).await
+}
+
+pub(super) async fn change(
+    manager: EndpointManager,
+    Path(id): Path<String>,
+    ManagerForm(form): ManagerForm,
+) -> PageResult {
+    let before = webhooks::get(manager.app(), manager.caller(), parse(&id)?).await?;
+    let url = form.text("url").to_owned();
+    let change = EndpointChange {
+        description: Some(described(form.text("description"))),
+        filter_types: Some(form.all("type").map(str::to_owned).collect()),
+        url: Some(url.clone()),
+        status: None,
+    };
+    let changed = match webhooks::check_url(manager.app(), &url).await {
+        Ok(()) => update(&manager, before.id, change).await,
+        Err(error) => Err(error),
+    };
+    match changed {
+        Ok(()) => Ok(manager.see_other(&format!("/{}", before.id), "The endpoint is changed.")),
+        Err(error) => detail::show(&manager, &before, None, &FormError::from_error(error)?).await,
+    }
+}
+
+pub(super) async fn enable(
+    manager: EndpointManager,
+    Path(id): Path<String>,
+    _form: ManagerForm,
+) -> PageResult {
+    set(&manager, &id, EndpointStatus::Active, "It is on again and hears of what happens from now.")
+        .await
+}
+
+pub(super) async fn disable(
+    manager: EndpointManager,
+    Path(id): Path<String>,
+    _form: ManagerForm,
+) -> PageResult {
+    set(&manager, &id, EndpointStatus::Disabled, "It is off. Nothing is sent there.").await
+}
+
+async fn set(
+    manager: &EndpointManager,
+    id: &str,
+    status: EndpointStatus,
+    said: &str,
+) -> PageResult {
+    let id = parse(id)?;
+    let change = EndpointChange { status: Some(status), ..EndpointChange::default() };
+    update(manager, id, change).await?;
+    Ok(manager.see_other(&format!("/{id}"), said))
+}
+
+async fn update(
+    manager: &EndpointManager,
+    id: base::EndpointId,
+    change: EndpointChange,
+) -> service::Result<()> {
+    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
+    let update = move |tx: &mut service::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
+    manager.app().db.write(update).await.map(|_| ())
+}
+
+/// Answers with the new secret, which is shown nowhere else.
+pub(super) async fn rotate(
+    manager: EndpointManager,
+    Path(id): Path<String>,
+    _form: ManagerForm,
+) -> PageResult {
+    let id = parse(&id)?;
+    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
+    let rotate = move |tx: &mut service::Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
+    let (secret, _) = manager.app().db.write(rotate).await?;
+    let endpoint = webhooks::get(manager.app(), manager.caller(), id).await?;
+    let main = secret_card(&manager, &endpoint, "The secret is changed", &secret);
+    Ok(manager.page(StatusCode::OK, Section::Endpoints, main))
+}
+
+pub(super) async fn delete(
+    manager: EndpointManager,
+    Path(id): Path<String>,
+    _form: ManagerForm,
+) -> PageResult {
+    let id = parse(&id)?;
+    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
+    let delete = move |tx: &mut service::Tx<'_>| webhooks::delete(&mine, tx, &caller, id);
+    manager.app().db.write(delete).await?;
+    Ok(manager.see_other("", "The endpoint is deleted."))
+}

@@ -1,0 +1,190 @@
+//! What is true of every answer, whatever was asked.
+
+use axum::body::Body;
+use http::{Method, StatusCode};
+use testkit::draft::{checking, statement, txn};
+use testkit::{Person, World};
+
+use crate::client::Client;
+
+async fn household() -> (World, Person, Client) {
+    let world = World::new().await;
+    let person = world.person("robin@example.com").await;
+    let rows = (0..40).map(|it| txn("2026-03-01", -100 - it, &format!("KROGER #{it}")));
+    person.import(statement([checking("Everyday").with_all(rows)])).await;
+    let client = Client::of(&world, &person).await;
+    (world, person, client)
+}
+
+#[tokio::test]
+async fn every_answer_has_a_request_id_and_the_same_in_its_header() {
+    let (_world, _, client) = household().await;
+    let answer = client.get("/v1/me").await;
+    let meta = &answer.json()["meta"];
+    assert!(meta["request_id"].as_str().unwrap().starts_with("req_"));
+    assert_eq!(meta["request_id"], answer.header("x-request-id"));
+    assert_eq!(meta["timestamp"], "2026-03-10T12:00:00.000Z");
+    assert_eq!(answer.header("cache-control"), "private, no-store");
+    let again = client.get("/v1/me").await;
+    assert_ne!(answer.header("x-request-id"), again.header("x-request-id"));
+}
+
+#[tokio::test]
+async fn unknown_routes_and_methods_answer_in_the_same_envelope() {
+    let (_world, _, client) = household().await;
+    for path in ["/v1", "/v1/", "/v1/nothing", "/v1/accounts/", "/v1/me/x", "/v1/%ff", "/v1//me"] {
+        let refusal = client.get(path).await.refusal();
+        assert_eq!(refusal, "404 NOT_FOUND: there is nothing at this address", "{path}");
+    }
+    let answer = client.send(Method::POST, "/v1/accounts", Body::empty()).await;
+    assert_eq!(
+        answer.refusal(),
+        "405 METHOD_NOT_ALLOWED: POST is not allowed here; use GET, HEAD, OPTIONS"
+    );
+    assert_eq!(answer.header("allow"), "GET, HEAD, OPTIONS");
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_body_and_options_tells_the_methods() {
+    let (_world, _, client) = household().await;
+    let get = client.get("/v1/transactions").await;
+    let head = client.send(Method::HEAD, "/v1/transactions", Body::empty()).await;
+    assert_eq!(head.status, StatusCode::OK);
+    assert!(head.bytes.is_empty());
+    assert_eq!(head.header("etag"), get.header("etag"));
+    assert_eq!(head.header("content-length"), get.header("content-length"));
+    let options = client.send(Method::OPTIONS, "/v1/me", Body::empty()).await;
+    assert_eq!(
+        (options.status, options.header("allow")),
+        (StatusCode::NO_CONTENT, "GET, HEAD, OPTIONS")
+    );
+}
+
+#[tokio::test]
+async fn the_entity_tag_names_the_data_and_ignores_meta() {
+    let (_world, person, client) = household().await;
+    let first = client.get("/v1/transactions?limit=5").await;
+    let same = client.header("if-none-match", first.header("etag"));
+    let same = same.get("/v1/transactions?limit=5").await;
+    assert_eq!(same.status, StatusCode::NOT_MODIFIED, "a cursor sealed anew is no change");
+    let whole = client.get("/v1/transactions").await;
+    let tag = whole.header("etag").to_owned();
+    for sent in [tag.clone(), tag.replace("W/", ""), format!("\"x\", {tag}"), "*".to_owned()] {
+        let again = client.header("if-none-match", &sent).get("/v1/transactions").await;
+        assert_eq!(again.status, StatusCode::NOT_MODIFIED, "{sent}");
+        assert!(again.bytes.is_empty());
+        assert_eq!(again.header("etag"), tag);
+        assert!(again.header("x-request-id").starts_with("req_"));
+        assert!(!again.header("ratelimit").is_empty(), "a 304 counts too");
+    }
+    person.import(statement([checking("Everyday").with(txn("2026-03-09", -1, "NEW"))])).await;
+    let changed = client.header("if-none-match", &tag).get("/v1/transactions").await;
+    assert_eq!(changed.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn large_answers_are_compressed_on_request_and_small_ones_are_not() {
+    let (_world, _, client) = household().await;
+    for encoding in ["gzip", "br", "zstd"] {
+        let client = client.header("accept-encoding", encoding);
+        let large = client.get("/v1/transactions").await;
+        assert_eq!(large.header("content-encoding"), encoding);
+        assert!(large.header("vary").contains("accept-encoding"));
+        let small = client.get("/v1/me").await;
+        assert_eq!(small.header("content-encoding"), "");
+    }
+    let plain = client.get("/v1/transactions").await;
+    assert_eq!(plain.header("content-encoding"), "");
+}
+
+#[tokio::test]
+async fn only_listed_origins_may_call_from_a_browser() {
+    let (_world, _, client) = household().await;
+    let listed = client.header("origin", "https://app.example").get("/v1/me").await;
+    assert_eq!(listed.header("access-control-allow-origin"), "https://app.example");
+    let other = client.header("origin", "https://evil.example").get("/v1/me").await;
+    assert_eq!(other.header("access-control-allow-origin"), "");
+    let preflight = client
+        .header("origin", "https://app.example")
+        .header("access-control-request-method", "GET")
+        .send(Method::OPTIONS, "/v1/me", Body::empty())
+        .await;
+    assert_eq!(preflight.status, StatusCode::NO_CONTENT);
+    assert!(preflight.header("access-control-allow-headers").contains("authorization"));
+}
+
+#[tokio::test]
+async fn parameters_are_refused_in_words_that_help() {
+    let (_world, _, client) = household().await;
+    let cases = [
+        ("limit=0", "limit: limit must be a whole number from 1 to 100"),
+        ("limit=101", "limit: limit must be a whole number from 1 to 100"),
+        ("limit=x", "limit: limit must be a whole number from 1 to 100"),
+        ("limit=5&limit=5", "limit: limit is given more than once"),
+        ("acount_id=1", "acount_id: acount_id is not known here; did you mean account_id?"),
+        (
+            "start_date=2026-02-30",
+            "start_date: start_date must be a date that exists, as YYYY-MM-DD",
+        ),
+        (
+            "updated_since=yesterday",
+            "updated_since: updated_since must be an instant such as 2026-04-10T08:30:00Z",
+        ),
+        (
+            "start_date=2026-03-02&end_date=2026-03-01",
+            "start_date: start_date must not be after end_date",
+        ),
+        ("pending=yes", "pending: pending must be true or false"),
+        (
+            "category_tier1=FOOD",
+            "category_tier1: category_tier1 must be a primary category such as TRAVEL",
+        ),
+        (
+            "account_id=42",
+            "account_id: account_id must look like acc_ followed by 26 letters and digits",
+        ),
+        ("q=%ff", "q: q must be UTF-8 text"),
+        (
+            "cursor=abc",
+            "cursor: invalid or expired cursor: start again without it, and keep the filters the same between pages",
+        ),
+    ];
+    for (query, expected) in cases {
+        let refusal = client.get(&format!("/v1/transactions?{query}")).await.refusal();
+        assert_eq!(refusal, format!("400 VALIDATION_ERROR {expected}"), "{query}");
+    }
+    let refusal = client.get("/v1/accounts?status=gone").await.refusal();
+    assert_eq!(refusal, "400 VALIDATION_ERROR status: status must be one of open, closed, all");
+    let refusal = client.get("/v1/me?x=1").await.refusal();
+    assert_eq!(refusal, "400 VALIDATION_ERROR x: x is not known here, which takes none");
+}
+
+#[tokio::test]
+async fn every_answer_of_an_https_installation_tells_browsers_to_stay_with_https() {
+    let (world, _, _) = household().await;
+    for (public_url, told) in [("https://money.example", true), ("http://money.example", false)] {
+        let settings =
+            web::Settings { public_url: public_url.to_owned(), ..web::Settings::default() };
+        let router = web::routers(world.app.clone(), settings).main;
+        for path in ["/v1/me", "/sign-in", "/healthz", "/nowhere", "/oauth/token", "/docs"] {
+            let request = http::Request::get(path).body(axum::body::Body::empty()).unwrap();
+            let answer = tower::ServiceExt::oneshot(router.clone(), request).await.unwrap();
+            let sent = answer.headers().get("strict-transport-security");
+            let wanted = told.then_some("max-age=31536000");
+            assert_eq!(sent.map(|it| it.to_str().unwrap()), wanted, "{public_url}{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn health_readiness_and_metrics_answer_without_a_token() {
+    let (world, _, client) = household().await;
+    client.get("/v1/me").await;
+    let client = Client::anonymous(&world);
+    assert_eq!(client.get("/healthz").await.bytes, b"alive\n");
+    assert_eq!(client.get("/readyz").await.bytes, b"ready\n");
+    let metrics = client.get("/metrics").await;
+    assert_eq!(metrics.status, StatusCode::OK);
+    let resource = client.get("/.well-known/oauth-protected-resource").await.json();
+    assert_eq!(resource["resource"], "http://evenkeel.test/v1");
+}
