@@ -1,5 +1,5 @@
-//! Alpaca's market data as its documents tell of it, on a socket of this machine: keys are checked,
-//! pages are turned, errors have Alpaca's bodies, and numbers are sent as they were written.
+//! A simulated Alpaca market data server, after its documentation: it checks keys, paginates, and answers with Alpaca's
+//! error bodies. Numbers are sent as a test wrote them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -12,10 +12,10 @@ use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-/// A stand-in for Alpaca. It knows one key, and what a test tells it.
 pub struct Alpaca {
     url: String,
     state: Arc<Mutex<State>>,
@@ -24,19 +24,19 @@ pub struct Alpaca {
 #[derive(Default)]
 struct State {
     snapshots: BTreeMap<String, String>,
-    /// What the list is called, such as `cash_dividends`, and the action itself.
+    /// The name of the list, such as `cash_dividends`, and the action as JSON.
     actions: Vec<(&'static str, String)>,
-    mishaps: VecDeque<Mishap>,
+    faults: VecDeque<Fault>,
     requests: Vec<String>,
 }
 
-/// What goes wrong with one request.
-pub enum Mishap {
-    /// The limit is used up, for so many seconds.
+/// A fault in the response to one request.
+pub enum Fault {
+    /// The rate limit is exceeded, for this many seconds.
     Limited(i64),
-    /// Some other status with this body.
-    Says(u16, String),
-    /// The connection ends without an answer.
+    /// A response with this status and body.
+    Response(u16, String),
+    /// The connection closes without a response.
     Cut,
 }
 
@@ -56,7 +56,7 @@ impl Alpaca {
         &self.url
     }
 
-    /// The JSON is sent as it stands here.
+    /// Sets a snapshot as raw JSON.
     pub fn snapshot(&self, symbol: &str, json: &str) {
         self.state.lock().unwrap().snapshots.insert(symbol.to_owned(), json.to_owned());
     }
@@ -66,9 +66,9 @@ impl Alpaca {
         self.state.lock().unwrap().actions.push((list, json.to_owned()));
     }
 
-    /// The next request goes wrong like this; told more often, those after it.
-    pub fn mishap(&self, mishap: Mishap) {
-        self.state.lock().unwrap().mishaps.push_back(mishap);
+    /// Adds a fault for the next request; several faults apply to the following requests in order.
+    pub fn fail_next(&self, fault: Fault) {
+        self.state.lock().unwrap().faults.push_back(fault);
     }
 
     /// Path and query of each request so far.
@@ -86,13 +86,13 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) -> Infallible {
                 let answer = answer(&request, &mut state.lock().unwrap());
                 std::future::ready(answer.ok_or_else(|| io::Error::other("cut")))
             });
-            // A cut connection is an error here, and meant to be one.
+            // A connection cut on purpose is an error here.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
-/// By Alpaca's clock it is always 14:00:00 of one day.
+/// The server's clock always shows 14:00:00 of one day.
 const DATE: &str = "Mon, 16 Nov 2026 14:00:00 GMT";
 const SECONDS: i64 = 1_794_837_600;
 
@@ -100,10 +100,10 @@ fn answer(request: &Request<Incoming>, state: &mut State) -> Option<Response<Ful
     let asked = request.uri().path_and_query().unwrap().as_str().to_owned();
     state.requests.push(asked);
     let mut opens_in = 60;
-    let (status, body) = match state.mishaps.pop_front() {
-        Some(Mishap::Cut) => return None,
-        Some(Mishap::Says(status, body)) => (status, body),
-        Some(Mishap::Limited(seconds)) => {
+    let (status, body) = match state.faults.pop_front() {
+        Some(Fault::Cut) => return None,
+        Some(Fault::Response(status, body)) => (status, body),
+        Some(Fault::Limited(seconds)) => {
             opens_in = seconds;
             (429, message("too many requests."))
         }
@@ -146,10 +146,10 @@ struct Query<'a>(&'a str);
 impl Query<'_> {
     fn get(&self, name: &str) -> Option<String> {
         let pairs = self.0.split('&').filter_map(|it| it.split_once('='));
-        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| unescape(value))
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode(value))
     }
 
-    /// Symbols have letters and a point here; whatever else is malformed.
+    /// Symbols consist of letters and points; others are malformed.
     fn symbols(&self) -> Result<Vec<String>, (u16, String)> {
         let text = self.get("symbols").filter(|it| !it.is_empty());
         let text = text.ok_or((400, "symbols parameter is required".to_owned()))?;
@@ -162,17 +162,12 @@ impl Query<'_> {
     }
 }
 
-fn unescape(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut plain = parts.next().unwrap().replace('+', " ");
-    for part in parts {
-        plain.push(char::from(u8::from_str_radix(&part[..2], 16).unwrap()));
-        plain.push_str(&part[2..].replace('+', " "));
-    }
-    plain
+fn decode(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode_str(&text).decode_utf8().unwrap().into_owned()
 }
 
-/// No wrapper, and no word about symbols that are not known.
+/// The response has no wrapper, and unknown symbols are left out.
 fn snapshots(query: &Query, state: &State) -> Outcome {
     let symbols = query.symbols()?;
     if query.get("feed").as_deref() == Some("sip") {
@@ -184,7 +179,7 @@ fn snapshots(query: &Query, state: &State) -> Outcome {
     Ok((200, format!("{{{}}}", fields.join(","))))
 }
 
-/// By the day on which they are handled, a page at a time.
+/// One page of corporate actions, sorted by process date.
 fn actions(query: &Query, state: &State) -> Outcome {
     let symbols = query.symbols()?;
     let types = query.get("types").unwrap_or_default();
@@ -205,7 +200,7 @@ fn actions(query: &Query, state: &State) -> Outcome {
         }
     }
     found.sort();
-    // Like Alpaca's, the token has characters that a query must not hold as they are.
+    // Like Alpaca's, the token contains characters that must be percent-encoded in a query.
     let skip = match query.get("page_token") {
         None => 0,
         Some(token) => match token.strip_suffix("+/==").and_then(|it| it.parse().ok()) {

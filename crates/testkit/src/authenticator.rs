@@ -1,4 +1,4 @@
-//! A passkey and the browser around it, in software: it makes real signatures, and lies where a test wants it to.
+//! A simulated passkey and browser: it creates real signatures, and sends false data where a test wants it to.
 
 use aws_lc_rs::encoding::{AsDer as _, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
@@ -27,13 +27,13 @@ enum Key {
 pub struct Authenticator {
     key: Key,
     pub credential_id: Vec<u8>,
-    /// How often it was used; one that does not count stays at zero.
+    /// The signature counter; an authenticator that does not count stays at zero.
     pub counter: u32,
-    /// Present 1, verified 4; whether a credential is named is added where it is.
+    /// User present 1, user verified 4. The flag for attested credential data is added where it applies.
     pub flags: u8,
     pub origin: String,
     pub cross_origin: bool,
-    /// The site it believes to be at; otherwise the one that asks.
+    /// The relying party id to sign for; by default that of the request.
     pub site: Option<String>,
     user_handle: Vec<u8>,
 }
@@ -59,7 +59,7 @@ impl Authenticator {
         }
     }
 
-    /// Answers what `navigator.credentials.create` was asked.
+    /// The result of `navigator.credentials.create`.
     pub fn create(&mut self, options: &Value) -> Value {
         self.user_handle = decode(&options["user"]["id"]);
         let site = options["rp"]["id"].as_str().unwrap();
@@ -67,7 +67,7 @@ impl Authenticator {
         data.extend([0; 16]);
         data.extend((self.credential_id.len() as u16).to_be_bytes());
         data.extend(&self.credential_id);
-        // The key in its COSE form would follow; nobody reads it.
+        // The COSE key that would follow is not read by the product.
         data.push(0xa0);
         let id = encode(&self.credential_id);
         json!({
@@ -83,7 +83,7 @@ impl Authenticator {
         })
     }
 
-    /// Answers what `navigator.credentials.get` was asked.
+    /// The result of `navigator.credentials.get`.
     pub fn get(&self, options: &Value) -> Value {
         let data = self.data(options["rpId"].as_str().unwrap(), 0);
         let client_data = self.client_data("webauthn.get", options);

@@ -1,4 +1,4 @@
-//! Drafts in few words: `statement([checking("Everyday").with(txn("2026-03-01", -4210, "KROGER"))])`.
+//! Builders for drafts: `statement([checking("Everyday").with(txn("2026-03-01", -4210, "KROGER"))])`.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,7 +11,7 @@ use base::{Currency, Fixed9, Money};
 
 use crate::{at, day};
 
-/// What a file says, read on the day tests begin. Another connection or moment is a change of a field.
+/// A statement from a file, as of the start of the tests. Other values can be set on the fields.
 pub fn statement(accounts: impl IntoIterator<Item = Account>) -> Statement {
     Statement {
         source: Source::File,
@@ -33,7 +33,7 @@ pub fn rate(from: &str, to: &str, on: &str, rate: &str) -> RateDraft {
     }
 }
 
-/// An account's draft; what the methods below do not say can be set on the fields themselves.
+/// An account draft. Values without a method can be set on the fields.
 #[derive(Clone)]
 pub struct Account(AccountDraft);
 
@@ -49,7 +49,7 @@ pub fn brokerage(name: &str) -> Account {
     account(name, AccountKind::Investment, "brokerage")
 }
 
-/// In dollars, with nothing known of it but its name, which is also its id at the source.
+/// An account in US dollars with only a name, which is also its external id.
 pub fn account(name: &str, kind: AccountKind, subtype: &str) -> Account {
     Account(AccountDraft {
         subtype: Some(subtype.to_owned()),
@@ -58,7 +58,7 @@ pub fn account(name: &str, kind: AccountKind, subtype: &str) -> Account {
 }
 
 impl Account {
-    /// Comes before the transactions, which take the account's currency.
+    /// Must be called before `with`, because transactions take the account's currency.
     pub fn in_currency(mut self, code: &str) -> Account {
         self.currency = Currency::parse(code).unwrap();
         self
@@ -75,7 +75,7 @@ impl Account {
         txns.into_iter().fold(self, Account::with)
     }
 
-    /// The source took back the transaction with that id.
+    /// The source withdrew the transaction with this id.
     pub fn without(mut self, external_id: &str) -> Account {
         self.removed.push(external_id.to_owned());
         self
@@ -101,7 +101,7 @@ impl Account {
         self
     }
 
-    /// All of the account's positions; none at all is also something to say.
+    /// All positions of the account; an empty list means that it has none.
     pub fn holding(mut self, positions: impl IntoIterator<Item = Position>) -> Account {
         self.holdings = Some(positions.into_iter().map(|it| it.0).collect());
         self
@@ -125,7 +125,7 @@ impl DerefMut for Account {
 #[derive(Clone)]
 pub struct Txn(TransactionDraft);
 
-/// Posted, with nothing more known of it.
+/// A posted transaction without further data.
 pub fn txn(posted_on: &str, minor: i64, description: &str) -> Txn {
     Txn(TransactionDraft {
         external_id: None,
@@ -177,7 +177,7 @@ impl Txn {
 #[derive(Clone)]
 pub struct Position(HoldingDraft);
 
-/// A share in dollars, without a price or a cost.
+/// A stock in US dollars without price and cost.
 pub fn position(symbol: &str, quantity: &str) -> Position {
     Position(HoldingDraft {
         security: SecurityDraft {
@@ -198,7 +198,7 @@ pub fn position(symbol: &str, quantity: &str) -> Position {
 }
 
 impl Position {
-    /// Today's price, and the one of the session before.
+    /// Today's price and the previous close.
     pub fn priced(mut self, price: &str, previous_close: &str) -> Position {
         self.security.price = Some(Fixed9::parse(price).unwrap());
         self.security.previous_close = Some(Fixed9::parse(previous_close).unwrap());

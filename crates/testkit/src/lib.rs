@@ -1,5 +1,5 @@
-//! What tests stand on: a world with a fresh database, a frozen clock and a seed; drafts that read like sentences.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+//! Test fixtures: a `World` with a fresh database, a frozen clock and a seed; builders for drafts; simulated servers.
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 pub mod alpaca;
 mod authenticator;
@@ -17,14 +17,14 @@ pub use database::{Database, postgres_database};
 pub use market::Market;
 pub use proxy::Proxy;
 pub use tls_postgres::TlsPostgres;
-pub use world::{Issued, Person, World, hex, new_key, new_user};
+pub use world::{IssuedKey, Person, World, hex, new_key, new_user};
 
-/// Reads a day as tests write it.
+/// Parses a date such as `2026-03-01`.
 pub fn day(text: &str) -> base::Date {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Reads an instant as tests write it.
+/// Parses an instant such as `2026-03-01T12:00:00Z`.
 pub fn at(text: &str) -> base::Timestamp {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }

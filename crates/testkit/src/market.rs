@@ -1,4 +1,4 @@
-//! A market that says what a test tells it to.
+//! A quote provider whose prices and corporate actions a test sets.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,26 +10,26 @@ use sources::market::{Answer, CorporateAction, Kind, Quote, QuoteProvider, Troub
 #[derive(Clone)]
 pub struct Market {
     clock: Clock,
-    told: Arc<Mutex<Told>>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
-struct Told {
+struct State {
     quotes: BTreeMap<String, Quote>,
-    happenings: Vec<CorporateAction>,
-    is_silent: bool,
+    corporate_actions: Vec<CorporateAction>,
+    is_unavailable: bool,
 }
 
 impl Market {
     /// Apple at 187.10 after a close of 185.00, and a fund at 50.
     pub fn new(clock: Clock) -> Market {
-        let market = Market { clock, told: Arc::default() };
+        let market = Market { clock, state: Arc::default() };
         market.set("AAPL", "187.10", Some("185.00"));
         market.set("VTI", "50", Some("50"));
         market
     }
 
-    /// From now on, as of now.
+    /// Sets a quote with the current time.
     pub fn set(&self, symbol: &str, price: &str, previous_close: Option<&str>) {
         let name = match symbol {
             "AAPL" => Some("Apple Inc.".to_owned()),
@@ -46,41 +46,41 @@ impl Market {
             previous_close: previous_close.map(read),
             at: self.clock.now(),
         };
-        self.told().quotes.insert(symbol.to_owned(), quote);
+        self.state().quotes.insert(symbol.to_owned(), quote);
     }
 
-    /// As if it had said so then.
+    /// Sets a quote with another time.
     pub fn set_at(&self, symbol: &str, price: &str, at: Timestamp) {
         self.set(symbol, price, None);
-        if let Some(quote) = self.told().quotes.get_mut(symbol) {
+        if let Some(quote) = self.state().quotes.get_mut(symbol) {
             quote.at = at;
         }
     }
 
-    /// As if it had never heard of it.
+    /// Makes the symbol unknown.
     pub fn forget(&self, symbol: &str) {
-        self.told().quotes.remove(symbol);
+        self.state().quotes.remove(symbol);
     }
 
-    pub fn happens(&self, it: CorporateAction) {
-        self.told().happenings.push(it);
+    pub fn add_corporate_action(&self, it: CorporateAction) {
+        self.state().corporate_actions.push(it);
     }
 
-    /// Answers no more, or again.
-    pub fn be_silent(&self, is_silent: bool) {
-        self.told().is_silent = is_silent;
+    /// Makes every request fail, or succeed again.
+    pub fn set_unavailable(&self, is_unavailable: bool) {
+        self.state().is_unavailable = is_unavailable;
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask<T>(&self, answer: impl FnOnce(&Told) -> T) -> Result<T, Trouble> {
-        let told = self.told();
-        if told.is_silent {
+    fn ask<T>(&self, answer: impl FnOnce(&State) -> T) -> Result<T, Trouble> {
+        let state = self.state();
+        if state.is_unavailable {
             Err(Trouble("it does not answer".to_owned()))
         } else {
-            Ok(answer(&told))
+            Ok(answer(&state))
         }
     }
 }
@@ -95,8 +95,8 @@ impl QuoteProvider for Market {
     }
 
     fn quotes(&self, symbols: Vec<String>, _: Timestamp) -> Answer<'_, Vec<Quote>> {
-        let answer =
-            self.ask(|told| symbols.iter().filter_map(|it| told.quotes.get(it).cloned()).collect());
+        let answer = self
+            .ask(|state| symbols.iter().filter_map(|it| state.quotes.get(it).cloned()).collect());
         Box::pin(std::future::ready(answer))
     }
 
@@ -106,11 +106,11 @@ impl QuoteProvider for Market {
         from: Date,
         to: Date,
     ) -> Answer<'_, Vec<CorporateAction>> {
-        let answer = self.ask(|told| {
-            let asked = |it: &&CorporateAction| {
+        let answer = self.ask(|state| {
+            let is_requested = |it: &&CorporateAction| {
                 symbols.contains(&it.symbol) && (from..=to).contains(&it.ex_on)
             };
-            told.happenings.iter().filter(asked).cloned().collect()
+            state.corporate_actions.iter().filter(is_requested).cloned().collect()
         });
         Box::pin(std::future::ready(answer))
     }

@@ -1,4 +1,4 @@
-//! A receiver of webhooks: real TLS under an authority of our own, answering as a test tells it.
+//! A webhook receiver over real TLS, with its own certificate authority, that answers as a test scripts it.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -17,63 +17,61 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
 
-/// The authority, made once for all tests of a process.
+/// The certificate authority, created once per process.
 struct Authority {
     pem: String,
     tls: Arc<ServerConfig>,
 }
 
-static AUTHORITY: LazyLock<Authority> = LazyLock::new(make);
+static AUTHORITY: LazyLock<Authority> = LazyLock::new(create_authority);
 
-/// What is to be trusted to reach a receiver.
+/// The certificate, in PEM, that a client must trust to reach a receiver.
 pub fn authority() -> Vec<u8> {
     AUTHORITY.pem.clone().into_bytes()
 }
 
-/// An authority that nothing here comes from.
+/// The certificate of an authority that signed nothing.
 pub fn another_authority() -> Vec<u8> {
-    make().pem.into_bytes()
+    create_authority().pem.into_bytes()
 }
 
-/// How a server of ours speaks TLS, as `localhost`.
+/// The TLS configuration of a server for `localhost`.
 pub(crate) fn server_tls() -> Arc<ServerConfig> {
     AUTHORITY.tls.clone()
 }
 
-/// What came, as it came.
 #[derive(Debug, Clone)]
-pub struct Heard {
+pub struct ReceivedRequest {
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
-impl Heard {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |it| it.to_str().unwrap())
     }
 }
 
-/// What a receiver says.
 #[derive(Debug, Clone)]
-pub enum Says {
+pub enum ScriptedResponse {
     Status(u16),
-    With(u16, &'static str, &'static str),
+    WithHeader(u16, &'static str, &'static str),
     Text(u16, String),
-    /// Nothing, ever.
-    Hangs,
-    /// Nothing until it is let go, then 204.
-    Holds,
+    /// No response, ever.
+    Never,
+    /// 204, after `release` is called.
+    Held,
 }
 
 #[derive(Default)]
 struct Inner {
-    heard: Mutex<Vec<Heard>>,
-    script: Mutex<VecDeque<Says>>,
-    news: Notify,
-    is_let_go: watch::Sender<bool>,
+    requests: Mutex<Vec<ReceivedRequest>>,
+    script: Mutex<VecDeque<ScriptedResponse>>,
+    received: Notify,
+    is_released: watch::Sender<bool>,
 }
 
-/// Answers what was told, one after another, and 204 after that.
+/// Answers with the scripted responses in order, and with 204 after them.
 #[derive(Clone)]
 pub struct Receiver {
     inner: Arc<Inner>,
@@ -102,29 +100,29 @@ impl Receiver {
         receiver
     }
 
-    /// From now on, in this order.
-    pub fn says(&self, script: impl IntoIterator<Item = Says>) {
+    /// Appends responses to the script.
+    pub fn respond_with(&self, script: impl IntoIterator<Item = ScriptedResponse>) {
         self.inner.script.lock().unwrap_or_else(PoisonError::into_inner).extend(script);
     }
 
-    /// From now on nobody is held.
-    pub fn lets_go(&self) {
-        self.inner.is_let_go.send_replace(true);
+    /// Releases every held response, also those held later.
+    pub fn release(&self) {
+        self.inner.is_released.send_replace(true);
     }
 
-    pub fn heard(&self) -> Vec<Heard> {
-        self.inner.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.inner.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Until so many came.
-    pub async fn hears(&self, count: usize) -> Vec<Heard> {
+    /// Waits until this many requests were received.
+    pub async fn wait_for_requests(&self, count: usize) -> Vec<ReceivedRequest> {
         loop {
-            let news = self.inner.news.notified();
-            let heard = self.heard();
-            if heard.len() >= count {
-                return heard;
+            let received = self.inner.received.notified();
+            let requests = self.requests();
+            if requests.len() >= count {
+                return requests;
             }
-            news.await;
+            received.await;
         }
     }
 }
@@ -135,28 +133,30 @@ async fn answer(
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(|it| it.to_bytes()).unwrap_or_default();
-    let heard = Heard { headers: parts.headers, body };
-    inner.heard.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
-    inner.news.notify_waiters();
-    let says = inner.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let response = match says.unwrap_or(Says::Status(204)) {
-        Says::Status(status) => Response::builder().status(status).body(Full::default()),
-        Says::With(status, name, value) => {
+    let received = ReceivedRequest { headers: parts.headers, body };
+    inner.requests.lock().unwrap_or_else(PoisonError::into_inner).push(received);
+    inner.received.notify_waiters();
+    let scripted = inner.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let response = match scripted.unwrap_or(ScriptedResponse::Status(204)) {
+        ScriptedResponse::Status(status) => {
+            Response::builder().status(status).body(Full::default())
+        }
+        ScriptedResponse::WithHeader(status, name, value) => {
             Response::builder().status(status).header(name, value).body(Full::default())
         }
-        Says::Text(status, text) => {
+        ScriptedResponse::Text(status, text) => {
             Response::builder().status(status).body(Full::new(Bytes::from(text)))
         }
-        Says::Hangs => std::future::pending().await,
-        Says::Holds => {
-            inner.is_let_go.subscribe().wait_for(|it| *it).await.unwrap();
+        ScriptedResponse::Never => std::future::pending().await,
+        ScriptedResponse::Held => {
+            inner.is_released.subscribe().wait_for(|it| *it).await.unwrap();
             Response::builder().status(204).body(Full::default())
         }
     };
     Ok(response.unwrap())
 }
 
-fn make() -> Authority {
+fn create_authority() -> Authority {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -164,7 +164,7 @@ fn make() -> Authority {
     let issuer = Issuer::new(params, key);
     let own = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    // Certificates are held against the real clock.
+    // Certificates are checked against the real clock.
     params.not_after = date_time_ymd(4096, 1, 1);
     let certificate = params.signed_by(&own, &issuer).unwrap();
     let secret = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.serialize_der()));

@@ -1,5 +1,4 @@
-//! A server that greets as PostgreSQL does, over TLS and only so, and agrees to everything: for what certificates it takes
-//! to be spoken to.
+//! A minimal PostgreSQL server that accepts only TLS and answers every statement with success, to test certificates.
 
 use std::io::Result;
 
@@ -10,10 +9,10 @@ use tokio_rustls::TlsAcceptor;
 use crate::receiver::server_tls;
 
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
-const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+const READY: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 const DONE: &[u8] = b"C\0\0\0\x08SET\0Z\0\0\0\x05I";
 
-/// Its certificate is for `localhost`, by `receiver::authority`.
+/// Its certificate is for `localhost`, signed by `receiver::authority`.
 pub struct TlsPostgres {
     pub port: u16,
 }
@@ -24,14 +23,14 @@ impl TlsPostgres {
         let port = listener.local_addr().unwrap().port();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(greet(stream));
+                tokio::spawn(serve(stream));
             }
         });
         TlsPostgres { port }
     }
 }
 
-async fn greet(mut stream: TcpStream) -> Result<()> {
+async fn serve(mut stream: TcpStream) -> Result<()> {
     let mut request = [0; 8];
     stream.read_exact(&mut request).await?;
     if request != SSL_REQUEST {
@@ -41,7 +40,7 @@ async fn greet(mut stream: TcpStream) -> Result<()> {
     let mut stream = TlsAcceptor::from(server_tls()).accept(stream).await?;
     let length = stream.read_i32().await?;
     skip(&mut stream, length).await?;
-    stream.write_all(WELCOME).await?;
+    stream.write_all(READY).await?;
     loop {
         let kind = stream.read_u8().await?;
         let length = stream.read_i32().await?;
@@ -53,7 +52,7 @@ async fn greet(mut stream: TcpStream) -> Result<()> {
     }
 }
 
-/// The rest of a message, whose length counts itself.
+/// Skips the rest of a message. The length includes its own four bytes.
 async fn skip(stream: &mut (impl AsyncRead + Unpin), length: i32) -> Result<()> {
     let mut rest = vec![0; usize::try_from(length - 4).unwrap_or(0)];
     stream.read_exact(&mut rest).await?;

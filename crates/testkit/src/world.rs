@@ -1,4 +1,4 @@
-//! A world: everything the product needs, with nothing left to chance.
+//! The world of a test: the application with a fresh database, a frozen clock, seeded randomness and a test market.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ pub struct World {
     pub clock: Clock,
     pub market: Market,
     key: installation::Key,
-    // Last, so that it outlives what uses it.
+    // Last, so that it is dropped after everything that uses it.
     pub database: Database,
 }
 
@@ -54,28 +54,28 @@ impl World {
         World { app: App::new(setup), clock, market, key, database }
     }
 
-    /// Another process on the same database, with the same clock on its wall.
-    pub async fn neighbour(&self) -> App {
-        self.neighbour_at(self.clock.clone()).await
+    /// Another process on the same database, with the same clock.
+    pub async fn other_process(&self) -> App {
+        self.other_process_at(self.clock.clone()).await
     }
 
     /// Another process on the same database, with a clock of its own.
-    pub async fn neighbour_at(&self, clock: Clock) -> App {
+    pub async fn other_process_at(&self, clock: Clock) -> App {
         let db = self.database.open().await;
         App::new(Setup { db, clock, ..self.setup() })
     }
 
-    /// Another process over a connection of the test's choice.
-    pub fn neighbour_on(&self, db: Db) -> App {
+    /// Another process that uses this database handle.
+    pub fn other_process_on(&self, db: Db) -> App {
         App::new(Setup { db, ..self.setup() })
     }
 
-    /// The same process with another limit on requests, and nothing remembered of those before.
+    /// The same process with another rate limit, and without a memory of earlier requests.
     pub fn with_limit(&self, rate_limit: Policy) -> App {
         App::new(Setup { rate_limit, ..self.setup() })
     }
 
-    /// Processes of one world have the same key, and draw from the same entropy, so that no two make the same id.
+    /// Processes of one world share the installation key and the entropy, so that no two generate the same id.
     fn setup(&self) -> Setup {
         Setup {
             db: self.app.db.clone(),
@@ -92,19 +92,19 @@ impl World {
         }
     }
 
-    /// The same process, where trades are filled at once also while the market is closed.
-    pub fn filling_at_once(&self) -> App {
+    /// The same process, where trades are filled at the last price while the market is closed.
+    pub fn filling_while_closed(&self) -> App {
         let trading = trading(&self.market, WhenClosed::LastPrice);
         App::new(Setup { trading, ..self.setup() })
     }
 
-    /// The same process with other bounds on files to import.
+    /// The same process with other limits on imported files.
     pub fn with_imports(&self, imports: service::ingest::imports::files::Limits) -> App {
         App::new(Setup { imports, ..self.setup() })
     }
 
-    /// The same process on a machine that can ask nobody.
-    pub fn without_banks(&self) -> App {
+    /// The same process without an HTTP client for banks.
+    pub fn without_bank_client(&self) -> App {
         App::new(Setup { bank_client: None, ..self.setup() })
     }
 
@@ -113,7 +113,7 @@ impl World {
         Person { caller: Caller::owner(user.id), app: self.app.clone(), user }
     }
 
-    /// Somebody new, whose name does not matter.
+    /// A new person with a random email.
     pub async fn someone(&self) -> Person {
         let name = hex(&self.app.entropy.bytes::<8>());
         self.person(&format!("{name}@example.com")).await
@@ -123,7 +123,7 @@ impl World {
         self.clock.advance(std::time::Duration::from_secs(seconds));
     }
 
-    /// Everything that is stored: for each table its rows in text, in an order of their own.
+    /// The content of the database: the sorted rows of each table as text.
     pub async fn stored(&self) -> BTreeMap<String, Vec<String>> {
         let tables = self.app.db.tables().await.unwrap();
         let rows: Arc<Mutex<Vec<Vec<String>>>> = Arc::new(Mutex::new(vec![vec![]; tables.len()]));
@@ -148,7 +148,7 @@ impl World {
     }
 }
 
-/// Out to this machine alone, where receivers of ours are.
+/// A client that may only reach this machine, where the simulated servers are.
 fn http_client() -> net::HttpClient {
     let here = "127.0.0.0/8".parse().unwrap();
     let guard = net::Guard::Public { allow: vec![here, "::1".parse().unwrap()] };
@@ -159,7 +159,7 @@ fn trading(market: &Market, when_closed: WhenClosed) -> Trading {
     Trading { market: Arc::new(market.clone()), when_closed, slippage_basis_points: 0 }
 }
 
-/// Somebody with an account here, and the right to do everything with it.
+/// A user, with a caller that may do everything.
 #[derive(Clone)]
 pub struct Person {
     pub user: User,
@@ -167,8 +167,8 @@ pub struct Person {
     app: App,
 }
 
-/// A key as its holder knows it.
-pub struct Issued {
+/// An API key with its secret.
+pub struct IssuedKey {
     pub id: KeyId,
     pub secret: String,
     pub caller: Caller,
@@ -184,7 +184,7 @@ impl Person {
         found.unwrap().1
     }
 
-    /// Brings data in by the one client there is.
+    /// Imports a statement as a source would.
     pub async fn import(&self, statement: Statement) -> Summary {
         self.try_import(statement).await.unwrap()
     }
@@ -193,7 +193,7 @@ impl Person {
         imports::commit(&self.app, &self.caller, statement).await
     }
 
-    /// The account of that name, whatever its state.
+    /// The account of that name, also if it is closed or hidden.
     pub async fn account(&self, name: &str) -> AccountId {
         let filter = accounts::Filter { status: Status::All, include_hidden: true };
         let accounts = accounts::list(&self.app, &self.caller, filter).await.unwrap();
@@ -201,19 +201,19 @@ impl Person {
         found.unwrap_or_else(|| panic!("{name} is not among the accounts")).id
     }
 
-    pub async fn key(&self, new: NewKey) -> Issued {
+    pub async fn key(&self, new: NewKey) -> IssuedKey {
         let (key, secret) = keys::create(&self.app, &self.caller, new).await.unwrap();
         let caller = keys::authenticate(&self.app, &secret, None).await.unwrap();
-        Issued { id: key.id, secret, caller }
+        IssuedKey { id: key.id, secret, caller }
     }
 }
 
-/// May do everything and see all accounts, without an end.
+/// A key with all scopes and accounts that does not expire.
 pub fn new_key() -> NewKey {
     NewKey { name: "A script".to_owned(), scopes: Scopes::all(), accounts: None, expires_at: None }
 }
 
-/// Counts in dollars and has no password.
+/// A user with US dollars and no password.
 pub fn new_user(email: &str) -> NewUser {
     NewUser {
         email: email.to_owned(),
@@ -223,7 +223,7 @@ pub fn new_user(email: &str) -> NewUser {
     }
 }
 
-/// Bytes as `stored` shows them.
+/// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }

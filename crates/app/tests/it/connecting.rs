@@ -101,7 +101,7 @@ async fn a_bank_is_connected_chosen_synced_and_disconnected() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_first_look_that_fails_is_told_and_made_up_for() {
     let home = Home::new().await;
-    home.server.mishap(testkit::simplefin::Mishap::Says(503, String::new()));
+    home.server.fail_next(testkit::simplefin::Fault::Response(503, String::new()));
     let taken = home.run_with_token(&["connect", "simplefin", "--token-stdin", "--all"]);
     // Its first look failed, so nothing could be taken; the sync then looks once more.
     assert_eq!(taken.code, Some(0), "{}", taken.errors);

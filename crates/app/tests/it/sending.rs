@@ -95,9 +95,9 @@ async fn a_server_killed_while_it_sends_loses_no_event() {
     endpoint(&app, user, &receiver.url).await;
     happen(&app, user, EVENTS).await;
     for more in [1, 2, 9, 20, 40, 70] {
-        let enough = receiver.heard().len() + more;
+        let enough = receiver.requests().len() + more;
         let mut server = serve(&it);
-        receiver.hears(enough).await;
+        receiver.wait_for_requests(enough).await;
         server.kill();
         end_leases(&app).await;
     }
@@ -123,7 +123,7 @@ async fn a_server_killed_while_it_sends_loses_no_event() {
     server.stop();
     assert_eq!(told.len(), EVENTS);
     let heard: BTreeSet<String> =
-        receiver.heard().iter().map(|it| it.header("webhook-id").to_owned()).collect();
+        receiver.requests().iter().map(|it| it.header("webhook-id").to_owned()).collect();
     assert_eq!(heard, told);
     assert_eq!(waiting().await, 0);
 }

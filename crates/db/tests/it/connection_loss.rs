@@ -60,7 +60,7 @@ async fn a_cut_connection_fails_at_once_and_recovers() {
         };
         // Far less time than waiting for the answer timeout each time.
         tokio::time::timeout(Duration::from_secs(60), trying).await.unwrap();
-        remote.proxy.mend();
+        remote.proxy.restore();
         remote.read_often().await;
     }
     remote.add(2).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_connection_cut_inside_a_transaction_rolls_it_back() {
     };
     let (written, ()) = tokio::join!(writing, cutting);
     assert_unavailable(written);
-    remote.proxy.mend();
+    remote.proxy.restore();
     assert_eq!(remote.ids().await.unwrap(), [0; 0]);
     remote.add(1).await.unwrap();
 }
@@ -120,7 +120,7 @@ async fn an_unresponsive_connection_times_out_and_is_not_reused() {
     assert_unavailable(with_time_advancing(remote.add(2)).await);
     tokio::time::resume();
     // Old connections stay silent, so the next reads must open new ones.
-    remote.proxy.mend();
+    remote.proxy.restore();
     remote.read_often().await;
     remote.add(2).await.unwrap();
     assert_eq!(remote.ids().await.unwrap(), [1, 2]);

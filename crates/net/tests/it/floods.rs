@@ -1,5 +1,5 @@
-//! Servers that misbehave on purpose: they answer too early, too late, too much, or without end. Each exchange ends within
-//! its limits, and the next request uses a new connection.
+//! Servers that misbehave on purpose: they answer too early, too late, too much, or without end. Each exchange ends
+//! within its limits, and the next request uses a new connection.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -194,8 +194,8 @@ async fn an_overlong_url_is_refused_before_any_lookup() {
     }
 }
 
-/// DNS rebinding: two servers on one port, of which the client may only reach the first, and a name that resolves to the
-/// first on the first lookup and to the second afterwards.
+/// DNS rebinding: two servers on one port, of which the client may only reach the first, and a name that resolves to
+/// the first on the first lookup and to the second afterwards.
 struct Rebinding {
     vetted: Receiver,
     inside: Receiver,

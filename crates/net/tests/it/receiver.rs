@@ -33,8 +33,8 @@ pub(crate) struct Seen {
     pub(crate) body: Bytes,
 }
 
-/// Answers `/` at once, `/slow` after a moment, `/never` never, `/large` with nearly as much as the limit allows, `/long`
-/// with more, `/head` with long headers, and `/last` with `connection: close`.
+/// Answers `/` at once, `/slow` after a moment, `/never` never, `/large` with nearly as much as the limit allows,
+/// `/long` with more, `/head` with long headers, and `/last` with `connection: close`.
 pub(crate) struct Receiver {
     pub(crate) port: u16,
     scheme: &'static str,

@@ -141,7 +141,7 @@ async fn a_database_from_before_is_anchored_once_and_says_from_where() {
 async fn entries_from_many_hands_at_once_leave_a_trail_that_is_whole() {
     let world = World::new().await;
     let robin = with_trail(&world, 1).await;
-    let there = world.neighbour().await;
+    let there = world.other_process().await;
     let write = |app: service::App| {
         let caller = robin.clone();
         async move {

@@ -61,8 +61,8 @@ async fn guesses_from_elsewhere_do_not_lock_a_browser_that_signed_in_before() {
     robin(&world).await;
     let (_, device) = browser(&world, EMAIL, None).await;
     lock(&world).await;
-    let neighbour = world.neighbour().await;
-    for app in [&world.app, &neighbour] {
+    let other_process = world.other_process().await;
+    for app in [&world.app, &other_process] {
         try_in(app, PASSWORD, from("192.0.2.1", Some(&device))).await.unwrap();
         // Its address does not matter, not even one that others guess from.
         try_in(app, PASSWORD, from("198.51.100.1", Some(&device))).await.unwrap();

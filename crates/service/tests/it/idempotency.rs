@@ -176,10 +176,10 @@ async fn while_one_runs_the_others_are_told_to_wait() {
 async fn twenty_at_once_have_one_effect() {
     let world = World::new().await;
     let robin = world.someone().await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let running: Vec<_> = (0..20)
         .map(|it| {
-            let app = if it % 2 == 0 { world.app.clone() } else { neighbour.clone() };
+            let app = if it % 2 == 0 { world.app.clone() } else { other_process.clone() };
             let caller = robin.caller.clone();
             tokio::spawn(async move { make(&app, &caller, request("a"), "Boat").await })
         })

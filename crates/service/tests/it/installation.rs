@@ -21,8 +21,8 @@ async fn the_first_key_is_kept_and_another_is_refused() {
 async fn of_two_that_come_first_at_once_one_wins() {
     let world = World::new().await;
     let (ours, other) = (Key::generate(&Entropy::seeded(1)), Key::generate(&Entropy::seeded(2)));
-    let neighbour = world.neighbour().await;
-    let (one, two) = tokio::join!(claim(&world.app.db, &ours), claim(&neighbour.db, &other));
+    let other_process = world.other_process().await;
+    let (one, two) = tokio::join!(claim(&world.app.db, &ours), claim(&other_process.db, &other));
     assert_ne!(one.is_ok(), two.is_ok());
 }
 

@@ -64,14 +64,16 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
 async fn two_who_bring_one_link_at_once_are_one_too_many() {
     let world = World::new().await;
     let (_, admin) = signed_in(&world, "robin@example.com").await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let (_, token) = invitations::create(&world.app, &admin, None).await.unwrap();
     let enter = async |app: &service::App, email: &str| {
         let from = Visit::default();
         sign_ins::accept_invitation(app, &token, with_password(email), from).await
     };
-    let (one, two) =
-        tokio::join!(enter(&world.app, "kim@example.com"), enter(&neighbour, "alex@example.com"));
+    let (one, two) = tokio::join!(
+        enter(&world.app, "kim@example.com"),
+        enter(&other_process, "alex@example.com")
+    );
     assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
     assert_eq!(service::access::users::list(&world.app, 10).await.unwrap().len(), 2);
 }

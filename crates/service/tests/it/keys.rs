@@ -93,14 +93,14 @@ async fn a_revoked_key_is_refused_at_once_here_and_within_a_second_elsewhere() {
     let world = World::new().await;
     let robin = world.someone().await;
     let (key, other) = (robin.key(new_key()).await, robin.key(new_key()).await);
-    let neighbour = world.neighbour().await;
-    keys::authenticate(&neighbour, &key.secret, None).await.unwrap();
+    let other_process = world.other_process().await;
+    keys::authenticate(&other_process, &key.secret, None).await.unwrap();
     keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
     let why = refusal(keys::authenticate(&world.app, &key.secret, None).await);
     assert_eq!(why, "the token is unknown or was revoked");
     world.advance_seconds(1);
-    refusal(keys::authenticate(&neighbour, &key.secret, None).await);
-    for app in [&world.app, &neighbour] {
+    refusal(keys::authenticate(&other_process, &key.secret, None).await);
+    for app in [&world.app, &other_process] {
         keys::authenticate(app, &other.secret, None).await.unwrap();
     }
     is_not_found(keys::revoke(&world.app, &robin.caller, key.id).await);
@@ -162,13 +162,13 @@ async fn the_last_use_is_written_down_by_the_minute() {
 async fn an_older_use_seen_by_another_process_does_not_turn_the_last_one_back() {
     let world = World::new().await;
     let robin = world.someone().await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let key = robin.key(new_key()).await;
-    keys::authenticate(&neighbour, &key.secret, Some("192.0.2.1")).await.unwrap();
+    keys::authenticate(&other_process, &key.secret, Some("192.0.2.1")).await.unwrap();
     world.advance_seconds(120);
     keys::authenticate(&world.app, &key.secret, Some("192.0.2.2")).await.unwrap();
     keys::save_usage_once(&world.app).await.unwrap();
-    keys::save_usage_once(&neighbour).await.unwrap();
+    keys::save_usage_once(&other_process).await.unwrap();
     let listed = keys::list(&world.app, &robin.caller).await.unwrap();
     assert_eq!(listed[0].last_used_at, Some(world.clock.now()));
     assert_eq!(listed[0].last_used_address.as_deref(), Some("192.0.2.2"));
@@ -178,23 +178,23 @@ async fn an_older_use_seen_by_another_process_does_not_turn_the_last_one_back() 
 async fn requests_of_the_day_add_up_over_processes_and_begin_anew_at_midnight() {
     let world = World::new().await;
     let robin = world.someone().await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let key = robin.key(new_key()).await;
     let today = async || keys::list(&world.app, &robin.caller).await.unwrap()[0].requests_today;
     assert_eq!(today().await, 1, "what is not written down yet counts as well");
-    for app in [&world.app, &world.app, &neighbour] {
+    for app in [&world.app, &world.app, &other_process] {
         keys::authenticate(app, &key.secret, None).await.unwrap();
     }
-    for app in [&world.app, &neighbour] {
+    for app in [&world.app, &other_process] {
         keys::save_usage_once(app).await.unwrap();
     }
     assert_eq!(today().await, 4);
     world.advance_seconds(60);
-    keys::authenticate(&neighbour, &key.secret, None).await.unwrap();
-    keys::save_usage_once(&neighbour).await.unwrap();
+    keys::authenticate(&other_process, &key.secret, None).await.unwrap();
+    keys::save_usage_once(&other_process).await.unwrap();
     assert_eq!(today().await, 5);
     // A clock that is behind does not undo the new day.
-    let late = world.neighbour_at(base::Clock::frozen_at("2026-03-10T23:59:59Z")).await;
+    let late = world.other_process_at(base::Clock::frozen_at("2026-03-10T23:59:59Z")).await;
     world.advance_seconds(13 * 3_600);
     assert_eq!(today().await, 0);
     keys::authenticate(&world.app, &key.secret, None).await.unwrap();

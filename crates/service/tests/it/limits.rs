@@ -95,13 +95,13 @@ fn any_times_are_judged_as_by_counting() {
 async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_together() {
     let world = World::new().await;
     // SQLite serves one process, whose memory is the limit; PostgreSQL serves many.
-    let neighbour = match world.app.db.engine() {
+    let other_process = match world.app.db.engine() {
         Engine::Sqlite => world.app.clone(),
-        Engine::Postgres => world.neighbour().await,
+        Engine::Postgres => world.other_process().await,
     };
     let running: Vec<_> = (0..200)
         .map(|it| {
-            let app = if it % 2 == 0 { world.app.clone() } else { neighbour.clone() };
+            let app = if it % 2 == 0 { world.app.clone() } else { other_process.clone() };
             tokio::spawn(async move { take(&app, 1).await })
         })
         .collect();
@@ -120,7 +120,7 @@ async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_togethe
     assert_eq!(refused, 100);
     assert_eq!(remaining, (0..100).collect::<Vec<i64>>(), "each place was given once");
     world.advance_seconds(60);
-    assert_eq!(take(&neighbour, 1).await.remaining, 99);
+    assert_eq!(take(&other_process, 1).await.remaining, 99);
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn processes_whose_clocks_disagree_still_share_a_limit_and_answer() {
     if world.app.db.engine() == Engine::Sqlite {
         return;
     }
-    let ahead = world.neighbour_at(Clock::frozen_at("2026-03-10T12:00:00.3Z")).await;
+    let ahead = world.other_process_at(Clock::frozen_at("2026-03-10T12:00:00.3Z")).await;
     for _ in 0..300 {
         world.clock.advance(Duration::from_micros(150_000));
         ahead.clock.advance(Duration::from_micros(150_000));

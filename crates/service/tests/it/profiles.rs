@@ -85,7 +85,7 @@ async fn nobody_asks_by_their_own_email_which_addresses_have_an_account() {
 async fn a_clock_that_moves_back_makes_no_proof_last_longer() {
     let world = World::new().await;
     let (_, caller) = signed_in(&world, "robin@example.com").await;
-    let earlier = world.neighbour_at(base::Clock::frozen_at("2026-03-10T11:00:00Z")).await;
+    let earlier = world.other_process_at(base::Clock::frozen_at("2026-03-10T11:00:00Z")).await;
     assert_eq!(param(service::access::recovery::create(&earlier, &caller).await), "proof");
     service::access::recovery::create(&world.app, &caller).await.unwrap();
 }

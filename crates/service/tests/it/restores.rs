@@ -11,7 +11,7 @@ use service::platform::audit::{self, Verdict};
 use service::platform::installation::Key;
 use service::schema::MIGRATIONS;
 use service::{App, Caller, webhooks};
-use testkit::{Database, Issued, World, new_key};
+use testkit::{Database, IssuedKey, World, new_key};
 
 use crate::{PASSWORD, with_password};
 
@@ -39,8 +39,8 @@ struct Scene {
     session: String,
     invitation: String,
     portal: String,
-    kept: Issued,
-    revoked: Issued,
+    kept: IssuedKey,
+    revoked: IssuedKey,
     backup: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ impl Scene {
             let new = keys::NewKey { name: name.to_owned(), ..new_key() };
             let (key, secret) = keys::create(app, &robin, new).await.unwrap();
             let caller = keys::authenticate(app, &secret, None).await.unwrap();
-            Issued { id: key.id, secret, caller }
+            IssuedKey { id: key.id, secret, caller }
         };
         let (kept, revoked) = (issue("Kept").await, issue("Lost laptop").await);
         let portal = {
@@ -89,7 +89,7 @@ async fn where_the_revoked_key_is_known_it_stays_revoked() {
     let scene = Scene::new().await;
     // A database is filled only when nobody is in it.
     users::delete(&scene.world.app, scene.robin.user).await.unwrap();
-    let app = scene.world.neighbour().await;
+    let app = scene.world.other_process().await;
     let access = restore(&scene.world, &app, scene.backup.clone()).await;
     assert_eq!((access.sessions_ended, access.kept_revoked), (1, 1));
     let names: Vec<&str> = access.keys.iter().map(|it| it.name.as_str()).collect();
@@ -112,7 +112,7 @@ async fn where_the_revoked_key_is_known_it_stays_revoked() {
 async fn where_nothing_is_known_the_keys_that_work_again_are_listed() {
     let scene = Scene::new().await;
     let database = Database::migrated().await;
-    let app = scene.world.neighbour_on(database.open().await);
+    let app = scene.world.other_process_on(database.open().await);
     let access = restore(&scene.world, &app, scene.backup.clone()).await;
     assert_eq!((access.sessions_ended, access.kept_revoked), (1, 0));
     let mut names: Vec<&str> = access.keys.iter().map(|it| it.name.as_str()).collect();
@@ -132,7 +132,7 @@ async fn a_backup_without_anchors_is_anchored_when_it_is_restored() {
     scene.world.app.db.write(forget).await.unwrap();
     let old = back_up(&scene.world).await;
     let database = Database::migrated().await;
-    let app = scene.world.neighbour_on(database.open().await);
+    let app = scene.world.other_process_on(database.open().await);
     restore(&scene.world, &app, old).await;
     let verdict = audit::verify(&app, &scene.robin).await.unwrap();
     let Verdict::Intact { entries, unanchored, .. } = verdict else { panic!("{verdict:?}") };
@@ -160,7 +160,7 @@ async fn the_admin_of_an_older_database_is_admin_after_the_migration() {
     let (world, database) = (World::new().await, Database::empty().await);
     let (user, db) = with_an_old_admin(&world, &database).await;
     assert_eq!(db.migrate(MIGRATIONS).await.unwrap(), MIGRATIONS.len() - 10);
-    let app = world.neighbour_on(db);
+    let app = world.other_process_on(db);
     assert_eq!(users::get(&app, &Caller::owner(user)).await.unwrap().role, Role::Admin);
     drop(app);
 }
@@ -173,7 +173,7 @@ async fn the_admin_of_an_older_backup_is_admin_after_the_restore() {
     let old = backup::write(&db, &key, now, Vec::new(), |_| {}).await.unwrap().0;
     assert_eq!(backup::check(old.as_slice()).unwrap().schema(), 10);
     let fresh = Database::migrated().await;
-    let app = world.neighbour_on(fresh.open().await);
+    let app = world.other_process_on(fresh.open().await);
     restore(&world, &app, old).await;
     let admin = Caller::owner(user);
     assert_eq!(users::get(&app, &admin).await.unwrap().role, Role::Admin);

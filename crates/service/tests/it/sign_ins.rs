@@ -68,11 +68,11 @@ async fn a_wrong_password_and_an_unknown_person_are_told_the_same() {
 async fn ten_failures_close_an_account_for_a_quarter_of_an_hour_known_or_not() {
     let world = World::new().await;
     users::create(&world.app, with_password("robin@example.com")).await.unwrap();
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     for email in ["robin@example.com", "nobody@example.com"] {
         for number in 0..10 {
             let address = format!("192.0.2.{number}");
-            is_refused(try_in(&neighbour, email, "wrong password", &address).await);
+            is_refused(try_in(&other_process, email, "wrong password", &address).await);
             world.advance_seconds(1);
         }
         let closed = try_in(&world.app, email, PASSWORD, "198.51.100.1").await;
@@ -261,7 +261,7 @@ async fn the_first_person_needs_the_code_and_keeps_the_installation() {
     let app = &world.app;
     assert!(sign_ins::is_first_run(app).await.unwrap());
     let code = sign_ins::setup_code(app);
-    assert_eq!(code, sign_ins::setup_code(&world.neighbour().await), "the same everywhere");
+    assert_eq!(code, sign_ins::setup_code(&world.other_process().await), "the same everywhere");
     assert_eq!(code.len(), 14);
     let enter = async |code: &str| {
         sign_ins::create_first(app, code, with_password("robin@example.com"), from("::1")).await
@@ -284,7 +284,7 @@ async fn the_first_person_needs_the_code_and_keeps_the_installation() {
 #[tokio::test]
 async fn of_many_first_people_at_once_one_is_first() {
     let world = World::new().await;
-    let processes = [world.app.clone(), world.neighbour().await, world.neighbour().await];
+    let processes = [world.app.clone(), world.other_process().await, world.other_process().await];
     let code = sign_ins::setup_code(&world.app);
     // Several rounds: after the last person left, the next is first again.
     for round in 0..5 {

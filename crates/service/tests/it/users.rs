@@ -53,10 +53,10 @@ async fn what_is_no_address_is_refused() {
 #[tokio::test]
 async fn two_who_sign_up_with_one_address_at_once_are_one() {
     let world = World::new().await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let (one, two) = tokio::join!(
         users::create(&world.app, new_user("robin@example.com")),
-        users::create(&neighbour, new_user("robin@example.com")),
+        users::create(&other_process, new_user("robin@example.com")),
     );
     let (made, refused) = if one.is_ok() { (one, two) } else { (two, one) };
     assert!(made.is_ok());
@@ -188,7 +188,7 @@ async fn with_webhooks(world: &World, person: &Person) {
 
 /// A paper account that was traded in, and rules of approval.
 async fn with_proposals(world: &World, person: &Person) {
-    let app = world.filling_at_once();
+    let app = world.filling_while_closed();
     let session = person.session().await;
     let policy = actions::policy(&app, &session).await.unwrap();
     let wish = Wish {

@@ -1,4 +1,4 @@
-//! How the server answers: who may ask, how often, and what happens instead when a test said so.
+//! Answers requests: checks credentials and the daily limit, and applies the faults of a test.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
-use super::render::{Render, Wanted};
-use super::{Asked, Mishap, SimpleFin, State};
+use super::render::{AccountsQuery, Render};
+use super::{Fault, ReceivedRequest, SimpleFin, State};
 
-/// What the Bridge suggests, warns at and blocks at is 24, 48 and 96.
+/// Requests per day: the Bridge recommends at most 24, warns at 48 and blocks at 96.
 const WARNS_AT: u32 = 48;
 const BLOCKS_AT: u32 = 96;
 const WARNING: &str = "You have made too many requests today. Data is only refreshed once every 24 \
@@ -26,37 +26,37 @@ pub(super) async fn answer(
 ) -> io::Result<Response<Full<Bytes>>> {
     let header =
         |name: &str| request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned);
-    let asked = Asked {
+    let received = ReceivedRequest {
         method: request.method().to_string(),
         path: request.uri().path_and_query().unwrap().to_string(),
         authorization: header("authorization"),
         content_length: header("content-length"),
     };
     let is_for_accounts = request.uri().path() == "/simplefin/accounts";
-    let mishap = {
+    let fault = {
         let mut state = server.state();
-        state.asked.push(asked.clone());
-        if is_for_accounts { state.mishaps.pop_front() } else { None }
+        state.requests.push(received.clone());
+        if is_for_accounts { state.faults.pop_front() } else { None }
     };
-    let (status, header, body) = match mishap {
-        Some(Mishap::Cut) => return Err(io::Error::other("cut")),
-        Some(Mishap::Says(status, body)) => (status, None, body),
-        Some(Mishap::Redirect(status, location)) => {
+    let (status, header, body) = match fault {
+        Some(Fault::Cut) => return Err(io::Error::other("cut")),
+        Some(Fault::Response(status, body)) => (status, None, body),
+        Some(Fault::Redirect(status, location)) => {
             (status, Some(("location", location)), String::new())
         }
-        Some(Mishap::Huge(bytes)) => (200, None, " ".repeat(bytes)),
-        Some(Mishap::Slow(pause)) => {
+        Some(Fault::Huge(bytes)) => (200, None, " ".repeat(bytes)),
+        Some(Fault::Slow(pause)) => {
             tokio::time::sleep(pause).await;
-            let (status, kind, body) = respond(server, &asked);
+            let (status, kind, body) = respond(server, &received);
             (status, Some(("content-type", kind.to_owned())), body)
         }
-        Some(Mishap::Held(release)) => {
+        Some(Fault::Held(release)) => {
             release.notified().await;
-            let (status, kind, body) = respond(server, &asked);
+            let (status, kind, body) = respond(server, &received);
             (status, Some(("content-type", kind.to_owned())), body)
         }
         None => {
-            let (status, kind, body) = respond(server, &asked);
+            let (status, kind, body) = respond(server, &received);
             (status, Some(("content-type", kind.to_owned())), body)
         }
     };
@@ -67,16 +67,16 @@ pub(super) async fn answer(
     Ok(response.body(Full::new(Bytes::from(body))).unwrap())
 }
 
-fn respond(server: &SimpleFin, asked: &Asked) -> Outcome {
-    let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+fn respond(server: &SimpleFin, received: &ReceivedRequest) -> Outcome {
+    let (path, query) = received.path.split_once('?').unwrap_or((&received.path, ""));
     let path = path.strip_prefix("/simplefin").unwrap_or(path);
-    match (asked.method.as_str(), path) {
-        ("GET", "/info") if server.state().habits.only_version_one => {
+    match (received.method.as_str(), path) {
+        ("GET", "/info") if server.state().behavior.only_version_one => {
             (200, JSON, "{\"versions\":[\"1.0\"]}".to_owned())
         }
         ("GET", "/info") => (200, JSON, "{\"versions\":[\"1\",\"2\"]}".to_owned()),
         ("POST", path) if path.starts_with("/claim/") => claim(server, &path["/claim/".len()..]),
-        ("GET", "/accounts") => accounts(server, asked.authorization.as_deref(), query),
+        ("GET", "/accounts") => accounts(server, received.authorization.as_deref(), query),
         _ => (404, TEXT, "Not found".to_owned()),
     }
 }
@@ -86,7 +86,7 @@ const TEXT: &str = "text/plain";
 
 fn claim(server: &SimpleFin, code: &str) -> Outcome {
     let mut state = server.state();
-    if let Some(body) = &state.habits.claims_badly {
+    if let Some(body) = &state.behavior.claim_body {
         return (200, TEXT, body.clone());
     }
     match state.tokens.get_mut(code) {
@@ -105,7 +105,7 @@ fn accounts(server: &SimpleFin, authorization: Option<&str>, query: &str) -> Out
     if !is_known {
         return (403, TEXT, "Forbidden".to_owned());
     }
-    if state.habits.is_unpaid {
+    if state.behavior.is_unpaid {
         return (402, TEXT, "Payment required".to_owned());
     }
     let count = state.count(today);
@@ -113,7 +113,7 @@ fn accounts(server: &SimpleFin, authorization: Option<&str>, query: &str) -> Out
         return (403, TEXT, WARNING.to_owned());
     }
     let warning = (count >= WARNS_AT).then_some(WARNING);
-    (200, JSON, Render { state: &state, wanted: Wanted::read(query), warning }.answer())
+    (200, JSON, Render { state: &state, query: AccountsQuery::parse(query), warning }.answer())
 }
 
 fn credentials(authorization: &str) -> Option<(String, String)> {
@@ -123,7 +123,7 @@ fn credentials(authorization: &str) -> Option<(String, String)> {
 }
 
 impl State {
-    /// Which request of its day this is.
+    /// The number of this request on its day.
     fn count(&mut self, today: i64) -> u32 {
         if self.counted.0 != today {
             self.counted = (today, 0);

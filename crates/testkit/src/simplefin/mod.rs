@@ -1,5 +1,5 @@
-//! A SimpleFIN server over real TLS, faithful to the protocol and to what the Bridge really does: tokens are claimed
-//! once, requests are counted a day, ranges are capped, and each oddity happens when a test asks for it.
+//! A simulated SimpleFIN server over real TLS that behaves like the SimpleFIN Bridge: tokens are claimed once, requests
+//! are counted per day, date ranges are capped, and faults happen when a test asks for them.
 
 mod answer;
 mod render;
@@ -21,7 +21,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::receiver;
 
-/// A stand-in for a SimpleFIN server. Clones are the same server.
+/// Clones are the same server.
 #[derive(Clone)]
 pub struct SimpleFin {
     origin: String,
@@ -31,41 +31,41 @@ pub struct SimpleFin {
 
 #[derive(Default)]
 struct State {
-    /// By their code; those that were claimed stay, spent.
+    /// Setup tokens by their code, and whether each was claimed.
     tokens: BTreeMap<String, bool>,
-    /// User and password of each access URL that is good.
+    /// User and password of each valid access URL.
     keys: BTreeSet<(String, String)>,
     made: usize,
     connections: Vec<Connection>,
     accounts: Vec<Account>,
-    habits: Habits,
-    mishaps: VecDeque<Mishap>,
-    asked: Vec<Asked>,
-    /// Requests for accounts on the day it counts.
+    behavior: Behavior,
+    faults: VecDeque<Fault>,
+    requests: Vec<ReceivedRequest>,
+    /// The day, and the number of requests for accounts on it.
     counted: (i64, u32),
-    /// Sentences that every answer carries.
+    /// Error messages in every response.
     errors: Vec<String>,
 }
 
-/// How this server is, until told otherwise.
+/// Lasting deviations from the protocol.
 #[derive(Debug, Clone)]
-struct Habits {
+struct Behavior {
     is_unpaid: bool,
     only_version_one: bool,
-    /// Writes amounts and moments as numbers where the protocol has texts, and the other way round.
-    numbers: bool,
-    most_days: i64,
-    claims_badly: Option<String>,
+    /// Writes amounts as numbers and times as strings, instead of the other way round.
+    swaps_numbers_and_strings: bool,
+    days_max: i64,
+    claim_body: Option<String>,
 }
 
-impl Default for Habits {
-    fn default() -> Habits {
-        Habits {
+impl Default for Behavior {
+    fn default() -> Behavior {
+        Behavior {
             is_unpaid: false,
             only_version_one: false,
-            numbers: false,
-            most_days: 90,
-            claims_badly: None,
+            swaps_numbers_and_strings: false,
+            days_max: 90,
+            claim_body: None,
         }
     }
 }
@@ -82,23 +82,23 @@ pub struct Account {
     pub connection: String,
     pub id: String,
     pub name: String,
-    /// A code, or the address of a currency of the server's own.
+    /// A currency code, or the URL of a custom currency.
     pub currency: String,
     pub balance: Option<String>,
     pub available: Option<String>,
     /// Seconds since 1970.
     pub balance_at: i64,
     pub transactions: Vec<Transaction>,
-    /// JSON objects, sent as they stand here.
+    /// Raw JSON objects.
     pub holdings: Option<Vec<String>>,
-    misses_data: bool,
+    is_incomplete: bool,
 }
 
-/// A transaction as a test describes it; moments are seconds since 1970.
+/// A transaction as a test describes it; times are seconds since 1970.
 #[derive(Debug, Clone)]
 pub struct Transaction {
     pub id: String,
-    /// Zero is how the Bridge writes that there is none yet.
+    /// Zero while pending, as in the Bridge.
     pub posted: Option<i64>,
     pub transacted_at: Option<i64>,
     pub pending: Option<bool>,
@@ -109,26 +109,25 @@ pub struct Transaction {
     pub mcc: Option<String>,
 }
 
-/// What goes wrong with one request for accounts.
+/// A fault in the response to one request for accounts.
 #[derive(Debug, Clone)]
-pub enum Mishap {
-    /// Another status with this body.
-    Says(u16, String),
-    /// Leads to this address.
+pub enum Fault {
+    /// A response with this status and body.
+    Response(u16, String),
+    /// A redirect to this URL.
     Redirect(u16, String),
-    /// Answers after so long.
+    /// The correct response after a delay.
     Slow(Duration),
-    /// The answer is right, but comes only when the test says so.
+    /// The correct response, after the test releases it.
     Held(Arc<Notify>),
-    /// So many bytes of nothing.
+    /// A body of this many spaces.
     Huge(usize),
-    /// The connection ends without an answer.
+    /// The connection closes without a response.
     Cut,
 }
 
-/// A request as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ReceivedRequest {
     pub method: String,
     /// With its query.
     pub path: String,
@@ -149,7 +148,7 @@ impl SimpleFin {
                 tokio::spawn(async move {
                     let Ok(stream) = acceptor.accept(stream).await else { return };
                     let service = service_fn(|request| answer::answer(&server, request));
-                    // A cut connection is an error here, and meant to be one.
+                    // A connection cut on purpose is an error here.
                     let _ =
                         http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
                 });
@@ -158,7 +157,7 @@ impl SimpleFin {
         server
     }
 
-    /// A client that is as careful as that of the program, and may come here.
+    /// A client with the address guard of the product that may reach this server.
     pub fn http_client() -> HttpClient {
         let allow = vec!["127.0.0.0/8".parse().unwrap(), "::1".parse().unwrap()];
         let guard = Guard::Public { allow };
@@ -173,7 +172,7 @@ impl SimpleFin {
         format!("{}/simplefin", self.origin)
     }
 
-    /// A new token that can be claimed once.
+    /// A new setup token, which can be claimed once.
     pub fn setup_token(&self) -> String {
         let mut state = self.state();
         state.made += 1;
@@ -182,7 +181,7 @@ impl SimpleFin {
         STANDARD.encode(format!("{}/claim/{code}", self.root()))
     }
 
-    /// An access URL as if it had been claimed.
+    /// A new access URL, as if a token had been claimed.
     pub fn access_url(&self) -> String {
         let key = self.state().new_key();
         self.access_url_of(&key)
@@ -192,39 +191,39 @@ impl SimpleFin {
         self.root().replacen("://", &format!("://{user}:{password}@"), 1)
     }
 
-    /// All access URLs so far are good no more.
+    /// Invalidates all access URLs.
     pub fn revoke(&self) {
         self.state().keys.clear();
     }
 
-    /// Whether the subscription of the person has ended.
-    pub fn unpaid(&self, is_unpaid: bool) {
-        self.state().habits.is_unpaid = is_unpaid;
+    /// Whether the person's subscription has ended.
+    pub fn set_unpaid(&self, is_unpaid: bool) {
+        self.state().behavior.is_unpaid = is_unpaid;
     }
 
-    /// From now on a server that has not heard of version 2.
-    pub fn speaks_version_one(&self) {
-        self.state().habits.only_version_one = true;
+    /// Supports only version 1 of the protocol.
+    pub fn use_version_one(&self) {
+        self.state().behavior.only_version_one = true;
     }
 
-    /// Numbers and texts change places.
-    pub fn mixes_numbers_and_texts(&self) {
-        self.state().habits.numbers = true;
+    /// Writes numbers as strings and strings as numbers.
+    pub fn swap_numbers_and_strings(&self) {
+        self.state().behavior.swaps_numbers_and_strings = true;
     }
 
-    /// Ranges longer than this are cut at their beginning.
-    pub fn caps_at(&self, days: i64) {
-        self.state().habits.most_days = days;
+    /// Caps date ranges to their last days.
+    pub fn limit_days(&self, days: i64) {
+        self.state().behavior.days_max = days;
     }
 
-    /// Claims are answered with this and status 200.
-    pub fn claims_answer(&self, body: &str) {
-        self.state().habits.claims_badly = Some(body.to_owned());
+    /// Answers claims with this body and status 200.
+    pub fn answer_claims_with(&self, body: &str) {
+        self.state().behavior.claim_body = Some(body.to_owned());
     }
 
-    /// Every answer carries this sentence, as version 1 does.
-    pub fn warns(&self, sentence: &str) {
-        self.state().errors.push(sentence.to_owned());
+    /// Adds an error message of version 1 to every response.
+    pub fn add_error(&self, message: &str) {
+        self.state().errors.push(message.to_owned());
     }
 
     pub fn connection(&self, id: &str, institution: &str) {
@@ -236,16 +235,15 @@ impl SimpleFin {
         self.state().accounts.push(account);
     }
 
-    /// Changes an account as a test likes.
-    pub fn change(&self, account: &str, how: impl FnOnce(&mut Account)) {
-        how(self.state().account(account));
+    pub fn update_account(&self, account: &str, update: impl FnOnce(&mut Account)) {
+        update(self.state().account(account));
     }
 
     pub fn transaction(&self, account: &str, transaction: Transaction) {
         self.state().account(account).transactions.push(transaction);
     }
 
-    /// A pending transaction is booked; some banks give it a new id then.
+    /// Posts a pending transaction; some banks give it a new id.
     pub fn post(&self, account: &str, id: &str, posted: i64, new_id: Option<&str>) {
         let mut state = self.state();
         let rows = &mut state.account(account).transactions;
@@ -255,8 +253,8 @@ impl SimpleFin {
         row.id = new_id.unwrap_or(id).to_owned();
     }
 
-    /// The person deleted an institution and added it again: the same accounts and transactions under new ids, and the
-    /// old ones still there for a while if `keeps_old`.
+    /// Simulates that the person removed an institution and added it again: the same accounts and transactions with new
+    /// ids, next to the old ones if `keeps_old`.
     pub fn relink(&self, connection: &str, keeps_old: bool) {
         let mut state = self.state();
         let (old, others): (Vec<Account>, Vec<Account>) =
@@ -269,25 +267,25 @@ impl SimpleFin {
         state.accounts.extend(renewed);
     }
 
-    /// Whether the institution wants the person to sign in again. Balances stay as old as they are.
+    /// Whether the institution requires the person to sign in again. Balances are not refreshed meanwhile.
     pub fn needs_auth(&self, connection: &str, needs_auth: bool) {
         let mut state = self.state();
         let found = state.connections.iter_mut().find(|it| it.id == connection);
         found.unwrap().needs_auth = needs_auth;
     }
 
-    /// Whether the list of transactions is told to be incomplete.
-    pub fn misses_data(&self, account: &str, misses_data: bool) {
-        self.state().account(account).misses_data = misses_data;
+    /// Whether the list of transactions is reported as incomplete.
+    pub fn set_incomplete(&self, account: &str, is_incomplete: bool) {
+        self.state().account(account).is_incomplete = is_incomplete;
     }
 
-    /// The next request for accounts goes wrong like this; told more often, those after it.
-    pub fn mishap(&self, mishap: Mishap) {
-        self.state().mishaps.push_back(mishap);
+    /// Adds a fault for the next request for accounts; several faults apply to the following requests in order.
+    pub fn fail_next(&self, fault: Fault) {
+        self.state().faults.push_back(fault);
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
-        self.state().asked.clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.state().requests.clone()
     }
 }
 
@@ -305,7 +303,7 @@ impl State {
 }
 
 impl Account {
-    /// In dollars, with an empty list of transactions.
+    /// An account in US dollars without transactions.
     pub fn new(connection: &str, id: &str, name: &str, balance: &str, balance_at: i64) -> Account {
         Account {
             connection: connection.to_owned(),
@@ -317,7 +315,7 @@ impl Account {
             balance_at,
             transactions: Vec::new(),
             holdings: None,
-            misses_data: false,
+            is_incomplete: false,
         }
     }
 
@@ -346,7 +344,7 @@ impl Transaction {
         }
     }
 
-    /// As the Bridge writes it: posted is zero.
+    /// A pending transaction as in the Bridge: `posted` is zero.
     pub fn pending(id: &str, transacted_at: i64, amount: &str, description: &str) -> Transaction {
         Transaction {
             transacted_at: Some(transacted_at),

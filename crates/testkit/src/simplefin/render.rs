@@ -1,36 +1,37 @@
-//! The JSON of an account set, in the version that was asked for.
+//! The JSON of an account set, in the requested version of the protocol.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::{Account, State, Transaction};
 
 const DAY: i64 = 86_400;
 
-/// What a query asks for, read as the Bridge reads it.
-pub(super) struct Wanted {
+/// The parameters of a request for accounts, interpreted as the Bridge does.
+pub(super) struct AccountsQuery {
     version_two: bool,
     start: Option<i64>,
-    /// Not included.
+    /// Exclusive.
     end: Option<i64>,
-    /// Whether the word is there at all: `pending=0` means yes.
+    /// Whether the parameter is present: `pending=0` also counts.
     pending: bool,
     accounts: Vec<String>,
     balances_only: bool,
 }
 
-impl Wanted {
-    pub(super) fn read(query: &str) -> Wanted {
+impl AccountsQuery {
+    pub(super) fn parse(query: &str) -> AccountsQuery {
         let pairs: Vec<(&str, String)> = query
             .split('&')
             .map(|it| it.split_once('=').unwrap_or((it, "")))
-            .map(|(name, value)| (name, unescape(value)))
+            .map(|(name, value)| (name, decode(value)))
             .collect();
         let all = |name: &str| {
             let same = pairs.iter().filter(|(it, _)| *it == name);
             same.map(|(_, value)| value.clone()).collect::<Vec<_>>()
         };
         let seconds = |name: &str| all(name).first().map(|it| it.parse().unwrap());
-        Wanted {
+        AccountsQuery {
             version_two: all("version").iter().any(|it| it == "2"),
             start: seconds("start-date"),
             end: seconds("end-date"),
@@ -41,29 +42,23 @@ impl Wanted {
     }
 }
 
-fn unescape(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
-    for part in parts {
-        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
-        bytes.extend_from_slice(&part.as_bytes()[2..]);
-    }
-    String::from_utf8(bytes).unwrap()
+fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8().unwrap().into_owned()
 }
 
 pub(super) struct Render<'a> {
     pub(super) state: &'a State,
-    pub(super) wanted: Wanted,
+    pub(super) query: AccountsQuery,
     pub(super) warning: Option<&'a str>,
 }
 
 impl Render<'_> {
     pub(super) fn answer(mut self) -> String {
-        let version_two = self.wanted.version_two && !self.state.habits.only_version_one;
+        let version_two = self.query.version_two && !self.state.behavior.only_version_one;
         let capped = self.cap();
         let accounts: Vec<Value> =
             self.accounts().map(|it| self.account(it, version_two)).collect();
-        // Even those who ask for version 2 are warned in the words of version 1.
+        // The warning is in the format of version 1 even for version 2.
         let mut errors: Vec<String> = self.state.errors.clone();
         errors.extend(self.warning.map(str::to_owned));
         let mut errlist: Vec<Value> = Vec::new();
@@ -82,7 +77,7 @@ impl Render<'_> {
                 false => errors.push(text),
             }
         }
-        for account in self.accounts().filter(|it| it.misses_data) {
+        for account in self.accounts().filter(|it| it.is_incomplete) {
             let text = format!("Some transactions of {} are missing", account.name);
             match version_two {
                 true => errlist.push(json!({
@@ -102,19 +97,19 @@ impl Render<'_> {
         answer.to_string()
     }
 
-    /// Cuts the beginning off a range that is too long, and says how long it may be.
+    /// Caps a date range that is too long to its last days, and returns the limit.
     fn cap(&mut self) -> Option<i64> {
-        let most = self.state.habits.most_days;
-        let (start, end) = (self.wanted.start?, self.wanted.end?);
-        if end - start <= most * DAY {
+        let max = self.state.behavior.days_max;
+        let (start, end) = (self.query.start?, self.query.end?);
+        if end - start <= max * DAY {
             return None;
         }
-        self.wanted.start = Some(end - most * DAY);
-        Some(most)
+        self.query.start = Some(end - max * DAY);
+        Some(max)
     }
 
     fn accounts(&self) -> impl Iterator<Item = &Account> {
-        let asked = &self.wanted.accounts;
+        let asked = &self.query.accounts;
         self.state.accounts.iter().filter(move |it| asked.is_empty() || asked.contains(&it.id))
     }
 
@@ -159,7 +154,7 @@ impl Render<'_> {
             }
         }
         fields.insert("balance-date".to_owned(), self.moment(account.balance_at));
-        if !self.wanted.balances_only {
+        if !self.query.balances_only {
             let rows = account.transactions.iter().filter(|it| self.is_within(it));
             let rows: Vec<Value> = rows.map(|it| self.transaction(it, version_two)).collect();
             fields.insert("transactions".to_owned(), json!(rows));
@@ -175,11 +170,11 @@ impl Render<'_> {
 
     fn is_within(&self, transaction: &Transaction) -> bool {
         if transaction.is_pending() {
-            return self.wanted.pending;
+            return self.query.pending;
         }
         let posted = transaction.posted.unwrap_or(0);
-        self.wanted.start.is_none_or(|it| posted >= it)
-            && self.wanted.end.is_none_or(|it| posted < it)
+        self.query.start.is_none_or(|it| posted >= it)
+            && self.query.end.is_none_or(|it| posted < it)
     }
 
     fn transaction(&self, transaction: &Transaction, version_two: bool) -> Value {
@@ -208,17 +203,17 @@ impl Render<'_> {
         Value::Object(fields)
     }
 
-    /// A text by the protocol.
+    /// A string in the protocol.
     fn amount(&self, amount: &str) -> Value {
-        match self.state.habits.numbers {
+        match self.state.behavior.swaps_numbers_and_strings {
             true => serde_json::from_str(amount).unwrap_or_else(|_| json!(amount)),
             false => json!(amount),
         }
     }
 
-    /// A number by the protocol.
+    /// A number in the protocol.
     fn moment(&self, seconds: i64) -> Value {
-        match self.state.habits.numbers {
+        match self.state.behavior.swaps_numbers_and_strings {
             true => json!(seconds.to_string()),
             false => json!(seconds),
         }

@@ -15,7 +15,7 @@ async fn a_lost_database_answers_503_and_comes_back_by_itself() {
     let secret = person.key(new_key()).await.secret;
     let (proxy, through) = Proxy::to(url).await;
     let target = db::Target::postgres(&through).unwrap();
-    let app = world.neighbour_on(db::Db::open(&target).await.unwrap());
+    let app = world.other_process_on(db::Db::open(&target).await.unwrap());
     let client = Client::over(app, web::api::ENDPOINTS, Some(secret));
     assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
 
@@ -28,7 +28,7 @@ async fn a_lost_database_answers_503_and_comes_back_by_itself() {
     assert_eq!(client.get("/readyz").await.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(client.get("/healthz").await.status, StatusCode::OK, "the process is still alive");
 
-    proxy.mend();
+    proxy.restore();
     assert_eq!(client.get("/v1/me").await.status, StatusCode::OK);
     assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
 }

@@ -139,7 +139,7 @@ async fn every_line_of_curl_runs_and_answers_as_the_page_says() {
         assert!(ran > before, "{path} shows nothing to run");
     }
     assert!(ran >= 29, "{ran}");
-    assert_eq!(receiver.heard().len(), 1, "one was tried");
+    assert_eq!(receiver.requests().len(), 1, "one was tried");
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ async fn eight_slow_searches_hold_up_nobody_else() {
     let secret = robin.key(new_key()).await.secret;
     let limits = ReadLimits { total: Duration::from_secs(300), ..world.app.db.read_limits() };
     let db = Db::open_with(&world.database.target(), limits).await.unwrap();
-    let app = world.neighbour_on(db);
+    let app = world.other_process_on(db);
     let client = || Client::over(app.clone(), web::api::ENDPOINTS, Some(secret.clone()));
     let (release, holders) = take_all_places(&app.db);
 
@@ -84,7 +84,7 @@ async fn a_search_that_takes_too_long_is_refused_with_advice() {
     let secret = robin.key(new_key()).await.secret;
     let limits = ReadLimits { total: Duration::from_millis(100), ..world.app.db.read_limits() };
     let db = Db::open_with(&world.database.target(), limits).await.unwrap();
-    let app = world.neighbour_on(db);
+    let app = world.other_process_on(db);
     let (release, holders) = take_all_places(&app.db);
     let client = Client::over(app.clone(), web::api::ENDPOINTS, Some(secret));
     let answer = client.get("/v1/transactions?q=shop").await;

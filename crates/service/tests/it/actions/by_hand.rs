@@ -32,7 +32,7 @@ async fn a_transfer_waits_for_the_person_and_is_done_when_they_say_so_once() {
     actions::execute_once(desk.app()).await.unwrap();
     actions::expire_once(desk.app()).await.unwrap();
     assert_eq!(desk.get(action.id).await.status, Status::Approved, "nobody does it for them");
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     let (one, two) = tokio::join!(
         actions::confirm(desk.app(), &desk.session, action.id, true),
         actions::confirm(&there, &desk.session, action.id, true)

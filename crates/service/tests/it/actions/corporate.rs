@@ -26,7 +26,7 @@ fn dividend(each: &str, ex_on: &str, pay_on: &str) -> CorporateAction {
 
 /// In this process and another, once and again.
 async fn settle(desk: &Desk) {
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     let (one, two) = tokio::join!(settle_once(desk.app()), settle_once(&there));
     one.unwrap();
     two.unwrap();
@@ -44,7 +44,7 @@ async fn basis(desk: &Desk) -> i64 {
 async fn a_split_doubles_the_shares_at_the_same_cost_at_the_opening_of_its_day() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10.5")).await;
-    desk.world.market.happens(split(2, 1));
+    desk.world.market.add_corporate_action(split(2, 1));
     desk.wait_until(at(BEFORE_OPENING));
     settle(&desk).await;
     assert_eq!(desk.holds("VTI").await.1, "10.5");
@@ -64,7 +64,7 @@ async fn a_split_doubles_the_shares_at_the_same_cost_at_the_opening_of_its_day()
 async fn shares_bought_after_the_opening_of_the_day_are_new_ones_already() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10")).await;
-    desk.world.market.happens(split(4, 1));
+    desk.world.market.add_corporate_action(split(4, 1));
     desk.wait_until(at("2026-03-11T14:00:00Z"));
     desk.world.market.set("VTI", "12.50", None);
     desk.trade(Side::Buy, "VTI", shares("8")).await;
@@ -76,7 +76,7 @@ async fn shares_bought_after_the_opening_of_the_day_are_new_ones_already() {
 #[tokio::test]
 async fn who_bought_on_the_day_alone_has_nothing_to_split() {
     let desk = Desk::new().await;
-    desk.world.market.happens(split(4, 1));
+    desk.world.market.add_corporate_action(split(4, 1));
     desk.wait_until(at(OPENING));
     desk.world.market.set("VTI", "12.50", None);
     desk.trade(Side::Buy, "VTI", shares("8")).await;
@@ -89,7 +89,7 @@ async fn who_bought_on_the_day_alone_has_nothing_to_split() {
 async fn a_reverse_split_keeps_what_billionths_can_express() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10")).await;
-    desk.world.market.happens(split(1, 3));
+    desk.world.market.add_corporate_action(split(1, 3));
     desk.wait_until(at(OPENING));
     desk.world.market.set("VTI", "150", None);
     settle(&desk).await;
@@ -103,7 +103,7 @@ async fn a_dividend_is_paid_on_its_day_to_who_held_before_the_ex_day() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10.123456789")).await;
     let after_buy = desk.cash().await.0;
-    desk.world.market.happens(dividend("0.8123", "2026-03-11", "2026-03-13"));
+    desk.world.market.add_corporate_action(dividend("0.8123", "2026-03-11", "2026-03-13"));
     desk.wait_until(at("2026-03-11T14:00:00Z"));
     desk.world.market.set("VTI", "50", None);
     // Bought too late to be entitled, and sold too late to lose it.
@@ -128,9 +128,9 @@ async fn a_dividend_is_paid_on_its_day_to_who_held_before_the_ex_day() {
 async fn a_dividend_after_a_split_is_for_the_new_shares_also_when_both_are_settled_late() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10")).await;
-    desk.world.market.happens(split(2, 1));
-    desk.world.market.happens(dividend("1", "2026-03-13", "2026-03-16"));
-    desk.world.market.happens(dividend("3", "2026-03-10", "2026-03-16"));
+    desk.world.market.add_corporate_action(split(2, 1));
+    desk.world.market.add_corporate_action(dividend("1", "2026-03-13", "2026-03-16"));
+    desk.world.market.add_corporate_action(dividend("3", "2026-03-10", "2026-03-16"));
     desk.wait_until(at("2026-03-20T14:00:00Z"));
     desk.world.market.set("VTI", "25", None);
     settle(&desk).await;
@@ -155,12 +155,12 @@ async fn a_silent_market_is_asked_again_and_each_account_gets_its_own() {
     };
     let action = desk.propose(order.into()).await.unwrap();
     super::approve(desk.app(), &desk.session, &action, None).await.unwrap();
-    desk.world.market.happens(dividend("1", "2026-03-11", "2026-03-11"));
+    desk.world.market.add_corporate_action(dividend("1", "2026-03-11", "2026-03-11"));
     desk.wait_until(at(OPENING));
-    desk.world.market.be_silent(true);
+    desk.world.market.set_unavailable(true);
     settle(&desk).await;
     assert_eq!(desk.entries("dividend").await, 0);
-    desk.world.market.be_silent(false);
+    desk.world.market.set_unavailable(false);
     settle(&desk).await;
     assert_eq!(desk.entries("dividend").await, 2);
     let second = service::trading::paper::account(desk.app(), &desk.session, id).await.unwrap();
@@ -173,7 +173,7 @@ async fn a_silent_market_is_asked_again_and_each_account_gets_its_own() {
 async fn old_shares_are_never_traded_at_a_price_of_new_ones() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10")).await;
-    desk.world.market.happens(split(1, 10));
+    desk.world.market.add_corporate_action(split(1, 10));
     // Announced the day before.
     settle_once(desk.app()).await.unwrap();
     assert_eq!(desk.holds("VTI").await.1, "10");

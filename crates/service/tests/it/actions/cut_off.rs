@@ -24,7 +24,7 @@ async fn figures(desk: &Desk) -> (i64, i64, i128) {
 async fn over_a_wire(desk: &Desk) -> Option<(Proxy, App)> {
     let (proxy, url) = Proxy::to(desk.world.database.url()?).await;
     let db = Db::open(&Target::postgres(&url).unwrap()).await.unwrap();
-    Some((proxy, desk.world.neighbour_on(db)))
+    Some((proxy, desk.world.other_process_on(db)))
 }
 
 #[tokio::test]
@@ -35,11 +35,11 @@ async fn an_approval_that_is_cut_off_at_any_message_is_carried_out_once_or_not_g
     let (mut undecided, mut finished_here, mut bought) = (0, 0, 0);
     for messages in 0..MESSAGES_MAX {
         let action = desk.propose(desk.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
-        proxy.mend();
+        proxy.restore();
         proxy.cut_after(messages);
         let said = actions::approve(&there, &desk.session, action.id, seen(&action, price), None);
         let said = said.await;
-        let is_whole = proxy.left() > 0;
+        let is_whole = proxy.messages_left() > 0;
         match desk.get(action.id).await.status {
             Status::PendingApproval => {
                 assert!(said.is_err(), "{said:?}");
@@ -66,7 +66,7 @@ async fn an_approval_that_is_cut_off_at_any_message_is_carried_out_once_or_not_g
         }
     }
     assert!(undecided > 5 && finished_here > 5, "{undecided} {finished_here}");
-    assert!(proxy.left() > 0, "it never came through");
+    assert!(proxy.messages_left() > 0, "it never came through");
     assert_eq!(desk.cash().await, (100_000_000 - bought * 5_000, 0));
     desk.is_sound().await;
 }
@@ -87,7 +87,7 @@ async fn a_queued_trade_whose_filling_is_cut_off_at_any_message_is_filled_once()
     desk.world.market.set("VTI", "50", None);
     let (mut messages, mut failures) = (0, 0);
     while desk.entries("buy").await < 60 {
-        proxy.mend();
+        proxy.restore();
         proxy.cut_after(messages);
         // Whether it failed as a whole or went on to the next, the ledger must be whole.
         failures += usize::from(actions::execute_once(&there).await.is_err());

@@ -59,7 +59,7 @@ async fn the_last_microsecond_is_in_time_and_the_next_is_late_whoever_decides() 
 async fn another_processs_slow_clock_does_not_lengthen_a_life_that_was_written_down_as_over() {
     let desk = Desk::new().await;
     let slow = base::Clock::frozen_at(&desk.world.clock.now().to_string());
-    let there = desk.world.neighbour_at(slow).await;
+    let there = desk.world.other_process_at(slow).await;
     let action = desk.propose(short(&desk)).await.unwrap();
     desk.world.advance_seconds(60);
     actions::expire_once(desk.app()).await.unwrap();
@@ -72,12 +72,12 @@ async fn what_is_approved_in_time_is_carried_out_however_late() {
     let desk = Desk::new().await;
     let price = Some(desk.price("VTI").await);
     let action = desk.propose(short(&desk)).await.unwrap();
-    desk.world.market.be_silent(true);
+    desk.world.market.set_unavailable(true);
     desk.world.advance_seconds(30);
     let waiting = approve(desk.app(), &desk.session, &action, price).await.unwrap();
     assert_eq!(waiting.status, Status::Executed, "the last word of the market is fresh enough");
     let action = desk.propose(short(&desk)).await.unwrap();
-    desk.world.market.be_silent(false);
+    desk.world.market.set_unavailable(false);
     desk.world.market.set_at("VTI", "50", testkit::at("2026-03-10T14:00:00Z"));
     desk.world.advance_seconds(2);
     let waiting = approve(desk.app(), &desk.session, &action, price).await.unwrap();

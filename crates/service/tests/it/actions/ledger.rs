@@ -275,7 +275,7 @@ impl Play {
                 }
             };
             let happening = CorporateAction { symbol: symbol.to_owned(), ex_on, what };
-            self.desk.world.market.happens(happening);
+            self.desk.world.market.add_corporate_action(happening);
         }
         self.move_prices();
         self.log.push(format!("the market opens at {:?}", self.prices));

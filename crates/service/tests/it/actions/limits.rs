@@ -51,7 +51,7 @@ async fn a_key_proposes_so_many_times_in_any_day_and_each_key_has_its_own_count(
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn proposals_at_once_are_counted_one_by_one() {
     let desk = Desk::new().await;
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     let key = desk.person.key(new_key()).await;
     actions::set_policy(desk.app(), &desk.session, WISH).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();

@@ -22,7 +22,7 @@ use calc::paper::{Side, Size};
 use db::params;
 use service::actions::{self, Action, NewAction, Seen, What};
 use service::{App, Caller};
-use testkit::{Issued, Person, World, new_key};
+use testkit::{IssuedKey, Person, World, new_key};
 
 /// The market is open from here on: Tuesday 10 March 2026, 10:30 in New York.
 const TO_OPEN_SECONDS: u64 = 2 * 3_600 + 1_800;
@@ -31,7 +31,7 @@ const TO_OPEN_SECONDS: u64 = 2 * 3_600 + 1_800;
 pub(crate) struct Desk {
     pub(crate) world: World,
     pub(crate) person: Person,
-    pub(crate) key: Issued,
+    pub(crate) key: IssuedKey,
     pub(crate) session: Caller,
     pub(crate) account: PaperAccountId,
 }

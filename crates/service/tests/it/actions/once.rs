@@ -40,7 +40,7 @@ async fn says_yes(app: App, session: Caller, action: Action, price: Option<Fixed
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_decisions_at_once_in_two_sessions_and_two_processes_fill_one_trade() {
     let desk = Desk::new().await;
-    let (here, there) = (desk.app().clone(), desk.world.neighbour().await);
+    let (here, there) = (desk.app().clone(), desk.world.other_process().await);
     let sessions = [desk.session.clone(), desk.person.session().await];
     let action = desk.propose(desk.order(Side::Buy, "AAPL", shares("3"))).await.unwrap();
     let price = Some(desk.price("AAPL").await);
@@ -75,7 +75,7 @@ async fn fifty_decisions_at_once_in_two_sessions_and_two_processes_fill_one_trad
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_all_decisions_at_once_the_first_counts_and_the_others_are_told() {
     let desk = Desk::new().await;
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     let price = Some(desk.price("VTI").await);
     for _ in 0..5 {
         let bought = desk.entries("buy").await;
@@ -128,7 +128,7 @@ pub(super) async fn cancel(app: &App, caller: &Caller, id: ActionId) -> service:
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_two_buys_that_the_cash_covers_once_one_fills_and_the_other_fails() {
     let desk = Desk::with_cash("1000.00").await;
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     let price = Some(desk.price("VTI").await);
     let order = || desk.order(Side::Buy, "VTI", Size::Cash(80_000));
     let (first, second) =
@@ -151,7 +151,7 @@ async fn of_two_buys_that_the_cash_covers_once_one_fills_and_the_other_fails() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn proposals_and_approvals_of_one_account_go_on_side_by_side() {
     let desk = Arc::new(Desk::new().await);
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     let price = Some(desk.price("VTI").await);
     let mut waiting = Vec::new();
     for _ in 0..15 {
@@ -179,7 +179,7 @@ async fn proposals_and_approvals_of_one_account_go_on_side_by_side() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_queued_trade_is_filled_once_by_two_processes_that_both_find_it_due() {
     let desk = Desk::new().await;
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     desk.wait_until(testkit::at("2026-03-10T21:00:00Z"));
     desk.world.market.set("VTI", "50", None);
     for _ in 0..5 {

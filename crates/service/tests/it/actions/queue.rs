@@ -152,7 +152,7 @@ async fn a_buy_that_no_cash_is_left_for_fails_when_it_is_approved_and_not_in_the
 async fn where_the_operator_wants_it_a_trade_is_filled_at_the_last_price_at_once() {
     let desk = Desk::new().await;
     in_the_evening(&desk).await;
-    let app = desk.world.filling_at_once();
+    let app = desk.world.filling_while_closed();
     let order = desk.order(Side::Buy, "VTI", shares("10"));
     let action = actions::propose(&app, &desk.key.caller, order).await.unwrap();
     let said = action.details().trade.unwrap().timing_disclosure.unwrap();
@@ -168,10 +168,10 @@ async fn where_the_operator_wants_it_a_trade_is_filled_at_the_last_price_at_once
 async fn a_silent_market_is_stood_in_for_by_its_last_word_until_that_is_stale() {
     let desk = Desk::new().await;
     quotes::one(desk.app(), "VTI").await.unwrap();
-    desk.world.market.be_silent(true);
+    desk.world.market.set_unavailable(true);
     desk.world.advance_seconds(900);
     // A process that never heard the market itself knows what another wrote down.
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     for app in [desk.app(), &there] {
         let priced = quotes::one(app, "VTI").await.unwrap().unwrap();
         assert_eq!((priced.is_stale, priced.source.as_str()), (false, "Test market"));

@@ -8,7 +8,7 @@ use super::{Desk, approve, shares};
 #[tokio::test]
 async fn who_waits_is_answered_by_the_decision_and_a_final_state_at_once() {
     let desk = Desk::new().await;
-    let there = desk.world.neighbour().await;
+    let there = desk.world.other_process().await;
     for decider in [desk.app(), &there] {
         let action = desk.propose(desk.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
         let wait = |seconds| {

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use service::ingest::connections::{self, AddAccount, Choice, OfferStatus, Owed, Selection, State};
 use testkit::new_key;
-use testkit::simplefin::{Account, Mishap};
+use testkit::simplefin::{Account, Fault};
 
 use super::{HOUR, Home, noon, taken};
 use crate::{is_not_found, param, trail};
@@ -80,7 +80,7 @@ async fn only_the_person_connects_and_only_their_own() {
 #[tokio::test]
 async fn access_outlives_a_first_look_that_fails() {
     let home = Home::new().await;
-    home.server.mishap(Mishap::Says(500, "<h1>Oops</h1>".to_owned()));
+    home.server.fail_next(Fault::Response(500, "<h1>Oops</h1>".to_owned()));
     let id = home.claim().await;
     let connection = home.connection(id).await;
     assert_eq!(connection.state, State::Connected);
@@ -137,7 +137,7 @@ async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_ta
     home.take_all(id).await;
     home.sync(id).await;
     assert_eq!(home.accounts().await.len(), 3);
-    home.server.change("ACT-miles", |it| it.currency = "USD".to_owned());
+    home.server.update_account("ACT-miles", |it| it.currency = "USD".to_owned());
     home.sync(id).await;
     assert_eq!(home.connection(id).await.open_offers, 1);
     let unknown = Choice { external_id: "ACT-none".to_owned(), selection: Selection::Skip };
@@ -147,7 +147,7 @@ async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_ta
 #[tokio::test]
 async fn a_machine_that_trusts_nobody_spends_no_token() {
     let home = Home::new().await;
-    let alone = home.world.without_banks();
+    let alone = home.world.without_bank_client();
     let token = home.server.setup_token();
     let refused = connections::create(&alone, &home.robin.caller, &token, None).await;
     assert!(crate::is_conflict(refused).contains("certificate"));

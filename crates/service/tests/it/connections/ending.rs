@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use service::ingest::connections::{self, State};
 use service::outbox;
-use testkit::simplefin::{Mishap, Transaction};
+use testkit::simplefin::{Fault, Transaction};
 use tokio::sync::Notify;
 
 use super::{DAY, Home, noon};
@@ -46,7 +46,7 @@ async fn who_disconnects_while_the_bank_is_asked_has_the_last_word() {
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
     home.server.transaction("ACT-checking", lunch);
     let release = Arc::new(Notify::new());
-    home.server.mishap(Mishap::Held(release.clone()));
+    home.server.fail_next(Fault::Held(release.clone()));
     let asked = home.asked();
     let end = async {
         while home.asked() == asked {

@@ -138,7 +138,11 @@ impl Home {
 
     /// How often the server was asked for accounts.
     pub(crate) fn asked(&self) -> usize {
-        self.server.asked().iter().filter(|it| it.path.starts_with("/simplefin/accounts")).count()
+        self.server
+            .requests()
+            .iter()
+            .filter(|it| it.path.starts_with("/simplefin/accounts"))
+            .count()
     }
 }
 

@@ -25,7 +25,7 @@ async fn the_past_comes_until_two_parts_have_nothing() {
     assert_eq!(history, Some(History { from, is_complete: true }));
     home.world.advance_seconds(HOUR);
     assert_eq!(home.steps().await, 0);
-    let asked = home.server.asked();
+    let asked = home.server.requests();
     assert!(asked.iter().rev().take(4).all(|it| !it.path.contains("pending")));
 }
 
@@ -63,7 +63,7 @@ async fn one_more_part_can_be_asked_for_without_a_server_running() {
 #[tokio::test]
 async fn a_server_that_gives_fewer_days_is_asked_for_fewer() {
     let home = Home::new().await;
-    home.server.caps_at(20);
+    home.server.limit_days(20);
     old(&home.server, "P1", "2026-02-18");
     old(&home.server, "P2", "2026-01-20");
     let id = home.claim().await;
@@ -75,7 +75,7 @@ async fn a_server_that_gives_fewer_days_is_asked_for_fewer() {
     for row in ["OLD P1", "OLD P2", "GROCER 12"] {
         assert!(told.contains(&row.to_owned()), "{row}: {told:?}");
     }
-    let spans = home.server.asked().into_iter().filter(|it| it.path.contains("end-date"));
+    let spans = home.server.requests().into_iter().filter(|it| it.path.contains("end-date"));
     let days = |path: &str, name: &str| {
         let value = path.split(&format!("{name}=")).nth(1).unwrap().split('&').next().unwrap();
         value.parse::<i64>().unwrap() / 86_400

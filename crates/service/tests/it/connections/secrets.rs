@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use service::ingest::connections;
 use testkit::hex;
-use testkit::simplefin::Mishap;
+use testkit::simplefin::Fault;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 
@@ -57,8 +57,8 @@ async fn access_is_in_no_table_no_answer_and_no_log() {
     let id = connections::create(app, robin, &token, None).await.unwrap();
     home.take_all(id).await;
     home.sync(id).await;
-    let repeats = Mishap::Says(400, "bad request by user2:sesame2".to_owned());
-    home.server.mishap(repeats);
+    let repeats = Fault::Response(400, "bad request by user2:sesame2".to_owned());
+    home.server.fail_next(repeats);
     let failed = home.try_sync(id).await.unwrap_err();
     let again = connections::create(app, robin, &token, None).await.unwrap_err();
     home.world.advance_seconds(86_400);
@@ -74,7 +74,7 @@ async fn access_is_in_no_table_no_answer_and_no_log() {
     drop(heard);
     let logged = ear.0.lock().unwrap().clone();
     assert!(logged.contains("the ear hears"));
-    let password = home.server.asked().iter().filter_map(|it| it.authorization.clone()).next();
+    let password = home.server.requests().iter().filter_map(|it| it.authorization.clone()).next();
     let secrets = ["sesame".to_owned(), hex(b"sesame"), password.unwrap()];
     for secret in &secrets {
         for text in [&answers, &stored, &logged] {

@@ -37,7 +37,7 @@ async fn the_first_sync_brings_accounts_balances_and_the_newest_days() {
     assert_eq!(connection.institutions, ["First Bank", "Second Bank"]);
     assert_eq!((connection.accounts.len(), connection.requests_today), (3, 2));
     assert_eq!(connection.history, Some(History { from: day("2026-01-27"), is_complete: false }));
-    let path = home.server.asked().pop().unwrap().path;
+    let path = home.server.requests().pop().unwrap().path;
     assert!(path.contains("pending=1") && !path.contains("account="), "{path}");
     assert_eq!(home.sync(id).await.summary, summary(0, 0, 2, 0));
     assert_eq!(miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
@@ -66,13 +66,13 @@ async fn a_pending_row_that_posts_stays_the_same_transaction() {
 #[tokio::test]
 async fn a_pending_row_that_vanished_is_removed_when_it_had_its_time() {
     let (home, id) = Home::synced().await;
-    home.server.change("ACT-checking", |it| it.transactions.retain(|it| it.id != "T3"));
+    home.server.update_account("ACT-checking", |it| it.transactions.retain(|it| it.id != "T3"));
     home.world.advance_seconds(7 * DAY);
     assert_eq!(home.sync(id).await.summary.removed, 0);
-    home.server.misses_data("ACT-checking", true);
+    home.server.set_incomplete("ACT-checking", true);
     home.world.advance_seconds(2 * DAY);
     assert_eq!(home.sync(id).await.summary.removed, 0);
-    home.server.misses_data("ACT-checking", false);
+    home.server.set_incomplete("ACT-checking", false);
     assert_eq!(home.sync(id).await.summary.removed, 1);
     assert_eq!(home.told().await, ["PAYROLL", "GROCER 12"]);
     assert_eq!(miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
@@ -95,7 +95,7 @@ async fn a_connection_is_asked_every_six_hours_by_itself() {
     assert_eq!(connection.synced_at, Some(home.world.clock.now()));
     // Fourteen days before the last sync, not all that one may ask for.
     let start = format!("start-date={}", noon("2026-02-24") - 12 * 3_600);
-    let path = home.server.asked().pop().unwrap().path;
+    let path = home.server.requests().pop().unwrap().path;
     assert!(path.contains(&start), "{path}");
 }
 
@@ -104,12 +104,14 @@ async fn two_processes_ask_once() {
     let home = Home::new().await;
     let id = home.claim().await;
     home.take_all(id).await;
-    let neighbour = home.world.neighbour().await;
-    let (one, other) =
-        tokio::join!(connections::sync_once(&home.world.app), connections::sync_once(&neighbour));
+    let other_process = home.world.other_process().await;
+    let (one, other) = tokio::join!(
+        connections::sync_once(&home.world.app),
+        connections::sync_once(&other_process)
+    );
     assert!(one.unwrap() + other.unwrap() > 0);
     // Whoever comes second may already go on with the past.
-    let newest = home.server.asked().into_iter().filter(|it| it.path.contains("pending"));
+    let newest = home.server.requests().into_iter().filter(|it| it.path.contains("pending"));
     assert_eq!(newest.count(), 1);
     assert_eq!(home.told().await.len(), 3);
 }

@@ -1,7 +1,7 @@
 //! What goes wrong, what the person is told, and what goes on all the same.
 
 use service::ingest::connections::{self, State};
-use testkit::simplefin::{Mishap, Transaction};
+use testkit::simplefin::{Fault, Transaction};
 
 use super::{DAY, HOUR, Home, noon};
 use crate::is_conflict;
@@ -40,13 +40,13 @@ async fn access_that_was_revoked_needs_a_new_token_and_keeps_the_accounts() {
 #[tokio::test]
 async fn a_lapsed_subscription_is_told_and_forgotten_when_it_is_paid() {
     let (home, id) = Home::synced().await;
-    home.server.unpaid(true);
+    home.server.set_unpaid(true);
     home.world.advance_seconds(7 * HOUR);
     home.steps().await;
     let connection = home.connection(id).await;
     assert_eq!(connection.state, State::NeedsAttention);
     assert!(connection.attention.unwrap().contains("Renew it"));
-    home.server.unpaid(false);
+    home.server.set_unpaid(false);
     home.world.advance_seconds(2 * HOUR);
     home.steps().await;
     let connection = home.connection(id).await;
@@ -76,7 +76,7 @@ async fn one_institution_in_trouble_is_told_on_its_accounts_alone() {
 #[tokio::test]
 async fn the_words_of_version_one_find_their_institution_too() {
     let (home, id) = Home::synced().await;
-    home.server.speaks_version_one();
+    home.server.use_version_one();
     home.sync(id).await;
     assert_eq!(home.accounts().await.len(), 3);
     home.server.needs_auth("CON-1", true);
@@ -89,12 +89,12 @@ async fn the_words_of_version_one_find_their_institution_too() {
 #[tokio::test]
 async fn missing_data_is_told_on_its_account_until_it_is_there() {
     let (home, id) = Home::synced().await;
-    home.server.misses_data("ACT-card", true);
+    home.server.set_incomplete("ACT-card", true);
     home.sync(id).await;
     let card = home.account("Visa (1234)").await;
     assert_eq!(card.connection_status, "needs_attention");
     assert!(card.attention.unwrap().contains("asked again by itself"));
-    home.server.misses_data("ACT-card", false);
+    home.server.set_incomplete("ACT-card", false);
     home.sync(id).await;
     assert_eq!(home.states().await, states(&WELL));
 }
@@ -119,7 +119,7 @@ async fn failures_are_tried_again_later_and_later() {
     home.world.advance_seconds(7 * HOUR);
     let mut waits = Vec::new();
     for _ in 0..6 {
-        home.server.mishap(Mishap::Says(503, String::new()));
+        home.server.fail_next(Fault::Response(503, String::new()));
         assert_eq!(home.steps().await, 1);
         let connection = home.connection(id).await;
         let seconds =
@@ -143,7 +143,7 @@ async fn failures_are_tried_again_later_and_later() {
 async fn a_server_that_was_asked_too_often_is_left_alone_until_tomorrow() {
     let (home, id) = Home::synced().await;
     home.steps().await;
-    home.server.warns("Please make fewer requests.");
+    home.server.add_error("Please make fewer requests.");
     let synced = home.sync(id).await;
     assert!(synced.attention.unwrap().contains("asked too often"));
     let asked = home.asked();
@@ -159,12 +159,12 @@ async fn a_server_that_was_asked_too_often_is_left_alone_until_tomorrow() {
 #[tokio::test]
 async fn words_of_a_server_are_plain_text() {
     let (home, id) = Home::synced().await;
-    home.server.warns("<script>alert(1)</script>Service on <b>Sunday</b>");
+    home.server.add_error("<script>alert(1)</script>Service on <b>Sunday</b>");
     let said = home.sync(id).await.attention.unwrap();
     assert_eq!(said, "SimpleFIN says: \"Service on Sunday\".");
     let connection = home.connection(id).await;
     assert_eq!((connection.state, connection.attention), (State::Connected, Some(said)));
-    home.server.mishap(Mishap::Says(418, "<img src=x onerror=alert(1)>Tea".to_owned()));
+    home.server.fail_next(Fault::Response(418, "<img src=x onerror=alert(1)>Tea".to_owned()));
     let said = is_conflict(home.try_sync(id).await);
     assert!(said.contains("Tea") && !said.contains('<'), "{said}");
 }
@@ -174,7 +174,7 @@ async fn one_account_that_makes_no_sense_does_not_hold_up_the_others() {
     let (home, id) = Home::synced().await;
     let absurd = Transaction::posted("T9", noon("2026-03-10"), "-99999999999999.00", "ABSURD");
     home.server.transaction("ACT-card", absurd);
-    home.server.change("ACT-loan", |it| it.currency = "EUR".to_owned());
+    home.server.update_account("ACT-loan", |it| it.currency = "EUR".to_owned());
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
     home.server.transaction("ACT-checking", lunch);
     let synced = home.sync(id).await;

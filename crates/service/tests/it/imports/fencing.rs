@@ -68,8 +68,8 @@ async fn a_commit_that_was_paused_past_its_lease_writes_nothing_after_another_on
     let late = paused(&world, &world.app, &robin.caller, id).await;
 
     world.clock.advance(Duration::from_secs(ELEVEN_MINUTES));
-    let neighbour = world.neighbour().await;
-    let taken = files::commit(&neighbour, &robin.caller, id).await.unwrap();
+    let other_process = world.other_process().await;
+    let taken = files::commit(&other_process, &robin.caller, id).await.unwrap();
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
@@ -85,8 +85,8 @@ async fn a_commit_that_lost_its_lease_does_not_free_the_file_for_a_third_one() {
     let (robin, id) = staged(&world).await;
     let first = paused(&world, &world.app, &robin.caller, id).await;
     world.clock.advance(Duration::from_secs(ELEVEN_MINUTES));
-    let neighbour = world.neighbour().await;
-    let second = paused(&world, &neighbour, &robin.caller, id).await;
+    let other_process = world.other_process().await;
+    let second = paused(&world, &other_process, &robin.caller, id).await;
 
     let lease = state(&world, id).await;
     assert!(matches!(first.await.unwrap_err(), Error::Conflict { .. }));
@@ -128,8 +128,8 @@ async fn a_lease_from_before_the_clock_was_set_back_holds_nobody_up() {
     let late = paused(&world, &world.app, &robin.caller, id).await;
 
     world.clock.set_back(Duration::from_secs(3_600));
-    let neighbour = world.neighbour().await;
-    let taken = files::commit(&neighbour, &robin.caller, id).await.unwrap();
+    let other_process = world.other_process().await;
+    let taken = files::commit(&other_process, &robin.caller, id).await.unwrap();
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");

@@ -193,11 +193,11 @@ async fn files_are_their_owners_alone_and_are_forgotten_after_a_day() {
 async fn a_file_is_taken_in_once_however_many_ask() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let id = hold(&world, &robin, "march.ofx", OFX).await;
     let (one, two) = tokio::join!(
         files::commit(&world.app, &robin.caller, id),
-        files::commit(&neighbour, &robin.caller, id)
+        files::commit(&other_process, &robin.caller, id)
     );
     assert_eq!([one.is_ok(), two.is_ok()].iter().filter(|it| **it).count(), 1);
     assert_eq!(rows(&world, &robin).await, 3);

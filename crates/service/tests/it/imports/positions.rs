@@ -70,7 +70,7 @@ async fn the_clock_may_go_back_between_imports() {
     robin.import(statement([brokerage("Brokerage").holding([position("VTI", "2")])])).await;
     // Another process, whose clock is an hour behind.
     let behind = Clock::frozen_at("2026-03-10T12:00:00Z");
-    let app = world.neighbour_at(behind).await;
+    let app = world.other_process_at(behind).await;
     let sold = statement([brokerage("Brokerage").holding([position("BND", "1")])]);
     service::ingest::imports::commit(&app, &robin.caller, sold).await.unwrap();
     assert_eq!(symbols(&holdings(&world, &robin).await), ["BND"]);

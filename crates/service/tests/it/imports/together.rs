@@ -18,12 +18,12 @@ fn household(offset: i64) -> base::draft::Statement {
 #[tokio::test]
 async fn the_same_statement_by_two_processes_at_once_is_taken_in_once() {
     let world = World::new().await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     for round in 0..5 {
         let robin = world.person(&format!("robin{round}@example.com")).await;
         let (one, two) = tokio::join!(
             imports::commit(&world.app, &robin.caller, household(0)),
-            imports::commit(&neighbour, &robin.caller, household(0)),
+            imports::commit(&other_process, &robin.caller, household(0)),
         );
         let mut found = [one.unwrap(), two.unwrap()].map(|it| (it.new, it.seen));
         found.sort_unstable();
@@ -37,13 +37,13 @@ async fn the_same_statement_by_two_processes_at_once_is_taken_in_once() {
 #[tokio::test]
 async fn overlapping_statements_of_many_at_once_lose_and_double_nothing() {
     let world = World::new().await;
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let (robin, kim) =
         (world.person("robin@example.com").await, world.person("kim@example.com").await);
     let mut running = Vec::new();
     for (index, offset) in [0, 20, 40, 60, 10, 50].into_iter().enumerate() {
         for person in [&robin, &kim] {
-            let app = if index % 2 == 0 { world.app.clone() } else { neighbour.clone() };
+            let app = if index % 2 == 0 { world.app.clone() } else { other_process.clone() };
             let caller = person.caller.clone();
             running.push(tokio::spawn(async move {
                 imports::commit(&app, &caller, household(offset)).await.unwrap()

@@ -153,16 +153,16 @@ async fn a_new_day_is_work_for_everyone_who_has_data_and_for_nobody_twice() {
 #[tokio::test]
 async fn two_processes_that_take_the_same_work_do_it_once() {
     let world = World::new().await;
-    let neighbour = match world.app.db.engine() {
+    let other_process = match world.app.db.engine() {
         db::Engine::Sqlite => world.app.clone(),
-        db::Engine::Postgres => world.neighbour().await,
+        db::Engine::Postgres => world.other_process().await,
     };
     let robin = world.person("robin@example.com").await;
     let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
     robin.import(statement([checking("Everyday").with_all(netflix)])).await;
     let (mine, theirs) = tokio::join!(
         insights::pipeline::run_once(&world.app),
-        insights::pipeline::run_once(&neighbour)
+        insights::pipeline::run_once(&other_process)
     );
     mine.unwrap();
     theirs.unwrap();
@@ -211,7 +211,7 @@ async fn data_of_the_first_version_is_brought_up_to_this_one() {
     let steps = db.migrate(service::schema::MIGRATIONS).await.unwrap();
     assert_eq!(steps, service::schema::MIGRATIONS.len() - 1);
     let world = World::new().await;
-    let app = world.neighbour_on(db);
+    let app = world.other_process_on(db);
     assert_eq!(insights::pipeline::wake_once(&app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::run_all(&app).await.unwrap(), 1);
     let caller = service::Caller::owner(base::UserId::from_bytes([1; 16]));

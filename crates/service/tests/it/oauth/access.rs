@@ -14,18 +14,18 @@ fn why<T: std::fmt::Debug>(outcome: Result<T>) -> &'static str {
 #[tokio::test]
 async fn a_revoked_grant_is_refused_at_once_here_and_within_a_second_elsewhere() {
     let scene = Scene::new().await;
-    let neighbour = scene.world.neighbour().await;
+    let other_process = scene.world.other_process().await;
     let (pair, other) = (scene.pair().await, scene.pair().await);
     scene.enter(&pair.access).await.unwrap();
-    oauth::authenticate(&neighbour, ISSUER, &pair.access, None).await.unwrap();
+    oauth::authenticate(&other_process, ISSUER, &pair.access, None).await.unwrap();
     let listed = grants::list(&scene.world.app, &scene.person.caller).await.unwrap();
     let first = listed.last().unwrap().id;
     grants::revoke(&scene.world.app, &scene.person.caller, first).await.unwrap();
     assert_eq!(why(scene.enter(&pair.access).await), "the token is unknown or was revoked");
     scene.world.advance_seconds(1);
-    why(oauth::authenticate(&neighbour, ISSUER, &pair.access, None).await);
+    why(oauth::authenticate(&other_process, ISSUER, &pair.access, None).await);
     scene.enter(&other.access).await.unwrap();
-    oauth::authenticate(&neighbour, ISSUER, &other.access, None).await.unwrap();
+    oauth::authenticate(&other_process, ISSUER, &other.access, None).await.unwrap();
 }
 
 #[tokio::test]

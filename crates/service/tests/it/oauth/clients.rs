@@ -160,7 +160,7 @@ async fn an_address_group_has_only_so_many_clients_that_nobody_authorized() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn all_address_groups_together_have_only_so_many() {
     let world = World::new().await;
-    let apps = [world.app.clone(), world.neighbour().await];
+    let apps = [world.app.clone(), world.other_process().await];
     let mut running = tokio::task::JoinSet::new();
     for task in 0..8_usize {
         let app = apps[task % 2].clone();

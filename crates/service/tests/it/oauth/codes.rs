@@ -73,10 +73,10 @@ async fn a_second_use_of_a_code_is_refused_and_ends_what_the_first_gave() {
 #[tokio::test]
 async fn of_two_who_turn_in_a_code_at_once_at_most_one_gets_tokens_and_none_keeps_them() {
     let scene = Scene::new().await;
-    let neighbour = scene.world.neighbour().await;
+    let other_process = scene.world.other_process().await;
     for _ in 0..5 {
         let code = scene.code().await;
-        let elsewhere = codes::redeem(&neighbour, ISSUER, &scene.client, redemption(&code));
+        let elsewhere = codes::redeem(&other_process, ISSUER, &scene.client, redemption(&code));
         let (one, two) = tokio::join!(scene.redeem(&code), elsewhere);
         assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
         let pair = one.or(two).unwrap();

@@ -77,7 +77,7 @@ async fn live_pairs(scene: &Scene) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_ten_refreshes_at_once_one_pair_lives() {
     let scene = Scene::new().await;
-    let processes = [scene.world.app.clone(), scene.world.neighbour().await];
+    let processes = [scene.world.app.clone(), scene.world.other_process().await];
     for round in 0..5 {
         let first = scene.pair().await;
         let mut refreshes = tokio::task::JoinSet::new();
@@ -110,19 +110,20 @@ async fn of_ten_refreshes_at_once_one_pair_lives() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_first_use_and_a_retry_at_once_never_both_win() {
     let scene = Scene::new().await;
-    let neighbour = scene.world.neighbour().await;
+    let other_process = scene.world.other_process().await;
     for round in 0..10 {
         let first = scene.pair().await;
         let second = scene.refresh(&first.refresh).await.unwrap();
         let (retried, entered) = tokio::join!(
             scene.refresh(&first.refresh),
-            service::access::oauth::authenticate(&neighbour, ISSUER, &second.access, None),
+            service::access::oauth::authenticate(&other_process, ISSUER, &second.access, None),
         );
         // Either the use came first, and the retry ends the grant; or the retry did, and the pair was replaced.
         assert!(retried.is_err() || entered.is_err(), "{round}");
         scene.world.advance_seconds(1);
         let still_in =
-            service::access::oauth::authenticate(&neighbour, ISSUER, &second.access, None).await;
+            service::access::oauth::authenticate(&other_process, ISSUER, &second.access, None)
+                .await;
         assert!(still_in.is_err(), "{round}");
         if let Ok(third) = retried {
             scene.enter(&third.access).await.unwrap();

@@ -124,7 +124,7 @@ async fn a_cursor_tells_nothing_to_who_reads_it() {
     assert_ne!(one, two, "each is sealed anew");
     assert!(one.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_'));
     // Another process of the same installation opens it.
-    let neighbour = world.neighbour().await;
+    let other_process = world.other_process().await;
     let wanted = Page { cursor: Some(&one), limit: 3 };
-    listed::page(&neighbour, &robin.caller, &everything(), wanted).await.unwrap();
+    listed::page(&other_process, &robin.caller, &everything(), wanted).await.unwrap();
 }

@@ -322,7 +322,7 @@ async fn what_was_there_before_the_index_is_found_before_and_after_it_is_packed(
     });
     fill.await.unwrap();
     db.migrate(MIGRATIONS).await.unwrap();
-    let app = world.neighbour_on(db);
+    let app = world.other_process_on(db);
     for packed in [2, 0] {
         let filter = Filter { q: Some("kroger".to_owned()), ..everything() };
         assert_eq!(listed::all(&app, &Caller::owner(user), &filter).await.len(), 2);

@@ -4,7 +4,7 @@ use service::access::keys::NewKey;
 use service::webhooks::{self, Endpoint, EndpointStatus};
 use service::{Error, Scopes};
 use testkit::new_key;
-use testkit::receiver::{Receiver, Says};
+use testkit::receiver::{Receiver, ScriptedResponse};
 use tokio::task::JoinSet;
 use wire::v1::Scope;
 
@@ -64,14 +64,14 @@ async fn every_secret_signs_for_a_day_however_often_it_is_changed() {
     let third = rotate(&line).await.unwrap();
     line.happens("one").await;
     line.deliver().await;
-    let heard = line.receiver.heard().pop().unwrap();
+    let heard = line.receiver.requests().pop().unwrap();
     let all = [&third, &second, &line.secret];
     assert!(all.iter().all(|it| is_signed(&heard, it)));
     // The first one's day is over, the second one's is not.
     line.world.advance_seconds(86_400 - 3_600);
     line.happens("two").await;
     line.deliver().await;
-    let heard = line.receiver.heard().pop().unwrap();
+    let heard = line.receiver.requests().pop().unwrap();
     assert_eq!(all.map(|it| is_signed(&heard, it)), [true, true, false]);
     for _ in 0..3 {
         rotate(&line).await.unwrap();
@@ -88,7 +88,7 @@ async fn two_changes_of_a_secret_at_once_lose_none() {
     let (one, other) = tokio::join!(rotate(&line), rotate(&line));
     line.happens("one").await;
     line.deliver().await;
-    let heard = line.receiver.heard().pop().unwrap();
+    let heard = line.receiver.requests().pop().unwrap();
     for secret in [&one.unwrap(), &other.unwrap(), &line.secret] {
         assert!(is_signed(&heard, secret));
     }
@@ -108,11 +108,11 @@ async fn a_secret_that_cannot_be_opened_holds_up_nobody_else() {
     line.world.app.db.write(spoil).await.unwrap();
     line.happens("one").await;
     assert!(line.deliver().await > 0);
-    assert!(!other.heard().is_empty() && line.receiver.heard().is_empty());
+    assert!(!other.requests().is_empty() && line.receiver.requests().is_empty());
     let engine = start(&line.world.app, NEVER);
-    let before = other.heard().len();
+    let before = other.requests().len();
     line.happens("two").await;
-    other.hears(before + 1).await;
+    other.wait_for_requests(before + 1).await;
     engine.end().await;
 }
 
@@ -182,10 +182,13 @@ async fn a_key_hears_of_what_it_may_see() {
     let append = move |tx: &mut db::Tx<'_>| service::outbox::append(&mine, tx, user, &[event]);
     app.db.write::<(), Error>(append).await.unwrap();
     while line.deliver().await > 0 {}
-    let kinds: Vec<String> =
-        receiver.heard().iter().map(|it| body(it)["type"].as_str().unwrap().to_owned()).collect();
+    let kinds: Vec<String> = receiver
+        .requests()
+        .iter()
+        .map(|it| body(it)["type"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(kinds, ["goal.updated"]);
-    assert!(line.receiver.heard().len() > 1);
+    assert!(line.receiver.requests().len() > 1);
 }
 
 /// However many another key of the same person has.
@@ -237,10 +240,10 @@ async fn a_key_sees_its_own_endpoints_and_has_no_more_than_a_hundred() {
 #[tokio::test]
 async fn a_test_looks_like_what_it_tests() {
     let line = Line::new().await;
-    line.receiver.says([Says::Status(204)]);
+    line.receiver.respond_with([ScriptedResponse::Status(204)]);
     let (app, caller, id) = (&line.world.app, &line.key.caller, line.endpoint.id);
     let tried = webhooks::test(app, caller, id, Some("transaction.created")).await.unwrap();
-    let data = &body(&line.receiver.heard()[0])["data"];
+    let data = &body(&line.receiver.requests()[0])["data"];
     assert!(data["transaction_ids"][0].as_str().unwrap().starts_with("txn_"), "{data}");
     assert_eq!((&data["test"], &data["count"]), (&true.into(), &1.into()));
     let shown = wire::v1::Delivery::from(&tried.attempt);

@@ -15,7 +15,7 @@ async fn an_event_arrives_signed_with_its_ids_and_is_settled() {
     let line = Line::new().await;
     line.happens("one").await;
     let count = line.deliver().await;
-    let heard = line.receiver.heard();
+    let heard = line.receiver.requests();
     assert_eq!(heard.len(), count);
     let told: Vec<_> =
         heard.iter().map(|it| body(it)["type"].as_str().unwrap().to_owned()).collect();
@@ -78,10 +78,10 @@ async fn a_key_that_sees_some_accounts_hears_of_those_alone_and_a_revoked_one_of
     let own = line.person.account("B").await;
     let limited = line.person.key(NewKey { accounts: Some(vec![own]), ..new_key() }).await;
     create(app, &limited.caller, &format!("{}/limited", line.receiver.url), &[]).await.unwrap();
-    let before = line.receiver.heard().len();
+    let before = line.receiver.requests().len();
     line.happens("only in A").await;
     let to_all = line.deliver().await;
-    assert_eq!(line.receiver.heard().len(), before + to_all);
+    assert_eq!(line.receiver.requests().len(), before + to_all);
     let (filter, page) = (
         webhooks::AttemptFilter::default(),
         service::platform::cursors::Page { cursor: None, limit: 100 },
@@ -105,8 +105,8 @@ async fn what_waits_for_a_key_that_ends_is_not_sent() {
     line.happens("while it lives").await;
     line.world.advance_seconds(60);
     line.deliver().await;
-    assert!(receiver.heard().is_empty());
-    assert!(!line.receiver.heard().is_empty());
+    assert!(receiver.requests().is_empty());
+    assert!(!line.receiver.requests().is_empty());
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn for_a_day_after_a_rotation_both_secrets_sign() {
     assert_eq!(until.as_second() - line.world.clock.now().as_second(), 86_400);
     line.happens("one").await;
     line.deliver().await;
-    let heard = line.receiver.heard();
+    let heard = line.receiver.requests();
     assert!(is_signed(&heard[0], &newer) && is_signed(&heard[0], &line.secret));
     let first = heard[0].header("webhook-signature").split(' ').next().unwrap().to_owned();
     let alone = standardwebhooks::Webhook::new(&newer).unwrap();
@@ -163,7 +163,7 @@ async fn for_a_day_after_a_rotation_both_secrets_sign() {
     let before = heard.len();
     line.happens("two").await;
     line.deliver().await;
-    let heard = line.receiver.heard();
+    let heard = line.receiver.requests();
     assert!(is_signed(&heard[before], &newer) && !is_signed(&heard[before], &line.secret));
 }
 
@@ -199,7 +199,7 @@ async fn a_key_that_has_ended_hears_of_nothing_more() {
     let types = ["transaction.created"];
     create(app, &brief.caller, &line.receiver.url, &types).await.unwrap();
     let heard = |line: &Line| {
-        let heard = line.receiver.heard();
+        let heard = line.receiver.requests();
         heard.iter().filter(|it| body(it)["type"] == types[0]).count()
     };
     line.happens("one").await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use service::App;
 use service::webhooks;
-use testkit::receiver::Says;
+use testkit::receiver::ScriptedResponse;
 
 use super::Line;
 
@@ -46,16 +46,16 @@ async fn a_failure_under_a_lost_lease_does_not_outweigh_the_attempt_that_is_unde
     line.happens("one").await;
     let late = paused(&line.world.app).await;
     line.world.clock.advance(A_MINUTE);
-    let neighbour = line.world.neighbour().await;
-    let current = paused(&neighbour).await;
-    let claimed = delivery(&neighbour).await;
+    let other_process = line.world.other_process().await;
+    let current = paused(&other_process).await;
+    let claimed = delivery(&other_process).await;
 
-    line.receiver.says([Says::Status(500)]);
+    line.receiver.respond_with([ScriptedResponse::Status(500)]);
     late.await.unwrap();
-    assert_eq!(delivery(&neighbour).await, claimed, "a lost lease was settled");
+    assert_eq!(delivery(&other_process).await, claimed, "a lost lease was settled");
     current.await.unwrap();
-    assert_eq!(line.receiver.heard().len(), 2);
-    assert_eq!(delivery(&neighbour).await, ("delivered".to_owned(), 1, None));
+    assert_eq!(line.receiver.requests().len(), 2);
+    assert_eq!(delivery(&other_process).await, ("delivered".to_owned(), 1, None));
 }
 
 #[tokio::test]
@@ -65,12 +65,12 @@ async fn what_arrived_under_a_lost_lease_is_delivered_all_the_same() {
     line.happens("one").await;
     let late = paused(&line.world.app).await;
     line.world.clock.advance(A_MINUTE);
-    let neighbour = line.world.neighbour().await;
-    let current = paused(&neighbour).await;
+    let other_process = line.world.other_process().await;
+    let current = paused(&other_process).await;
 
     late.await.unwrap();
-    assert_eq!(delivery(&neighbour).await, ("delivered".to_owned(), 1, None));
-    line.receiver.says([Says::Status(500)]);
+    assert_eq!(delivery(&other_process).await, ("delivered".to_owned(), 1, None));
+    line.receiver.respond_with([ScriptedResponse::Status(500)]);
     current.await.unwrap();
-    assert_eq!(delivery(&neighbour).await, ("delivered".to_owned(), 1, None));
+    assert_eq!(delivery(&other_process).await, ("delivered".to_owned(), 1, None));
 }

@@ -12,14 +12,14 @@ mod replay;
 use service::webhooks::{self, Attempt, AttemptFilter, Endpoint, EndpointChange, NewEndpoint};
 use service::{App, Caller};
 use testkit::draft::{checking, statement, txn};
-use testkit::receiver::{Heard, Receiver};
-use testkit::{Issued, Person, World, new_key};
+use testkit::receiver::{ReceivedRequest, Receiver};
+use testkit::{IssuedKey, Person, World, new_key};
 
 /// Somebody with a key, an endpoint and a receiver behind it.
 pub(crate) struct Line {
     pub(crate) world: World,
     pub(crate) person: Person,
-    pub(crate) key: Issued,
+    pub(crate) key: IssuedKey,
     pub(crate) receiver: Receiver,
     pub(crate) endpoint: Endpoint,
     pub(crate) secret: String,
@@ -85,13 +85,13 @@ pub(crate) async fn create(
 }
 
 /// By a library that knows nothing of us. Its clock is the real one, so that the time is put into its hands.
-pub(crate) fn is_signed(heard: &Heard, secret: &str) -> bool {
+pub(crate) fn is_signed(heard: &ReceivedRequest, secret: &str) -> bool {
     let verifier = standardwebhooks::Webhook::new(secret).unwrap();
     let timestamp = heard.header("webhook-timestamp").parse().unwrap();
     let expected = verifier.sign(heard.header("webhook-id"), timestamp, &heard.body).unwrap();
     heard.header("webhook-signature").split(' ').any(|it| it == expected)
 }
 
-pub(crate) fn body(heard: &Heard) -> serde_json::Value {
+pub(crate) fn body(heard: &ReceivedRequest) -> serde_json::Value {
     serde_json::from_slice(&heard.body).unwrap()
 }

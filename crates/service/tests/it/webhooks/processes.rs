@@ -8,7 +8,7 @@ use db::{Engine, params};
 use service::App;
 use service::webhooks::{self, POLL_INTERVAL};
 use testkit::draft::{checking, statement, txn};
-use testkit::receiver::{Receiver, Says};
+use testkit::receiver::{Receiver, ScriptedResponse};
 use testkit::{Proxy, new_key};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -41,7 +41,7 @@ impl Sending {
 
 pub(super) fn ids(receiver: &Receiver) -> Vec<String> {
     let mut ids: Vec<String> =
-        receiver.heard().iter().map(|it| it.header("webhook-id").to_owned()).collect();
+        receiver.requests().iter().map(|it| it.header("webhook-id").to_owned()).collect();
     ids.sort();
     ids
 }
@@ -62,11 +62,11 @@ async fn what_a_process_writes_that_sends_nothing_is_sent_by_another_at_once() {
         // Other processes on a SQLite file are commands that end, and there the server looks.
         Engine::Sqlite => POLL_INTERVAL,
     };
-    let neighbour = line.world.neighbour().await;
-    let engine = start(&neighbour, look_again);
+    let other_process = line.world.other_process().await;
+    let engine = start(&other_process, look_again);
     for number in 1..=4 {
         line.happens(&format!("n{number}")).await;
-        line.receiver.hears(number).await;
+        line.receiver.wait_for_requests(number).await;
     }
     engine.end().await;
     assert_eq!(waiting(&line.world.app).await, 0);
@@ -76,12 +76,12 @@ async fn what_a_process_writes_that_sends_nothing_is_sent_by_another_at_once() {
 async fn two_running_processes_send_each_event_once() {
     let line = Line::new().await;
     line.only("transaction.created").await;
-    let (one, two) = (line.world.neighbour().await, line.world.neighbour().await);
+    let (one, two) = (line.world.other_process().await, line.world.other_process().await);
     let engines = [start(&one, POLL_INTERVAL), start(&two, POLL_INTERVAL)];
     for number in 0..40 {
         line.happens(&format!("n{number}")).await;
     }
-    line.receiver.hears(40).await;
+    line.receiver.wait_for_requests(40).await;
     for engine in engines {
         engine.end().await;
     }
@@ -101,11 +101,11 @@ async fn more_than_there_are_seats_for_arrives_as_well() {
     for number in 0..100 {
         line.happens(&format!("n{number}")).await;
     }
-    line.receiver.hears(100).await;
+    line.receiver.wait_for_requests(100).await;
     engine.end().await;
     let mut ids = ids(&line.receiver);
     ids.dedup();
-    assert_eq!((ids.len(), line.receiver.heard().len()), (100, 100));
+    assert_eq!((ids.len(), line.receiver.requests().len()), (100, 100));
     assert_eq!(waiting(&line.world.app).await, 0);
 }
 
@@ -152,7 +152,7 @@ async fn what_is_rolled_back_is_not_sent() {
     let app = line.world.app.clone();
     let engine = start(&app, NEVER);
     line.happens("known").await;
-    line.receiver.hears(1).await;
+    line.receiver.wait_for_requests(1).await;
     for _ in 0..100 {
         let (mine, user) = (app.clone(), line.person.user.id);
         let event = wire::v1::Event::TransactionsCreated {
@@ -167,9 +167,9 @@ async fn what_is_rolled_back_is_not_sent() {
         failing.await.unwrap_err();
     }
     line.happens("new").await;
-    line.receiver.hears(2).await;
+    line.receiver.wait_for_requests(2).await;
     engine.end().await;
-    assert_eq!(line.receiver.heard().len(), 2);
+    assert_eq!(line.receiver.requests().len(), 2);
 }
 
 /// The line to the database is cut after each message in turn, from the look for what is due to the commit that settles.
@@ -182,16 +182,16 @@ async fn a_delivery_whose_database_is_cut_at_any_point_arrives_under_one_id() {
     let mut cuts = 0;
     for messages in 0.. {
         let target = db::Target::postgres(&url).unwrap();
-        let dying = line.world.neighbour_on(db::Db::open(&target).await.unwrap());
+        let dying = line.world.other_process_on(db::Db::open(&target).await.unwrap());
         line.happens(&format!("n{messages}")).await;
-        let before = line.receiver.heard().len();
+        let before = line.receiver.requests().len();
         proxy.cut_after(messages);
         let _ = webhooks::deliver_once(&dying).await;
-        let is_whole = proxy.left() > 0;
-        proxy.mend();
+        let is_whole = proxy.messages_left() > 0;
+        proxy.restore();
         line.world.advance_seconds(60);
         line.deliver().await;
-        let heard = line.receiver.heard();
+        let heard = line.receiver.requests();
         assert!(heard.len() > before, "lost when cut after {messages}");
         let first = heard[before].header("webhook-id");
         assert!(heard[before..].iter().all(|it| it.header("webhook-id") == first));
@@ -212,18 +212,18 @@ async fn a_process_that_lost_its_database_for_a_minute_sends_what_it_missed() {
     line.only("transaction.created").await;
     let (proxy, url) = Proxy::to(url).await;
     let target = db::Target::postgres(&url).unwrap();
-    let cut_off = line.world.neighbour_on(db::Db::open(&target).await.unwrap());
+    let cut_off = line.world.other_process_on(db::Db::open(&target).await.unwrap());
     let engine = start(&cut_off, POLL_INTERVAL);
     line.happens("before").await;
-    line.receiver.hears(1).await;
+    line.receiver.wait_for_requests(1).await;
     proxy.cut();
     for number in 0..10 {
         line.happens(&format!("n{number}")).await;
         line.world.advance_seconds(6);
     }
-    assert_eq!(line.receiver.heard().len(), 1);
-    proxy.mend();
-    line.receiver.hears(11).await;
+    assert_eq!(line.receiver.requests().len(), 1);
+    proxy.restore();
+    line.receiver.wait_for_requests(11).await;
     engine.end().await;
     // What could not be settled when the line was cut comes again after its lease.
     line.world.advance_seconds(60);
@@ -240,7 +240,7 @@ async fn a_clock_that_jumps_loses_and_doubles_nothing() {
     line.only("transaction.created").await;
     let Clock::Frozen(now) = &line.world.clock else { panic!("the clock of a world stands still") };
     let jump = |seconds: i64| now.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
-    line.receiver.says([Says::Status(500)]);
+    line.receiver.respond_with([ScriptedResponse::Status(500)]);
     line.happens("fails").await;
     line.deliver().await;
     // Forwards over every retry: it is one attempt, not as many as would have fitted.
@@ -267,7 +267,7 @@ async fn a_clock_that_jumps_loses_and_doubles_nothing() {
 async fn a_hundred_endpoints_that_hang_delay_none_of_nine_hundred_others() {
     let line = Line::new().await;
     let hanging = Receiver::start().await;
-    hanging.says((0..100).map(|_| Says::Hangs));
+    hanging.respond_with((0..100).map(|_| ScriptedResponse::Never));
     let app = &line.world.app;
     let mut people = Vec::new();
     for number in 0..1_000 {
@@ -287,7 +287,7 @@ async fn a_hundred_endpoints_that_hang_delay_none_of_nine_hundred_others() {
         let new = txn("2026-03-09", -100, "KROGER #339").id("one");
         person.import(statement([checking("A").with(new)])).await;
     }
-    while tokio::time::timeout(PATIENCE, line.receiver.hears(900)).await.is_err() {
+    while tokio::time::timeout(PATIENCE, line.receiver.wait_for_requests(900)).await.is_err() {
         line.world.advance_seconds(6);
     }
     const ARRIVED: &str = "select cast(count(*) as bigint) from deliveries d

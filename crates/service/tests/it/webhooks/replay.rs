@@ -6,7 +6,7 @@ use service::webhooks::replay::{self, Replay, ReplayStatus};
 use service::webhooks::{self, DeliveryDetail, EndpointChange, EndpointStatus};
 use service::{Caller, Error};
 use testkit::new_key;
-use testkit::receiver::Says;
+use testkit::receiver::ScriptedResponse;
 
 use super::{Line, is_signed};
 
@@ -67,7 +67,7 @@ async fn one_dead_letter_is_sent_again_with_its_id_and_a_fresh_signature() {
     let (app, caller) = (&line.world.app, &line.key.caller);
     let letter = dead(&line, caller).await.remove(0);
     line.world.advance_seconds(HOUR);
-    line.receiver.says([Says::Status(500)]);
+    line.receiver.respond_with([ScriptedResponse::Status(500)]);
     let first = replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
     assert_eq!((first.trigger.as_str(), first.status.as_str()), ("manual", "failed"));
     assert_eq!((first.event_status.as_str(), first.next_at), ("failed", None));
@@ -79,7 +79,7 @@ async fn one_dead_letter_is_sent_again_with_its_id_and_a_fresh_signature() {
     assert_eq!((second.event_status.as_str(), second.attempt), ("delivered", first.attempt + 1));
     assert!(line.now().await.last_delivery_at.is_some());
     assert!(dead(&line, caller).await.is_empty());
-    let heard = line.receiver.heard();
+    let heard = line.receiver.requests();
     assert_eq!(heard.len(), 2);
     assert!(heard.iter().all(|it| it.header("webhook-id") == letter.event.to_string()));
     assert!(heard.iter().all(|it| is_signed(it, &line.secret)));
@@ -115,13 +115,13 @@ async fn what_waits_or_is_off_or_gone_or_somebody_elses_is_not_sent_again() {
     line.world.advance_seconds(31 * 24 * HOUR);
     webhooks::delete_expired_once(app).await.unwrap();
     is_conflict(again(caller.clone(), letter.event).await, "kept for 30 days");
-    assert!(line.receiver.heard().is_empty());
+    assert!(line.receiver.requests().is_empty());
 }
 
 #[tokio::test]
 async fn a_job_sends_each_dead_letter_once_and_tells_how_far_it_is() {
     let line = missed(70).await;
-    line.receiver.says((0..3).map(|_| Says::Status(500)));
+    line.receiver.respond_with((0..3).map(|_| ScriptedResponse::Status(500)));
     let made = start(&line, ago(&line, 60)).await.unwrap();
     assert_eq!((made.total, made.done, made.status), (70, 0, ReplayStatus::Running));
     is_conflict(start(&line, ago(&line, 60)).await, "already");
@@ -133,7 +133,7 @@ async fn a_job_sends_each_dead_letter_once_and_tells_how_far_it_is() {
     assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0);
     let now = job(&line).await;
     assert_eq!((now.done, now.delivered, now.status), (70, 67, ReplayStatus::Done));
-    assert_eq!(line.receiver.heard().len(), 70);
+    assert_eq!(line.receiver.requests().len(), 70);
     // Those that failed again are dead letters still, and another job takes them.
     assert_eq!(dead(&line, &line.key.caller).await.len(), 3);
     assert!(line.attempts().await.iter().all(|it| it.trigger == "manual"));
@@ -155,7 +155,7 @@ async fn a_job_takes_what_failed_since_its_day_and_no_more_than_thirty() {
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
     assert_eq!(start(&line, ago(&line, 86_400)).await.unwrap().total, 1);
     webhooks::replay_once(&line.world.app).await.unwrap();
-    assert_eq!(line.receiver.heard().len(), 1);
+    assert_eq!(line.receiver.requests().len(), 1);
     webhooks::replay_once(&line.world.app).await.unwrap();
     assert_eq!(job(&line).await.status, ReplayStatus::Done);
     assert_eq!(start(&line, ago(&line, 30 * 86_400)).await.unwrap().total, 2);
@@ -169,17 +169,17 @@ async fn a_job_takes_what_failed_since_its_day_and_no_more_than_thirty() {
 async fn a_job_of_somebody_who_died_is_taken_over_and_an_endpoint_that_is_off_stops_it() {
     let line = missed(2).await;
     start(&line, ago(&line, 60)).await.unwrap();
-    line.receiver.says([Says::Hangs, Says::Hangs]);
+    line.receiver.respond_with([ScriptedResponse::Never, ScriptedResponse::Never]);
     let app = line.world.app.clone();
     let dying = tokio::spawn(async move { webhooks::replay_once(&app).await });
-    line.receiver.hears(2).await;
+    line.receiver.wait_for_requests(2).await;
     dying.abort();
     let _ = dying.await;
-    let neighbour = line.world.neighbour().await;
-    assert_eq!(webhooks::replay_once(&neighbour).await.unwrap(), 0);
+    let other_process = line.world.other_process().await;
+    assert_eq!(webhooks::replay_once(&other_process).await.unwrap(), 0);
     assert_eq!(job(&line).await.done, 0);
     line.world.advance_seconds(46);
-    assert_eq!(webhooks::replay_once(&neighbour).await.unwrap(), 2);
+    assert_eq!(webhooks::replay_once(&other_process).await.unwrap(), 2);
     assert_eq!(job(&line).await.delivered, 2);
 
     let line = missed(2).await;
@@ -187,7 +187,7 @@ async fn a_job_of_somebody_who_died_is_taken_over_and_an_endpoint_that_is_off_st
     switch(&line, EndpointStatus::Disabled).await;
     assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0);
     assert_eq!(job(&line).await.status, ReplayStatus::Stopped);
-    assert!(line.receiver.heard().is_empty());
+    assert!(line.receiver.requests().is_empty());
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn who_says_gone_to_a_replay_is_gone() {
     let line = missed(1).await;
     let caller = &line.key.caller;
     let letter = dead(&line, caller).await.remove(0);
-    line.receiver.says([Says::Status(410)]);
+    line.receiver.respond_with([ScriptedResponse::Status(410)]);
     let app = &line.world.app;
     replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
     assert_eq!(line.now().await.disabled_reason.as_deref(), Some("gone"));
@@ -220,12 +220,17 @@ async fn an_endpoint_that_hangs_holds_up_no_other_job() {
     };
     line.world.app.db.write(both).await.unwrap();
     start(&line, since).await.unwrap();
-    other.says([Says::Hangs, Says::Hangs, Says::Hangs, Says::Hangs]);
+    other.respond_with([
+        ScriptedResponse::Never,
+        ScriptedResponse::Never,
+        ScriptedResponse::Never,
+        ScriptedResponse::Never,
+    ]);
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let app = line.world.app.clone();
     let running = tokio::spawn(webhooks::run_replays(app, webhooks::POLL_INTERVAL, stopped));
-    other.hears(1).await;
-    line.receiver.hears(3).await;
+    other.wait_for_requests(1).await;
+    line.receiver.wait_for_requests(3).await;
     running.abort();
     drop(stop);
 }

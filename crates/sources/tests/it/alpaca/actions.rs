@@ -2,7 +2,7 @@
 
 use base::Fixed9;
 use sources::market::{CorporateAction, Happening, QuoteProvider as _, Trouble};
-use testkit::alpaca::{Alpaca, Mishap};
+use testkit::alpaca::{Alpaca, Fault};
 use testkit::day;
 
 use super::{provider, symbols};
@@ -123,7 +123,7 @@ async fn pages_without_end_are_left() {
     let alpaca = Alpaca::start().await;
     for _ in 0..30 {
         let page = r#"{"corporate_actions": null, "next_page_token": "again"}"#;
-        alpaca.mishap(Mishap::Says(200, page.to_owned()));
+        alpaca.fail_next(Fault::Response(200, page.to_owned()));
     }
     let Trouble(sentence) = happened(&alpaca, "KO").await.unwrap_err();
     assert!(sentence.contains("without end"), "{sentence}");
@@ -137,6 +137,6 @@ async fn where_nothing_happened_nothing_is_told() {
     assert_eq!(happened(&alpaca, "").await, Ok(vec![]));
     assert_eq!(alpaca.requests().len(), 1);
     let empty = r#"{"corporate_actions": {"cash_dividends": null}, "next_page_token": ""}"#;
-    alpaca.mishap(Mishap::Says(200, empty.to_owned()));
+    alpaca.fail_next(Fault::Response(200, empty.to_owned()));
     assert_eq!(happened(&alpaca, "KO").await, Ok(vec![]));
 }

@@ -1,7 +1,7 @@
 //! What the operator reads when Alpaca does not answer as hoped.
 
 use sources::market::{self, Quote, QuoteProvider as _, Trouble};
-use testkit::alpaca::{Alpaca, Mishap};
+use testkit::alpaca::{Alpaca, Fault};
 use testkit::at;
 
 use super::{http_client, provider, symbols};
@@ -13,18 +13,18 @@ async fn ask(provider: &market::Alpaca) -> Result<Vec<Quote>, Trouble> {
 }
 
 /// What is said after these, and how often Alpaca was asked.
-async fn after(mishaps: Vec<Mishap>) -> (Result<usize, String>, usize) {
+async fn after(mishaps: Vec<Fault>) -> (Result<usize, String>, usize) {
     let alpaca = Alpaca::start().await;
     alpaca.snapshot("AAPL", SNAPSHOT);
     for mishap in mishaps {
-        alpaca.mishap(mishap);
+        alpaca.fail_next(mishap);
     }
     let answer = ask(&provider(&alpaca)).await;
     (answer.map(|it| it.len()).map_err(|Trouble(it)| it), alpaca.requests().len())
 }
 
-fn says(status: u16, message: &str) -> Mishap {
-    Mishap::Says(status, format!("{{\"message\":\"{message}\"}}"))
+fn says(status: u16, message: &str) -> Fault {
+    Fault::Response(status, format!("{{\"message\":\"{message}\"}}"))
 }
 
 #[tokio::test]
@@ -75,21 +75,21 @@ async fn what_alpaca_says_is_repeated_without_keys_line_breaks_or_length() {
     let sentence = after(vec![says(403, &echo)]).await.0.unwrap_err();
     assert!(sentence.contains("no (hidden) or (hidden) here x"), "{sentence}");
     assert!(!sentence.contains('\n') && sentence.len() < 500, "{sentence}");
-    let page = Mishap::Says(502, "<html>Bad Gateway</html>".to_owned());
+    let page = Fault::Response(502, "<html>Bad Gateway</html>".to_owned());
     let sentence = after(vec![page]).await.0.unwrap_err();
     assert!(sentence.contains("(502)"), "{sentence}");
 }
 
 #[tokio::test]
 async fn a_limit_that_opens_at_once_is_waited_for() {
-    assert_eq!(after(vec![Mishap::Limited(0)]).await, (Ok(1), 2));
-    assert_eq!(after(vec![Mishap::Limited(1)]).await, (Ok(1), 2));
-    assert_eq!(after(vec![Mishap::Limited(-5), says(504, "timeout")]).await, (Ok(1), 3));
+    assert_eq!(after(vec![Fault::Limited(0)]).await, (Ok(1), 2));
+    assert_eq!(after(vec![Fault::Limited(1)]).await, (Ok(1), 2));
+    assert_eq!(after(vec![Fault::Limited(-5), says(504, "timeout")]).await, (Ok(1), 3));
 }
 
 #[tokio::test]
 async fn a_limit_that_opens_later_is_told_at_once() {
-    let (answer, requests) = after(vec![Mishap::Limited(42)]).await;
+    let (answer, requests) = after(vec![Fault::Limited(42)]).await;
     let sentence = answer.unwrap_err();
     assert!(sentence.contains("too many requests") && sentence.contains("in 42 s"), "{sentence}");
     assert_eq!(requests, 1);
@@ -103,25 +103,25 @@ async fn no_request_is_made_more_than_three_times() {
     assert!(answer.unwrap_err().contains("504"));
     assert_eq!(requests, 3);
     // A second here and a second there are too much together.
-    let (answer, requests) = after(vec![Mishap::Limited(1), Mishap::Limited(1)]).await;
+    let (answer, requests) = after(vec![Fault::Limited(1), Fault::Limited(1)]).await;
     assert!(answer.unwrap_err().contains("429"));
     assert_eq!(requests, 2);
 }
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_told() {
-    let (cut, requests) = after(vec![Mishap::Cut]).await;
+    let (cut, requests) = after(vec![Fault::Cut]).await;
     let sentence = cut.unwrap_err();
     assert!(sentence.contains("could not be asked: the connection broke"), "{sentence}");
     assert_eq!(requests, 1);
     for body in ["", "[]", "{\"AAPL\":", "<html>", "{\"AAPL\":5}"] {
-        let sentence = after(vec![Mishap::Says(200, body.to_owned())]).await.0.unwrap_err();
+        let sentence = after(vec![Fault::Response(200, body.to_owned())]).await.0.unwrap_err();
         assert!(sentence.contains("not what is expected"), "{body}: {sentence}");
     }
-    let moved = after(vec![Mishap::Says(307, String::new())]).await.0.unwrap_err();
+    let moved = after(vec![Fault::Response(307, String::new())]).await.0.unwrap_err();
     assert!(moved.contains("redirects are not followed"), "{moved}");
     let huge = format!("{{\"AAPL\":null,\"x\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
-    let huge = after(vec![Mishap::Says(200, huge)]).await.0.unwrap_err();
+    let huge = after(vec![Fault::Response(200, huge)]).await.0.unwrap_err();
     assert!(huge.contains("response is too large"), "{huge}");
 }
 

@@ -14,7 +14,7 @@ async fn a_token_is_claimed_once() {
     let token = SetupToken::parse(&server.setup_token()).unwrap();
     let access = claim(&SimpleFin::http_client(), &token).await.unwrap();
     assert!(ask(&access, &Query::default()).await.unwrap().accounts.is_empty());
-    let asked = &server.asked()[0];
+    let asked = &server.requests()[0];
     assert_eq!((asked.method.as_str(), asked.content_length.as_deref()), ("POST", Some("0")));
     assert_eq!(asked.authorization, None);
     let trouble = claim(&SimpleFin::http_client(), &token).await.unwrap_err();
@@ -40,7 +40,7 @@ async fn only_an_access_url_counts_whatever_the_status_is() {
             Trouble::BadAnswer("the access URL does not begin with https://".to_owned()),
         ),
     ] {
-        server.claims_answer(body);
+        server.answer_claims_with(body);
         assert_eq!(claim(&SimpleFin::http_client(), &token).await.unwrap_err(), expected, "{body}");
     }
 }
@@ -55,7 +55,7 @@ async fn a_token_of_a_stranger_leads_nowhere_private() {
     let token = SetupToken::parse(&server.setup_token()).unwrap();
     let trouble = claim(&careful(), &token).await.unwrap_err();
     assert_eq!(trouble, Trouble::Forbidden(Failure::BlockedAddress));
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
     for (url, failure) in [
         ("https://169.254.169.254/latest/meta-data", Failure::BlockedAddress),
         ("https://127.0.0.1/claim/x", Failure::BlockedAddress),
@@ -75,7 +75,7 @@ async fn secrets_stay_out_of_what_is_printed() {
     let access = AccessUrl::parse(&server.access_url()).unwrap();
     assert!(access.expose().contains("sesame"));
     let told = format!("the password sesame{} of {}", 1, server.access_url());
-    server.mishap(testkit::simplefin::Mishap::Says(404, told));
+    server.fail_next(testkit::simplefin::Fault::Response(404, told));
     let trouble = ask(&access, &Query::default()).await.unwrap_err();
     for shown in [format!("{access:?}"), format!("{trouble:?}"), trouble.to_string()] {
         assert!(!shown.contains("sesame1"), "{shown}");

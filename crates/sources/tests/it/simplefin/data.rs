@@ -10,9 +10,9 @@ use super::{ask, drafted, household, march, noon, rows};
 async fn both_versions_make_the_same_drafts() {
     let (server, access) = household().await;
     let two = drafted(&ask(&access, &march()).await.unwrap());
-    server.speaks_version_one();
+    server.use_version_one();
     let one = drafted(&ask(&access, &march()).await.unwrap());
-    server.mixes_numbers_and_texts();
+    server.swap_numbers_and_strings();
     let mixed = drafted(&ask(&access, &march()).await.unwrap());
     assert_eq!(rows(&two, "ACT-checking"), ["T2", "T3?"]);
     for other in [&one, &mixed] {
@@ -36,7 +36,7 @@ async fn pending_rows_come_only_when_asked_for() {
     let booked = Query { pending: false, ..march() };
     let set = ask(&access, &booked).await.unwrap();
     assert_eq!(rows(&drafted(&set), "ACT-checking"), ["T2"]);
-    assert!(!server.asked()[0].path.contains("pending"));
+    assert!(!server.requests()[0].path.contains("pending"));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn accounts_can_be_chosen_and_balances_asked_for_alone() {
     let set = ask(&access, &Query { accounts, ..march() }).await.unwrap();
     let ids: Vec<&str> = set.accounts.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["ACT-card", "ACT-loan"]);
-    assert!(server.asked()[0].path.ends_with("&account=ACT-card&account=ACT-loan"));
+    assert!(server.requests()[0].path.ends_with("&account=ACT-card&account=ACT-loan"));
     let set = ask(&access, &Query { balances_only: true, ..march() }).await.unwrap();
     assert!(set.accounts.iter().all(|it| it.transactions.is_empty() && it.balance.is_some()));
 }
@@ -77,5 +77,5 @@ async fn too_many_accounts_to_name_are_sorted_out_here() {
     let set =
         fetch(&SimpleFin::http_client(), &access, &Query { accounts, ..march() }).await.unwrap();
     assert_eq!(set.accounts.len(), 1);
-    assert!(!server.asked()[0].path.contains("account="));
+    assert!(!server.requests()[0].path.contains("account="));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sources::simplefin::{Matter, Query, Trouble, windows_of};
 use testkit::day;
-use testkit::simplefin::{Mishap, SimpleFin};
+use testkit::simplefin::{Fault, SimpleFin};
 
 use super::{ask, clock, household, march};
 
@@ -17,9 +17,9 @@ async fn a_range_that_is_too_long_is_cut_and_told() {
         assert_eq!(set.notices.len(), 1, "version {version}");
         assert_eq!(set.notices[0].matter, Matter::RangeCapped(90));
         assert_eq!(set.accounts.len(), 3);
-        server.speaks_version_one();
+        server.use_version_one();
     }
-    server.caps_at(30);
+    server.limit_days(30);
     let set = ask(&access, &march()).await.unwrap();
     assert_eq!(set.notices, []);
     for (start, end) in windows_of(day("2025-12-01"), day("2026-03-11"), 30) {
@@ -53,11 +53,11 @@ async fn the_day_has_a_budget_with_a_warning_before_its_end() {
 #[tokio::test]
 async fn who_must_pay_is_told_so_and_then_it_goes_on() {
     let (server, access) = household().await;
-    server.unpaid(true);
+    server.set_unpaid(true);
     let trouble = ask(&access, &march()).await.unwrap_err();
     assert_eq!(trouble, Trouble::PaymentRequired);
     assert!(trouble.to_string().contains("Renew it there"));
-    server.unpaid(false);
+    server.set_unpaid(false);
     assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 3);
 }
 
@@ -65,25 +65,25 @@ async fn who_must_pay_is_told_so_and_then_it_goes_on() {
 async fn revoked_access_is_told_from_other_trouble() {
     let (server, access) = household().await;
     for (mishap, expected, passes) in [
-        (Mishap::Says(401, String::new()), Trouble::Revoked, false),
-        (Mishap::Says(403, "Forbidden".to_owned()), Trouble::Revoked, false),
+        (Fault::Response(401, String::new()), Trouble::Revoked, false),
+        (Fault::Response(403, "Forbidden".to_owned()), Trouble::Revoked, false),
         (
-            Mishap::Says(
+            Fault::Response(
                 200,
                 r#"{"errlist":[{"code":"gen.auth","msg":"No"}],"accounts":[]}"#.to_owned(),
             ),
             Trouble::Revoked,
             false,
         ),
-        (Mishap::Says(429, String::new()), Trouble::RateLimited, true),
-        (Mishap::Says(502, "<html>".to_owned()), Trouble::ServerError(502), true),
+        (Fault::Response(429, String::new()), Trouble::RateLimited, true),
+        (Fault::Response(502, "<html>".to_owned()), Trouble::ServerError(502), true),
         (
-            Mishap::Says(400, "<p>Bad &amp; <b>wrong</b>.</p>".to_owned()),
+            Fault::Response(400, "<p>Bad &amp; <b>wrong</b>.</p>".to_owned()),
             Trouble::Refused { status: 400, said: "Bad & wrong .".to_owned() },
             true,
         ),
     ] {
-        server.mishap(mishap);
+        server.fail_next(mishap);
         let trouble = ask(&access, &march()).await.unwrap_err();
         assert_eq!((&trouble, trouble.passes()), (&expected, passes));
         assert!(trouble.to_string().ends_with('.'), "{trouble}");

@@ -1,7 +1,7 @@
 //! What real servers and banks do although no specification says so.
 
 use sources::simplefin::{Matter, Query};
-use testkit::simplefin::{Account, Mishap, Transaction};
+use testkit::simplefin::{Account, Fault, Transaction};
 
 use super::{ask, drafted, household, march, noon, rows};
 
@@ -9,7 +9,7 @@ use super::{ask, drafted, household, march, noon, rows};
 async fn one_login_in_trouble_leaves_the_others_alone() {
     let (server, access) = household().await;
     server.needs_auth("CON-2", true);
-    server.misses_data("ACT-card", true);
+    server.set_incomplete("ACT-card", true);
     let set = ask(&access, &march()).await.unwrap();
     assert_eq!(set.accounts.len(), 3);
     let told: Vec<_> = set
@@ -24,7 +24,7 @@ async fn one_login_in_trouble_leaves_the_others_alone() {
             (Matter::Retry, Some("CON-1"), Some("ACT-card")),
         ]
     );
-    server.speaks_version_one();
+    server.use_version_one();
     let set = ask(&access, &march()).await.unwrap();
     let told = &set.notices[0];
     assert_eq!(told.matter, Matter::Reauthenticate);
@@ -82,11 +82,12 @@ async fn a_relinked_institution_brings_new_ids_beside_the_old() {
 #[tokio::test]
 async fn a_currency_of_its_own_is_not_asked_after() {
     let (server, access) = household().await;
-    server.change("ACT-loan", |it| it.currency = format!("{}/miles", "https://air.example"));
+    server
+        .update_account("ACT-loan", |it| it.currency = format!("{}/miles", "https://air.example"));
     let set = ask(&access, &march()).await.unwrap();
     assert_eq!((set.accounts.len(), set.unsupported.len()), (2, 1));
     assert!(set.unsupported[0].reason.contains("points or miles"));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -121,8 +122,9 @@ async fn positions_come_with_prices_and_costs() {
 #[tokio::test]
 async fn markup_in_a_sentence_is_not_shown() {
     let (server, access) = household().await;
-    server
-        .warns("<script>alert(1)</script>Please <a href='https://evil.example'>sign in</a> again");
+    server.add_error(
+        "<script>alert(1)</script>Please <a href='https://evil.example'>sign in</a> again",
+    );
     let set = ask(&access, &march()).await.unwrap();
     assert_eq!(set.notices[0].text, "Please sign in again");
 }
@@ -131,7 +133,7 @@ async fn markup_in_a_sentence_is_not_shown() {
 async fn an_answer_that_is_no_answer_is_told() {
     let (server, access) = household().await;
     for body in ["<html>Welcome</html>", "", "{\"accounts\": \"none\"}"] {
-        server.mishap(Mishap::Says(200, body.to_owned()));
+        server.fail_next(Fault::Response(200, body.to_owned()));
         let trouble = ask(&access, &march()).await.unwrap_err();
         assert!(trouble.to_string().starts_with("The answer is not one of"), "{trouble}");
     }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use net::Failure;
 use sources::simplefin::{Trouble, fetch_within};
-use testkit::simplefin::{Mishap, SimpleFin};
+use testkit::simplefin::{Fault, SimpleFin};
 
 use super::{ask, clock, household, march};
 
 #[tokio::test]
 async fn a_redirect_within_the_origin_keeps_the_password() {
     let (server, access) = household().await;
-    server.mishap(Mishap::Redirect(302, "/simplefin/accounts?version=2".to_owned()));
-    server.mishap(Mishap::Redirect(308, format!("{}/accounts?version=1", server.root())));
+    server.fail_next(Fault::Redirect(302, "/simplefin/accounts?version=2".to_owned()));
+    server.fail_next(Fault::Redirect(308, format!("{}/accounts?version=1", server.root())));
     assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 3);
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked.len(), 3);
     assert!(asked.iter().all(|it| it.authorization.is_some()));
 }
@@ -23,23 +23,23 @@ async fn a_redirect_within_the_origin_keeps_the_password() {
 async fn a_redirect_to_another_origin_takes_no_password_along() {
     let (server, access) = household().await;
     let other = SimpleFin::start(clock()).await;
-    server.mishap(Mishap::Redirect(307, format!("{}/accounts", other.root())));
-    other.mishap(Mishap::Redirect(307, format!("{}/accounts", server.root())));
+    server.fail_next(Fault::Redirect(307, format!("{}/accounts", other.root())));
+    other.fail_next(Fault::Redirect(307, format!("{}/accounts", server.root())));
     assert_eq!(ask(&access, &march()).await.unwrap_err(), Trouble::Revoked);
-    assert_eq!(other.asked()[0].authorization, None);
+    assert_eq!(other.requests()[0].authorization, None);
     // Nor does it come back on the way home.
-    assert_eq!(server.asked()[1].authorization, None);
+    assert_eq!(server.requests()[1].authorization, None);
 }
 
 #[tokio::test]
 async fn redirects_end_somewhere() {
     let (server, access) = household().await;
     for _ in 0..6 {
-        server.mishap(Mishap::Redirect(302, "/simplefin/accounts".to_owned()));
+        server.fail_next(Fault::Redirect(302, "/simplefin/accounts".to_owned()));
     }
     let trouble = ask(&access, &march()).await.unwrap_err();
     assert!(trouble.to_string().contains("again and again"), "{trouble}");
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requests().len(), 6);
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn each_step_of_a_redirect_is_looked_at() {
             Trouble::BadAnswer("it leads elsewhere, but not to where one could follow".to_owned()),
         ),
     ] {
-        server.mishap(Mishap::Redirect(302, location.to_owned()));
+        server.fail_next(Fault::Redirect(302, location.to_owned()));
         assert_eq!(ask(&access, &march()).await.unwrap_err(), expected, "{location}");
     }
 }
@@ -65,9 +65,9 @@ async fn each_step_of_a_redirect_is_looked_at() {
 #[tokio::test]
 async fn a_slow_answer_is_waited_for_but_not_for_ever() {
     let (server, access) = household().await;
-    server.mishap(Mishap::Slow(Duration::from_millis(50)));
+    server.fail_next(Fault::Slow(Duration::from_millis(50)));
     assert!(ask(&access, &march()).await.is_ok());
-    server.mishap(Mishap::Slow(Duration::from_secs(3_600)));
+    server.fail_next(Fault::Slow(Duration::from_secs(3_600)));
     let within = Duration::from_millis(300);
     let ended = fetch_within(&SimpleFin::http_client(), &access, &march(), within).await;
     assert_eq!(ended.unwrap_err(), Trouble::Unreachable(Failure::Timeout));
@@ -76,14 +76,14 @@ async fn a_slow_answer_is_waited_for_but_not_for_ever() {
 #[tokio::test]
 async fn a_huge_answer_is_not_let_in() {
     let (server, access) = household().await;
-    server.mishap(Mishap::Huge(17 * 1024 * 1024));
+    server.fail_next(Fault::Huge(17 * 1024 * 1024));
     assert_eq!(ask(&access, &march()).await.unwrap_err(), Trouble::TooLarge);
 }
 
 #[tokio::test]
 async fn a_broken_connection_is_tried_again_by_whoever_asked() {
     let (server, access) = household().await;
-    server.mishap(Mishap::Cut);
+    server.fail_next(Fault::Cut);
     let trouble = ask(&access, &march()).await.unwrap_err();
     assert_eq!(trouble, Trouble::Unreachable(Failure::Broken));
     assert!(trouble.passes());

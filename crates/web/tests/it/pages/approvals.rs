@@ -3,14 +3,14 @@
 use base::{Fixed9, PaperAccountId};
 use http::{Method, StatusCode};
 use service::actions::{self, Action, NewAction, Side, Size, Status, What};
-use testkit::{Issued, Person, World, new_key};
+use testkit::{IssuedKey, Person, World, new_key};
 
 use crate::browser::{Browser, Page};
 
 struct Desk {
     world: World,
     person: Person,
-    key: Issued,
+    key: IssuedKey,
     browser: Browser,
     account: PaperAccountId,
 }

@@ -3,8 +3,8 @@
 use http::StatusCode;
 use service::webhooks::{self, Endpoint, NewEndpoint, portal};
 use testkit::draft::{checking, statement, txn};
-use testkit::receiver::{Receiver, Says};
-use testkit::{Issued, Person, World, new_key};
+use testkit::receiver::{Receiver, ScriptedResponse};
+use testkit::{IssuedKey, Person, World, new_key};
 
 use super::{HOSTILE, is_harmless};
 use crate::browser::Browser;
@@ -12,7 +12,7 @@ use crate::browser::Browser;
 struct Desk {
     world: World,
     person: Person,
-    key: Issued,
+    key: IssuedKey,
     receiver: Receiver,
     browser: Browser,
 }
@@ -30,7 +30,7 @@ impl Desk {
         self.endpoint_of(&self.key, types).await
     }
 
-    async fn endpoint_of(&self, key: &Issued, types: &[&str]) -> Endpoint {
+    async fn endpoint_of(&self, key: &IssuedKey, types: &[&str]) -> Endpoint {
         let filter_types = types.iter().map(|it| (*it).to_owned()).collect();
         let new = NewEndpoint { url: self.receiver.url.clone(), description: None, filter_types };
         let (mine, caller) = (self.world.app.clone(), key.caller.clone());
@@ -108,7 +108,7 @@ async fn what_cannot_be_an_endpoint_is_said_and_nothing_typed_is_lost() {
 async fn a_test_shows_its_answer_at_once_and_hostile_answers_are_only_text() {
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&[]).await;
-    desk.receiver.says([Says::Text(500, HOSTILE.to_owned())]);
+    desk.receiver.respond_with([ScriptedResponse::Text(500, HOSTILE.to_owned())]);
     let fields = [("event_type", "score.updated")];
     let page = desk.browser.post(&at(&endpoint, "/test"), &fields).await.good();
     assert!(page.contains("It was not delivered: 500"), "{page}");
@@ -154,7 +154,7 @@ async fn an_endpoint_is_changed_switched_off_and_on_rotated_and_deleted() {
 async fn attempts_lead_to_the_event_and_to_what_it_said() {
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&["transaction.created"]).await;
-    desk.receiver.says([Says::Status(503)]);
+    desk.receiver.respond_with([ScriptedResponse::Status(503)]);
     desk.happens("one").await;
     let page = desk.get("/settings/webhooks/attempts").await;
     for text in ["transaction.created", "503", "1 of 8", "2026-03-10 12:00:00 UTC"] {
@@ -183,7 +183,8 @@ async fn attempts_lead_to_the_event_and_to_what_it_said() {
 async fn attempts_come_in_pages_newest_first() {
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&[]).await;
-    desk.receiver.says((0..51).map(|it| Says::Text(200, format!("number {it}."))));
+    desk.receiver
+        .respond_with((0..51).map(|it| ScriptedResponse::Text(200, format!("number {it}."))));
     for _ in 0..51 {
         let sent = webhooks::test(&desk.world.app, &desk.key.caller, endpoint.id, None).await;
         assert!(sent.unwrap().delivered);
@@ -202,7 +203,7 @@ async fn what_is_gone_is_told_on_the_overview_and_lies_among_what_was_not_delive
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&["transaction.created"]).await;
     assert!(desk.get("/settings/webhooks/failed").await.contains("Nothing lies here."));
-    desk.receiver.says([Says::Status(410)]);
+    desk.receiver.respond_with([ScriptedResponse::Status(410)]);
     desk.happens("one").await;
     for path in ["/", "/settings/webhooks", &at(&endpoint, "")] {
         let page = desk.get(path).await;
@@ -219,7 +220,7 @@ async fn what_is_gone_is_told_on_the_overview_and_lies_among_what_was_not_delive
 async fn what_was_not_delivered_is_sent_again_alone_or_together() {
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&["transaction.created"]).await;
-    desk.receiver.says([Says::Status(410)]);
+    desk.receiver.respond_with([ScriptedResponse::Status(410)]);
     desk.happens("one").await;
     desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
     let page = desk.get("/settings/webhooks/failed").await;
@@ -229,7 +230,7 @@ async fn what_was_not_delivered_is_sent_again_alone_or_together() {
     };
     let (id, event) = (endpoint.id.to_string(), field("event"));
     let fields = [("endpoint", id.as_str()), ("event", &event)];
-    desk.receiver.says([Says::Text(500, HOSTILE.to_owned())]);
+    desk.receiver.respond_with([ScriptedResponse::Text(500, HOSTILE.to_owned())]);
     let page = desk.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
     assert!(page.contains("It was not delivered: 500.") && page.contains("By hand"), "{page}");
     is_harmless(&page);
@@ -360,7 +361,7 @@ async fn a_page_makes_the_server_send_no_more_often_than_a_program_could() {
     }
     assert_eq!(statuses.pop(), Some(StatusCode::TOO_MANY_REQUESTS));
     assert!(statuses.iter().all(|it| *it == StatusCode::OK), "{statuses:?}");
-    assert_eq!(desk.receiver.heard().len(), 100);
+    assert_eq!(desk.receiver.requests().len(), 100);
 }
 
 /// What lies there is sent again by a button, unless its endpoint is off; then the way there is shown.
@@ -368,7 +369,7 @@ async fn a_page_makes_the_server_send_no_more_often_than_a_program_could() {
 async fn what_cannot_be_sent_again_now_says_why() {
     let mut desk = Desk::new().await;
     let endpoint = desk.endpoint(&["transaction.created"]).await;
-    desk.receiver.says([Says::Status(503)]);
+    desk.receiver.respond_with([ScriptedResponse::Status(503)]);
     desk.happens("one").await;
     desk.browser.submit(&at(&endpoint, "/disable"), &[]).await.good();
     let page = desk.get("/settings/webhooks/failed").await;

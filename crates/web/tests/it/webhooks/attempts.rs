@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use testkit::receiver::Says;
+use testkit::receiver::ScriptedResponse;
 use wire::v1::EventType;
 
 use super::{ENDPOINTS, Hook, of, text};
@@ -12,11 +12,11 @@ async fn a_try_tells_what_came_of_it_whatever_that_is() {
     let hook = Hook::new().await;
     let made = hook.endpoint().await;
     let path = format!("{}/test", of(&made));
-    hook.receiver.says([
-        Says::Text(200, "thanks".to_owned()),
-        Says::Text(500, "not today".to_owned()),
-        Says::With(302, "location", "https://169.254.169.254/"),
-        Says::Status(410),
+    hook.receiver.respond_with([
+        ScriptedResponse::Text(200, "thanks".to_owned()),
+        ScriptedResponse::Text(500, "not today".to_owned()),
+        ScriptedResponse::WithHeader(302, "location", "https://169.254.169.254/"),
+        ScriptedResponse::Status(410),
     ]);
     let outcome = |status: &str, code: Value, body: Value, error: Value| {
         json!({
@@ -61,7 +61,7 @@ async fn a_try_tells_what_came_of_it_whatever_that_is() {
     let now = hook.get(&of(&made)).await.data();
     assert_eq!((&now["status"], &now["failing_since"]), (&json!("active"), &Value::Null));
     assert_eq!(hook.get("/webhooks/deliveries").await.data().as_array().unwrap().len(), 4);
-    let heard = hook.receiver.heard();
+    let heard = hook.receiver.requests();
     let body: Value = serde_json::from_slice(&heard[0].body).unwrap();
     assert_eq!(body["data"], json!({ "test": true, "endpoint_id": made["id"] }));
 }
@@ -113,7 +113,7 @@ async fn deliveries_are_listed_newest_first_and_by_each_filter() {
     let hook = Hook::new().await;
     let one = hook.endpoint().await;
     let other = hook.post(ENDPOINTS, &hook.to("/other")).await.data();
-    hook.receiver.says([Says::Text(503, "busy".to_owned())]);
+    hook.receiver.respond_with([ScriptedResponse::Text(503, "busy".to_owned())]);
     hook.happens("one").await;
     let all = hook.get("/webhooks/deliveries").await;
     let pagination = &all.json()["pagination"];

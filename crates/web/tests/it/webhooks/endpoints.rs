@@ -5,7 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use service::access::keys::NewKey;
 use testkit::new_key;
-use testkit::receiver::Says;
+use testkit::receiver::ScriptedResponse;
 
 use super::{ENDPOINTS, Hook, of, text, with_key};
 
@@ -119,7 +119,7 @@ async fn a_key_has_five_active_endpoints_and_no_sixth_by_making_or_waking_one() 
 async fn an_endpoint_that_is_gone_says_so_and_can_be_woken() {
     let hook = Hook::new().await;
     let made = hook.endpoint().await;
-    hook.receiver.says([Says::Status(410)]);
+    hook.receiver.respond_with([ScriptedResponse::Status(410)]);
     hook.happens("one").await;
     let now = hook.get(&of(&made)).await.data();
     assert_eq!((text(&now, "status"), text(&now, "disabled_reason")), ("disabled", "gone"));

@@ -50,7 +50,7 @@ async fn an_endpoint_of_another_key_or_person_looks_like_none() {
         let filter = format!("/v1/webhooks/deliveries?endpoint_id={}", text(&made, "id"));
         assert_eq!(client.get(&filter).await.status.as_u16(), 404);
     }
-    assert!(hook.receiver.heard().is_empty());
+    assert!(hook.receiver.requests().is_empty());
     assert_eq!(text(&hook.get(&of(&made)).await.data(), "status"), "active");
     for id in ["ep_1", "evt_01kny3v1m8f2x9q4t7r5c6b8de", "%00"] {
         assert_eq!(hook.get(&format!("{ENDPOINTS}/{id}")).await.status.as_u16(), 404, "{id}");
