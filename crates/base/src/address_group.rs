@@ -1,4 +1,4 @@
-//! Address groups: what a limit on anonymous requests counts by.
+//! Address groups: the unit by which limits on anonymous requests count.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -16,8 +16,8 @@ pub enum AddressGroup {
 }
 
 impl AddressGroup {
-    /// IPv4-mapped addresses (`::ffff:192.0.2.1`) are IPv4. So are 6to4 networks (`2002::/16`), because the holder of one
-    /// IPv4 address has 65,536 of them.
+    /// IPv4-mapped addresses (`::ffff:192.0.2.1`) are IPv4. So are 6to4 networks (`2002::/16`), because the holder of
+    /// one IPv4 address has 65,536 of them.
     pub fn of(address: IpAddr) -> AddressGroup {
         match address.to_canonical() {
             IpAddr::V4(address) => AddressGroup::V4(address),

@@ -1,6 +1,6 @@
 //! The taxonomy of transactions: Plaid's personal finance categories, with labels of our own.
 
-/// A detailed category; its primary and its label follow from it. Ordered as the codes are.
+/// A detailed category, which determines its primary category and its label. Ordered by code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Category(u8);
 
@@ -10,7 +10,7 @@ struct Row {
     label: &'static str,
 }
 
-/// Writes each primary once and joins it to its members, so that a code cannot leave its group.
+/// Lists each primary once and prefixes its members with it.
 macro_rules! taxonomy {
     ($($primary:literal { $($member:literal $label:literal),* $(,)? })*) => {
         &[$($(Row {
@@ -21,7 +21,7 @@ macro_rules! taxonomy {
     };
 }
 
-/// The union of both published versions, in the order of the codes.
+/// The union of both published versions of Plaid's categories, sorted by code.
 const ROWS: &[Row] = taxonomy! {
     "BANK_FEES" {
         "ATM_FEES" "ATM fees",
@@ -59,7 +59,7 @@ const ROWS: &[Row] = taxonomy! {
         "ELECTRONICS" "Electronics",
         "GIFTS_AND_NOVELTIES" "Gifts",
         "OFFICE_SUPPLIES" "Office supplies",
-        "ONLINE_MARKETPLACES" "Online shopping",
+        "ONLINE_MARKETSLOTS" "Online shopping",
         "OTHER_GENERAL_MERCHANDISE" "Shopping",
         "PET_SUPPLIES" "Pet supplies",
         "SPORTING_GOODS" "Sporting goods",
@@ -189,25 +189,25 @@ const ROWS: &[Row] = taxonomy! {
 
 const COUNT: usize = ROWS.len();
 
-/// Where a code's index lies by its hash, the next free place where two agree. Every row of a page
-/// asks, and this is several times quicker than searching by halves.
-static PLACES: [u8; 512] = {
-    let mut places = [NOBODY; 512];
+/// A hash table from codes to indexes, with linear probing. Every row of a page is looked up, and this is several times
+/// faster than a binary search.
+static SLOTS: [u8; 512] = {
+    let mut slots = [EMPTY; 512];
     let mut index = 0;
     while index < COUNT {
-        let mut place = place_of(ROWS[index].detailed.as_bytes());
-        while places[place] != NOBODY {
-            place = (place + 1) % places.len();
+        let mut slot = slot_of(ROWS[index].detailed.as_bytes());
+        while slots[slot] != EMPTY {
+            slot = (slot + 1) % slots.len();
         }
-        places[place] = index as u8;
+        slots[slot] = index as u8;
         index += 1;
     }
-    places
+    slots
 };
-const NOBODY: u8 = u8::MAX;
+const EMPTY: u8 = u8::MAX;
 
-/// The length and the last eight letters tell nearly all codes apart.
-const fn place_of(code: &[u8]) -> usize {
+/// Hashes the length and the last eight letters, which differ for nearly all codes.
+const fn slot_of(code: &[u8]) -> usize {
     let tail = match code.last_chunk::<8>() {
         Some(tail) => u64::from_le_bytes(*tail),
         None => 0,
@@ -226,16 +226,16 @@ impl Category {
         all
     };
 
-    /// Reads a detailed code. A code that came after this table, or a bare primary, becomes the
-    /// general member of its primary: knowing that it was food is better than knowing nothing.
+    /// Parses a detailed code. A code that is newer than this table, or a bare primary code, becomes the general member
+    /// of its primary.
     pub fn parse(code: &str) -> Option<Category> {
-        let mut place = place_of(code.as_bytes());
-        while PLACES[place] != NOBODY {
-            let found = Category(PLACES[place]);
+        let mut slot = slot_of(code.as_bytes());
+        while SLOTS[slot] != EMPTY {
+            let found = Category(SLOTS[slot]);
             if found.detailed() == code {
                 return Some(found);
             }
-            place = (place + 1) % PLACES.len();
+            slot = (slot + 1) % SLOTS.len();
         }
         general_member(code)
     }
@@ -265,8 +265,8 @@ impl std::fmt::Debug for Category {
     }
 }
 
-/// The catch-all of the longest primary that the code is, or begins with. Every primary has a
-/// member whose name starts with OTHER, and a test holds that.
+/// The general member of the longest primary that the code equals or begins with. Every primary has a member whose name
+/// starts with OTHER; a test checks that.
 fn general_member(code: &str) -> Option<Category> {
     let belongs = |row: &Row| match code.strip_prefix(row.primary) {
         Some(rest) => rest.is_empty() || rest.starts_with('_'),
@@ -274,7 +274,7 @@ fn general_member(code: &str) -> Option<Category> {
     };
     let is_general = |row: &Row| row.detailed[row.primary.len()..].starts_with("_OTHER");
     let candidates = ROWS.iter().enumerate().filter(|(_, row)| belongs(row) && is_general(row));
-    // Of two catch-alls the first is the newer version's: INCOME_OTHER, not INCOME_OTHER_INCOME.
+    // Of two general members the first is the newer version's: INCOME_OTHER, not INCOME_OTHER_INCOME.
     let best = candidates.min_by_key(|(_, row)| std::cmp::Reverse(row.primary.len()))?;
     Some(Category(best.0 as u8))
 }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_no_primary_is_no_category() {
+    fn a_code_without_a_known_primary_is_refused() {
         for code in ["", "FOOD", "INCOMES", "TRAVELLING_FAR", "food_and_drink", " INCOME", "_"] {
             assert_eq!(Category::parse(code), None, "{code}");
         }
@@ -345,7 +345,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_panic_and_keeps_its_primary(code in "[A-Z_é]{0,40}") {
+        fn any_text_parses_without_panic_and_keeps_its_primary(code in "[A-Z_é]{0,40}") {
             if let Some(category) = Category::parse(&code) {
                 prop_assert!(code.starts_with(category.primary()));
             }

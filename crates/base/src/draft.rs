@@ -1,14 +1,14 @@
-//! Drafts: what a source says, in our nouns but not yet ours. `service::imports` decides what is new in it.
+//! Drafts: data from a source in our own types, before it is stored. `service::imports` decides what is new in it.
 
 use crate::category::Category;
 use crate::words;
 use crate::{Currency, Date, Fixed9, Money, Timestamp};
 
-/// Everything one connection had to say at one moment.
+/// Everything that one connection reported at one time.
 #[derive(Debug, Clone)]
 pub struct Statement {
     pub source: Source,
-    /// Names the connection at its source; the same value again means the same connection.
+    /// Identifies the connection at its source; the same value means the same connection.
     pub connection: String,
     pub institution: Option<String>,
     pub as_of: Timestamp,
@@ -17,7 +17,7 @@ pub struct Statement {
 }
 
 words!(
-    /// Where data comes from, as `external_source` names it.
+    /// Where data comes from; the value of `external_source` in the API.
     Source {
         Demo => "demo",
         File => "file",
@@ -27,7 +27,7 @@ words!(
     }
 );
 
-/// One account, and what happened on it. Absent facts are unknown, never zero.
+/// One account with its transactions and holdings. Absent values are unknown, never zero.
 #[derive(Debug, Clone)]
 pub struct AccountDraft {
     /// The source's own id for the account, unique within the connection.
@@ -42,7 +42,7 @@ pub struct AccountDraft {
     pub institution_logo: Option<String>,
     pub closed_on: Option<Date>,
     pub balance: Option<BalanceDraft>,
-    /// End-of-day balances the source still remembers, in any order.
+    /// End-of-day balances of earlier days, in any order.
     pub past_balances: Vec<PastBalance>,
     /// Yearly interest in percent, such as 21.49.
     pub interest_rate: Option<Fixed9>,
@@ -50,15 +50,15 @@ pub struct AccountDraft {
     pub apy_display: Option<String>,
     pub next_payment_due_on: Option<Date>,
     pub transactions: Vec<TransactionDraft>,
-    /// External ids of transactions that the source took back.
+    /// External ids of transactions that the source has withdrawn.
     pub removed: Vec<String>,
-    /// All positions of the account, when the source speaks of positions at all: what is not listed is gone.
+    /// All positions of the account, if the source reports positions: a position that is not listed no longer exists.
     pub holdings: Option<Vec<HoldingDraft>>,
 }
 
 impl AccountDraft {
-    /// An account of which nothing more is known yet. Whatever a source writes in its name, it stands on one line and
-    /// gives a terminal no orders.
+    /// An account without further data. Control characters are removed from its name, so that it stays on one line and
+    /// cannot send escape sequences to a terminal.
     pub fn new(
         external_id: impl Into<String>,
         name: impl AsRef<str>,
@@ -88,7 +88,7 @@ impl AccountDraft {
 }
 
 words!(
-    /// In the order in which lists show them.
+    /// Ordered as lists show them.
     AccountKind {
         Depository => "depository",
         Credit => "credit",
@@ -99,13 +99,14 @@ words!(
 );
 
 impl AccountKind {
-    /// Whether the balance is what the person owes rather than owns.
+    /// Whether the balance is owed rather than owned.
     pub fn is_debt(self) -> bool {
         matches!(self, AccountKind::Credit | AccountKind::Loan)
     }
 }
 
-/// Minor units of the account's currency. `current` of a credit or loan account is what is owed, as a positive.
+/// Minor units of the account's currency. `current_minor` of a credit or loan account is the debt, as a positive
+/// number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceDraft {
     pub as_of: Timestamp,
@@ -122,36 +123,35 @@ pub struct PastBalance {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransactionDraft {
-    /// The source's own id, where it gives one that stays the same. Where several sources may speak of one account,
-    /// who gave the id stands in front of it; see `giver_of`.
+    /// The source's own id, if it has a stable one. Where several sources may report one account, the id is prefixed
+    /// with its source; see `id_source`.
     pub external_id: Option<String>,
     pub pending: bool,
-    /// The external id of the pending transaction that this posted one settles, where the source says so.
+    /// The external id of the pending transaction that this posted one settles, if the source reports it.
     pub settles: Option<String>,
     pub posted_on: Date,
     pub authorized_on: Option<Date>,
     /// Positive is money into the account.
     pub amount: Money,
-    /// The bank's own words, untouched.
+    /// The bank's own text, unchanged.
     pub description: String,
     pub counterparty: Option<String>,
     pub counterparty_logo_url: Option<String>,
     pub category: Option<Category>,
 }
 
-/// Who gave an external id: what stands before its first blank, if anything does. Ids of different givers say nothing
-/// about each other.
-pub fn giver_of(external_id: &str) -> &str {
-    external_id.split_once(' ').map_or("", |(giver, _)| giver)
+/// The source of an external id: the text before its first space, or nothing. Ids of different sources are unrelated.
+pub fn id_source(external_id: &str) -> &str {
+    external_id.split_once(' ').map_or("", |(source, _)| source)
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct HoldingDraft {
     pub security: SecurityDraft,
     pub quantity: Fixed9,
-    /// What the position cost in all, in minor units; none when the source does not know.
+    /// The total cost of the position in minor units; none if unknown.
     pub cost_basis_minor: Option<i64>,
-    /// The source's own valuation, for what has no price.
+    /// The source's own valuation, for securities without a price.
     pub institution_value_minor: Option<i64>,
 }
 

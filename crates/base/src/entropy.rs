@@ -1,4 +1,4 @@
-//! Randomness, handed in: the operating system's in production, a seed's in tests.
+//! Randomness as a parameter: from the operating system in production, from a seed in tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha12Rng;
 #[derive(Clone)]
 pub enum Entropy {
     System,
-    /// Replays the same bytes for the same seed; never used for a real secret.
+    /// The same bytes for the same seed; never used for a real secret.
     Seeded(Arc<Mutex<ChaCha12Rng>>),
 }
 

@@ -1,4 +1,4 @@
-//! Exact decimals: quantities and prices with nine places, percents with two, and their text.
+//! Exact decimals: quantities and prices with nine decimals, percentages with two; parsing and formatting.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ pub enum DecimalError {
     TooLong,
 }
 
-/// Share quantities and prices: billionths, in 128 bits, so that products of two stay exact.
+/// A share quantity or price in billionths. 128 bits, so that the product of two is exact.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Fixed9(i128);
 
 impl Fixed9 {
     pub const ONE: Fixed9 = Fixed9(1_000_000_000);
     pub const ZERO: Fixed9 = Fixed9(0);
-    /// Nineteen digits before the point: room for any position, and products stay inside 128 bits.
+    /// Nineteen digits before the decimal point, so that products fit into 128 bits.
     const BOUND: i128 = 10_i128.pow(28);
 
     pub fn from_billionths(billionths: i128) -> Fixed9 {
@@ -37,15 +37,15 @@ impl Fixed9 {
         }
     }
 
-    /// This many at that price, in minor units of a currency with `decimals`, rounded half to even.
-    /// None when the result has no place in 64 bits.
+    /// The value of this quantity at a price, in minor units of a currency with `decimals`, rounded half to even. None
+    /// if it does not fit into 64 bits.
     pub fn times_price(self, price: Fixed9, decimals: u32) -> Option<i64> {
         let product = self.0.checked_mul(price.0)?;
         let divisor = 10_i128.pow(18 - decimals.min(18));
         i64::try_from(divide_half_even(product, divisor)).ok()
     }
 
-    /// Appends the shortest exact text: no trailing zeros after the point.
+    /// Appends the shortest exact decimal, without trailing zeros.
     pub fn write(self, out: &mut Vec<u8>) {
         let mut value = self.0;
         let mut decimals = 9;
@@ -76,7 +76,7 @@ impl fmt::Debug for Fixed9 {
 pub struct Percent(pub i64);
 
 impl Percent {
-    /// `part` of `whole`, rounded half to even; none of nothing.
+    /// `part` as a percentage of `whole`, rounded half to even; none if `whole` is zero.
     pub fn of(part: i64, whole: i64) -> Option<Percent> {
         if whole == 0 {
             return None;
@@ -94,7 +94,7 @@ impl Percent {
     }
 }
 
-/// Rounds to the nearest, and to the even one when two are equally near: no side is favoured. `divisor` is positive.
+/// Divides and rounds half to even. `divisor` must be positive.
 pub fn divide_half_even(value: i128, divisor: i128) -> i128 {
     let quotient = value.div_euclid(divisor);
     let twice = value.rem_euclid(divisor) * 2;
@@ -111,7 +111,7 @@ pub fn write_scaled(out: &mut Vec<u8>, value: i128, decimals: u32) {
     let mut at = digits.len();
     let mut rest = value.unsigned_abs();
     let mut places = 0;
-    // Sixty-four-bit division is several times cheaper, and nearly every amount fits.
+    // Division in 64 bits is several times faster, and nearly every amount fits.
     let mut small = u64::try_from(rest).ok();
     loop {
         if places == decimals && decimals > 0 {
@@ -147,8 +147,8 @@ fn take_digit(rest: &mut u64) -> u8 {
     digit
 }
 
-/// Reads a plain decimal as a whole number of `10^-decimals`. No exponent, no plus, no separators: what is exact
-/// in the text is exact in the result, and anything else is refused.
+/// Parses a plain decimal into an integer number of `10^-decimals`. Exponents, plus signs, separators and numbers that
+/// are not exact are refused.
 pub fn parse_scaled(text: &str, decimals: u32) -> Result<i128, DecimalError> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exact_is_refused() {
+    fn inexact_decimals_are_refused() {
         assert_eq!(Fixed9::parse("0.0000000001"), Err(DecimalError::TooPrecise));
         assert_eq!(Fixed9::parse("1e3"), Err(DecimalError::Malformed));
         assert_eq!(Fixed9::parse(&"9".repeat(40)), Err(DecimalError::TooLong));

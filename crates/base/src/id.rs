@@ -1,5 +1,5 @@
-//! Ids: a prefix that says what it names, then a UUIDv7 in base32, so that ids sort by the time they were made. A few
-//! kinds are written as plain UUIDs, because the specification says so.
+//! Ids: a prefix for the kind, then a UUIDv7 in base32, so that ids sort by creation time. A few kinds are printed as
+//! plain UUIDs, because the API specification says so.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Clock, Entropy};
 
-/// What an id names; the prefix keeps a transaction's id from being taken for an account's. Without one it is written as
-/// a plain UUID.
+/// The kind of thing that an id identifies. A kind without a prefix is printed as a plain UUID.
 pub trait Kind: 'static {
     const PREFIX: &'static str;
 }
@@ -69,7 +68,7 @@ pub struct IdError {
     looks: String,
 }
 
-/// Crockford's alphabet: no i, l, o or u, so that an id read aloud is not misheard.
+/// Crockford's base32 alphabet: without i, l, o and u, which are easily confused.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ENCODED: usize = 26;
 
@@ -80,7 +79,7 @@ impl<K: Kind> Id<K> {
         Id { bytes, kind: PhantomData }
     }
 
-    /// Lower than every id made in the millisecond of this moment (in microseconds) or later, and higher than all before.
+    /// The lowest possible id of the millisecond that contains this time (in microseconds).
     pub fn first_at(micros: i64) -> Id<K> {
         let mut bytes = [0; 16];
         bytes[..6].copy_from_slice(&(micros.max(0) / 1_000).to_be_bytes()[2..]);
@@ -111,7 +110,7 @@ impl<K: Kind> Id<K> {
         Ok(Id::from_bytes(value.to_be_bytes()))
     }
 
-    /// Appends the printed form; the hot read path writes ids straight into its answer.
+    /// Appends the printed form; the read path writes ids straight into the response.
     pub fn write(&self, out: &mut Vec<u8>) {
         if K::PREFIX.is_empty() {
             out.extend_from_slice(self.to_string().as_bytes());
@@ -132,7 +131,7 @@ impl<K: Kind> Id<K> {
     }
 }
 
-/// Eight, four, four, four and twelve hexadecimal digits, large or small.
+/// Parses a UUID with dashes, in upper or lower case.
 fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let groups: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = groups.iter().map(|it| it.len()).collect();
@@ -162,7 +161,7 @@ impl<K: Kind> fmt::Debug for Id<K> {
     }
 }
 
-// Derives would ask the same of `K`, which is never a value.
+// Derived implementations would require the same traits of `K`.
 impl<K> Clone for Id<K> {
     fn clone(&self) -> Id<K> {
         *self
@@ -191,12 +190,12 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// Makes ids that rise strictly within a process, even many in one microsecond.
+/// Generates ids that strictly increase within a process, even within one microsecond.
 #[derive(Clone)]
 pub struct IdMaker {
     clock: Clock,
     entropy: Entropy,
-    /// The last time prefix given out: milliseconds and a 12-bit fraction, as UUIDv7 lays them out.
+    /// The time prefix of the last id: milliseconds and a 12-bit fraction, as in UUIDv7.
     last_tick: Arc<AtomicU64>,
 }
 
@@ -219,8 +218,8 @@ impl IdMaker {
     fn next_tick(&self) -> u64 {
         let micros = self.clock.now().as_microsecond().max(0) as u64;
         let now = ((micros / 1000) << 12) | ((micros % 1000) * 4096 / 1000);
-        let rise = |last: u64| Some(now.max(last + 1));
-        match self.last_tick.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rise) {
+        let increase = |last: u64| Some(now.max(last + 1));
+        match self.last_tick.fetch_update(Ordering::Relaxed, Ordering::Relaxed, increase) {
             Ok(last) | Err(last) => now.max(last + 1),
         }
     }
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_lie_on_either_side_of_the_moment_they_are_asked_for() {
+    fn first_at_separates_earlier_ids_from_later_ones() {
         let clock = Clock::frozen_at("2026-03-01T12:00:00Z");
         let ids = IdMaker::new(clock.clone(), Entropy::seeded(1));
         let now = clock.now().as_microsecond();
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_one_instant_still_rise_and_their_text_sorts_alike() {
+    fn ids_of_one_instant_increase_and_their_text_sorts_alike() {
         let maker = maker();
         let ids: Vec<AccountId> = (0..10_000).map(|_| maker.make()).collect();
         assert!(ids.is_sorted_by(|a, b| a < b));
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_refused() {
+    fn malformed_ids_are_refused() {
         let good = maker().make::<kinds::Account>().to_string();
         let overflow = format!("acc_8{}", &good[5..]);
         let foreign = good.replace("acc_", "txn_");

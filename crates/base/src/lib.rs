@@ -1,4 +1,4 @@
-//! Nouns everyone shares: money, quantities, ids, time, randomness, drafts. No I/O, no SQL, no HTTP.
+//! Types that every crate shares: money, quantities, ids, time, randomness, drafts. No I/O, no SQL, no HTTP.
 
 mod address_group;
 pub mod category;

@@ -1,10 +1,10 @@
-//! Money: whole minor units of one currency. No float touches it, and two currencies never mix.
+//! Money: integer minor units of one currency. Never a float, and two currencies are never added.
 
 use std::fmt;
 
 use crate::fixed::{DecimalError, parse_scaled, write_scaled};
 
-/// An ISO 4217 code that exists, and so has a known number of decimals.
+/// An active ISO 4217 code, so that its number of decimals is known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Currency([u8; 3]);
 
@@ -20,7 +20,7 @@ pub enum MoneyError {
     UnknownCurrency,
 }
 
-/// Every active code of ISO 4217, by how many decimals it has. Two is the rule, the others are listed apart.
+/// Every active code of ISO 4217 with two decimals; the others are listed below.
 const TWO_DECIMALS: &str = "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN \
     BZD CAD CDF CHF CNY COP CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD \
     GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD \
@@ -35,7 +35,7 @@ impl Currency {
     pub const EUR: Currency = Currency(*b"EUR");
 
     pub fn parse(code: &str) -> Result<Currency, MoneyError> {
-        // The read path parses one a row; the lists are for the rest of the world.
+        // The read path parses one per row, so the most common codes are matched before the lists are searched.
         match code {
             "USD" => return Ok(Currency::USD),
             "EUR" => return Ok(Currency::EUR),
@@ -50,7 +50,7 @@ impl Currency {
         }
     }
 
-    /// Every code there is, in order.
+    /// Every known code, sorted.
     pub fn codes() -> impl Iterator<Item = &'static str> {
         let lists = [TWO_DECIMALS, NO_DECIMALS, THREE_DECIMALS];
         let mut codes: Vec<&str> =
@@ -64,7 +64,7 @@ impl Currency {
     }
 
     pub fn decimals(&self) -> u32 {
-        // Only 26 codes differ, so the common ones are answered without looking at a list.
+        // The most common codes are matched before the lists are searched.
         match &self.0 {
             b"USD" | b"EUR" | b"GBP" => 2,
             _ if NO_DECIMALS.contains(self.code()) => 0,
@@ -97,8 +97,8 @@ impl Money {
         Money { minor, currency }
     }
 
-    /// Reads an amount as a person or a bank writes it: `12`, `12.3`, `-12.34`. More decimals than the currency
-    /// has are refused rather than rounded: nobody knows what was meant.
+    /// Parses an amount such as `12`, `12.3` or `-12.34`. More decimals than the currency has are refused rather than
+    /// rounded.
     pub fn parse(text: &str, currency: Currency) -> Result<Money, MoneyError> {
         let decimals = currency.decimals();
         match parse_scaled(text, decimals) {
@@ -119,7 +119,7 @@ impl Money {
         self.currency
     }
 
-    /// Adds amounts of one currency. Mixing is an error and never a conversion: that needs a rate and a day.
+    /// Adds amounts of one currency. Two currencies are an error; a conversion would need a rate and a date.
     pub fn plus(self, other: Money) -> Result<Money, MoneyError> {
         if self.currency != other.currency {
             return Err(MoneyError::Mixed(self.currency, other.currency));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_read_exactly_or_refused() {
+    fn amounts_are_parsed_exactly_or_refused() {
         let yen = Currency::parse("JPY").unwrap();
         let dinar = Currency::parse("KWD").unwrap();
         check("12", Currency::USD, "12.00 USD");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_a_currency_only_if_the_standard_has_it() {
+    fn only_codes_of_the_standard_are_currencies() {
         for bad in ["usd", "US", "USDX", "ABC", "", "DJ ", "BIF CLP"] {
             assert!(Currency::parse(bad).is_err(), "{bad}");
         }

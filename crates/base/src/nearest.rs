@@ -1,20 +1,20 @@
-//! The known name that a mistyped one most likely meant.
+//! Suggests the known name that is closest to a mistyped one.
 
-/// None when every known name is more than `slips` letters away.
+/// The known name with the smallest edit distance; none if every distance is greater than `slips`.
 pub fn nearest<'a>(
     typed: &str,
     known: impl Iterator<Item = &'a str>,
     slips: usize,
 ) -> Option<&'a str> {
     let length = typed.chars().count();
-    // A word that is that much longer or shorter is further away, which matters where a stranger sends a long one.
+    // Names of very different length are skipped without comparing them: an attacker may send a very long one.
     let comparable = known.filter(|it| it.chars().count().abs_diff(length) <= slips);
     let scored =
         comparable.map(|it| (distance(typed, it), it)).filter(|(score, _)| *score <= slips);
     scored.min_by_key(|(score, _)| *score).map(|(_, name)| name)
 }
 
-/// How many letters must be put in, taken out or exchanged to make one word of the other.
+/// The Levenshtein distance: the number of characters to insert, delete or replace.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_forgiven_and_another_word_is_not() {
+    fn a_typo_finds_its_name_and_another_word_finds_none() {
         let known = || ["listen", "log.level", "rate_limit.requests", "public_url"].into_iter();
         for (typed, meant) in [
             ("lisen", Some("listen")),
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_without_end_is_not_compared_letter_by_letter() {
+    fn a_very_long_name_is_not_compared_letter_by_letter() {
         // Letter by letter, a thousand names would take minutes.
         let known = vec!["transactions.read.everything"; 1_000];
         let typed = "x".repeat(1_000_000);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn distance_counts_single_slips() {
+    fn distance_counts_single_edits() {
         for (a, b, slips) in [("", "", 0), ("a", "", 1), ("abc", "abd", 1), ("abc", "bcd", 2)] {
             assert_eq!(distance(a, b), slips, "{a} {b}");
             assert_eq!(distance(b, a), slips, "{b} {a}");

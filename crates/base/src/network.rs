@@ -1,4 +1,4 @@
-//! Addresses that begin alike: one address, or all with the same first bits.
+//! IP networks in CIDR notation.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     start: IpAddr,
-    /// How many of the last bits may be anything.
-    free: u32,
+    /// The number of bits after the prefix.
+    host_bits: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -16,13 +16,16 @@ pub struct Network {
 pub struct NetworkError;
 
 impl Network {
-    /// For tables in the source; the bits beyond the prefix are zero.
+    /// For constants; the bits after the prefix must be zero.
     pub const fn v4([a, b, c, d]: [u8; 4], prefix: u32) -> Network {
-        Network { start: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), free: 32 - prefix }
+        Network { start: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), host_bits: 32 - prefix }
     }
 
     pub const fn v6([a, b, c, d, e, f]: [u16; 6], prefix: u32) -> Network {
-        Network { start: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, 0, 0)), free: 128 - prefix }
+        Network {
+            start: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, 0, 0)),
+            host_bits: 128 - prefix,
+        }
     }
 
     pub fn contains(self, address: IpAddr) -> bool {
@@ -31,14 +34,14 @@ impl Network {
             (IpAddr::V6(start), IpAddr::V6(it)) => start.to_bits() ^ it.to_bits(),
             _ => return false,
         };
-        differing.checked_shr(self.free).unwrap_or(0) == 0
+        differing.checked_shr(self.host_bits).unwrap_or(0) == 0
     }
 }
 
 impl FromStr for Network {
     type Err = NetworkError;
 
-    /// A start with bits beyond the prefix is refused: it is unclear what was meant to be allowed.
+    /// An address with bits set after the prefix is refused, because it is unclear which network was meant.
     fn from_str(text: &str) -> Result<Network, NetworkError> {
         let (start, prefix) = match text.split_once('/') {
             Some((start, prefix)) => (start, Some(prefix)),
@@ -54,9 +57,9 @@ impl FromStr for Network {
             Some(_) => None,
             None => Some(width),
         };
-        let free = prefix.and_then(|it: u32| width.checked_sub(it)).ok_or(NetworkError)?;
-        match bits.trailing_zeros() >= free {
-            true => Ok(Network { start, free }),
+        let host_bits = prefix.and_then(|it: u32| width.checked_sub(it)).ok_or(NetworkError)?;
+        match bits.trailing_zeros() >= host_bits {
+            true => Ok(Network { start, host_bits }),
             false => Err(NetworkError),
         }
     }
@@ -67,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_ends_where_its_bits_do() {
+    fn a_network_contains_exactly_the_addresses_with_its_prefix() {
         let contains = |network: &str, address: &str| {
             network.parse::<Network>().unwrap().contains(address.parse().unwrap())
         };

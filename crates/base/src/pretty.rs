@@ -1,26 +1,26 @@
-//! Amounts as people read them: `$1,234.50`, `1,234.50 CHF`.
+//! Amounts formatted for people: `$1,234.50`, `1,234.50 CHF`.
 
 use crate::{Currency, Fixed9, Money, divide_half_even, write_scaled};
 
 impl Money {
-    /// With the currency's sign, its decimals, and groups of three.
+    /// With the currency's symbol, its decimals, and thousands separators.
     pub fn pretty(self) -> String {
         let decimals = self.currency().decimals();
         let digits = scaled(i128::from(self.minor()).abs(), decimals);
-        framed(self, &grouped_decimal(&digits))
+        with_affixes(self, &grouped_decimal(&digits))
     }
 
-    /// The same without cents.
+    /// `pretty` without decimals.
     pub fn pretty_whole(self) -> String {
         let unit = 10_i128.pow(self.currency().decimals());
         let whole = divide_half_even(i128::from(self.minor()).abs(), unit);
-        framed(self, &grouped(&whole.to_string()))
+        with_affixes(self, &grouped(&whole.to_string()))
     }
 }
 
 impl Currency {
-    /// What stands in front of a figure, and what behind it.
-    pub fn signs(self) -> (&'static str, String) {
+    /// The text before an amount, and the text after it.
+    pub fn affixes(self) -> (&'static str, String) {
         let before = match self.code() {
             "USD" => "$",
             "EUR" => "€",
@@ -35,7 +35,7 @@ impl Currency {
 }
 
 impl Fixed9 {
-    /// A price in dollars: two decimals at least, and as many as it has.
+    /// A price in dollars, with all its decimals and at least two.
     pub fn pretty_dollars(self) -> String {
         let text = self.to_string();
         let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |it| ("-", it));
@@ -50,9 +50,9 @@ fn scaled(value: i128, decimals: u32) -> String {
     String::from_utf8_lossy(&digits).into_owned()
 }
 
-fn framed(money: Money, digits: &str) -> String {
+fn with_affixes(money: Money, digits: &str) -> String {
     let sign = if money.minor() < 0 { "-" } else { "" };
-    let (before, after) = money.currency().signs();
+    let (before, after) = money.currency().affixes();
     format!("{sign}{before}{digits}{after}")
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_written_as_people_read_them() {
+    fn amounts_are_formatted_for_people() {
         let usd = |minor| Money::new(minor, Currency::USD);
         for (minor, text) in [
             (0, "$0.00"),

@@ -1,4 +1,4 @@
-//! Time, handed in: a clock that runs, or one that a test moves by hand.
+//! Time as a parameter: the system clock, or one that a test controls. Also calendar arithmetic and formatting.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,12 +13,12 @@ pub enum Clock {
     Frozen(Arc<AtomicI64>),
 }
 
-/// How far the clocks of two processes on one database may differ. A stored moment further ahead than this was written
-/// before the clock was set back, and must keep nobody waiting.
+/// How far the clocks of two processes on one database may differ. A stored time further in the future than this was
+/// written before the clock was set back, and nothing may wait for it.
 pub const CLOCK_SKEW_MICROSECONDS: i64 = 10_000_000;
 
 impl Clock {
-    /// A clock that stands still until told otherwise. Panics on a malformed instant: it is written in tests.
+    /// A clock that only moves by `advance` and `set_back`. Panics on a malformed instant, because only tests call it.
     pub fn frozen_at(instant: &str) -> Clock {
         let at: Timestamp = instant.parse().expect("an RFC 3339 instant");
         Clock::Frozen(Arc::new(AtomicI64::new(at.as_microsecond())))
@@ -56,12 +56,12 @@ impl Clock {
     }
 }
 
-/// Storage keeps microseconds, so the clock gives no finer ones: what is written is what is read.
+/// The clock is rounded to microseconds, which is what the database stores, so that a stored time equals the original.
 fn micros(at: i64) -> Timestamp {
     Timestamp::from_microsecond(at).unwrap_or(Timestamp::MAX)
 }
 
-/// Days since 1970-01-01, how dates are stored. Out of range (beyond the year 9999) is cut to the nearest end.
+/// The date from days since 1970-01-01, which is how dates are stored. Clamped to the years 0 to 9999.
 pub fn date_from_days(days: i64) -> Date {
     let (year, month, day) = civil_from_days(days.clamp(-719_528, 2_932_896));
     Date::new(year as i16, month as i8, day as i8).unwrap_or(Date::MAX)
@@ -77,7 +77,8 @@ pub fn days_from_date(date: Date) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// The usual era arithmetic of the Gregorian calendar; by hand because the read path formats a hundred a page.
+/// Year, month and day by era arithmetic of the Gregorian calendar. Our own, because it is faster than jiff's and the
+/// read path formats a hundred dates a page.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -96,7 +97,7 @@ pub fn write_date(out: &mut Vec<u8>, days: i64) {
     out.extend_from_slice(&date_text(days));
 }
 
-/// Appends `YYYY-MM-DDThh:mm:ss.mmmZ`, the one form of an instant in every answer.
+/// Appends `YYYY-MM-DDThh:mm:ss.mmmZ`, the format of every instant in the API.
 pub fn write_instant(out: &mut Vec<u8>, microseconds: i64) {
     const DAY: i64 = 86_400_000;
     let millis = microseconds.div_euclid(1000);
@@ -121,7 +122,7 @@ fn date_text(days: i64) -> [u8; 10] {
     text
 }
 
-/// Two at a time halves the divisions; a page has some three hundred pairs.
+/// Two digits at a time, which halves the divisions.
 fn two_digits(value: usize) -> [u8; 2] {
     [b'0' + (value / 10 % 10) as u8, b'0' + (value % 10) as u8]
 }
@@ -132,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Our calendar is checked against jiff's, every day of the supported range being possible.
+        /// Compares our calendar with jiff's over the whole supported range.
         #[test]
         fn days_and_dates_agree_with_jiff(days in -719_528_i64..=2_932_896) {
             let date = date_from_days(days);
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frozen_clock_moves_only_when_told_and_with_all_its_clones() {
+    fn a_frozen_clock_moves_only_when_advanced_and_with_all_its_clones() {
         let clock = Clock::frozen_at("2026-02-28T23:59:59Z");
         let other = clock.clone();
         assert_eq!(clock.today().to_string(), "2026-02-28");

@@ -1,6 +1,6 @@
-//! Closed sets of words: an enumeration with its stored and printed form, both ways.
+//! String enumerations: enums with a stored and printed word for each variant.
 
-/// `words!(Colour { Red => "red", Blue => "blue" })` makes the enumeration, `ALL`, `as_str` and `parse`.
+/// `words!(Color { Red => "red", Blue => "blue" })` defines the enum, `ALL`, `as_str` and `parse`.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident => $word:literal),* $(,)? }) => {

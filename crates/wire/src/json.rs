@@ -1,4 +1,4 @@
-//! Exact JSON: numbers that were never floats, and a writer fast enough for the longest lists.
+//! JSON values with exact decimals instead of floats, and a fast string writer for long lists.
 
 use base::{Date, Fixed9, Money, Percent, Timestamp, days_from_date, write_date, write_instant};
 use serde::{Serialize, Serializer};
@@ -7,7 +7,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 use utoipa::openapi::{RefOr, schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// A decimal as its exact text.
+/// A decimal number, kept as its exact text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number(String);
 
@@ -15,7 +15,7 @@ impl Number {
     fn written(write: impl FnOnce(&mut Vec<u8>)) -> Number {
         let mut text = Vec::with_capacity(16);
         write(&mut text);
-        // Our writers put out ASCII digits only.
+        // The writers only produce ASCII.
         Number(String::from_utf8(text).unwrap_or_default())
     }
 
@@ -49,7 +49,7 @@ impl Serialize for Number {
     }
 }
 
-/// An instant as every answer writes it: RFC 3339, UTC, milliseconds.
+/// An instant in the format of the API: RFC 3339 in UTC with milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(pub Timestamp);
 
@@ -99,7 +99,7 @@ plain_schema! {
     Day "Day" => string(KnownFormat::Date, "2026-04-10");
 }
 
-/// Appends a JSON string. Bank text rarely needs escaping, so eight bytes are looked at in one go.
+/// Appends a JSON string. Bank text rarely needs escaping, so eight bytes are checked at once.
 pub fn write_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let bytes = text.as_bytes();
@@ -134,7 +134,7 @@ pub fn write_opt_str(out: &mut Vec<u8>, text: Option<&str>) {
 }
 
 /// Whether any of eight bytes is a control character, a quote or a backslash. The subtraction borrows into a
-/// byte's top bit exactly when the byte is below the bound, or when a lower byte was: a false alarm only costs time.
+/// byte's top bit if the byte is below the limit, or if a lower byte was. Such a false positive only costs time.
 fn needs_escape(eight: &[u8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x8080_8080_8080_8080;

@@ -1,4 +1,4 @@
-//! The public contract: JSON shapes, error codes, scopes, event types. It knows nothing of how anything works.
+//! The public API contract: JSON types, error codes, scopes and event types.
 
 pub mod json;
 pub mod v1;

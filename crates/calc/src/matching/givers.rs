@@ -1,6 +1,6 @@
 //! Who speaks of a transaction, and whose words count when several do.
 
-use base::draft::giver_of;
+use base::draft::id_source;
 
 use super::Known;
 
@@ -27,5 +27,5 @@ pub(super) fn rank(giver: &str) -> u8 {
 
 /// Whose words are kept of it: whoever gave it its id, or else whoever brought it in.
 pub(super) fn of(known: &Known) -> &str {
-    known.content.external_id.as_deref().map_or(&known.giver, giver_of)
+    known.content.external_id.as_deref().map_or(&known.giver, id_source)
 }

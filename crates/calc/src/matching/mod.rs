@@ -9,7 +9,7 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use base::draft::{TransactionDraft, giver_of};
+use base::draft::{TransactionDraft, id_source};
 use base::{Date, Money, TransactionId, days_from_date};
 
 pub use givers::{FILES, HAND, OWN_EXPORT};
@@ -173,7 +173,7 @@ impl<'a> Pairing<'a> {
             for (index, it) in self.known.iter().enumerate() {
                 let id = it.content.external_id.as_deref();
                 if !self.taken[index] && id.is_some() == known_has_id {
-                    let giver = id.map_or("", giver_of);
+                    let giver = id.map_or("", id_source);
                     if !givers.contains(&giver) {
                         givers.push(giver);
                     }
@@ -184,7 +184,7 @@ impl<'a> Pairing<'a> {
                 if !self.is_open(index) || draft.external_id.is_some() != draft_has_id {
                     continue;
                 }
-                let own = draft.external_id.as_deref().map(giver_of);
+                let own = draft.external_id.as_deref().map(id_source);
                 let others = givers.iter().filter(|it| !known_has_id || own != Some(**it));
                 for giver in others {
                     let equals = waiting.get_mut(&(content(draft), *giver));
@@ -241,7 +241,7 @@ impl<'a> Pairing<'a> {
 fn is_same(known: &TransactionDraft, draft: &TransactionDraft) -> bool {
     let Some(id) = &draft.external_id else { return false };
     let apart = days_from_date(known.posted_on).abs_diff(days_from_date(draft.posted_on));
-    !giver_of(id).starts_with(FILES)
+    !id_source(id).starts_with(FILES)
         || known.posted_on == draft.posted_on
         || known.pending
         || (known.amount == draft.amount && apart <= SAME_FILE_ID_DAYS as u64)

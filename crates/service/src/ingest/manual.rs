@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::category::Category;
-use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, TransactionDraft, giver_of};
+use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId, UserId, kinds};
 use calc::matching::HAND;
 use db::{Tx, params};
@@ -245,7 +245,7 @@ async fn by_hand(app: &App, caller: &Caller, id: TransactionId) -> Result<Writte
     };
     let found = app.db.first(TRANSACTION, params![caller.user, id], read).await?;
     let (account, external_id, on, amount_minor) = found.ok_or(Error::NotFound("transaction"))?;
-    let external_id = external_id.filter(|it| giver_of(it) == HAND).ok_or_else(|| {
+    let external_id = external_id.filter(|it| id_source(it) == HAND).ok_or_else(|| {
         let message = "a bank or a file told of this transaction; only what you wrote down yourself \
                        can be changed";
         Error::Conflict { code: Code::Conflict, message: message.to_owned() }

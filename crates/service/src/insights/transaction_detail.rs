@@ -1,7 +1,7 @@
 //! One transaction with everything that is known about it: its transfer, its recurring stream, the rule that hides it.
 
 use base::category::Category;
-use base::draft::giver_of;
+use base::draft::id_source;
 use base::{AccountId, Date, Money, RuleId, Timestamp, TransactionId};
 use calc::enrich::{Stage, Subject, UNKNOWN};
 use calc::matching::HAND;
@@ -131,7 +131,7 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
         other_leg: None,
         candidates: Vec::new(),
         stream: None,
-        by_hand: stored.external_id()?.is_some_and(|it| giver_of(it) == HAND),
+        by_hand: stored.external_id()?.is_some_and(|it| id_source(it) == HAND),
         hidden: state == TransactionState::Hidden,
         hidden_by: None,
     };

@@ -166,7 +166,7 @@ pub(crate) fn day(param: &str, text: &str) -> Result<Option<Date>> {
 /// An amount as people type it: a sign of the currency and commas between thousands do no harm, but a comma that could
 /// mean cents is refused rather than read as a hundred times as much.
 pub(crate) fn amount(param: &str, text: &str, currency: Currency) -> Result<Money> {
-    let (before, after) = currency.signs();
+    let (before, after) = currency.affixes();
     let bare = text.replace([' ', '\u{a0}'], "");
     let bare = bare.replace(before.trim(), "").replace(after.trim(), "");
     let whole = bare.split('.').next().unwrap_or_default();

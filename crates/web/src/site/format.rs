@@ -110,7 +110,7 @@ impl View {
 }
 
 fn hidden(currency: Currency) -> String {
-    let (before, after) = currency.signs();
+    let (before, after) = currency.affixes();
     format!("{before}{HIDDEN}{after}")
 }
 

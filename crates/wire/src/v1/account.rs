@@ -3,14 +3,14 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Moment, Number};
 
-/// A linked account. What the institution does not tell is null.
+/// A linked account. Values that the institution does not provide are null.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Account {
     #[schema(example = "acc_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub id: String,
     #[schema(example = "Everyday Checking")]
     pub name: String,
-    /// The last digits of the account's number.
+    /// The last digits of the account number.
     #[schema(example = "4821")]
     pub mask: Option<String>,
     /// depository, credit, loan, investment or other.
@@ -31,14 +31,14 @@ pub struct Account {
     pub currency: String,
     #[schema(example = json!(4218.55))]
     pub balance_available: Option<Number>,
-    /// What is in the account; for credit and loan accounts what is owed, as a positive number.
+    /// The balance; for credit and loan accounts the amount owed, as a positive number.
     #[schema(example = json!(4302.17))]
     pub balance_current: Option<Number>,
-    /// The credit line, where there is one.
+    /// The credit limit, if there is one.
     pub balance_limit: Option<Number>,
-    /// Yearly interest in percent.
+    /// Annual interest rate in percent.
     pub interest_rate_percentage: Option<Number>,
-    /// Yearly yield as the institution prints it.
+    /// Annual yield as displayed by the institution.
     #[schema(example = "4.20%")]
     pub apy_percent_display: Option<String>,
     pub next_payment_due_date: Option<Day>,
@@ -48,7 +48,7 @@ pub struct Account {
     /// file, simplefin, plaid, demo or manual.
     #[schema(example = "demo")]
     pub external_source: String,
-    /// When the balance was true; null before the first report.
+    /// The time of the balance; null before the first balance is known.
     pub as_of: Option<Moment>,
     pub updated_at: Moment,
 }

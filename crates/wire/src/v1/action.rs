@@ -4,7 +4,7 @@ use utoipa::ToSchema;
 
 use crate::json::Moment;
 
-/// What was proposed just now, with where it is decided and where it is followed.
+/// A new proposal, with the page where it is decided and the URL where its status can be read.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Action {
     #[serde(flatten)]
@@ -14,12 +14,12 @@ pub struct Action {
     /// The page where the person decides.
     #[schema(example = "http://127.0.0.1:4680/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
     pub approval_url: String,
-    /// Where to follow it.
+    /// The URL of the action.
     #[schema(example = "http://127.0.0.1:4680/v1/approvals/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
     pub approval_status_url: Option<String>,
 }
 
-/// What was proposed, and how far its decision is.
+/// A proposed action and its status.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Approval {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77")]
@@ -44,7 +44,7 @@ pub struct ActionBody {
     pub status: &'static str,
     #[schema(example = "Buy 3 AAPL")]
     pub description: Option<String>,
-    /// Why it failed, for people to read.
+    /// The reason for the failure, for people to read.
     pub display_error_message: Option<String>,
     pub created_at: Moment,
     pub updated_at: Moment,
@@ -52,29 +52,29 @@ pub struct ActionBody {
     pub executed_at: Option<Moment>,
     pub expires_at: Moment,
     pub decision_needs: DecisionNeeds,
-    /// Null for what is no trade.
+    /// Only for trades; null otherwise.
     pub details_v1: Option<TradeDetails>,
-    /// Null for a trade.
+    /// Null for trades.
     pub details: Option<ActionDetails>,
     pub proposed_by: ProposedBy,
     pub decided_by: Option<DecidedBy>,
     /// click or passkey.
     pub decision_method: Option<String>,
     pub rejection_reason: Option<String>,
-    /// What came of it, once it is executed: `trade_id`, `paper_account_id`, `transaction_count` and `rule_ids`, `rule_id`,
+    /// The result after execution: `trade_id`, `paper_account_id`, `transaction_count` and `rule_ids`, `rule_id`,
     /// or `confirmed`.
     #[schema(value_type = Option<Object>)]
     pub result: Option<Box<RawValue>>,
 }
 
-/// Which steps the person's decision takes.
+/// What the person's decision requires.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct DecisionNeeds {
     #[schema(example = true)]
     pub approval: bool,
     pub passkey: bool,
     pub identity_verification: bool,
-    /// Whether the person carries it out elsewhere and says so.
+    /// Whether the person carries it out elsewhere and confirms it here.
     pub client_execution: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct DecidedBy {
     pub id: String,
 }
 
-/// A trade as the person is shown it, at the price of the moment it was proposed.
+/// The trade as shown to the person, at the price when it was proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TradeDetails {
     /// paper_trade.
@@ -176,13 +176,13 @@ pub struct TradeAccount {
     pub available_amount_state: String,
 }
 
-/// What will change, for everything that is no trade.
+/// The change that an action other than a trade makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActionDetails {
     #[schema(example = "Change the category of 2 transactions")]
     pub title: String,
     pub summary_markdown: Option<String>,
-    /// Why, in the proposer's words.
+    /// The reason, written by the proposer.
     pub reason_markdown: Option<String>,
     pub changes: Vec<Change>,
 }

@@ -3,7 +3,7 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Number};
 
-/// The end-of-day balances of one account, oldest first, one row a day.
+/// The end-of-day balances of one account, oldest first, one row per day.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Balances {
     #[schema(example = "acc_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -22,9 +22,9 @@ pub struct DailyBalance {
     pub balance_current: Number,
     pub balance_available: Option<Number>,
     pub balance_limit: Option<Number>,
-    /// reported (the institution said so), inferred (worked out from transactions) or carried (the last known).
+    /// reported (by the institution), inferred (calculated from transactions) or carried (the last known balance).
     #[schema(example = "reported")]
     pub source: &'static str,
-    /// How much the balance moved on this day without a transaction that explains it; null when all is explained.
+    /// The part of the day's balance change that no transaction explains; null if transactions explain all of it.
     pub unexplained_change: Option<Number>,
 }

@@ -3,7 +3,7 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Moment, Number};
 
-/// Something a card gives, in its present cycle.
+/// A benefit of a card, in its current cycle.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Benefit {
     #[schema(example = "ben_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -45,17 +45,17 @@ pub struct Benefit {
     pub remaining_amount: Number,
     /// The last day of the cycle.
     pub expires_on: Day,
-    /// Today counts: 1 on the last day.
+    /// Days left, including today: 1 on the last day.
     #[schema(example = json!(46))]
     pub days_until_expiry: i64,
     /// available, partially_used, used, expired or not_usable.
     #[schema(example = "partially_used")]
     pub status: &'static str,
-    /// Whether the card's holder must switch it on with the issuer first.
+    /// Whether the cardholder must activate it with the issuer first.
     pub activation_required: bool,
-    /// Whether it is known to be switched on: a credit was seen, or the person said so.
+    /// Whether it is known to be activated: a credit was found, or the person confirmed it.
     pub activated: bool,
-    /// Whether use shows in the account's transactions. Where it does not, only the person can say.
+    /// Whether its use can be detected in the account's transactions. If not, only the person can record it.
     pub observable: bool,
     pub updated_at: Moment,
 }
@@ -68,17 +68,17 @@ pub struct BenefitTotals {
     pub benefit_count: usize,
     #[schema(example = json!(1220.00))]
     pub annual_fees: Number,
-    /// Of the present cycles, as the two that follow.
+    /// For the current cycles, like the next two fields.
     #[schema(example = json!(690.00))]
     pub total_amount: Number,
     #[schema(example = json!(240.00))]
     pub used_amount: Number,
     #[schema(example = json!(450.00))]
     pub remaining_amount: Number,
-    /// What was used since the year began, minus the fees.
+    /// The value used since the start of the year, minus annual fees.
     #[schema(example = json!(-210.00))]
     pub net_value: Number,
-    /// Benefits with something left whose cycle ends within 30 days.
+    /// Benefits with a remaining value whose cycle ends within 30 days.
     #[schema(example = json!(3))]
     pub expiring_count: usize,
     #[schema(example = json!(62.50))]

@@ -1,4 +1,4 @@
-/// Every error the API answers with: a closed list, each with a page of its own under `/docs/errors/`.
+/// The error codes of the API. Each has a page under `/docs/errors/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
     ValidationError,
@@ -60,17 +60,17 @@ impl Code {
         self.facts().status
     }
 
-    /// What it means, for the person who reads the page.
+    /// What the error means, for its page.
     pub fn meaning(self) -> &'static str {
         self.facts().meaning
     }
 
-    /// What to do about it.
+    /// What to do about the error, for its page.
     pub fn recovery(self) -> &'static str {
         self.facts().recovery
     }
 
-    /// The last part of its page's address.
+    /// The last path segment of its page.
     pub fn slug(self) -> String {
         self.as_str().to_ascii_lowercase().replace('_', "-")
     }
@@ -80,7 +80,7 @@ impl Code {
     }
 }
 
-/// In the order of the enumeration, which a test checks.
+/// In the order of the enum; a test checks that.
 const FACTS: [Facts; 19] = [
     Facts {
         status: 400,
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_finds_its_own_facts() {
+    fn every_code_has_its_own_facts() {
         for (index, code) in Code::ALL.into_iter().enumerate() {
             assert_eq!(code as usize, index);
             let variant = format!("{code:?}").to_uppercase();

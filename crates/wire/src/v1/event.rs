@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::Scope;
 
-/// What happened, as webhooks tell it: ids and harmless facts, never whole resources.
+/// The payload of a webhook event: ids and non-sensitive facts, never whole resources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Event {
@@ -63,7 +63,7 @@ pub enum Event {
     },
 }
 
-/// Enough to ask for the rest.
+/// The payload of events about actions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActionFacts {
     pub action_id: String,
@@ -76,15 +76,15 @@ pub struct ActionFacts {
 pub struct EventType {
     pub name: &'static str,
     pub description: &'static str,
-    /// What a key must be allowed to see to hear of it.
+    /// The scope that a key needs to receive the event; none if every key with an endpoint receives it.
     pub scope: Option<Scope>,
 }
 
 impl Event {
-    /// More ids than this are split over several events.
+    /// The most ids in one event; more are split over several events.
     pub const IDS_MAX: usize = 100;
 
-    /// The account that it is about, if it is about one.
+    /// The account of the event, if it has one.
     pub fn account_id(&self) -> Option<&str> {
         match self {
             Event::AccountConnected { account_id, .. }
@@ -116,7 +116,7 @@ impl Event {
             Event::BenefitExpiring { .. } => "benefit.expiring",
             Event::EndpointDisabled { .. } => "webhook.endpoint_disabled",
         };
-        EventType::find(name).unwrap_or(own(name, ""))
+        EventType::find(name).unwrap_or(unscoped(name, ""))
     }
 }
 
@@ -125,7 +125,6 @@ impl EventType {
         EventType::ALL.iter().copied().find(|it| it.name == name)
     }
 
-    /// The names alone.
     pub const NAMES: [&str; EventType::ALL.len()] = {
         let mut names = [""; EventType::ALL.len()];
         let mut index = 0;
@@ -136,52 +135,52 @@ impl EventType {
         names
     };
 
-    /// Everything one can subscribe to.
+    /// All event types that an endpoint can subscribe to.
     pub const ALL: &[EventType] = &[
-        of(Scope::AccountsRead, "account.connected", "A new financial account was linked."),
-        of(Scope::AccountsRead, "account.disconnected", "Access to an account was revoked."),
-        of(Scope::TransactionsRead, "transaction.created", "New transactions were synced."),
-        of(
+        scoped(Scope::AccountsRead, "account.connected", "A new financial account was linked."),
+        scoped(Scope::AccountsRead, "account.disconnected", "Access to an account was revoked."),
+        scoped(Scope::TransactionsRead, "transaction.created", "New transactions were synced."),
+        scoped(
             Scope::TransactionsRead,
             "transaction.updated",
             "Transactions changed, were posted, or (with removed: true) were taken back.",
         ),
-        of(Scope::AccountsRead, "balance.updated", "An account's balance was refreshed."),
-        of(
+        scoped(Scope::AccountsRead, "balance.updated", "An account's balance was refreshed."),
+        scoped(
             Scope::InvestmentsRead,
             "investment.updated",
             "An account's holdings or their prices changed.",
         ),
-        of(Scope::GoalsRead, "goal.updated", "A goal was made or changed."),
-        of(
+        scoped(Scope::GoalsRead, "goal.updated", "A goal was made or changed."),
+        scoped(
             Scope::RecurringRead,
             "recurring.updated",
             "Recurring streams were found, changed, missed or ended, or are gone.",
         ),
-        of(Scope::IncomeRead, "income.updated", "The income analysis changed."),
-        of(Scope::ScoresRead, "score.updated", "The financial health scores changed."),
-        of(
+        scoped(Scope::IncomeRead, "income.updated", "The income analysis changed."),
+        scoped(Scope::ScoresRead, "score.updated", "The financial health scores changed."),
+        scoped(
             Scope::BenefitsRead,
             "benefit.expiring",
             "A card's benefit has something left and its cycle ends within 30 days.",
         ),
-        of(
+        scoped(
             Scope::ActionsRead,
             "action.created",
             "An action was proposed and waits for the person.",
         ),
-        of(
+        scoped(
             Scope::ActionsRead,
             "action.decided",
             "An action was approved, rejected or withdrawn, or it expired.",
         ),
-        of(
+        scoped(
             Scope::ActionsRead,
             "action.executed",
             "An approved action was carried out, or could not be.",
         ),
-        own("webhook.test", "Sent on request, to try an endpoint."),
-        own(
+        unscoped("webhook.test", "Sent on request, to try an endpoint."),
+        unscoped(
             "webhook.endpoint_disabled",
             "Another endpoint of the same key was disabled because it failed for too long or is gone.",
         ),
@@ -190,7 +189,7 @@ impl EventType {
 
 const ACCOUNT: &str = "acc_01kny3v1m8f2x9q4t7r5c6b8de";
 
-/// An event as it might happen, of every type but the test itself, which is about nothing.
+/// An example of an event type; none for `webhook.test`, which has no payload.
 pub fn example(name: &str, at: crate::json::Moment, today: crate::json::Day) -> Option<Event> {
     let account_id = || ACCOUNT.to_owned();
     let institution_name = || Some("Example Bank".to_owned());
@@ -251,13 +250,13 @@ pub fn example(name: &str, at: crate::json::Moment, today: crate::json::Day) -> 
     })
 }
 
-/// One that a key hears of if it may see what it is about.
-const fn of(scope: Scope, name: &'static str, description: &'static str) -> EventType {
+/// An event type that requires a scope.
+const fn scoped(scope: Scope, name: &'static str, description: &'static str) -> EventType {
     EventType { name, description, scope: Some(scope) }
 }
 
-/// One for whoever has an endpoint.
-const fn own(name: &'static str, description: &'static str) -> EventType {
+/// An event type about the webhooks themselves, which requires no scope.
+const fn unscoped(name: &'static str, description: &'static str) -> EventType {
     EventType { name, description, scope: None }
 }
 

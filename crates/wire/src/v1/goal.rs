@@ -19,7 +19,7 @@ pub struct Goal {
     pub currency: String,
     #[schema(example = json!(24000.00))]
     pub target_amount: Number,
-    /// How much is there: the linked accounts' balances, or for a debt what has been paid off.
+    /// The current amount: the balances of the linked accounts, or for a debt the amount paid off.
     #[schema(example = json!(9120.44))]
     pub current_value: Number,
     pub target_date: Option<Day>,

@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Moment, Number};
 
-/// What comes in each month, and where it goes. All amounts are monthly, in the person's base currency.
+/// Monthly income and how it is used. All amounts are monthly, in the person's base currency.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Income {
     pub generated_at: Moment,
     pub window: IncomeWindow,
-    /// The mean of the window's months, with paychecks spread as their schedule says.
+    /// The average over the months of the window, with paychecks spread according to their schedule.
     #[schema(example = json!(6120.44))]
     pub monthly_income: Number,
     pub variability: Variability,
@@ -18,12 +18,12 @@ pub struct Income {
     pub debt: IncomeBlock,
     pub emergency_fund: IncomeBlock,
     pub investments: IncomeBlock,
-    /// What is left of the income after the four blocks; negative when they are more than came in.
+    /// Income minus the four blocks; negative if they exceed the income.
     #[schema(example = json!(412.10))]
     pub unallocated: Number,
 }
 
-/// Whole months, both days included.
+/// Whole months; both dates are inclusive.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct IncomeWindow {
     pub start: Day,
@@ -32,7 +32,7 @@ pub struct IncomeWindow {
     pub months: i64,
 }
 
-/// How much the months differ.
+/// How much the income varies between months.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Variability {
     #[schema(example = json!(5980.00))]
@@ -47,10 +47,10 @@ pub struct Variability {
 pub struct IncomeBlock {
     #[schema(example = json!(2650.00))]
     pub amount: Number,
-    /// Of the monthly income; 0 when there is none.
+    /// Percentage of the monthly income; 0 if there is no income.
     #[schema(example = json!(65.9))]
     pub percent: Number,
-    /// By label. For expenses and debt the amounts add up to the block's, to the cent.
+    /// Amounts by label. For expenses and debt they add up exactly to the block's amount.
     pub breakdown: BTreeMap<String, IncomePart>,
 }
 
@@ -60,10 +60,10 @@ pub enum IncomePart {
     Share {
         #[schema(example = json!(640.12))]
         amount: Number,
-        /// Of the monthly income; 0 when there is none.
+        /// Percentage of the monthly income; 0 if there is no income.
         #[schema(example = json!(10.5))]
         percent: Number,
     },
-    /// A plain figure, such as how many months of need the fund covers; null when it cannot be said.
+    /// A key figure, such as how many months of expenses the fund covers; null if it cannot be calculated.
     Figure(Option<Number>),
 }

@@ -3,7 +3,7 @@ use utoipa::ToSchema;
 
 use crate::json::{Moment, Number};
 
-/// Holdings by asset class, and what they come to together.
+/// Holdings by asset class, with totals.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Investments {
     pub groups: Vec<HoldingGroup>,
@@ -18,8 +18,8 @@ pub struct HoldingGroup {
     pub holdings: Vec<Holding>,
 }
 
-/// One security over all accounts in scope, in its own currency. Unknown is null, and a holding whose cost is
-/// unknown has no gain.
+/// One security across all accounts in scope, in its own currency. Unknown values are null, and a holding with an
+/// unknown cost has no gain.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Holding {
     #[schema(example = "sec_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -33,7 +33,7 @@ pub struct Holding {
     pub security_type: &'static str,
     #[schema(example = "equity")]
     pub asset_class: &'static str,
-    /// The kind of security in words.
+    /// The name of the security type.
     #[schema(example = "ETF")]
     pub category: &'static str,
     #[schema(example = "USD")]
@@ -46,17 +46,17 @@ pub struct Holding {
     #[schema(example = json!(12266.80))]
     pub current_value: Option<Number>,
     pub day_change: Option<Number>,
-    /// 25.5 means 25.5 %.
+    /// In percent: 25.5 means 25.5%.
     pub day_change_percent: Option<Number>,
     pub cost_basis_total: Option<Number>,
     pub average_cost_basis: Option<Number>,
     pub total_gain_loss: Option<Number>,
     pub total_gain_loss_percent: Option<Number>,
-    /// This holding's share of everything in scope that has a value.
+    /// This holding's share of the total value of all accounts in scope.
     pub percent_of_account: Option<Number>,
 }
 
-/// Totals in the person's base currency. Each counts only holdings for which both sides are known.
+/// Totals in the person's base currency. Each includes only holdings for which all needed values are known.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AccountTotal {
     #[schema(example = "USD")]

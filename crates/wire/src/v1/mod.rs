@@ -1,4 +1,4 @@
-//! Version 1. It only grows: members are added, never renamed or taken away.
+//! Version 1 of the API. Fields are only added, never renamed or removed.
 
 mod account;
 mod action;
@@ -43,5 +43,5 @@ pub use transaction::{AccountPart, Transaction, TransactionRow};
 pub use webhook::{Deleted, Delivery, DeliveryTest, Endpoint, EndpointWithSecret, Endpoints};
 pub use webhook::{EventTypeShape, EventTypes, PortalLink, RotatedSecret};
 
-/// The version that events carry.
+/// The API version in webhook events.
 pub const API_VERSION: &str = "2026-04-10";

@@ -8,7 +8,7 @@ pub struct PaperAccounts {
     pub accounts: Vec<PaperAccount>,
 }
 
-/// A made-up brokerage account. What depends on a price is null while a price is unknown.
+/// A simulated brokerage account. Values that depend on a price are null while the price is unknown.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PaperAccount {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a70")]
@@ -22,10 +22,10 @@ pub struct PaperAccount {
     pub currency: String,
     #[schema(example = json!(100000.00))]
     pub starting_cash_balance: Number,
-    /// All its cash, also what is put aside for orders that wait.
+    /// All cash, including cash reserved for pending orders.
     #[schema(example = json!(99438.70))]
     pub cash_balance: Number,
-    /// What a new order may cost.
+    /// The most that a new order may cost.
     #[schema(example = json!(99438.70))]
     pub buying_power: Number,
     #[schema(example = json!(561.30))]
@@ -33,7 +33,7 @@ pub struct PaperAccount {
     #[schema(example = json!(100000.00))]
     pub total_value: Option<Number>,
     pub total_gain_loss: Option<Number>,
-    /// 25.5 means 25.5 %.
+    /// In percent: 25.5 means 25.5%.
     pub total_gain_loss_percent: Option<Number>,
     pub day_change: Option<Number>,
     pub day_change_percent: Option<Number>,
@@ -43,7 +43,7 @@ pub struct PaperAccount {
     pub trade_count: i64,
     pub created_at: Moment,
     pub updated_at: Moment,
-    /// The oldest price among those that were used; null without holdings.
+    /// The time of the oldest price used; null without holdings.
     pub as_of: Option<Moment>,
 }
 
@@ -75,11 +75,11 @@ pub struct PaperHolding {
     pub institution_price: Option<Number>,
     #[schema(example = json!(561.30))]
     pub institution_value: Option<Number>,
-    /// When the market said the price.
+    /// The time of the price.
     pub as_of: Option<Moment>,
 }
 
-/// What was booked: a trade, a dividend, a split, the money it began with.
+/// A booked entry: a trade, a dividend, a split, or the initial deposit.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PaperTrade {
     #[schema(example = "01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a78")]
@@ -100,7 +100,7 @@ pub struct PaperTrade {
     pub quantity: Option<Number>,
     #[schema(example = json!(187.1))]
     pub price: Option<Number>,
-    /// What cash gained or, below zero, paid.
+    /// The change in cash; negative if cash was paid.
     #[schema(example = json!(-561.30))]
     pub amount: Number,
 }

@@ -3,7 +3,7 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Moment, Number};
 
-/// Money that comes or goes again and again.
+/// A recurring series of payments or deposits.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Stream {
     #[schema(example = "rec_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -38,10 +38,10 @@ pub struct Stream {
     /// active or ended.
     #[schema(example = "active")]
     pub status: &'static str,
-    /// early (seen twice, and of a kind that comes again) or mature.
+    /// early (seen twice, and of a kind that usually recurs) or mature.
     #[schema(example = "mature")]
     pub confidence: &'static str,
-    /// The median of the last six; positive, as all amounts here.
+    /// The median of the last six amounts; always positive, like all amounts of a stream.
     #[schema(example = json!(17.99))]
     pub average_amount: Number,
     #[schema(example = json!(17.99))]
@@ -50,14 +50,14 @@ pub struct Stream {
     pub min_amount: Number,
     #[schema(example = json!(17.99))]
     pub max_amount: Number,
-    /// Whether the amount differs from time to time, beyond a change of price.
+    /// Whether the amount varies, apart from price changes.
     pub amount_is_variable: bool,
-    /// What it comes to in an average month.
+    /// The amount per average month.
     #[schema(example = json!(17.99))]
     pub monthly_amount: Number,
     pub first_date: Day,
     pub last_date: Day,
-    /// The next one after the last seen. In the past when one is overdue; null when the stream has ended.
+    /// The expected date of the next one. In the past if it is overdue; null if the stream has ended.
     pub next_expected_date: Option<Day>,
     #[schema(example = json!(14))]
     pub occurrence_count: i64,
@@ -65,7 +65,7 @@ pub struct Stream {
     pub transaction_ids: Vec<String>,
     /// Oldest first.
     pub price_changes: Vec<PriceChange>,
-    /// Days on which one was due and none came, oldest first.
+    /// Dates on which one was due and did not arrive, oldest first.
     pub missed_dates: Vec<Day>,
     pub updated_at: Moment,
 }
@@ -79,7 +79,7 @@ pub struct PriceChange {
     pub to_amount: Number,
 }
 
-/// Active streams in an average month, in the person's base currency.
+/// Totals of the active streams per average month, in the person's base currency.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct StreamTotals {
     #[schema(example = json!(6120.00))]

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What a token may do. Deciding an action is no scope: only a signed-in person can.
+/// What a token may do. No scope allows deciding an action: only a signed-in person can do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     AccountsRead,
@@ -41,7 +41,7 @@ impl Scope {
         self.words().0
     }
 
-    /// What a person reads when they grant it.
+    /// The description that a person sees when they grant the scope.
     pub fn describe(self) -> &'static str {
         self.words().1
     }

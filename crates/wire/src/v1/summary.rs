@@ -4,7 +4,7 @@ use utoipa::ToSchema;
 use super::Scores;
 use crate::json::{Day, Moment, Number};
 
-/// The household at a glance, in the person's base currency. Hidden accounts are left out.
+/// An overview of the household in the person's base currency. Hidden accounts are excluded.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Summary {
     pub as_of: Moment,
@@ -16,7 +16,7 @@ pub struct Summary {
     pub total_assets: Number,
     #[schema(example = json!(55880.25))]
     pub total_liabilities: Number,
-    /// Over the last 30 days; null when the balances do not reach back that far.
+    /// The change over the last 30 days; null if there are no balances from 30 days ago.
     pub net_worth_change: Option<NetWorthChange>,
     pub breakdown: Vec<BreakdownPart>,
     pub accounts: AccountCounts,
@@ -24,9 +24,9 @@ pub struct Summary {
     pub investments: SummaryInvestments,
     pub goals: SummaryGoals,
     pub recurring: SummaryRecurring,
-    /// Null while there is too little data for them.
+    /// Null while there is too little data.
     pub scores: Option<Scores>,
-    /// Actions that wait for the person's decision.
+    /// The number of actions that wait for the person's decision.
     #[schema(example = json!(0))]
     pub pending_actions: i64,
 }
@@ -41,7 +41,7 @@ pub struct NetWorthChange {
     pub since: Day,
 }
 
-/// Accounts of one type together; debts are negative.
+/// The total of accounts of one type; debts are negative.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct BreakdownPart {
     #[schema(example = "depository")]
@@ -62,11 +62,11 @@ pub struct AccountCounts {
     pub hidden: usize,
     #[schema(example = json!(0))]
     pub needs_attention: usize,
-    /// The oldest balance among the open accounts; null when none has one.
+    /// The time of the oldest balance among the open accounts; null if none has a balance.
     pub oldest_as_of: Option<Moment>,
 }
 
-/// What came in and went out in the last 30 days, moves between own accounts aside.
+/// Inflows and outflows of the last 30 days, without transfers between own accounts.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CashFlow {
     pub window: Window,
@@ -97,7 +97,7 @@ pub struct SummaryInvestments {
     pub total_gain_loss_percent: Option<Number>,
 }
 
-/// Goals that are active.
+/// Active goals.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SummaryGoals {
     #[schema(example = json!(3))]
@@ -114,7 +114,7 @@ pub struct SummaryRecurring {
     pub monthly_inflow: Number,
     #[schema(example = json!(3480.25))]
     pub monthly_outflow: Number,
-    /// The next one due from today on; null when none is.
+    /// The next one due today or later; null if there is none.
     pub next_outflow: Option<NextOutflow>,
 }
 

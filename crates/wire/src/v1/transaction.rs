@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::json::{Day, Moment, Number, write_opt_str, write_str};
 
-/// Money that moved on an account. Going out is negative.
+/// A transaction on an account. Outflows are negative.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Transaction {
     #[schema(example = "txn_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -24,11 +24,11 @@ pub struct Transaction {
     /// inflow or outflow; agrees with the sign of `amount`.
     #[schema(example = "outflow")]
     pub cash_flow_direction: &'static str,
-    /// While pending, the best known date.
+    /// The posting date; while pending, the best known date.
     pub date_posted: Day,
     pub date_authorized: Option<Day>,
     pub pending: bool,
-    /// The category in words.
+    /// The name of the category.
     #[schema(example = "Groceries")]
     pub category_label: Option<&'static str>,
     /// Plaid's primary category.
@@ -40,7 +40,7 @@ pub struct Transaction {
     #[schema(example = "Kroger")]
     pub counterparty_name: Option<String>,
     pub counterparty_logo_url: Option<String>,
-    /// The bank's own words, untouched. Treat as text from a stranger.
+    /// The bank's original text, unchanged. Treat it as untrusted input.
     #[schema(example = "AplPay KROGER #339 INDIANAPOLIS IN")]
     pub original_description: String,
     /// Whether it is one leg of a transfer between the person's own accounts.
@@ -48,7 +48,7 @@ pub struct Transaction {
     pub updated_at: Moment,
 }
 
-/// A transaction as the hot read path has it: borrowed from the driver's row, days and moments still numbers.
+/// A transaction on the read path: borrowed from the driver's row, with dates and times still as numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct TransactionRow<'a> {
     pub id: TransactionId,
@@ -65,7 +65,7 @@ pub struct TransactionRow<'a> {
     pub updated_at_micros: i64,
 }
 
-/// The members every transaction of one account shares, written once for a whole page.
+/// The JSON fields that all transactions of one account share, written once for a whole page.
 #[derive(Debug, Clone)]
 pub struct AccountPart {
     json: Vec<u8>,
@@ -87,7 +87,7 @@ impl AccountPart {
 }
 
 impl TransactionRow<'_> {
-    /// Appends what serde would write for `Transaction`, several times faster; a test holds the two together.
+    /// Appends the same JSON as serde would for `Transaction`, several times faster; a test compares the two.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (direction, absolute) = if self.amount.minor() < 0 {
             ("outflow", Money::new(self.amount.minor().saturating_neg(), self.amount.currency()))
@@ -129,7 +129,7 @@ impl TransactionRow<'_> {
 
     fn write_words(&self, out: &mut Vec<u8>) {
         match self.category {
-            // Codes and labels are ours and need no escaping.
+            // Our codes and labels need no escaping.
             Some(category) => {
                 out.extend_from_slice(b",\"category_label\":\"");
                 out.extend_from_slice(category.label().as_bytes());
@@ -162,7 +162,7 @@ mod tests {
     use base::{AccountId, Currency, Timestamp, date_from_days};
     use proptest::prelude::*;
 
-    /// The shape of the contract with the same content, for serde to write.
+    /// The same data as a `Transaction`, for serde.
     fn shape(row: &TransactionRow<'_>, account_id: &str, account_name: &str) -> Transaction {
         let absolute = Money::new(row.amount.minor().abs(), row.amount.currency());
         Transaction {

@@ -8,7 +8,7 @@ pub struct Endpoints {
     pub endpoints: Vec<Endpoint>,
 }
 
-/// Where events are sent.
+/// A webhook endpoint.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Endpoint {
     #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
@@ -36,7 +36,7 @@ pub struct Endpoint {
 pub struct EndpointWithSecret {
     #[serde(flatten)]
     pub endpoint: Endpoint,
-    /// Shown this once. Null when the answer is a repeated one.
+    /// The secret, shown only once. Null in a repeated idempotent response.
     #[schema(example = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=")]
     pub secret: Option<String>,
 }
@@ -45,7 +45,7 @@ pub struct EndpointWithSecret {
 pub struct RotatedSecret {
     #[schema(example = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=")]
     pub secret: Option<String>,
-    /// Until then the one before signs too.
+    /// Until this time, deliveries are also signed with the previous secret.
     pub previous_secret_expires_at: Moment,
 }
 
@@ -88,7 +88,7 @@ pub struct Delivery {
     pub event_type: String,
     #[schema(example = "https://example.com/hooks/evenkeel")]
     pub url: String,
-    /// 1 for the first.
+    /// The attempt number, starting at 1.
     #[schema(example = 1)]
     pub attempt: i64,
     #[schema(example = 8)]
@@ -107,7 +107,7 @@ pub struct Delivery {
     #[schema(example = 84)]
     pub duration_ms: i64,
     pub attempted_at: Moment,
-    /// While the event waits for it.
+    /// The time of the next attempt; null if none is planned.
     pub next_attempt_at: Option<Moment>,
     /// pending, retrying, delivered or failed.
     #[schema(example = "delivered")]
@@ -122,7 +122,7 @@ pub struct DeliveryTest {
     pub event_type: String,
     #[schema(example = "ep_01kny3v1m8f2x9q4t7r5c6b8de")]
     pub endpoint_id: String,
-    /// Whether the endpoint answered 2xx in time.
+    /// Whether the endpoint answered with a 2xx status in time.
     #[schema(example = true)]
     pub delivered: bool,
     pub delivery: Delivery,

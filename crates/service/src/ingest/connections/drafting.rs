@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use base::draft::{AccountDraft, AccountKind, Source, TransactionDraft, giver_of};
+use base::draft::{AccountDraft, AccountKind, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date};
 use db::{Row, Tx, params};
 use sources::simplefin::{self, AccountSet};
@@ -139,7 +139,7 @@ fn vanished(
         let is_listed = |it: &TransactionDraft| {
             it.external_id.as_ref() == Some(id) || it.pending && it.amount.minor() == *minor
         };
-        giver_of(id).starts_with(GIVERS) && !listed.iter().any(is_listed)
+        id_source(id).starts_with(GIVERS) && !listed.iter().any(is_listed)
     });
     Ok(waiting.into_iter().map(|(id, _)| id).collect())
 }
