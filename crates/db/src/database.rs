@@ -129,7 +129,8 @@ impl Db {
         }
     }
 
-    /// Every row. A query that exceeds the inline limit is restarted in the slow-read pool, so `read` may see a row twice.
+    /// Every row. A query that exceeds the inline limit is restarted in the slow-read pool, so `read` may see a row
+    /// twice.
     pub async fn all<T: Send>(
         &self,
         sql: &str,
@@ -181,8 +182,8 @@ impl Db {
         Ok(found)
     }
 
-    /// Runs `work` in one transaction; an error rolls it back. The closure is synchronous, so nothing but SQL can happen
-    /// inside a transaction.
+    /// Runs `work` in one transaction; an error rolls it back. The closure is synchronous, so nothing but SQL can
+    /// happen inside a transaction.
     pub async fn write<T, E>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,

@@ -1,4 +1,5 @@
-//! Columns that hold one word of a closed set, such as a role or a status. An unknown word is an error, never a default.
+//! Columns that hold one word of a closed set, such as a role or a status. An unknown word is an error, never a
+//! default.
 
 use crate::error::{Error, Result};
 use crate::value::Row;

@@ -226,8 +226,8 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// Spawns the tasks of a connection so that they end with its last handle. Otherwise a server that never closes its side
-/// could keep a task alive forever.
+/// Spawns the tasks of a connection so that they end with its last handle. Otherwise a server that never closes its
+/// side could keep a task alive forever.
 #[derive(Clone)]
 struct ConnectionExecutor(Weak<Tasks>);
 

@@ -1,5 +1,5 @@
-//! Requests and responses. Their debug output contains no values, because headers contain keys, paths and queries contain
-//! secrets, and bodies contain people's data.
+//! Requests and responses. Their debug output contains no values, because headers contain keys, paths and queries
+//! contain secrets, and bodies contain people's data.
 
 use std::fmt;
 use std::time::Duration;

@@ -26,7 +26,8 @@ impl ReadBudget {
         self.read.load(Relaxed)
     }
 
-    /// Allows `more` bytes, but never more than `ahead` from here, so that unused budget cannot be saved up for a flood.
+    /// Allows `more` bytes, but never more than `ahead` from here, so that unused budget cannot be saved up for a
+    /// flood.
     pub(crate) fn grant(&self, more: u64, ahead: u64) {
         let read = self.bytes_read();
         let granted = |allowed: u64| allowed.saturating_add(more).min(read.saturating_add(ahead));

@@ -6,4 +6,5 @@ mod bounds;
 mod decimal;
 pub mod files;
 pub mod market;
+mod percent;
 pub mod simplefin;

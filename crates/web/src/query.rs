@@ -1,6 +1,7 @@
 //! Query parameters: each endpoint declares its own, and an unknown one is refused with a suggestion.
 
 use base::{Date, Id, Kind, Timestamp};
+use percent_encoding::percent_decode_str;
 use service::{Error, Result};
 
 /// The declaration of a parameter, for parsing and documentation.
@@ -159,22 +160,13 @@ fn decode(text: &str, name: &str) -> Result<String> {
 
 /// Decodes percent and plus encoding. A result that is not UTF-8 is an error, never replaced.
 pub(crate) fn decode_component(text: &str) -> Result<String, &'static str> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |it: Option<u8>| (it? as char).to_digit(16);
-                match (digit(rest.next()), digit(rest.next())) {
-                    (Some(high), Some(low)) => (high * 16 + low) as u8,
-                    _ => return Err("have two hexadecimal digits after each %"),
-                }
-            }
-            byte => byte,
-        });
+    let is_escape = |it: &str| it.len() >= 2 && it.bytes().take(2).all(|it| it.is_ascii_hexdigit());
+    if !text.split('%').skip(1).all(is_escape) {
+        return Err("have two hexadecimal digits after each %");
     }
-    String::from_utf8(bytes).map_err(|_| "be UTF-8 text")
+    let text = text.replace('+', " ");
+    let decoded = percent_decode_str(&text).decode_utf8().map_err(|_| "be UTF-8 text")?;
+    Ok(decoded.into_owned())
 }
 
 #[cfg(test)]

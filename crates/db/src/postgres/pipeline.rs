@@ -1,5 +1,5 @@
-//! A transaction's connection to PostgreSQL. Statements whose result is not needed are queued and sent together with the
-//! next one, so that a small change takes two round trips instead of five.
+//! A transaction's connection to PostgreSQL. Statements whose result is not needed are queued and sent together with
+//! the next one, so that a small change takes two round trips instead of five.
 
 use std::sync::Arc;
 
@@ -106,8 +106,8 @@ impl Pipeline {
         self.queued.push(QueuedStatement { sql, params });
     }
 
-    /// Sends `begin` if needed, the queued statements and `statement`, and waits for all answers. The error of an earlier
-    /// statement takes precedence.
+    /// Sends `begin` if needed, the queued statements and `statement`, and waits for all answers. The error of an
+    /// earlier statement takes precedence.
     fn flush_with<T>(&mut self, statement: impl Future<Output = Result<T>>) -> Result<T> {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let queued = std::mem::take(&mut self.queued);
@@ -139,16 +139,16 @@ impl Pipeline {
             connection.with_timeout(connection.client().execute(prepared, &it.values())).await
         });
         // Each future sends its statement when it is first polled, so they are sent in this order. No queued statement
-        // can stay unsent while a commit is sent: each was prepared for the very types of its values, so only the server
-        // can refuse it.
+        // can stay unsent while a commit is sent: each was prepared for the very types of its values, so only the
+        // server can refuse it.
         let (begun, executed, answer) = join3(begin, try_join_all(each), statement).await;
         begun?;
         executed?;
         answer
     }
 
-    /// Commits. If a queued statement failed, this returns its error; PostgreSQL itself would only answer that it rolled
-    /// back.
+    /// Commits. If a queued statement failed, this returns its error; PostgreSQL itself would only answer that it
+    /// rolled back.
     pub(super) fn commit(&mut self) -> Result<()> {
         if !self.has_begun && self.queued.is_empty() {
             return Ok(());

@@ -59,8 +59,8 @@ impl HttpClient {
         self
     }
 
-    /// Checks whether a request to this URL would be allowed now. A name may resolve differently later, so `send` checks
-    /// again.
+    /// Checks whether a request to this URL would be allowed now. A name may resolve differently later, so `send`
+    /// checks again.
     pub async fn vet(&self, url: &str, within: Duration) -> Result<(), Failure> {
         let target = self.parse_target(url)?;
         let addresses = timeout(within, self.resolve(&target));
@@ -196,8 +196,8 @@ const HANDSHAKE_BYTES_MAX: u64 = 256 * 1024;
 const ADDRESSES_TRIED_MAX: usize = 6;
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// Connects to the first address that accepts ("happy eyeballs"). Each address gets a head start before the next is tried
-/// as well, so that an address that drops packets costs a moment and not the whole timeout.
+/// Connects to the first address that accepts ("happy eyeballs"). Each address gets a head start before the next is
+/// tried as well, so that an address that drops packets costs a moment and not the whole timeout.
 async fn connect_to_any(addresses: &[SocketAddr]) -> Option<(TcpStream, SocketAddr)> {
     let addresses = addresses.iter().take(ADDRESSES_TRIED_MAX).zip(0..);
     let attempts = addresses.map(|(address, position)| async move {

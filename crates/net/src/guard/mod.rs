@@ -35,8 +35,8 @@ fn admits(allow: &[Network], address: IpAddr) -> bool {
 }
 
 /// Refused even if the operator allows a network that contains them: the fixed addresses of cloud metadata services,
-/// which serve credentials, and IPv6 addresses that embed an IPv4 address, which would bypass the rules for the embedded
-/// one.
+/// which serve credentials, and IPv6 addresses that embed an IPv4 address, which would bypass the rules for the
+/// embedded one.
 const NEVER: [Network; 11] = [
     Network::v4([169, 254, 0, 0], 16),
     Network::v4([100, 100, 100, 200], 32),
@@ -52,8 +52,8 @@ const NEVER: [Network; 11] = [
     Network::v6([0x2002, 0, 0, 0, 0, 0], 16),
 ];
 
-/// Global unicast addresses. In IPv6 that is one eighth of all addresses; the rest is loopback, local, multicast, or not
-/// assigned.
+/// Global unicast addresses. In IPv6 that is one eighth of all addresses; the rest is loopback, local, multicast, or
+/// not assigned.
 const UNICAST: [Network; 2] =
     [Network::v4([0, 0, 0, 0], 0), Network::v6([0x2000, 0, 0, 0, 0, 0], 3)];
 

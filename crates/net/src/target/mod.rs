@@ -1,6 +1,7 @@
-//! Parses the URL of an outbound request, stricter than the `url` crate: that accepts `127.1`, `0x7f.1`, backslashes and
-//! percent-encoded hosts and rewrites them, and here a host that two programs could read differently must be refused.
-//! Splitting is left to `http::Uri`, the type that also sends the request, so that the checked URL is the requested one.
+//! Parses the URL of an outbound request, stricter than the `url` crate: that accepts `127.1`, `0x7f.1`, backslashes
+//! and percent-encoded hosts and rewrites them, and here a host that two programs could read differently must be
+//! refused. Splitting is left to `http::Uri`, the type that also sends the request, so that the checked URL is the
+//! requested one.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

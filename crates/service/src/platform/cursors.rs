@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 const LIFE_SECONDS: i64 = 24 * 3600;
 const VERSION: u8 = 1;
+/// XChaCha20's nonce, long enough to be random. aws-lc-rs has only ChaCha20 with 12 bytes.
 const NONCE: usize = 24;
 /// Longer than any cursor of ours; what is longer is not decoded at all.
 const TEXT_MAX: usize = 512;

@@ -8,6 +8,7 @@ use super::signatures::SigningSecret;
 use crate::platform::installation::Key;
 use crate::{Error, Result};
 
+/// XChaCha20's nonce, long enough to be random. aws-lc-rs has only ChaCha20 with 12 bytes.
 const NONCE: usize = 24;
 const SECRET: usize = 32;
 /// A secret and a moment.

@@ -1,4 +1,7 @@
-//! The two addresses of SimpleFIN that hold secrets: the setup token's, and the access URL. Neither is ever printed.
+//! SimpleFIN's two secret URLs: the claim URL in a setup token, and the access URL. Neither is ever printed.
+//!
+//! The parser is our own, because the `url` crate rewrites what it accepts: it reads `https:///claim` as the host `claim`,
+//! a backslash as a slash and `127.1` as `127.0.0.1`. Here such URLs are refused, by this parser or by the HTTP client.
 
 use std::fmt;
 
@@ -6,6 +9,9 @@ use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD as PADDED};
 use base64::engine::{DecodePaddingMode, GeneralPurposeConfig as Config};
+use percent_encoding::percent_decode_str;
+
+use crate::percent::percent_encode;
 
 const LONGEST: usize = 2048;
 
@@ -97,14 +103,14 @@ impl AccessUrl {
         }
         Ok(AccessUrl {
             base: format!("{}{path}", parts.origin()),
-            user: unescape(user).ok_or(wrong)?,
-            password: unescape(password).ok_or(wrong)?,
+            user: percent_decode(user).ok_or(wrong)?,
+            password: percent_decode(password).ok_or(wrong)?,
         })
     }
 
     /// The whole secret, for whoever encrypts it; `parse` reads it again.
     pub fn expose(&self) -> String {
-        let (user, password) = (escape(&self.user), escape(&self.password));
+        let (user, password) = (percent_encode(&self.user), percent_encode(&self.password));
         match self.base.split_once("://") {
             Some((scheme, rest)) => format!("{scheme}://{user}:{password}@{rest}"),
             None => String::new(),
@@ -130,7 +136,7 @@ impl AccessUrl {
 
     /// The text without what must not be shown, should somebody repeat it to us.
     pub(super) fn redact(&self, text: &str) -> String {
-        let secrets = [self.authorization(), escape(&self.password), self.password.clone()];
+        let secrets = [self.authorization(), percent_encode(&self.password), self.password.clone()];
         secrets.iter().fold(text.to_owned(), |text, it| text.replace(it.as_str(), "(hidden)"))
     }
 }
@@ -146,18 +152,18 @@ fn host_of(url: &str) -> &str {
     after.split(['/', '?']).next().unwrap_or_default()
 }
 
-/// A URL taken apart as far as secrets and origins go. What a host may be called is the client's to judge.
+/// A URL split into its user info, origin and path. The HTTP client checks the host.
 pub(super) struct Parts<'a> {
     scheme: &'static str,
     user_info: Option<&'a str>,
     authority: String,
-    /// Path and query; with a slash at its beginning unless it is empty or only a query.
+    /// Path and query. Begins with a slash, unless it is empty or only a query.
     path: &'a str,
 }
 
 impl<'a> Parts<'a> {
     pub(super) fn of(url: &'a str) -> Option<Parts<'a>> {
-        // Eyes and programs differ on where a URL with such characters leads.
+        // Programs differ on where a URL with other characters leads.
         let plain = |it: u8| it.is_ascii_graphic() && !b"\\\"<>^`{|}#".contains(&it);
         if url.len() > LONGEST || !url.bytes().all(plain) {
             return None;
@@ -197,25 +203,12 @@ impl<'a> Parts<'a> {
     }
 }
 
-pub(super) fn escape(text: &str) -> String {
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
-    let escaped = text.bytes().map(|it| match plain(it) {
-        true => char::from(it).to_string(),
-        false => format!("%{it:02X}"),
-    });
-    escaped.collect()
-}
-
-/// None when a percent sign is not followed by two digits, or when the result is no text.
-fn unescape(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        let digits = part.get(..2).filter(|it| it.bytes().all(|it| it.is_ascii_hexdigit()))?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        bytes.extend_from_slice(&part.as_bytes()[2..]);
-    }
-    String::from_utf8(bytes).ok()
+/// Decodes percent-encoding strictly; none if a percent sign is not followed by two hexadecimal digits, or if the result
+/// is not UTF-8.
+fn percent_decode(text: &str) -> Option<String> {
+    let is_escape = |it: &str| it.len() >= 2 && it.bytes().take(2).all(|it| it.is_ascii_hexdigit());
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    text.split('%').skip(1).all(is_escape).then(|| decoded.into_owned())
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub use shapes::read;
 pub use trouble::Trouble;
 
 use self::travel::Trip;
+use crate::percent::percent_encode;
 
 /// A claim is one short answer.
 const CLAIM_WITHIN: Duration = Duration::from_secs(15);
@@ -174,7 +175,7 @@ impl Query {
             url.push_str("&balances-only=1");
         }
         let accounts: String =
-            self.accounts.iter().map(|it| format!("&account={}", address::escape(it))).collect();
+            self.accounts.iter().map(|it| format!("&account={}", percent_encode(it))).collect();
         // Too many to name: all are asked for, and the others dropped from the answer.
         if url.len() + accounts.len() <= LONGEST_URL {
             url.push_str(&accounts);

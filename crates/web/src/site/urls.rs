@@ -1,19 +1,16 @@
 //! URL helpers: percent-encoding, query strings, and checks that a redirect stays on this site.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use crate::query::decode_component;
 
-/// Percent-encodes a value for a query or a cookie.
+/// Everything but the unreserved characters of RFC 3986, and the slash.
+const RESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// Percent-encodes a value of a query or a cookie.
 pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                out.push(byte as char);
-            }
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 pub(crate) fn decode(text: &str) -> Option<String> {

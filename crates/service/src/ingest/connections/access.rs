@@ -8,6 +8,7 @@ use sources::simplefin::AccessUrl;
 use crate::platform::installation::Key;
 use crate::{Error, Result};
 
+/// XChaCha20's nonce, long enough to be random. aws-lc-rs has only ChaCha20 with 12 bytes.
 const NONCE: usize = 24;
 
 /// What keeps access URLs readable for this installation alone.

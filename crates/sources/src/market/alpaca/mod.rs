@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use self::shapes::{ActionPage, Snapshots};
 use self::trouble::Refusal;
 use super::{Answer, CorporateAction, Quote, QuoteProvider, Trouble};
+use crate::percent::percent_encode;
 
 /// A hundred snapshots are some 70 KB, a thousand actions some 300 KB.
 const LIMITS: Limits = Limits {
@@ -113,7 +114,7 @@ impl Alpaca {
             };
             let page: Option<ActionPage> = self.ask(&mut batch, path, patience).await?;
             let Some(page) = page else { return Ok(actions) };
-            let next = page.next_page_token.as_deref().map(escape);
+            let next = page.next_page_token.as_deref().map(percent_encode);
             actions.extend(page.into_actions());
             match next {
                 Some(next) if !next.is_empty() => token = format!("&page_token={next}"),
@@ -222,13 +223,4 @@ impl Patience {
 fn is_symbol(text: &str) -> bool {
     let plain = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit() || it == b'.';
     (1..=10).contains(&text.len()) && text.bytes().all(plain)
-}
-
-fn escape(token: &str) -> String {
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
-    let escaped = token.bytes().map(|it| match plain(it) {
-        true => char::from(it).to_string(),
-        false => format!("%{it:02X}"),
-    });
-    escaped.collect()
 }
