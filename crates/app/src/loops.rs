@@ -55,8 +55,8 @@ impl Loops {
             let is_first = std::mem::take(&mut is_first);
             async move {
                 let for_method =
-                    if is_first { insights::pipeline::wake_for_method(&app).await? } else { 0 };
-                Ok(for_method + insights::pipeline::wake_once(&app).await?)
+                    if is_first { insights::pipeline::queue_outdated(&app).await? } else { 0 };
+                Ok(for_method + insights::pipeline::queue_new_day_once(&app).await?)
             }
         });
         self.start("recompute insights", 1, app, |app| async move {

@@ -1,4 +1,4 @@
-//! The household at a glance: worth, flow, and the headline of every other part.
+//! The summary of a household: net worth, cash flow, and the key figures of every other part.
 
 use base::{Currency, Date, Money, Percent, Timestamp, date_from_days, days_from_date};
 use calc::rates::Rates;
@@ -7,16 +7,17 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Scope};
 
 use crate::access::users;
-use crate::insights::recurring::{Filter, Listed};
+use crate::insights::recurring::{Filter, StreamList};
+use crate::insights::scores::Latest;
 use crate::insights::{recurring, scores};
 use crate::ledger::accounts::Account;
 use crate::ledger::{Direction, accounts, cash_flow, goals, investments, net_worth, rates};
 use crate::{App, Caller, Result};
 
-/// What the flow looks back on.
+/// The days that the cash flow covers.
 const WINDOW_DAYS: i64 = 30;
 
-/// A summary speaks of everything, so it asks for the right to read each part.
+/// A summary shows every part, so it requires the scope of each.
 pub const SCOPES: [Scope; 6] = [
     Scope::AccountsRead,
     Scope::TransactionsRead,
@@ -31,41 +32,44 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     let currency = users::base_currency(app, caller).await?;
     let rates = rates::latest(app, caller, currency).await?;
     let accounts = accounts::all(app, caller).await?;
-    let sheet = Sheet { app, caller, rates, today: app.clock.today(), currency };
+    let summary = Builder { app, caller, rates, today: app.clock.today(), currency };
     let shown: Vec<&Account> = accounts.iter().filter(|it| it.hidden_at.is_none()).collect();
     let (worth, cash_flow, investments, goals, recurring, scores) = tokio::try_join!(
         net_worth::get(app, caller),
-        sheet.cash_flow(&shown),
-        sheet.investments(),
-        sheet.goals(),
-        sheet.recurring(),
+        summary.cash_flow(&shown),
+        summary.investments(),
+        summary.goals(),
+        summary.recurring(),
         scores::latest(app, caller),
     )?;
     Ok(v1::Summary {
         as_of: Moment(app.clock.now()),
         currency: currency.to_string(),
-        net_worth: sheet.money(worth.minor()),
-        total_assets: sheet.money(worth.assets_minor),
-        total_liabilities: sheet.money(worth.debts_minor),
-        net_worth_change: worth.change.map(|it| sheet.change(&it)),
-        breakdown: worth.parts.iter().map(|it| sheet.part(it)).collect(),
+        net_worth: summary.money(worth.minor()),
+        total_assets: summary.money(worth.assets_minor),
+        total_liabilities: summary.money(worth.debts_minor),
+        net_worth_change: worth.change.map(|it| summary.change(&it)),
+        breakdown: worth.parts.iter().map(|it| summary.part(it)).collect(),
         accounts: counts(&accounts),
         cash_flow,
         investments,
         goals,
         recurring,
-        scores: scores.ok().map(|it| v1::Scores::from(&it)),
+        scores: match scores {
+            Latest::Observed(it) => Some(v1::Scores::from(&it)),
+            Latest::NotReady(_) => None,
+        },
         pending_actions: pending_actions(app, caller).await?,
     })
 }
 
-/// How many proposals wait for the person.
+/// The number of actions that wait for the person's approval.
 pub async fn pending_actions(app: &App, caller: &Caller) -> Result<i64> {
     crate::actions::pending_count(app, caller).await
 }
 
-/// What every part of the summary is reckoned with.
-struct Sheet<'a> {
+/// Computes the parts of the summary in the person's base currency.
+struct Builder<'a> {
     app: &'a App,
     caller: &'a Caller,
     rates: Rates,
@@ -73,7 +77,7 @@ struct Sheet<'a> {
     currency: Currency,
 }
 
-impl Sheet<'_> {
+impl Builder<'_> {
     fn money(&self, minor: i64) -> Number {
         Number::from(Money::new(minor, self.currency))
     }
@@ -94,7 +98,6 @@ impl Sheet<'_> {
         }
     }
 
-    /// Of the last thirty days.
     async fn cash_flow(&self, shown: &[&Account]) -> Result<v1::CashFlow> {
         let start = date_from_days(days_from_date(self.today) - WINDOW_DAYS + 1);
         let window = (start, self.today);
@@ -148,7 +151,7 @@ impl Sheet<'_> {
         })
     }
 
-    fn next_outflow(&self, listed: &Listed) -> Option<v1::NextOutflow> {
+    fn next_outflow(&self, listed: &StreamList) -> Option<v1::NextOutflow> {
         let streams = listed.streams.iter().map(|(it, _)| it);
         let due = streams.filter(|it| it.direction == Direction::Outflow).filter_map(|it| {
             let on = it.next_expected_on.filter(|on| *on >= self.today)?;

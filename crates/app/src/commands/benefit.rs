@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use base::{AccountId, BenefitId, Currency, Date, Money};
-use service::insights::benefits::{self, Said};
+use service::insights::benefits::{self, BenefitMark};
 use service::{App, Caller, insights};
 use wire::v1::{Benefit, BenefitSummary};
 
@@ -66,14 +66,14 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
     let id =
         BenefitId::parse(&mark.id).with_context(|| format!("{} is not a benefit id", mark.id))?;
     let said = if mark.clear {
-        Said::Nothing
+        BenefitMark::Clear
     } else if mark.activated {
-        Said::Activated
+        BenefitMark::Activated
     } else {
         // All cards of the catalogue and their benefits are in US dollars.
         let amount = mark.used.as_deref().map(|it| Money::parse(it, Currency::USD));
         let amount = amount.transpose().context("--used")?;
-        Said::Used(amount.map(Money::minor))
+        BenefitMark::Used(amount.map(Money::minor))
     };
     match benefits::mark(app, &Caller::owner(user.id), id, said).await {
         Err(service::Error::NotFound(_)) => {
@@ -105,7 +105,7 @@ async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
 
 fn catalogue() -> Result<()> {
     let mut text = String::new();
-    for (id, name, verified_on) in benefits::catalogue() {
+    for (id, name, verified_on) in benefits::catalog() {
         text.push_str(&format!("{id:36} {name} (verified {verified_on})\n"));
     }
     print(&text)

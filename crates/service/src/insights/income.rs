@@ -1,4 +1,4 @@
-//! Income: what comes in each month and where it goes, as it was last worked out.
+//! Income: how much comes in each month, and where it goes.
 
 use std::collections::BTreeMap;
 
@@ -13,85 +13,90 @@ use wire::json::{Day, Moment, Number};
 use wire::v1::{self, Event, IncomePart, Scope};
 
 use crate::classify::recompute::{Recompute, RecomputeScope};
-use crate::insights::pipeline;
+use crate::insights::household_ledger;
 use crate::{App, Caller, Error, Result};
 
-/// An analysis as it is answered: kept in that form, because nothing but answers reads it.
+/// A stored analysis. It is stored as the JSON of the API, because nothing but the API reads it.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct Analysis(Box<RawValue>);
 
 pub async fn get(app: &App, caller: &Caller) -> Result<Analysis> {
     caller.require(Scope::IncomeRead)?;
-    let stored = if limited(caller) {
+    let stored = if is_limited(caller) {
         None
     } else {
         app.db.first(GET, params![caller.user], |row| row.get::<String>(0)).await?
     };
     let text = match stored {
         Some(text) => text,
-        // Of some accounts only, or for someone who has not brought in anything yet.
+        // The key sees only some accounts, or nothing was imported yet.
         None => {
-            let (income, currency) = analysed(app, caller).await?;
-            written(&shown(&income, currency, app.clock.now()))?
+            let (income, currency) = analyze(app, caller).await?;
+            to_json(&to_wire(&income, currency, app.clock.now()))?
         }
     };
     let raw = RawValue::from_string(text);
-    Ok(Analysis(raw.map_err(|error| Error::internal(format!("a stored analysis: {error}")))?))
+    Ok(Analysis(raw.map_err(|error| {
+        Error::internal(format!("a stored income analysis is no JSON: {error}"))
+    })?))
 }
 
-/// Whether a key sees only some accounts, so that figures over all of them are not for it.
-pub(crate) fn limited(caller: &Caller) -> bool {
+/// Whether the caller may see only some accounts. Stored figures cover all accounts, so they are not for it.
+pub(crate) fn is_limited(caller: &Caller) -> bool {
     caller.limited_to().is_some()
 }
 
-/// The analysis worked out at once over the accounts that the caller may see, for pages and for limited keys.
-pub async fn analysed(app: &App, caller: &Caller) -> Result<(Income, Currency)> {
+/// Analyzes the accounts that the caller may see, for pages and for limited keys.
+pub async fn analyze(app: &App, caller: &Caller) -> Result<(Income, Currency)> {
     caller.require(Scope::IncomeRead)?;
-    let (_, income, currency) = ledger_of(app, caller).await?;
+    let (_, income, currency) = build_ledger(app, caller).await?;
     Ok((income, currency))
 }
 
-/// Reading is all that happens in this transaction; it is one so that all of it is of one moment.
-pub(crate) async fn ledger_of(app: &App, caller: &Caller) -> Result<(Ledger, Income, Currency)> {
+/// The ledger of the accounts that the caller may see, and the income in it. It only reads, in one transaction so that
+/// all figures are of one moment.
+pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<(Ledger, Income, Currency)> {
     let (mine, user) = (app.clone(), caller.user);
     let only = caller.limited_to().cloned();
     let read = move |tx: &mut Tx<'_>| {
         let run = Recompute::new(tx, &mine, user, RecomputeScope::Everything)?;
-        let ledger = pipeline::ledger(tx, &run.household(only.as_deref()))?;
+        let ledger = household_ledger::from_transactions(tx, &run.household(only.as_deref()))?;
         let income = analyse(&ledger);
         Ok::<_, Error>((ledger, income, run.currency))
     };
     app.db.write(read).await
 }
 
-/// Works the analysis out, and stores and tells it if it is news.
-pub(crate) fn save(tx: &mut Tx<'_>, run: &mut Recompute, ledger: &Ledger) -> Result<Income> {
+/// Analyzes the ledger. A changed analysis is stored and announced.
+pub(super) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute, ledger: &Ledger) -> Result<Income> {
     let income = analyse(ledger);
-    let stored = stored(tx, run.user)?;
-    // Compared at the moment of the stored one: the moment alone is no news.
-    let same = match &stored {
-        Some((at, text)) => written(&shown(&income, run.currency, *at))? == *text,
+    let stored = find_stored(tx, run.user)?;
+    // Compared as of the stored moment, because a new moment alone is no change.
+    let is_same = match &stored {
+        Some((at, text)) => to_json(&to_wire(&income, run.currency, *at))? == *text,
         None => false,
     };
-    if !same {
-        let text = written(&shown(&income, run.currency, run.now))?;
+    if !is_same {
+        let text = to_json(&to_wire(&income, run.currency, run.now))?;
         tx.execute(SAVE, params![run.user, run.now, &text])?;
         run.events.push(Event::IncomeUpdated { generated_at: Moment(run.now) });
     }
     Ok(income)
 }
 
-fn stored(tx: &mut Tx<'_>, user: UserId) -> Result<Option<(Timestamp, String)>> {
+fn find_stored(tx: &mut Tx<'_>, user: UserId) -> Result<Option<(Timestamp, String)>> {
     Ok(tx.first(STORED, params![user], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-fn written(income: &v1::Income) -> Result<String> {
+fn to_json(income: &v1::Income) -> Result<String> {
     let text = serde_json::to_string(income);
-    text.map_err(|error| Error::internal(format!("writing an analysis: {error}")))
+    text.map_err(|error| {
+        Error::internal(format!("cannot write an income analysis as JSON: {error}"))
+    })
 }
 
-fn shown(income: &Income, currency: Currency, generated_at: Timestamp) -> v1::Income {
+fn to_wire(income: &Income, currency: Currency, generated_at: Timestamp) -> v1::Income {
     let money = |minor| Number::from(Money::new(minor, currency));
     let part = |share: Share| IncomePart::Share {
         amount: money(share.amount_minor),
@@ -149,7 +154,7 @@ fn shown(income: &Income, currency: Currency, generated_at: Timestamp) -> v1::In
     }
 }
 
-/// Percents with one place: 659 is 65.9.
+/// A percentage in tenths: 659 is 65.9.
 fn tenths(value: i64) -> Number {
     Number::from(Fixed9::from_billionths(i128::from(value) * 100_000_000))
 }
@@ -160,4 +165,4 @@ const SAVE: &str = "insert into incomes (user_id, generated_at, analysis) values
     on conflict (user_id) do update set generated_at = excluded.generated_at,
     analysis = excluded.analysis";
 
-pub(crate) const STATEMENTS: &[&str] = &[GET, STORED, SAVE];
+pub(super) const STATEMENTS: &[&str] = &[GET, STORED, SAVE];

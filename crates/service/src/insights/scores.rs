@@ -1,4 +1,4 @@
-//! Scores: one observation a day, with the reasons for it, or what is still missing.
+//! Scores: one observation a day, with its reasons, or the data that is still missing.
 
 use base::{Date, Money};
 use calc::income::Income;
@@ -13,7 +13,7 @@ use crate::classify::recompute::Recompute;
 use crate::insights::income;
 use crate::{App, Caller, Error, Result};
 
-/// Whole numbers from 0 to 100, as of one day.
+/// The scores of one day, each from 0 to 100.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     pub observed_on: Date,
@@ -24,19 +24,19 @@ pub struct Observation {
     pub explanation: Explanation,
 }
 
-/// Why the numbers are what they are, in words made together with them.
+/// The reasons for the scores of a day, stored with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// Of the method.
+    /// The version of the method.
     pub version: u32,
-    /// steady, mixed or fragile.
+    /// `steady`, `mixed` or `fragile`.
     pub band: String,
     pub reasons: Vec<Reason>,
     /// The component that costs the most points.
     pub largest_drag: Option<String>,
-    /// What would help most, the most helpful first.
+    /// Changes that would raise the scores, the most effective first.
     pub next_steps: Vec<String>,
-    /// What the numbers are drawn from.
+    /// A sentence on the accounts and months that the scores cover.
     pub coverage: String,
 }
 
@@ -44,10 +44,10 @@ pub struct Explanation {
 pub struct Reason {
     pub component: String,
     pub part: String,
-    /// The quantity as a person says it.
+    /// The quantity in words, for example "3.2 months of expenses".
     pub said: String,
     pub points_hundredths: i64,
-    /// Points that the blend lacks because of it.
+    /// Points that the overall score loses by it.
     pub lost_hundredths: i64,
 }
 
@@ -65,39 +65,50 @@ impl From<&Observation> for v1::Scores {
 
 pub async fn get(app: &App, caller: &Caller) -> Result<Observation> {
     caller.require(Scope::ScoresRead)?;
-    let not_ready = |message| Error::Conflict { code: Code::ScoresNotReady, message };
-    latest(app, caller).await?.map_err(not_ready)
+    match latest(app, caller).await? {
+        Latest::Observed(observation) => Ok(observation),
+        Latest::NotReady(message) => Err(Error::Conflict { code: Code::ScoresNotReady, message }),
+    }
 }
 
-/// The latest observation, or what is missing for one.
-pub(crate) async fn latest(app: &App, caller: &Caller) -> Result<Result<Observation, String>> {
-    if income::limited(caller) {
-        let (ledger, income, currency) = income::ledger_of(app, caller).await?;
+/// The latest observation, or a sentence on the data that is missing for one.
+pub(crate) enum Latest {
+    Observed(Observation),
+    NotReady(String),
+}
+
+pub(crate) async fn latest(app: &App, caller: &Caller) -> Result<Latest> {
+    if income::is_limited(caller) {
+        let (ledger, income, currency) = income::build_ledger(app, caller).await?;
         let observed = observe(&ledger, &income, app.clock.today(), currency);
-        return Ok(observed.map_err(|missing| sentence(&missing)));
+        return Ok(match observed {
+            Ok(observation) => Latest::Observed(observation),
+            Err(missing) => Latest::NotReady(sentence(&missing)),
+        });
     }
-    let missing = app.db.first(MISSING, params![caller.user], |row| row.get(0)).await?;
-    match missing {
-        None => Ok(Err(NOT_LOOKED_AT.to_owned())),
-        Some(Some(missing)) => Ok(Err(missing)),
-        Some(None) => {
-            let found = app.db.first(LATEST, params![caller.user], read).await?;
-            Ok(found.ok_or_else(|| NOT_LOOKED_AT.to_owned()))
-        }
-    }
+    let computed = app.db.first(MISSING, params![caller.user], |row| row.get(0)).await?;
+    let found = match computed {
+        None => None,
+        Some(Some(missing)) => return Ok(Latest::NotReady(missing)),
+        Some(None) => app.db.first(LATEST, params![caller.user], read).await?,
+    };
+    Ok(match found {
+        Some(observation) => Latest::Observed(observation),
+        None => Latest::NotReady(NOT_COMPUTED.to_owned()),
+    })
 }
 
-/// The observations of some days, oldest first, for a chart.
+/// The observations of some days, oldest first.
 pub async fn history(app: &App, caller: &Caller, from: Date, to: Date) -> Result<Vec<Observation>> {
     caller.require(Scope::ScoresRead)?;
-    if income::limited(caller) {
+    if income::is_limited(caller) {
         return Err(Error::NotFound("scores"));
     }
     Ok(app.db.all(BETWEEN, params![caller.user, from, to], read).await?)
 }
 
-/// Observes today and tells if a number changed. Answers what is missing, if anything.
-pub(crate) fn save(
+/// Observes the scores of today, and announces a changed number. Returns a sentence on the data that is missing, if any.
+pub(super) fn recompute(
     tx: &mut Tx<'_>,
     run: &mut Recompute,
     ledger: &Ledger,
@@ -112,7 +123,9 @@ pub(crate) fn save(
         return Ok(None);
     }
     let text = serde_json::to_string(&observed.explanation);
-    let text = text.map_err(|error| Error::internal(format!("writing reasons: {error}")))?;
+    let text = text.map_err(|error| {
+        Error::internal(format!("cannot write the reasons for scores as JSON: {error}"))
+    })?;
     let Observation { observed_on, evenkeel, recovery, capacity, baseline, .. } = observed;
     tx.execute(
         SAVE,
@@ -138,11 +151,11 @@ fn observe(
         recovery: scores.recovery.whole(),
         capacity: scores.capacity.whole(),
         baseline: scores.baseline.whole(),
-        explanation: explained(&scores, &coverage(ledger, income), currency),
+        explanation: explain(&scores, &coverage(ledger, income), currency),
     })
 }
 
-fn explained(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Explanation {
+fn explain(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Explanation {
     let reasons = scores.components.iter().map(|it| Reason {
         component: it.component.as_str().to_owned(),
         part: it.component.part().as_str().to_owned(),
@@ -208,7 +221,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Observation> {
     })
 }
 
-const NOT_LOOKED_AT: &str =
+const NOT_COMPUTED: &str =
     "scores need data that has been looked at; bring some in, or ask again in a moment";
 const MISSING: &str = "select scores_missing from insights where user_id = $1";
 const LATEST: &str =
@@ -223,4 +236,4 @@ const SAVE: &str =
     evenkeel = excluded.evenkeel, recovery = excluded.recovery, capacity = excluded.capacity,
     baseline = excluded.baseline, explanation = excluded.explanation";
 
-pub(crate) const STATEMENTS: &[&str] = &[MISSING, LATEST, BETWEEN, SAVE];
+pub(super) const STATEMENTS: &[&str] = &[MISSING, LATEST, BETWEEN, SAVE];

@@ -219,4 +219,4 @@ const CANDIDATES: &str = concat!(
     order by abs(posted_on - $7), id limit $8"
 );
 
-pub(crate) const STATEMENTS: &[&str] = &[GET, PAIRS, CANDIDATES];
+pub(super) const STATEMENTS: &[&str] = &[GET, PAIRS, CANDIDATES];

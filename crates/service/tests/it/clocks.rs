@@ -87,11 +87,11 @@ async fn figures_of_the_future_are_worked_out_anew() {
     robin.import(statement([checking("A").with(new)])).await;
     set(&world, "update insight_work set wanted_at = $1", later(&world, YEAR)).await;
     assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 0);
-    insights::pipeline::wake_once(&world.app).await.unwrap();
+    insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
     assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 0);
     set(&world, "update insights set computed_on = $1", 90_000).await;
-    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::run_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 0);
 }

@@ -14,7 +14,7 @@ use service::classify::transfers;
 use service::ingest::connections;
 use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationChoice};
 use service::insights::benefits;
-use service::insights::benefits::Said;
+use service::insights::benefits::BenefitMark;
 use service::ledger::goals::{self, NewGoal, Status};
 use service::platform::idempotency::{self, Answer, Request};
 use service::platform::limits;
@@ -271,7 +271,7 @@ async fn with_insights(world: &World, person: &Person) {
     benefits::set_card(app, caller, gold, Some("amex-gold"), None).await.unwrap();
     let summary = benefits::summary(app, caller).await.unwrap();
     let benefit = BenefitId::parse(&summary.cards[0].benefits[0].id).unwrap();
-    benefits::mark(app, caller, benefit, Said::Used(None)).await.unwrap();
+    benefits::mark(app, caller, benefit, BenefitMark::Used(None)).await.unwrap();
     insights::pipeline::run_all(&world.app).await.unwrap();
 }
 

@@ -4,7 +4,7 @@ use axum::extract::Path;
 use base::{BenefitId, Currency, Money};
 use maud::{Markup, html};
 use service::Error;
-use service::insights::benefits::{self, EXPIRING_DAYS, Said};
+use service::insights::benefits::{self, BenefitMark, EXPIRING_DAYS};
 use wire::v1::{Benefit, BenefitTotals, CardBenefits, ExpiringBenefits};
 
 use super::app_page::{self, AppPage, NavItem};
@@ -157,9 +157,9 @@ fn mark_form(person: &Person, benefit: &Benefit) -> Markup {
 pub(super) async fn mark(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
     let id = BenefitId::parse(&id).map_err(|_| PageError::not_found())?;
     let (said, done) = match form.text("said") {
-        "used" => (Said::Used(used_minor(&person, &form)?), "Marked as used."),
-        "activated" => (Said::Activated, "Noted: it is switched on."),
-        "nothing" => (Said::Nothing, "What you said of this cycle is forgotten."),
+        "used" => (BenefitMark::Used(used_minor(&person, &form)?), "Marked as used."),
+        "activated" => (BenefitMark::Activated, "Noted: it is switched on."),
+        "nothing" => (BenefitMark::Clear, "What you said of this cycle is forgotten."),
         _ => return Err(PageError::not_found()),
     };
     benefits::mark(person.app(), &person.caller, id, said).await?;

@@ -1,6 +1,6 @@
-//! Card benefits: what the person's cards give in the present cycle, and what the person says of it.
+//! Card benefits: the credits of the person's cards in their current cycle, and how much of each was used.
 
-mod work;
+mod recompute;
 
 use std::cmp::Reverse;
 
@@ -20,17 +20,17 @@ use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
 
-pub(crate) use work::save;
+pub(super) use recompute::recompute;
 
-/// How far ahead "expiring" looks unless told otherwise, and when it is announced.
+/// How many days ahead a benefit counts as expiring by default, and is announced.
 pub const EXPIRING_DAYS: i64 = 30;
 
-/// A benefit in its present cycle, as it is stored.
+/// A benefit in its current cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Present {
+pub struct CurrentBenefit {
     pub id: BenefitId,
     pub account_id: AccountId,
-    /// Its name in the catalogue.
+    /// Its id in the catalog.
     pub benefit: String,
     pub cycle_start_on: Date,
     pub cycle_end_on: Date,
@@ -39,12 +39,12 @@ pub struct Present {
     pub used_minor: i64,
     pub status: Status,
     pub activated: bool,
-    /// The cycle whose end was announced.
-    pub told_cycle_on: Option<Date>,
+    /// The start of the cycle whose end was announced.
+    pub announced_cycle_on: Option<Date>,
     pub updated_at: Timestamp,
 }
 
-impl Present {
+impl CurrentBenefit {
     pub fn remaining_minor(&self) -> i64 {
         (self.total_minor - self.used_minor).max(0)
     }
@@ -53,7 +53,7 @@ impl Present {
         days_from_date(self.expires_on) - days_from_date(today) + 1
     }
 
-    /// Whether something is lost within so many days.
+    /// Whether an unused amount expires within so many days.
     fn expires_within(&self, days: i64, today: Date) -> bool {
         matches!(self.status, Status::Available | Status::PartiallyUsed)
             && self.remaining_minor() > 0
@@ -61,34 +61,34 @@ impl Present {
     }
 }
 
-/// A card of the person's whose product is known.
-struct Held<'a> {
+/// A card of the person whose product is known.
+struct OwnedCard<'a> {
     account: &'a Account,
     card: &'static Card,
     annual_fee_minor: i64,
     captured_minor: i64,
-    benefits: Vec<(Present, &'static Benefit)>,
+    benefits: Vec<(CurrentBenefit, &'static Benefit)>,
 }
 
 pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
     caller.require(Scope::BenefitsRead)?;
     let accounts = accounts::all(app, caller).await?;
-    let held = held(app, caller, &accounts).await?;
-    let sheet = Sheet::new(app, caller).await?;
-    let all = || held.iter().flat_map(|it| it.benefits.iter().map(move |(b, _)| (it, b)));
+    let owned = owned_cards(app, caller, &accounts).await?;
+    let figures = Figures::new(app, caller).await?;
+    let all = || owned.iter().flat_map(|it| it.benefits.iter().map(move |(b, _)| (it, b)));
     let soon: Vec<_> =
-        all().filter(|(_, b)| b.expires_within(EXPIRING_DAYS, sheet.today)).collect();
-    let left = sheet.sum(soon.iter().map(|(it, b)| (it.card.currency, b.remaining_minor())));
+        all().filter(|(_, b)| b.expires_within(EXPIRING_DAYS, figures.today)).collect();
+    let left = figures.sum(soon.iter().map(|(it, b)| (it.card.currency, b.remaining_minor())));
     let cards: Vec<(v1::CardBenefits, Sums, Currency)> =
-        held.iter().map(|it| sheet.card(it)).collect();
+        owned.iter().map(|it| figures.card(it)).collect();
     let total = |part: fn(&Sums) -> i64| {
-        sheet.money(sheet.sum(cards.iter().map(|(_, sums, currency)| (*currency, part(sums)))))
+        figures.money(figures.sum(cards.iter().map(|(_, sums, currency)| (*currency, part(sums)))))
     };
     Ok(v1::BenefitSummary {
         as_of: Moment(app.clock.now()),
-        currency: sheet.rates.base().to_string(),
+        currency: figures.rates.base().to_string(),
         totals: v1::BenefitTotals {
-            card_count: held.len(),
+            card_count: owned.len(),
             benefit_count: all().count(),
             annual_fees: total(|it| it.fee_minor),
             total_amount: total(|it| it.total_minor),
@@ -96,7 +96,7 @@ pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
             remaining_amount: total(|it| it.remaining_minor),
             net_value: total(|it| it.net_minor),
             expiring_count: soon.len(),
-            expiring_amount: sheet.money(left),
+            expiring_amount: figures.money(left),
         },
         cards: cards.into_iter().map(|(card, ..)| card).collect(),
     })
@@ -105,39 +105,44 @@ pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
 pub async fn expiring(app: &App, caller: &Caller, days: i64) -> Result<v1::ExpiringBenefits> {
     caller.require(Scope::BenefitsRead)?;
     let accounts = accounts::all(app, caller).await?;
-    let held = held(app, caller, &accounts).await?;
-    let sheet = Sheet::new(app, caller).await?;
-    let all = held.iter().flat_map(|it| it.benefits.iter().map(move |b| (it, b)));
-    let mut soon: Vec<_> = all.filter(|(_, (b, _))| b.expires_within(days, sheet.today)).collect();
+    let owned = owned_cards(app, caller, &accounts).await?;
+    let figures = Figures::new(app, caller).await?;
+    let all = owned.iter().flat_map(|it| it.benefits.iter().map(move |b| (it, b)));
+    let mut soon: Vec<_> =
+        all.filter(|(_, (b, _))| b.expires_within(days, figures.today)).collect();
     soon.sort_by_key(|(_, (b, _))| (b.expires_on, Reverse(b.remaining_minor()), b.id));
-    let left = sheet.sum(soon.iter().map(|(it, (b, _))| (it.card.currency, b.remaining_minor())));
+    let left = figures.sum(soon.iter().map(|(it, (b, _))| (it.card.currency, b.remaining_minor())));
     Ok(v1::ExpiringBenefits {
         window: v1::BenefitWindow {
-            start: Day(sheet.today),
-            end: Day(date_from_days(days_from_date(sheet.today) + days - 1)),
+            start: Day(figures.today),
+            end: Day(date_from_days(days_from_date(figures.today) + days - 1)),
             days,
         },
         count: soon.len(),
-        remaining_amount: sheet.money(left),
-        benefits: soon.iter().map(|(it, (b, known))| sheet.shown(it, b, known)).collect(),
+        remaining_amount: figures.money(left),
+        benefits: soon.iter().map(|(it, (b, known))| figures.to_wire(it, b, known)).collect(),
     })
 }
 
-/// The cards of open accounts that the person has not hidden.
-async fn held<'a>(app: &App, caller: &Caller, accounts: &'a [Account]) -> Result<Vec<Held<'a>>> {
+/// The cards of open accounts that are not hidden.
+async fn owned_cards<'a>(
+    app: &App,
+    caller: &Caller,
+    accounts: &'a [Account],
+) -> Result<Vec<OwnedCard<'a>>> {
     let products = app.db.all(PRODUCTS, params![caller.user], read_product).await?;
-    let present = app.db.all(PRESENT, params![caller.user], read).await?;
-    let mut held = Vec::new();
+    let current = app.db.all(CURRENT, params![caller.user], read).await?;
+    let mut owned = Vec::new();
     let shown = accounts.iter().filter(|it| it.hidden_at.is_none() && it.closed_on.is_none());
     for account in shown {
         let product = products.iter().find(|it| it.0 == account.id);
         let Some((_, product, annual_fee_minor, captured_minor)) = product else { continue };
         let Some(card) = find_card(product) else { continue };
-        let known = |it: &Present| Some((it.clone(), card.find_benefit(&it.benefit)?));
-        let mine = present.iter().filter(|it| it.account_id == account.id);
+        let known = |it: &CurrentBenefit| Some((it.clone(), card.find_benefit(&it.benefit)?));
+        let mine = current.iter().filter(|it| it.account_id == account.id);
         let mut benefits: Vec<_> = mine.filter_map(known).collect();
         benefits.sort_by_key(|(it, _)| (it.expires_on, it.id));
-        held.push(Held {
+        owned.push(OwnedCard {
             account,
             card,
             annual_fee_minor: *annual_fee_minor,
@@ -145,10 +150,11 @@ async fn held<'a>(app: &App, caller: &Caller, accounts: &'a [Account]) -> Result
             benefits,
         });
     }
-    Ok(held)
+    Ok(owned)
 }
 
-struct Sheet {
+/// Computes figures in the person's base currency, as of today.
+struct Figures {
     rates: Rates,
     today: Date,
 }
@@ -162,55 +168,64 @@ struct Sums {
     net_minor: i64,
 }
 
-impl Sheet {
-    async fn new(app: &App, caller: &Caller) -> Result<Sheet> {
+impl Figures {
+    async fn new(app: &App, caller: &Caller) -> Result<Figures> {
         let currency = users::base_currency(app, caller).await?;
         let rates = rates::latest(app, caller, currency).await?;
-        Ok(Sheet { rates, today: app.clock.today() })
+        Ok(Figures { rates, today: app.clock.today() })
     }
 
     fn money(&self, minor: i64) -> Number {
         Number::from(Money::new(minor, self.rates.base()))
     }
 
-    /// In the base currency; what has no rate counts nothing.
+    /// The sum in the base currency. Amounts without an exchange rate count as zero.
     fn sum(&self, amounts: impl Iterator<Item = (Currency, i64)>) -> i64 {
         amounts.filter_map(|(currency, minor)| self.rates.to_base(minor, currency)).sum()
     }
 
-    fn card(&self, held: &Held<'_>) -> (v1::CardBenefits, Sums, Currency) {
+    fn card(&self, owned: &OwnedCard<'_>) -> (v1::CardBenefits, Sums, Currency) {
         let usable =
-            || held.benefits.iter().map(|it| &it.0).filter(|it| it.status != Status::NotUsable);
+            || owned.benefits.iter().map(|it| &it.0).filter(|it| it.status != Status::NotUsable);
         let sums = Sums {
-            fee_minor: held.annual_fee_minor,
+            fee_minor: owned.annual_fee_minor,
             total_minor: usable().map(|it| it.total_minor).sum(),
             used_minor: usable().map(|it| it.used_minor).sum(),
-            remaining_minor: usable().map(Present::remaining_minor).sum(),
-            net_minor: held.captured_minor - held.annual_fee_minor,
+            remaining_minor: usable().map(CurrentBenefit::remaining_minor).sum(),
+            net_minor: owned.captured_minor - owned.annual_fee_minor,
         };
-        let money = |minor| Number::from(Money::new(minor, held.card.currency));
+        let money = |minor| Number::from(Money::new(minor, owned.card.currency));
         let card = v1::CardBenefits {
-            account_id: held.account.id.to_string(),
-            account_name: held.account.name.clone(),
-            institution_name: held.account.institution_name.clone(),
-            mask: held.account.mask.clone(),
+            account_id: owned.account.id.to_string(),
+            account_name: owned.account.name.clone(),
+            institution_name: owned.account.institution_name.clone(),
+            mask: owned.account.mask.clone(),
             annual_fee: money(sums.fee_minor),
             total_amount: money(sums.total_minor),
             used_amount: money(sums.used_minor),
             remaining_amount: money(sums.remaining_minor),
             net_value: money(sums.net_minor),
-            benefits: held.benefits.iter().map(|(b, known)| self.shown(held, b, known)).collect(),
+            benefits: owned
+                .benefits
+                .iter()
+                .map(|(b, known)| self.to_wire(owned, b, known))
+                .collect(),
         };
-        (card, sums, held.card.currency)
+        (card, sums, owned.card.currency)
     }
 
-    fn shown(&self, held: &Held<'_>, present: &Present, benefit: &Benefit) -> v1::Benefit {
-        let money = |minor| Number::from(Money::new(minor, held.card.currency));
+    fn to_wire(
+        &self,
+        owned: &OwnedCard<'_>,
+        current: &CurrentBenefit,
+        benefit: &Benefit,
+    ) -> v1::Benefit {
+        let money = |minor| Number::from(Money::new(minor, owned.card.currency));
         v1::Benefit {
-            id: present.id.to_string(),
-            account_id: held.account.id.to_string(),
-            account_name: held.account.name.clone(),
-            institution_name: held.account.institution_name.clone(),
+            id: current.id.to_string(),
+            account_id: owned.account.id.to_string(),
+            account_name: owned.account.name.clone(),
+            institution_name: owned.account.institution_name.clone(),
             name: benefit.title.clone(),
             description: benefit.description.clone(),
             category: benefit.area.as_str(),
@@ -218,62 +233,66 @@ impl Sheet {
             frequency: benefit.cadence.as_str(),
             cycle_alignment: match benefit.alignment {
                 Alignment::Calendar => "calendar",
-                // Counted from the account's own year, one way or the other.
+                // Both count from the account's own year.
                 Alignment::Anniversary | Alignment::StatementYear => "anniversary",
             },
-            cycle_start: Day(present.cycle_start_on),
-            cycle_end: Day(present.cycle_end_on),
-            currency: held.card.currency.to_string(),
-            total_amount: money(present.total_minor),
-            used_amount: money(present.used_minor),
-            remaining_amount: money(present.remaining_minor()),
-            expires_on: Day(present.expires_on),
-            days_until_expiry: present.days_left(self.today).max(0),
-            status: present.status.as_str(),
+            cycle_start: Day(current.cycle_start_on),
+            cycle_end: Day(current.cycle_end_on),
+            currency: owned.card.currency.to_string(),
+            total_amount: money(current.total_minor),
+            used_amount: money(current.used_minor),
+            remaining_amount: money(current.remaining_minor()),
+            expires_on: Day(current.expires_on),
+            days_until_expiry: current.days_left(self.today).max(0),
+            status: current.status.as_str(),
             activation_required: benefit.activation_required(),
-            activated: present.activated,
+            activated: current.activated,
             observable: benefit.observable,
-            updated_at: Moment(present.updated_at),
+            updated_at: Moment(current.updated_at),
         }
     }
 }
 
-/// What the person says of a benefit in its present cycle.
+/// The person's mark on a benefit in its current cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
-    /// So much of it was used, in minor units of the card's currency; all of it when nothing is said.
+pub enum BenefitMark {
+    /// Used up to this amount in minor units of the card's currency, or in full.
     Used(Option<i64>),
-    /// It was switched on with the issuer.
+    /// Activated with the issuer.
     Activated,
-    /// Nothing that was said of this cycle holds.
-    Nothing,
+    /// Deletes the marks of this cycle.
+    Clear,
 }
 
-pub async fn mark(app: &App, caller: &Caller, id: BenefitId, said: Said) -> Result<()> {
+base::words!(MarkKind { Used => "used", Activated => "activated" });
+base::words!(Activation { Yes => "yes", No => "no" });
+db::word_columns!(MarkKind, Activation);
+
+pub async fn mark(app: &App, caller: &Caller, id: BenefitId, mark: BenefitMark) -> Result<()> {
     caller.require_owner("benefit")?;
-    if matches!(said, Said::Used(Some(minor)) if minor < 0) {
+    if matches!(mark, BenefitMark::Used(Some(minor)) if minor < 0) {
         return Err(Error::invalid("used_amount", "used_amount must not be negative"));
     }
     let (user, now) = (caller.user, app.clock.now());
     let save = move |tx: &mut Tx<'_>| {
         let found = tx.first(BY_ID, params![user, id], read)?.ok_or(Error::NotFound("benefit"))?;
-        let place = (found.account_id, &found.benefit, found.cycle_start_on);
-        let (what, used_minor) = match said {
-            Said::Used(minor) => ("used", minor),
-            Said::Activated => ("activated", None),
-            Said::Nothing => {
-                tx.execute(UNMARK, params![user, place.0, place.1, place.2])?;
+        let (account, benefit, cycle) = (found.account_id, &found.benefit, found.cycle_start_on);
+        let (kind, used_minor) = match mark {
+            BenefitMark::Used(minor) => (MarkKind::Used, minor),
+            BenefitMark::Activated => (MarkKind::Activated, None),
+            BenefitMark::Clear => {
+                tx.execute(CLEAR_MARKS, params![user, account, benefit, cycle])?;
                 return dirty_queue::mark_all_dirty(tx, user, now);
             }
         };
-        let values = params![user, place.0, place.1, what, place.2, used_minor, now];
-        tx.execute(MARK, values)?;
+        let values = params![user, account, benefit, kind.as_str(), cycle, used_minor, now];
+        tx.execute(SAVE_MARK, values)?;
         dirty_queue::mark_all_dirty(tx, user, now)
     };
     app.db.write(save).await
 }
 
-/// The person says which product a card is, or that it is none we know, and since when they have it.
+/// Sets the product of a card, or that it is none in the catalog, and since when the person has it.
 pub async fn set_card(
     app: &App,
     caller: &Caller,
@@ -288,7 +307,7 @@ pub async fn set_card(
         let known = calc::benefits::cards().iter().map(|it| it.id.as_str());
         let near = base::nearest(product, known, 4);
         let near = near.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
-        let message = format!("product {product} is not in the catalogue{near}");
+        let message = format!("product {product} is not in the catalog{near}");
         return Err(Error::invalid("product", message));
     }
     let found = accounts::known(app, caller, account).await?;
@@ -296,9 +315,12 @@ pub async fn set_card(
         return Err(Error::invalid("account_id", "account_id must be a card"));
     }
     let (user, now, product) = (caller.user, app.clock.now(), product.map(str::to_owned));
-    let named = product.as_deref().and_then(find_card).map_or("none we know".to_owned(), card_name);
+    let named = product
+        .as_deref()
+        .and_then(find_card)
+        .map_or("a card that is not in the catalog".to_owned(), card_name);
     let note =
-        Note::new(caller, "account.set_card", format!("Said that {} is {named}", found.name));
+        Note::new(caller, "account.set_card", format!("Set the card {} to {named}", found.name));
     let save = move |tx: &mut Tx<'_>| {
         tx.execute(SET_CARD, params![user, account, &product, opened_on, now])?;
         audit::note(tx, user, now, note.about(account))?;
@@ -307,8 +329,8 @@ pub async fn set_card(
     app.db.write(save).await
 }
 
-/// The products we know: id, name, and the day their facts were last checked.
-pub fn catalogue() -> impl Iterator<Item = (&'static str, String, Date)> {
+/// The products of the catalog: id, name, and the day on which their facts were last verified.
+pub fn catalog() -> impl Iterator<Item = (&'static str, String, Date)> {
     calc::benefits::cards().iter().map(|card| (card.id.as_str(), card_name(card), card.verified_on))
 }
 
@@ -317,13 +339,13 @@ fn card_name(card: &Card) -> String {
     if name.starts_with(&card.issuer) { name.to_owned() } else { format!("{} {name}", card.issuer) }
 }
 
-/// Which product a card is taken for.
+/// The product of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Product {
-    /// Its id in the catalogue; none where it is none we know, or could be several.
+    /// Its id in the catalog. None where the card is not in it, or its name fits several.
     pub product: Option<String>,
     pub opened_on: Option<Date>,
-    /// Whether the person said so, rather than the card's name.
+    /// Whether the person chose it. Otherwise it follows from the card's name.
     pub decided: bool,
 }
 
@@ -333,8 +355,8 @@ pub async fn product(app: &App, caller: &Caller, account: AccountId) -> Result<P
     let key = params![caller.user, account];
     let read = |row: &db::Row<'_>| {
         let decided_at: Option<Timestamp> = row.get(3)?;
-        let (found, said): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
-        let product = if decided_at.is_some() { said } else { found };
+        let (found, chosen): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
+        let product = if decided_at.is_some() { chosen } else { found };
         Ok(Product { product, opened_on: row.get(2)?, decided: decided_at.is_some() })
     };
     app.db.first(PRODUCT, key, read).await?.ok_or(Error::NotFound("account"))
@@ -344,10 +366,8 @@ fn read_product(row: &db::Row<'_>) -> db::Result<(AccountId, String, i64, i64)> 
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Present> {
-    let (status, activated): (&str, &str) = (row.get(8)?, row.get(9)?);
-    let unknown = || db::Error::Decode { column: 8, reason: format!("unknown status {status}") };
-    Ok(Present {
+fn read(row: &db::Row<'_>) -> db::Result<CurrentBenefit> {
+    Ok(CurrentBenefit {
         id: row.get(0)?,
         account_id: row.get(1)?,
         benefit: row.get(2)?,
@@ -356,9 +376,9 @@ fn read(row: &db::Row<'_>) -> db::Result<Present> {
         expires_on: row.get(5)?,
         total_minor: row.get(6)?,
         used_minor: row.get(7)?,
-        status: Status::parse(status).ok_or_else(unknown)?,
-        activated: activated == "yes",
-        told_cycle_on: row.get(10)?,
+        status: row.word(8, "benefit status", Status::parse)?,
+        activated: row.get::<Activation>(9)? == Activation::Yes,
+        announced_cycle_on: row.get(10)?,
         updated_at: row.get(11)?,
     })
 }
@@ -366,17 +386,24 @@ fn read(row: &db::Row<'_>) -> db::Result<Present> {
 const PRODUCTS: &str =
     "select account_id, product, annual_fee_minor, captured_minor from card_products
     where user_id = $1";
-const PRESENT: &str =
-    "select id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on, total_minor,
-    used_minor, status, activated, told_cycle_on, updated_at from benefits where user_id = $1";
-const BY_ID: &str = "select id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on, total_minor,
-    used_minor, status, activated, told_cycle_on, updated_at from benefits where user_id = $1 and id = $2";
-const MARK: &str =
+/// The columns that `read` reads.
+macro_rules! benefit_columns {
+    () => {
+        "id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on, total_minor, used_minor, status, activated,
+        told_cycle_on, updated_at"
+    };
+}
+use benefit_columns;
+
+const CURRENT: &str = concat!("select ", benefit_columns!(), " from benefits where user_id = $1");
+const BY_ID: &str =
+    concat!("select ", benefit_columns!(), " from benefits where user_id = $1 and id = $2");
+const SAVE_MARK: &str =
     "insert into benefit_marks (user_id, account_id, benefit, what, cycle_start_on, used_minor,
     marked_at) values ($1, $2, $3, $4, $5, $6, $7)
     on conflict (user_id, account_id, benefit, what, cycle_start_on) do update
     set used_minor = excluded.used_minor, marked_at = excluded.marked_at";
-const UNMARK: &str = "delete from benefit_marks
+const CLEAR_MARKS: &str = "delete from benefit_marks
     where user_id = $1 and account_id = $2 and benefit = $3 and cycle_start_on = $4";
 const SET_CARD: &str = "insert into cards (user_id, account_id, product, opened_on, decided_at)
     values ($1, $2, $3, $4, $5) on conflict (user_id, account_id) do update
@@ -387,6 +414,7 @@ const PRODUCT: &str = "select p.product, c.product, c.opened_on, c.decided_at fr
     left join cards c on c.user_id = a.user_id and c.account_id = a.id
     where a.user_id = $1 and a.id = $2";
 
-pub(crate) fn statements() -> Vec<&'static str> {
-    [&[PRODUCTS, PRODUCT, PRESENT, BY_ID, MARK, UNMARK, SET_CARD], work::STATEMENTS].concat()
+pub(super) fn statements() -> Vec<&'static str> {
+    [&[PRODUCTS, PRODUCT, CURRENT, BY_ID, SAVE_MARK, CLEAR_MARKS, SET_CARD], recompute::STATEMENTS]
+        .concat()
 }

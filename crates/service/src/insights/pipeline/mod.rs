@@ -5,9 +5,6 @@
 //! who has waited longest and recomputes what the dirty rows can influence: their categories and transfers, the
 //! recurring streams of their merchants, then income, scores and benefits. The result equals a full recompute.
 
-mod ledger;
-mod lines;
-mod pages;
 mod recompute;
 
 use std::sync::LazyLock;
@@ -17,20 +14,20 @@ use db::{Tx, params};
 
 use crate::{App, Error, Result};
 
-pub(crate) use ledger::ledger;
-
-/// Raised whenever a method or a stored shape changes, so that everything is worked out anew.
+/// To be raised when a method or a stored shape changes, so that everything is recomputed.
 const METHOD_VERSION: i64 = 2;
-/// The version and the tables of words and merchants, which change more often than anyone would remember to say.
-pub(crate) static METHOD: LazyLock<i64> =
+/// The version, and a fingerprint of the tables of words and merchants, because nobody would remember to raise the
+/// version when they change.
+static METHOD: LazyLock<i64> =
     LazyLock::new(|| METHOD_VERSION << 32 | i64::from(calc::enrich::tables_fingerprint()));
-/// How long work that failed waits, so that one person's trouble does not hold up the others.
-const POSTPONED_SECONDS: i64 = 300;
-const UNAVAILABLE_SECONDS: i64 = 30;
-/// People that one step wakes for a new day.
-const WOKEN_MAX: i64 = 500;
+/// How long a failed recompute waits before it is retried, so that others come first.
+const RETRY_SECONDS: i64 = 300;
+/// The same where the database was unavailable.
+const UNAVAILABLE_RETRY_SECONDS: i64 = 30;
+/// People that one step adds to the queue for a new day.
+const QUEUED_MAX: i64 = 500;
 
-/// One step: the person who has waited longest. Says how many people were brought up to date.
+/// One step: recomputes the person who has waited longest. Returns how many people were recomputed.
 pub async fn run_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
     let next = app.db.first(NEXT, params![now], |row| row.get::<UserId>(0)).await?;
@@ -38,27 +35,27 @@ pub async fn run_once(app: &App) -> Result<usize> {
     run_for(app, user).await.map(|()| 1)
 }
 
-/// The work of one person, at once: for what they just said and want to see.
+/// Recomputes one person now, so that they see the effect of a change they just made.
 pub async fn run_for(app: &App, user: UserId) -> Result<()> {
     let (mine, now) = (app.clone(), app.clock.now());
     match app.db.write(move |tx| recompute::recompute(tx, &mine, user)).await {
         Ok(()) => Ok(()),
         Err(error) => {
             let seconds = match error {
-                Error::Unavailable(_) => UNAVAILABLE_SECONDS,
-                _ => POSTPONED_SECONDS,
+                Error::Unavailable(_) => UNAVAILABLE_RETRY_SECONDS,
+                _ => RETRY_SECONDS,
             };
             let until = now.as_microsecond() + seconds * 1_000_000;
-            let postpone =
-                move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(POSTPONE, params![user, until])?);
-            // The first error tells more than a second one would.
-            let _ = app.db.write(postpone).await;
+            let delay =
+                move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(DELAY, params![user, until])?);
+            // The recompute's error says more than one about its retry would.
+            let _ = app.db.write(delay).await;
             Err(error)
         }
     }
 }
 
-/// All the work there is, for those who want to see the outcome at once: the demo and tests.
+/// Empties the dirty queue, for the demo and tests, which look at the results at once.
 pub async fn run_all(app: &App) -> Result<usize> {
     let mut done = 0;
     while run_once(app).await? > 0 {
@@ -67,44 +64,44 @@ pub async fn run_all(app: &App) -> Result<usize> {
     Ok(done)
 }
 
-/// What was worked out by other methods or tables is worked out again. Once at the start of a process: while two
-/// versions run side by side they would otherwise undo each other's work all the time.
-pub async fn wake_for_method(app: &App) -> Result<usize> {
+/// Queues everyone whose data was computed with other methods or tables. To be called once, when the process starts:
+/// two versions that run side by side would otherwise undo each other's work all the time.
+pub async fn queue_outdated(app: &App) -> Result<usize> {
     let now = app.clock.now();
-    let wake =
-        move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(WAKE_FOR_METHOD, params![*METHOD, now])?);
-    Ok(app.db.write(wake).await? as usize)
+    let queue =
+        move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(QUEUE_OUTDATED, params![*METHOD, now])?);
+    Ok(app.db.write(queue).await? as usize)
 }
 
-/// A new day moves what is due, late and over, and so asks for work.
-pub async fn wake_once(app: &App) -> Result<usize> {
+/// Queues people for a new day, which moves what is due, late and over. Returns how many.
+pub async fn queue_new_day_once(app: &App) -> Result<usize> {
     let (today, now) = (app.clock.today(), app.clock.now());
     let tomorrow = date_from_days(days_from_date(today) + 1);
-    let farthest = now.as_microsecond() + POSTPONED_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
-    let wake = move |tx: &mut Tx<'_>| {
-        // Work that waits for longer than any work is postponed was postponed before the clock was set back.
-        tx.execute(PULL_IN, params![now, farthest])?;
-        Ok::<_, Error>(tx.execute(WAKE, params![today, now, WOKEN_MAX, tomorrow])?)
+    let farthest = now.as_microsecond() + RETRY_SECONDS * 1_000_000 + CLOCK_SKEW_MICROSECONDS;
+    let queue = move |tx: &mut Tx<'_>| {
+        // Work that waits longer than any retry was delayed before the clock was set back.
+        tx.execute(UNDELAY, params![now, farthest])?;
+        Ok::<_, Error>(tx.execute(QUEUE_NEW_DAY, params![today, now, QUEUED_MAX, tomorrow])?)
     };
-    Ok(app.db.write(wake).await? as usize)
+    Ok(app.db.write(queue).await? as usize)
 }
 
 const NEXT: &str =
     "select user_id from insight_work where wanted_at <= $1 order by wanted_at, user_id limit 1";
-const POSTPONE: &str = "update insight_work set wanted_at = $2 where user_id = $1";
-const PULL_IN: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
-const WAKE: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
+const DELAY: &str = "update insight_work set wanted_at = $2 where user_id = $1";
+const UNDELAY: &str = "update insight_work set wanted_at = $1 where wanted_at > $2";
+const QUEUE_NEW_DAY: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
     select u.id, 1, $2, $2 from users u left join insights i on i.user_id = u.id
     where u.connected_at is not null
     and (i.computed_on is null or i.computed_on < $1 or i.computed_on > $4)
     and not exists (select 1 from insight_work w where w.user_id = u.id) limit $3
     on conflict do nothing";
-const WAKE_FOR_METHOD: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
+const QUEUE_OUTDATED: &str = "insert into insight_work (user_id, asked, everything_at, wanted_at)
     select user_id, 1, $2, $2 from insights i where method <> $1
     and not exists (select 1 from insight_work w where w.user_id = i.user_id)
     on conflict do nothing";
 
-pub(crate) fn statements() -> Vec<&'static str> {
-    let own = [NEXT, POSTPONE, PULL_IN, WAKE, WAKE_FOR_METHOD];
-    [&own[..], lines::STATEMENTS, pages::STATEMENTS, recompute::STATEMENTS].concat()
+pub(super) fn statements() -> Vec<&'static str> {
+    let own = [NEXT, DELAY, UNDELAY, QUEUE_NEW_DAY, QUEUE_OUTDATED];
+    [&own[..], recompute::STATEMENTS].concat()
 }

@@ -3,11 +3,10 @@
 use base::UserId;
 use db::{Tx, params};
 
-use super::ledger::ledger_of_pages;
-use super::{METHOD, pages};
+use super::METHOD;
 use crate::classify::reclassify::reclassify;
 use crate::classify::recompute::{Recompute, RecomputeScope};
-use crate::insights::{benefits, income, recurring, scores};
+use crate::insights::{benefits, household_ledger, income, recurring, scores};
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::platform::person_lock;
 use crate::{App, Result};
@@ -16,20 +15,19 @@ pub(super) fn recompute(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<()> 
     if !person_lock::lock(tx, user)? {
         return Ok(());
     }
-    let Some((scope, asked)) = wanted(tx, app, user)? else { return Ok(()) };
+    let Some((scope, asked)) = find_work(tx, app, user)? else { return Ok(()) };
     let mut run = Recompute::new(tx, app, user, scope)?;
     reclassify(tx, &mut run)?;
-    recurring::find(tx, &mut run)?;
-    pages::renew(tx, &run)?;
-    let ledger = ledger_of_pages(tx, &run.household(None))?;
-    let income = income::save(tx, &mut run, &ledger)?;
-    let missing = scores::save(tx, &mut run, &ledger, &income)?;
-    benefits::save(tx, &mut run)?;
+    recurring::recompute(tx, &mut run)?;
+    let ledger = household_ledger::from_packed_months(tx, &run)?;
+    let income = income::recompute(tx, &mut run, &ledger)?;
+    let missing = scores::recompute(tx, &mut run, &ledger, &income)?;
+    benefits::recompute(tx, &mut run)?;
     finish(tx, run, asked, missing.as_deref())
 }
 
-/// What there is to do, and how often it was asked for; nothing when another process has just done it.
-fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(RecomputeScope, i64)>> {
+/// The scope of the recompute, and how often it was requested. None if another process has just done it.
+fn find_work(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(RecomputeScope, i64)>> {
     let work =
         tx.first(WORK, params![user], |row| Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?)))?;
     let Some((everything_at, asked)) = work else { return Ok(None) };
@@ -38,7 +36,7 @@ fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(RecomputeS
     if everything_at.is_some() || done != Some(today) {
         return Ok(Some((RecomputeScope::Everything, asked)));
     }
-    let touched = tx.all(CHANGES, params![user], |row| {
+    let dirty = tx.all(CHANGES, params![user], |row| {
         Ok(DirtyTransaction {
             account: row.get(0)?,
             merchant_key: row.get(1)?,
@@ -46,7 +44,7 @@ fn wanted(tx: &mut Tx<'_>, app: &App, user: UserId) -> Result<Option<(RecomputeS
             amount_minor: row.get(3)?,
         })
     })?;
-    Ok(Some((RecomputeScope::Around(touched.into_iter().collect()), asked)))
+    Ok(Some((RecomputeScope::Around(dirty.into_iter().collect()), asked)))
 }
 
 /// Publishes the events, empties the person's part of the dirty queue and records the recompute.

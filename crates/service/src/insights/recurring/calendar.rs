@@ -1,21 +1,20 @@
-//! A month of streams: what was paid on which day, what did not come, and what is still to be expected.
+//! The calendar of a month: payments of streams that were made, missed, or are expected.
 
 use std::collections::HashMap;
 
 use base::{Date, Money, StreamId, TransactionId};
 use calc::recurring::Schedule;
 use db::params;
-use wire::v1::Scope;
 
-use super::{Filter, Kind, Status, Stream, listed};
+use super::{Filter, Kind, Status, Stream, list};
 use crate::ledger::Direction;
 use crate::{App, Caller, Result};
 
 base::words!(State {
     Paid => "paid",
-    /// Its day went by, and it is still to be waited for.
+    /// Its day has passed, and it is still expected.
     Late => "late",
-    /// Its day went by, and the next one came without it.
+    /// Its day has passed, and so has the next payment's.
     Missed => "missed",
     Expected => "expected",
 });
@@ -29,17 +28,16 @@ pub struct Due {
     pub name: String,
     pub direction: Direction,
     pub kind: Kind,
-    /// Without a sign; the direction tells.
+    /// Without a sign; see `direction`.
     pub amount: Money,
     pub transaction: Option<TransactionId>,
 }
 
-/// All of one month, by day; streams of hidden accounts are left out.
+/// The payments of one month, by day. Streams of hidden accounts are left out.
 pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
-    caller.require(Scope::RecurringRead)?;
     let (first, last) = (of.first_of_month(), of.last_of_month());
     let everything = Filter { status: None, account_id: None, direction: None };
-    let streams = listed(app, caller, everything).await?.streams;
+    let streams = list(app, caller, everything).await?.streams;
     let mut paid: HashMap<TransactionId, (Date, i64)> = HashMap::new();
     app.db
         .each_slow(POSTED, params![caller.user, first, last], |row| {
@@ -67,17 +65,17 @@ pub async fn month(app: &App, caller: &Caller, of: Date) -> Result<Vec<Due>> {
         let missed = stream.missed_on.iter().filter(|it| (first..=last).contains(*it));
         all.extend(missed.map(|on| due(*on, State::Missed, stream.average_minor, None)));
         let today = app.clock.today();
-        for on in expected(stream, first, last) {
+        for on in expected_days(stream, first, last) {
             let state = if on < today { State::Late } else { State::Expected };
-            all.push(due(on, state, usual(stream), None));
+            all.push(due(on, state, expected_minor(stream), None));
         }
     }
     all.sort_by(|a, b| (a.on, &a.name, a.stream).cmp(&(b.on, &b.name, b.stream)));
     Ok(all)
 }
 
-/// Once it is late, the payment is waited for on its day, and the ones after it come in their time.
-fn expected(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
+/// The days on which payments are expected. A late payment stays on its day, and does not move those after it.
+fn expected_days(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
     let Some(next) = stream.next_expected_on else { return Vec::new() };
     if stream.status == Status::Ended || next > last {
         return Vec::new();
@@ -85,7 +83,7 @@ fn expected(stream: &Stream, first: Date, last: Date) -> Vec<Date> {
     Schedule::going_on(stream.frequency, next).slots(first.max(next), last)
 }
 
-fn usual(stream: &Stream) -> i64 {
+fn expected_minor(stream: &Stream) -> i64 {
     if stream.amount_class.is_variable() { stream.average_minor } else { stream.last_minor }
 }
 

@@ -1,4 +1,4 @@
-//! One stream with its payments.
+//! The detail of a stream, with all its payments.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use base::{Date, StreamId, TransactionId};
 use db::params;
 use wire::v1::Scope;
 
-use super::{Stream, read};
+use super::{Stream, read, stream_columns};
 use crate::ledger::accounts;
 use crate::{App, Caller, Error, Result};
 
@@ -14,11 +14,11 @@ use crate::{App, Caller, Error, Result};
 pub struct Payment {
     pub id: TransactionId,
     pub on: Date,
-    /// Without a sign; the stream's direction tells.
+    /// Without a sign; see the stream's direction.
     pub amount_minor: i64,
 }
 
-/// A stream, the name of its account, and its payments, the oldest first.
+/// A stream, the name of its account, and its payments, oldest first.
 pub async fn get(
     app: &App,
     caller: &Caller,
@@ -48,11 +48,9 @@ pub async fn get(
     Ok((stream, account.name, payments))
 }
 
-const GET: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
-    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
-    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
-    price_changes, missed_on, updated_at from streams where user_id = $1 and id = $2";
-// One index holds all of this, so that a merchant met daily for years costs one walk over it.
+const GET: &str =
+    concat!("select ", stream_columns!(), " from streams where user_id = $1 and id = $2");
+// One index holds all these columns, so that a merchant with daily payments for years is read fast.
 const PAYMENTS: &str = "select id, posted_on, amount_minor from transactions
     where user_id = $1 and account_id = $2 and merchant_key = $3 and state not in ('removed', 'hidden')
     order by posted_on, id";

@@ -1,8 +1,8 @@
-//! Recurring streams: what comes and goes again and again, as it was last worked out.
+//! Recurring streams: payments that come in or go out on a schedule, such as pay, bills and subscriptions.
 
 mod calendar;
 mod detail;
-mod find;
+mod recompute;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Money, StreamId, Timestamp, TransactionId, date_from_days};
@@ -19,7 +19,7 @@ use crate::{App, Caller, Error, Result};
 
 pub use calendar::{Due, State, month};
 pub use detail::{Payment, get};
-pub(crate) use find::{find, inflows};
+pub(super) use recompute::{recompute, recurring_inflows};
 
 base::words!(Kind {
     Income => "income",
@@ -28,8 +28,9 @@ base::words!(Kind {
     Transfer => "transfer",
     Other => "other",
 });
+db::word_columns!(Kind);
 
-/// How many transactions of a stream an answer names.
+/// The most transactions of a stream that the API lists.
 const SHOWN_TRANSACTIONS: usize = 24;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,15 +66,15 @@ pub struct Stream {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter {
-    /// All of them when absent.
+    /// None for streams of any status.
     pub status: Option<Status>,
     pub account_id: Option<AccountId>,
     pub direction: Option<Direction>,
 }
 
-/// Streams with the names of their accounts, and what the active ones among them come to in a month.
+/// Streams with the names of their accounts, and the monthly totals of the active ones.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct StreamList {
     pub as_of: Timestamp,
     pub currency: Currency,
     pub monthly_inflow_minor: i64,
@@ -82,13 +83,8 @@ pub struct Listed {
 }
 
 /// Active ones first, then by the next expected date. Streams of hidden accounts are left out unless asked for by id.
-pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Listed> {
+pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamList> {
     caller.require(Scope::RecurringRead)?;
-    listed(app, caller, filter).await
-}
-
-/// The same for parts of the product that ask for another right.
-pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result<Listed> {
     let accounts = accounts::all(app, caller).await?;
     if let Some(wanted) = filter.account_id
         && !accounts.iter().any(|it| it.id == wanted)
@@ -118,11 +114,11 @@ pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result
     let monthly = |direction| -> i64 {
         let active = streams.iter().map(|(it, _)| it).filter(|it| it.status == Status::Active);
         let of_kind = active.filter(|it| it.direction == direction);
-        // Without a rate its worth is unknown, and it is left out rather than guessed.
+        // A stream in a currency without an exchange rate is left out of the totals.
         let worth = of_kind.filter_map(|it| rates.to_base(it.monthly_minor, it.currency));
         worth.fold(0, i64::saturating_add)
     };
-    Ok(Listed {
+    Ok(StreamList {
         as_of: as_of.unwrap_or_else(|| app.clock.now()),
         currency,
         monthly_inflow_minor: monthly(Direction::Inflow),
@@ -131,7 +127,7 @@ pub(crate) async fn listed(app: &App, caller: &Caller, filter: Filter) -> Result
     })
 }
 
-/// The stream that a transaction of that account and merchant is part of.
+/// The stream of that account and merchant that a transaction is part of.
 pub(crate) async fn find_of_transaction(
     app: &App,
     caller: &Caller,
@@ -143,9 +139,9 @@ pub(crate) async fn find_of_transaction(
     Ok(streams.into_iter().find(|it| it.transactions.contains(&transaction)))
 }
 
-impl From<&Listed> for v1::Recurring {
-    fn from(listed: &Listed) -> v1::Recurring {
-        let Listed { currency, monthly_inflow_minor, monthly_outflow_minor, .. } = *listed;
+impl From<&StreamList> for v1::Recurring {
+    fn from(listed: &StreamList) -> v1::Recurring {
+        let StreamList { currency, monthly_inflow_minor, monthly_outflow_minor, .. } = *listed;
         let money = |minor| Number::from(Money::new(minor, currency));
         v1::Recurring {
             as_of: Moment(listed.as_of),
@@ -154,12 +150,12 @@ impl From<&Listed> for v1::Recurring {
                 monthly_outflow: money(monthly_outflow_minor),
                 monthly_net: money(monthly_inflow_minor.saturating_sub(monthly_outflow_minor)),
             },
-            streams: listed.streams.iter().map(|(it, account)| shown(it, account)).collect(),
+            streams: listed.streams.iter().map(|(it, account)| to_wire(it, account)).collect(),
         }
     }
 }
 
-fn shown(stream: &Stream, account_name: &str) -> v1::Stream {
+fn to_wire(stream: &Stream, account_name: &str) -> v1::Stream {
     let money = |minor| Number::from(Money::new(minor, stream.currency));
     let change = |it: &PriceChange| v1::PriceChange {
         date: Day(it.on),
@@ -205,16 +201,6 @@ fn shown(stream: &Stream, account_name: &str) -> v1::Stream {
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Stream> {
-    fn word<T>(
-        row: &db::Row<'_>,
-        column: usize,
-        parse: impl Fn(&str) -> Option<T>,
-    ) -> db::Result<T> {
-        let text: &str = row.get(column)?;
-        let unknown = || db::Error::Decode { column, reason: format!("unknown word {text}") };
-        parse(text).ok_or_else(unknown)
-    }
-    let category: Option<&str> = row.get(8)?;
     let ids: &[u8] = row.get(22)?;
     let id = |bytes: &[u8]| {
         let mut id = [0; 16];
@@ -236,12 +222,12 @@ fn read(row: &db::Row<'_>) -> db::Result<Stream> {
         name: row.get(5)?,
         counterparty: row.get(6)?,
         counterparty_logo_url: row.get(7)?,
-        category: category.and_then(Category::parse),
-        kind: word(row, 9, Kind::parse)?,
-        frequency: word(row, 10, Frequency::parse)?,
-        status: word(row, 11, Status::parse)?,
-        confidence: word(row, 12, Confidence::parse)?,
-        amount_class: word(row, 13, AmountClass::parse)?,
+        category: row.optional_word(8, "category", Category::parse)?,
+        kind: row.get(9)?,
+        frequency: row.word(10, "frequency", Frequency::parse)?,
+        status: row.word(11, "stream status", Status::parse)?,
+        confidence: row.word(12, "confidence", Confidence::parse)?,
+        amount_class: row.word(13, "amount class", AmountClass::parse)?,
         average_minor: row.get(14)?,
         last_minor: row.get(15)?,
         min_minor: row.get(16)?,
@@ -257,19 +243,30 @@ fn read(row: &db::Row<'_>) -> db::Result<Stream> {
     })
 }
 
-const LIST: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
-    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
-    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
-    price_changes, missed_on, updated_at from streams where user_id = $1";
-const OF_MERCHANT: &str =
-    "select id, account_id, direction, merchant_key, currency, name, counterparty,
-    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
-    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
-    price_changes, missed_on, updated_at from streams
-    where user_id = $1 and account_id = $2 and merchant_key = $3";
+/// The columns that `read` reads.
+macro_rules! stream_columns {
+    () => {
+        "id, account_id, direction, merchant_key, currency, name, counterparty, counterparty_logo_url, category,
+        stream_type, frequency, status, confidence, amount_class, average_minor, last_minor, min_minor, max_minor,
+        monthly_minor, first_on, last_on, next_expected_on, transaction_ids, price_changes, missed_on, updated_at"
+    };
+}
+use stream_columns;
+
+const LIST: &str = concat!("select ", stream_columns!(), " from streams where user_id = $1");
+const OF_MERCHANT: &str = concat!(
+    "select ",
+    stream_columns!(),
+    " from streams where user_id = $1 and account_id = $2 and merchant_key = $3"
+);
 const COMPUTED_AT: &str = "select computed_at from insights where user_id = $1";
 
-pub(crate) fn statements() -> Vec<&'static str> {
-    [&[LIST, OF_MERCHANT, COMPUTED_AT], calendar::STATEMENTS, find::STATEMENTS, detail::STATEMENTS]
-        .concat()
+pub(super) fn statements() -> Vec<&'static str> {
+    [
+        &[LIST, OF_MERCHANT, COMPUTED_AT],
+        calendar::STATEMENTS,
+        recompute::STATEMENTS,
+        detail::STATEMENTS,
+    ]
+    .concat()
 }

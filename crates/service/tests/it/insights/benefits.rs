@@ -2,7 +2,7 @@
 
 use base::BenefitId;
 use service::insights;
-use service::insights::benefits::{self, Said};
+use service::insights::benefits::{self, BenefitMark};
 use service::ledger::accounts;
 use service::platform::audit;
 use testkit::draft::{Account, card, checking, statement, txn};
@@ -62,13 +62,15 @@ async fn what_the_bank_cannot_see_is_marked_by_the_person_alone() {
     assert!(!uber.observable);
     let id = BenefitId::parse(&uber.id).unwrap();
     let key = robin.key(new_key()).await;
-    is_not_found(benefits::mark(&world.app, &key.caller, id, Said::Used(None)).await);
-    is_not_found(benefits::mark(&world.app, &kim.caller, id, Said::Used(None)).await);
-    let negative = benefits::mark(&world.app, &robin.caller, id, Said::Used(Some(-1))).await;
+    is_not_found(benefits::mark(&world.app, &key.caller, id, BenefitMark::Used(None)).await);
+    is_not_found(benefits::mark(&world.app, &kim.caller, id, BenefitMark::Used(None)).await);
+    let negative = benefits::mark(&world.app, &robin.caller, id, BenefitMark::Used(Some(-1))).await;
     assert_eq!(param(negative), "used_amount");
-    for (said, used) in
-        [(Said::Used(Some(400)), "4.00"), (Said::Used(None), "10.00"), (Said::Nothing, "0.00")]
-    {
+    for (said, used) in [
+        (BenefitMark::Used(Some(400)), "4.00"),
+        (BenefitMark::Used(None), "10.00"),
+        (BenefitMark::Clear, "0.00"),
+    ] {
         benefits::mark(&world.app, &robin.caller, id, said).await.unwrap();
         settle(&world).await;
         let found = summary(&world, &robin).await;
@@ -90,7 +92,7 @@ async fn a_benefit_about_to_be_lost_is_told_once_a_cycle() {
     assert_eq!(first, soon.count);
     let next_day = async || {
         world.advance_seconds(86_400);
-        insights::pipeline::wake_once(&world.app).await.unwrap();
+        insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
         settle(&world).await;
         told(&world, &robin, "benefit.expiring").await
     };
@@ -156,5 +158,5 @@ async fn which_card_it_is_taken_for_and_who_said_so() {
     is_not_found(benefits::product(&world.app, &kim.caller, id).await);
     let entry = audit::list(&world.app, &robin.caller, None, 1).await.unwrap().remove(0);
     assert_eq!(entry.action, "account.set_card");
-    assert_eq!(entry.details, "Said that Dinners is none we know");
+    assert_eq!(entry.details, "Set the card Dinners to a card that is not in the catalog");
 }

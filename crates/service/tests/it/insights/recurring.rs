@@ -52,7 +52,7 @@ async fn a_stream_that_stops_is_overdue_then_ended_without_any_import() {
     settle(&world).await;
     let after_days = async |days: u64| {
         world.advance_seconds(days * 86_400);
-        service::insights::pipeline::wake_once(&world.app).await.unwrap();
+        service::insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
         settle(&world).await;
         streams(&world.app, &robin.caller, ALL).await.remove(0)
     };

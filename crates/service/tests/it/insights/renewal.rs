@@ -116,7 +116,7 @@ fn working_out_only_what_was_touched_gives_what_working_out_everything_gives() {
                 Step::Change(..) | Step::Remove(_) => continue,
                 Step::NextDay => {
                     world.advance_seconds(86_400);
-                    insights::pipeline::wake_once(&world.app).await.unwrap();
+                    insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
                 }
             }
             person.import(statement(accounts)).await;
@@ -142,10 +142,14 @@ async fn a_new_day_is_work_for_everyone_who_has_data_and_for_nobody_twice() {
     let netflix = monthly("2026-03-05", 6, -1_549, "NETFLIX.COM");
     robin.import(statement([checking("Everyday").with_all(netflix)])).await;
     settle(&world).await;
-    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0);
+    assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 0);
     world.advance_seconds(86_400);
-    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 1);
-    assert_eq!(insights::pipeline::wake_once(&world.app).await.unwrap(), 0, "it waits already");
+    assert_eq!(insights::pipeline::queue_new_day_once(&world.app).await.unwrap(), 1);
+    assert_eq!(
+        insights::pipeline::queue_new_day_once(&world.app).await.unwrap(),
+        0,
+        "it waits already"
+    );
     assert_eq!(insights::pipeline::run_all(&world.app).await.unwrap(), 1);
     assert_eq!(told(&world, &robin, "recurring.updated").await, 1, "a day alone is no news");
 }
@@ -212,7 +216,7 @@ async fn data_of_the_first_version_is_brought_up_to_this_one() {
     assert_eq!(steps, service::schema::MIGRATIONS.len() - 1);
     let world = World::new().await;
     let app = world.other_process_on(db);
-    assert_eq!(insights::pipeline::wake_once(&app).await.unwrap(), 1);
+    assert_eq!(insights::pipeline::queue_new_day_once(&app).await.unwrap(), 1);
     assert_eq!(insights::pipeline::run_all(&app).await.unwrap(), 1);
     let caller = service::Caller::owner(base::UserId::from_bytes([1; 16]));
     let rows = crate::listed::all(&app, &caller, &Default::default()).await;

@@ -50,7 +50,7 @@ async fn one_observation_is_kept_for_each_day_and_told_when_a_number_changed() {
     assert!(!first.explanation.reasons.is_empty() && !first.explanation.coverage.is_empty());
     assert_eq!(told(&world, &robin, "score.updated").await, 1);
     world.advance_seconds(86_400);
-    insights::pipeline::wake_once(&world.app).await.unwrap();
+    insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
     settle(&world).await;
     let history = scores::history(&world.app, &robin.caller, day("2026-03-01"), day("2026-03-31"));
     assert_eq!(history.await.unwrap().len(), 2);
@@ -62,7 +62,7 @@ async fn one_observation_is_kept_for_each_day_and_told_when_a_number_changed() {
     settle(&world).await;
     let before = told(&world, &robin, "score.updated").await;
     world.advance_seconds(20 * 86_400);
-    insights::pipeline::wake_once(&world.app).await.unwrap();
+    insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
     settle(&world).await;
     let later = scores::get(&world.app, &robin.caller).await.unwrap();
     assert!(later.recovery < first.recovery, "{later:?}");

@@ -79,7 +79,7 @@ fn card(
     (forms_state, product): (&FormState<'_>, &Product),
 ) -> Markup {
     let mut known: Vec<(&str, String)> =
-        benefits::catalogue().map(|(id, name, _)| (id, name)).collect();
+        benefits::catalog().map(|(id, name, _)| (id, name)).collect();
     known.sort_by(|a, b| a.1.cmp(&b.1));
     let none = if product.decided { "None of these" } else { "Not recognised, or none of these" };
     let options: Vec<(&str, &str)> = [("", none)]

@@ -13,7 +13,7 @@ use super::format::{View, plural};
 use super::person::Person;
 
 pub(super) async fn get(person: Person) -> PageResult {
-    let (income, currency) = income::analysed(person.app(), &person.caller).await?;
+    let (income, currency) = income::analyze(person.app(), &person.caller).await?;
     let page = IncomePage { income, currency, view: person.view };
     let main = html! {
         h1 { "Income" }

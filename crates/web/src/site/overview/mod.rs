@@ -8,7 +8,7 @@ mod progress;
 use axum::extract::RawQuery;
 use maud::{Markup, html};
 use service::insights::benefits;
-use service::insights::recurring::{self, Listed};
+use service::insights::recurring::{self, StreamList};
 use service::insights::scores::{self, Observation};
 use service::ledger::accounts::{self, Account, Filter, Status};
 use service::ledger::cash_flow::{self, Months};
@@ -43,7 +43,7 @@ struct OverviewData {
     pending_actions: i64,
     endpoints: Vec<Endpoint>,
     expiring: ExpiringBenefits,
-    streams: Listed,
+    streams: StreamList,
     months: Months,
     goals: Vec<Goal>,
     /// Or what is missing for them.

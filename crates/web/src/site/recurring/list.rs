@@ -2,7 +2,7 @@
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
-use service::insights::recurring::{self, Filter, Listed, PriceChange, Status, Stream};
+use service::insights::recurring::{self, Filter, PriceChange, Status, Stream, StreamList};
 use service::ledger::Direction;
 
 use super::{how_often, is_varying, kind, signed, tabs};
@@ -58,7 +58,7 @@ fn nothing() -> Markup {
     }
 }
 
-fn totals(view: View, listed: &Listed) -> Markup {
+fn totals(view: View, listed: &StreamList) -> Markup {
     let (into, out) = (listed.monthly_inflow_minor, listed.monthly_outflow_minor);
     let money = |minor| view.money(Money::new(minor, listed.currency));
     html! {

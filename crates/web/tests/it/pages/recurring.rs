@@ -34,7 +34,7 @@ async fn the_list_has_the_next_days_and_what_it_comes_to() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     world.advance_seconds(90 * 86_400);
-    insights::pipeline::wake_once(&world.app).await.unwrap();
+    insights::pipeline::queue_new_day_once(&world.app).await.unwrap();
     insights::pipeline::run_all(&world.app).await.unwrap();
     // Sessions end by then, too.
     let mut browser = Browser::of(&world, &robin).await;

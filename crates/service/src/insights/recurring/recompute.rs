@@ -1,4 +1,4 @@
-//! Finding streams again, for the merchants that were touched or for all of them.
+//! The recompute of streams: for the merchants of dirty transactions, or for all merchants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,23 +10,23 @@ use calc::recurring::{Group, Nature, Occurrence, Stream as Found, carry_ids, str
 use db::{Tx, params};
 use wire::v1::Event;
 
-use super::{Kind, LIST, Stream, read};
+use super::{Kind, LIST, OF_MERCHANT, Stream, read};
 use crate::Result;
 use crate::classify::recompute::{Household, Recompute, RecomputeScope};
 use crate::ledger::Direction;
 use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 
-/// What is paid to, or got from, one merchant on one account.
-type Place = (AccountId, String);
+/// One merchant on one account: the account and the merchant key.
+type AccountMerchant = (AccountId, String);
 
-/// What went to a place, and what came from there.
+/// The posted transactions of one merchant on one account.
 #[derive(Default)]
-struct Entries {
+struct Occurrences {
     outflows: Vec<Occurrence>,
     inflows: Vec<Occurrence>,
 }
 
-impl Entries {
+impl Occurrences {
     fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
         let minor: i64 = row.get(2)?;
         let side = if minor > 0 { &mut self.inflows } else { &mut self.outflows };
@@ -35,22 +35,21 @@ impl Entries {
         Ok(())
     }
 
-    fn of(tx: &mut Tx<'_>, user: UserId, place: &Place) -> Result<Entries> {
-        let mut entries = Entries::default();
-        tx.each(ENTRIES_OF, params![user, place.0, &place.1], |row| entries.add(row))?;
+    fn read(tx: &mut Tx<'_>, user: UserId, merchant: &AccountMerchant) -> Result<Occurrences> {
+        let mut entries = Occurrences::default();
+        tx.each(OCCURRENCES_OF, params![user, merchant.0, &merchant.1], |row| entries.add(row))?;
         Ok(entries)
     }
 
-    fn append(&mut self, mut later: Entries) {
+    fn append(&mut self, mut later: Occurrences) {
         self.outflows.append(&mut later.outflows);
         self.inflows.append(&mut later.inflows);
     }
 
-    /// What could be a paycheck or a bill: purchases of securities, the interest of a loan and payments onto a card,
-    /// however regular, are neither.
-    fn repeating(mut self, kind: Option<AccountKind>) -> Entries {
+    /// Those that can be pay or bills. Trades, the interest of a loan and payments to a card are neither, however regular.
+    fn recurring_on(mut self, kind: Option<AccountKind>) -> Occurrences {
         match kind {
-            Some(AccountKind::Investment | AccountKind::Loan) => return Entries::default(),
+            Some(AccountKind::Investment | AccountKind::Loan) => return Occurrences::default(),
             Some(AccountKind::Credit) => self.inflows.clear(),
             _ => {}
         }
@@ -58,52 +57,54 @@ impl Entries {
     }
 }
 
-/// What a transaction is called now.
+/// The present name and category of a transaction.
 #[derive(Clone, Default)]
-struct Named {
+struct Label {
     category: Option<Category>,
     counterparty: Option<String>,
     logo: Option<String>,
     description: String,
 }
 
-/// Works out the streams of the touched merchants, keeps their ids, and tells of those that changed.
-pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
-    let mut told: Vec<StreamId> = Vec::new();
-    let mut stored: BTreeMap<Place, Vec<Stream>> = BTreeMap::new();
-    let mut places: BTreeMap<Place, Entries> = BTreeMap::new();
+/// Finds the streams of the merchants in scope again. Streams keep their ids, and changed ones are announced.
+pub(crate) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
+    let mut changed: Vec<StreamId> = Vec::new();
+    let mut stored: BTreeMap<AccountMerchant, Vec<Stream>> = BTreeMap::new();
+    let mut by_merchant: BTreeMap<AccountMerchant, Occurrences> = BTreeMap::new();
     match &run.scope {
         RecomputeScope::Everything => {
             for stream in tx.all(LIST, params![run.user], read)? {
-                let place = (stream.account_id, stream.merchant_key.clone());
-                stored.entry(place).or_default().push(stream);
+                let merchant = (stream.account_id, stream.merchant_key.clone());
+                stored.entry(merchant).or_default().push(stream);
             }
-            places = all_entries(tx, run)?;
+            by_merchant = all_occurrences(tx, run)?;
         }
-        RecomputeScope::Around(touched) => {
-            let touched: BTreeSet<Place> =
-                touched.iter().map(|it| (it.account, it.merchant_key.clone())).collect();
-            for place in touched {
-                let at = params![run.user, place.0, &place.1];
-                let streams = tx.all(STREAMS_OF, at, read)?;
-                places.insert(place.clone(), Entries::of(tx, run.user, &place)?);
-                stored.insert(place, streams);
+        RecomputeScope::Around(dirty) => {
+            let dirty: BTreeSet<AccountMerchant> =
+                dirty.iter().map(|it| (it.account, it.merchant_key.clone())).collect();
+            for merchant in dirty {
+                let at = params![run.user, merchant.0, &merchant.1];
+                let streams = tx.all(OF_MERCHANT, at, read)?;
+                by_merchant.insert(merchant.clone(), Occurrences::read(tx, run.user, &merchant)?);
+                stored.insert(merchant, streams);
             }
         }
     }
-    for place in stored.keys().filter(|it| !places.contains_key(*it)).cloned().collect::<Vec<_>>() {
-        places.insert(place, Entries::default());
+    for merchant in
+        stored.keys().filter(|it| !by_merchant.contains_key(*it)).cloned().collect::<Vec<_>>()
+    {
+        by_merchant.insert(merchant, Occurrences::default());
     }
-    for (place, entries) in places {
-        let known = stored.remove(&place).unwrap_or_default();
-        let entries = entries.repeating(run.account(place.0).map(|it| it.kind));
-        // Most merchants are met once or twice and never made a stream.
+    for (merchant, entries) in by_merchant {
+        let known = stored.remove(&merchant).unwrap_or_default();
+        let entries = entries.recurring_on(run.account(merchant.0).map(|it| it.kind));
+        // Most merchants have only one or two transactions, and never had a stream.
         if entries.outflows.len() < 2 && entries.inflows.len() < 2 && known.is_empty() {
             continue;
         }
-        renew(tx, run, (&place, entries), known, &mut told)?;
+        recompute_merchant(tx, run, (&merchant, entries), known, &mut changed)?;
     }
-    for chunk in told.chunks(Event::IDS_MAX) {
+    for chunk in changed.chunks(Event::IDS_MAX) {
         run.events.push(Event::RecurringUpdated {
             stream_ids: chunk.iter().map(ToString::to_string).collect(),
             count: chunk.len(),
@@ -112,50 +113,55 @@ pub(crate) fn find(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
     Ok(())
 }
 
-fn all_entries(tx: &mut Tx<'_>, run: &Recompute) -> Result<BTreeMap<Place, Entries>> {
-    let mut places: BTreeMap<Place, Entries> = BTreeMap::new();
-    // Read from the index, the entries of a place mostly follow each other, so that it is looked up once for all of them.
-    let (mut place, mut entries): (Option<Place>, Entries) = (None, Entries::default());
-    tx.each(ENTRIES, params![run.user], |row| {
+/// The occurrences of every merchant of the person.
+fn all_occurrences(
+    tx: &mut Tx<'_>,
+    run: &Recompute,
+) -> Result<BTreeMap<AccountMerchant, Occurrences>> {
+    let mut by_merchant: BTreeMap<AccountMerchant, Occurrences> = BTreeMap::new();
+    // The index yields the rows of a merchant mostly one after another, so that the map is looked up once for all.
+    let (mut merchant, mut entries): (Option<AccountMerchant>, Occurrences) =
+        (None, Occurrences::default());
+    tx.each(OCCURRENCES, params![run.user], |row| {
         let (account, merchant_key): (AccountId, &str) = (row.get(3)?, row.get(4)?);
-        if place.as_ref().is_none_or(|it| it.0 != account || it.1 != merchant_key)
-            && let Some(before) = place.replace((account, merchant_key.to_owned()))
+        if merchant.as_ref().is_none_or(|it| it.0 != account || it.1 != merchant_key)
+            && let Some(before) = merchant.replace((account, merchant_key.to_owned()))
         {
-            places.entry(before).or_default().append(std::mem::take(&mut entries));
+            by_merchant.entry(before).or_default().append(std::mem::take(&mut entries));
         }
         entries.add(row)
     })?;
-    if let Some(last) = place {
-        places.entry(last).or_default().append(entries);
+    if let Some(last) = merchant {
+        by_merchant.entry(last).or_default().append(entries);
     }
-    Ok(places)
+    Ok(by_merchant)
 }
 
-/// A payer's stream with what it is drawn from.
-pub(crate) struct Inflow {
+/// A stream of pay or other income, with its payer.
+pub(crate) struct RecurringInflow {
     pub(crate) payer: String,
-    /// The bank's words on the newest payment.
+    /// The bank's description of the newest payment.
     pub(crate) description: String,
     pub(crate) stream: Found,
 }
 
-/// What comes in on an account by a schedule, with the schedule itself, which is not stored.
-pub(crate) fn inflows(
+/// The recurring inflows of an account, with their schedules, which are not stored.
+pub(crate) fn recurring_inflows(
     tx: &mut Tx<'_>,
     household: &Household<'_>,
     account: AccountId,
-) -> Result<Vec<Inflow>> {
+) -> Result<Vec<RecurringInflow>> {
     let keys = tx.all(INFLOW_KEYS, params![household.user, account], |row| row.get(0))?;
     let mut inflows = Vec::new();
     for key in keys {
-        let place: Place = (account, key);
-        let inflows_of = Entries::of(tx, household.user, &place)?.inflows;
-        let group = group(tx, household.user, &place, true, inflows_of)?;
+        let merchant: AccountMerchant = (account, key);
+        let inflows_of = Occurrences::read(tx, household.user, &merchant)?.inflows;
+        let group = group(tx, household.user, &merchant, true, inflows_of)?;
         for stream in streams(&group, household.today) {
-            let named = named(tx, household.user, stream.members.last().map(|it| it.id))?;
-            inflows.push(Inflow {
-                payer: named.counterparty.unwrap_or_else(|| enrich::readable(&place.1)),
-                description: named.description,
+            let label = label(tx, household.user, stream.members.last().map(|it| it.id))?;
+            inflows.push(RecurringInflow {
+                payer: label.counterparty.unwrap_or_else(|| enrich::readable(&merchant.1)),
+                description: label.description,
                 stream,
             });
         }
@@ -163,69 +169,69 @@ pub(crate) fn inflows(
     Ok(inflows)
 }
 
-fn renew(
+/// Finds the streams of one merchant again, and stores the differences.
+fn recompute_merchant(
     tx: &mut Tx<'_>,
     run: &Recompute,
-    (place, entries): (&Place, Entries),
+    (merchant, entries): (&AccountMerchant, Occurrences),
     known: Vec<Stream>,
-    told: &mut Vec<StreamId>,
+    changed: &mut Vec<StreamId>,
 ) -> Result<()> {
     let mut gone: BTreeSet<StreamId> = known.iter().map(|it| it.id).collect();
-    for found in found(tx, run, place, entries)? {
+    for found in find_streams(tx, run, merchant, entries)? {
         let earlier: Vec<_> = known.iter().map(|it| (it.id, it.transactions.clone())).collect();
         let members: Vec<Vec<TransactionId>> =
             found.iter().map(|it| it.transactions.clone()).collect();
         for (id, mut stream) in carry_ids(&earlier, &members).into_iter().zip(found) {
             stream.id = id.filter(|it| gone.remove(it)).unwrap_or_else(|| run.app.ids.make());
             let before = known.iter().find(|it| it.id == stream.id);
-            let same = before.is_some_and(|it| {
+            let is_same = before.is_some_and(|it| {
                 stream.updated_at = it.updated_at;
                 *it == stream
             });
-            if !same {
+            if !is_same {
                 stream.updated_at = run.now;
                 save(tx, run, &stream)?;
-                told.push(stream.id);
+                changed.push(stream.id);
             }
         }
     }
     for id in gone {
         tx.execute(DELETE, params![run.user, id])?;
-        told.push(id);
+        changed.push(id);
     }
     Ok(())
 }
 
-/// The streams of one place, by direction, with an id still to be given.
-fn found(
+/// The streams of one merchant, by direction. They have no id yet.
+fn find_streams(
     tx: &mut Tx<'_>,
     run: &Recompute,
-    place: &Place,
-    entries: Entries,
+    merchant: &AccountMerchant,
+    entries: Occurrences,
 ) -> Result<Vec<Vec<Stream>>> {
-    let Entries { outflows, inflows } = entries;
-    let currency = run.account(place.0).map_or(run.currency, |it| it.currency);
+    let Occurrences { outflows, inflows } = entries;
+    let currency = run.account(merchant.0).map_or(run.currency, |it| it.currency);
     let mut all = Vec::new();
     for (direction, entries) in [(Direction::Outflow, outflows), (Direction::Inflow, inflows)] {
-        // One payment makes no stream, and most merchants are met once.
         if entries.len() < 2 {
             continue;
         }
-        let group = group(tx, run.user, place, direction == Direction::Inflow, entries)?;
+        let group = group(tx, run.user, merchant, direction == Direction::Inflow, entries)?;
         let mut streams_of = Vec::new();
         for stream in streams(&group, run.today) {
-            let named = named(tx, run.user, stream.members.last().map(|it| it.id))?;
-            streams_of.push(described(stream, place, direction, currency, named));
+            let label = label(tx, run.user, stream.members.last().map(|it| it.id))?;
+            streams_of.push(new_stream(stream, merchant, direction, currency, label));
         }
         all.push(streams_of);
     }
     Ok(all)
 }
 
-fn named(tx: &mut Tx<'_>, user: UserId, id: Option<TransactionId>) -> Result<Named> {
-    let found = tx.first(NAMED, params![user, id], |row| {
+fn label(tx: &mut Tx<'_>, user: UserId, id: Option<TransactionId>) -> Result<Label> {
+    let found = tx.first(LABEL, params![user, id], |row| {
         let row = StoredTransaction(row);
-        Ok(Named {
+        Ok(Label {
             category: row.category()?,
             counterparty: row.counterparty()?.map(str::to_owned),
             logo: row.counterparty_logo_url()?.map(str::to_owned),
@@ -235,44 +241,44 @@ fn named(tx: &mut Tx<'_>, user: UserId, id: Option<TransactionId>) -> Result<Nam
     Ok(found.unwrap_or_default())
 }
 
-/// Of the nature that its newest transaction has.
+/// Occurrences of one direction. Their nature follows from the category of the newest one.
 fn group(
     tx: &mut Tx<'_>,
     user: UserId,
-    place: &Place,
+    merchant: &AccountMerchant,
     inflow: bool,
     occurrences: Vec<Occurrence>,
 ) -> Result<Group> {
     let newest = occurrences.iter().max_by_key(|it| (it.on_days, it.id));
-    let category = named(tx, user, newest.map(|it| it.id))?.category;
-    Ok(Group { inflow, nature: Nature::of(category, is_service(&place.1)), occurrences })
+    let category = label(tx, user, newest.map(|it| it.id))?.category;
+    Ok(Group { inflow, nature: Nature::of(category, is_service(&merchant.1)), occurrences })
 }
 
 fn is_service(merchant_key: &str) -> bool {
     enrich::merchant(merchant_key).is_some_and(|it| it.is(enrich::Flag::Service))
 }
 
-/// Named after its newest transaction, which has the present name and category.
-fn described(
+/// A stream with the name and category of its newest transaction.
+fn new_stream(
     found: Found,
-    place: &Place,
+    merchant: &AccountMerchant,
     direction: Direction,
     currency: Currency,
-    named: Named,
+    label: Label,
 ) -> Stream {
     let transactions: Vec<TransactionId> = found.members.iter().rev().map(|it| it.id).collect();
-    let Named { category, counterparty, logo, .. } = named;
+    let Label { category, counterparty, logo, .. } = label;
     Stream {
         id: StreamId::from_bytes([0; 16]),
-        account_id: place.0,
+        account_id: merchant.0,
         direction,
-        merchant_key: place.1.clone(),
+        merchant_key: merchant.1.clone(),
         currency,
-        name: counterparty.clone().unwrap_or_else(|| enrich::readable(&place.1)),
+        name: counterparty.clone().unwrap_or_else(|| enrich::readable(&merchant.1)),
         counterparty,
         counterparty_logo_url: logo,
         category,
-        kind: kind(direction, category, is_service(&place.1)),
+        kind: kind(direction, category, is_service(&merchant.1)),
         frequency: found.frequency,
         status: found.status,
         confidence: found.confidence,
@@ -355,26 +361,21 @@ fn save(tx: &mut Tx<'_>, run: &Recompute, stream: &Stream) -> Result<()> {
     Ok(())
 }
 
-// A payment on one's own loan is a move between accounts and a bill all the same.
-const ENTRIES: &str =
+// A payment on the person's own loan is a transfer, and still a bill.
+const OCCURRENCES: &str =
     "select id, posted_on, amount_minor, account_id, merchant_key from transactions
     where user_id = $1 and state = 'posted' and merchant_key is not null and amount_minor <> 0
     and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
-const ENTRIES_OF: &str = "select id, posted_on, amount_minor from transactions
+const OCCURRENCES_OF: &str = "select id, posted_on, amount_minor from transactions
     where user_id = $1 and account_id = $2 and merchant_key = $3 and state = 'posted' and amount_minor <> 0
     and (transfer_kind is null or (transfer_kind = 'loan_payment' and amount_minor < 0))";
 const INFLOW_KEYS: &str = "select distinct merchant_key from streams
     where user_id = $1 and account_id = $2 and direction = 'inflow' order by merchant_key";
-const NAMED: &str = concat!(
+const LABEL: &str = concat!(
     "select ",
     transaction_columns!(),
     " from transactions t where user_id = $1 and id = $2"
 );
-const STREAMS_OF: &str = "select id, account_id, direction, merchant_key, currency, name, counterparty,
-    counterparty_logo_url, category, stream_type, frequency, status, confidence, amount_class, average_minor,
-    last_minor, min_minor, max_minor, monthly_minor, first_on, last_on, next_expected_on, transaction_ids,
-    price_changes, missed_on, updated_at from streams
-    where user_id = $1 and account_id = $2 and merchant_key = $3";
 const DELETE: &str = "delete from streams where user_id = $1 and id = $2";
 const INSERT: &str =
     "insert into streams (user_id, id, account_id, direction, merchant_key, currency, name,
@@ -385,4 +386,4 @@ const INSERT: &str =
     $23, $24, $25, $26, $27)";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[ENTRIES, ENTRIES_OF, INFLOW_KEYS, NAMED, STREAMS_OF, DELETE, INSERT];
+    &[OCCURRENCES, OCCURRENCES_OF, INFLOW_KEYS, LABEL, DELETE, INSERT];

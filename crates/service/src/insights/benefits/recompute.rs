@@ -1,4 +1,4 @@
-//! Working out how much of each benefit was used, and telling of what is about to be lost.
+//! The recompute of card benefits: how much of each was used, and which are about to expire.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use db::{Tx, params};
 use wire::json::Day;
 use wire::v1::Event;
 
-use super::{EXPIRING_DAYS, Present, read};
+use super::{Activation, CurrentBenefit, EXPIRING_DAYS, MarkKind, benefit_columns, read};
 use crate::Result;
 use crate::classify::recompute::{Recompute, RecomputeScope};
 use crate::ledger::accounts::Account;
@@ -21,27 +21,27 @@ use crate::ledger::transactions::row::{StoredTransaction, classification_columns
 /// The longest cycle is four years, and its credit may come late.
 const WINDOW_DAYS: i64 = 4 * 366 + 90;
 
-/// Renews the benefits of every card, or of the cards on which something was touched.
-pub(crate) fn save(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
-    let touched: Option<BTreeSet<AccountId>> = match &run.scope {
+/// Recomputes the benefits of every card, or of the cards with dirty transactions.
+pub(crate) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute) -> Result<()> {
+    let dirty: Option<BTreeSet<AccountId>> = match &run.scope {
         RecomputeScope::Everything => None,
-        RecomputeScope::Around(touched) => Some(touched.iter().map(|it| it.account).collect()),
+        RecomputeScope::Around(dirty) => Some(dirty.iter().map(|it| it.account).collect()),
     };
     let is_due = |it: &&Account| {
-        it.kind == AccountKind::Credit && touched.as_ref().is_none_or(|all| all.contains(&it.id))
+        it.kind == AccountKind::Credit && dirty.as_ref().is_none_or(|all| all.contains(&it.id))
     };
     let due: Vec<Account> = run.accounts.iter().filter(is_due).cloned().collect();
     for account in due {
-        match product(tx, run, &account)? {
-            Some((card, opened_on)) => renew(tx, run, &account, card, opened_on)?,
-            None => forget(tx, run, account.id)?,
+        match find_product(tx, run, &account)? {
+            Some((card, opened_on)) => recompute_card(tx, run, &account, card, opened_on)?,
+            None => delete_card(tx, run, account.id)?,
         }
     }
     Ok(())
 }
 
-/// What the person said the card is, or what its name says.
-fn product(
+/// The product of a card, and since when the person has it: by the person's decision, or else by the card's name.
+fn find_product(
     tx: &mut Tx<'_>,
     run: &Recompute,
     account: &Account,
@@ -50,21 +50,21 @@ fn product(
         return Ok(None);
     }
     type Decision = (Option<String>, Option<Date>);
-    let said: Option<Decision> =
+    let decision: Option<Decision> =
         tx.first(DECISION, params![run.user, account.id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    if let Some((product, opened_on)) = said {
+    if let Some((product, opened_on)) = decision {
         return Ok(product.as_deref().and_then(find_card).map(|it| (it, opened_on)));
     }
     let institution = account.institution_name.as_deref().unwrap_or_default();
     let subtype = account.subtype.as_deref().unwrap_or_default();
     match match_card(&account.bank_name, subtype, institution) {
         Match::One(card) => Ok(Some((card, None))),
-        // Which of several it is, only the person can say.
+        // If the name fits several products, only the person can choose.
         Match::Unsure(_) | Match::None => Ok(None),
     }
 }
 
-fn renew(
+fn recompute_card(
     tx: &mut Tx<'_>,
     run: &mut Recompute,
     account: &Account,
@@ -82,27 +82,27 @@ fn renew(
         params![run.user, account.id, &card.id, figures.annual_fee_minor, figures.captured_minor],
     )?;
     let stored = tx.all(OF_ACCOUNT, params![run.user, account.id], read)?;
-    let mut known: BTreeMap<String, Present> =
+    let mut known: BTreeMap<String, CurrentBenefit> =
         stored.into_iter().map(|it| (it.benefit.clone(), it)).collect();
     for state in &usage.current {
         let before = known.remove(&state.benefit.id);
-        save_one(tx, run, account, state, before)?;
+        save_benefit(tx, run, account, state, before)?;
     }
     for gone in known.values() {
-        tx.execute(FORGET, params![run.user, gone.id])?;
+        tx.execute(DELETE, params![run.user, gone.id])?;
     }
     Ok(())
 }
 
-fn save_one(
+fn save_benefit(
     tx: &mut Tx<'_>,
     run: &mut Recompute,
     account: &Account,
     state: &BenefitState<'_>,
-    before: Option<Present>,
+    before: Option<CurrentBenefit>,
 ) -> Result<()> {
     let id: BenefitId = before.as_ref().map_or_else(|| run.app.ids.make(), |it| it.id);
-    let mut now = Present {
+    let mut now = CurrentBenefit {
         id,
         account_id: account.id,
         benefit: state.benefit.id.clone(),
@@ -113,15 +113,15 @@ fn save_one(
         used_minor: state.used_minor,
         status: state.status,
         activated: state.activated,
-        told_cycle_on: before.as_ref().and_then(|it| it.told_cycle_on),
+        announced_cycle_on: before.as_ref().and_then(|it| it.announced_cycle_on),
         updated_at: before.as_ref().map_or(run.now, |it| it.updated_at),
     };
-    // Once a cycle, so that nobody is told the same thing every day; and not of a card that is hidden.
+    // Announced once a cycle and not every day, and not for hidden cards.
     if account.hidden_at.is_none()
         && now.expires_within(EXPIRING_DAYS, run.today)
-        && now.told_cycle_on != Some(now.cycle_start_on)
+        && now.announced_cycle_on != Some(now.cycle_start_on)
     {
-        now.told_cycle_on = Some(now.cycle_start_on);
+        now.announced_cycle_on = Some(now.cycle_start_on);
         run.events.push(Event::BenefitExpiring {
             benefit_id: id.to_string(),
             account_id: account.id.to_string(),
@@ -133,9 +133,9 @@ fn save_one(
     }
     if before.is_some() {
         now.updated_at = run.now;
-        tx.execute(FORGET, params![run.user, id])?;
+        tx.execute(DELETE, params![run.user, id])?;
     }
-    let activated = if now.activated { "yes" } else { "no" };
+    let activated = if now.activated { Activation::Yes } else { Activation::No };
     tx.execute(
         INSERT,
         params![
@@ -149,17 +149,17 @@ fn save_one(
             now.total_minor,
             now.used_minor,
             Status::as_str(now.status),
-            activated,
-            now.told_cycle_on,
+            activated.as_str(),
+            now.announced_cycle_on,
             now.updated_at
         ],
     )?;
     Ok(())
 }
 
-fn forget(tx: &mut Tx<'_>, run: &Recompute, account: AccountId) -> Result<()> {
-    tx.execute(FORGET_PRODUCT, params![run.user, account])?;
-    tx.execute(FORGET_OF_ACCOUNT, params![run.user, account])?;
+fn delete_card(tx: &mut Tx<'_>, run: &Recompute, account: AccountId) -> Result<()> {
+    tx.execute(DELETE_PRODUCT, params![run.user, account])?;
+    tx.execute(DELETE_OF_ACCOUNT, params![run.user, account])?;
     Ok(())
 }
 
@@ -177,18 +177,16 @@ fn read_entry(row: &db::Row<'_>) -> db::Result<Entry> {
 }
 
 fn read_mark(row: &db::Row<'_>) -> db::Result<Mark> {
-    let what: &str = row.get(1)?;
-    let used_minor = row.get(3)?;
-    Ok(Mark {
-        benefit: row.get(0)?,
-        on: row.get(2)?,
-        what: if what == "activated" { Marked::Activated } else { Marked::Used(used_minor) },
-    })
+    let what = match row.get(1)? {
+        MarkKind::Activated => Marked::Activated,
+        MarkKind::Used => Marked::Used(row.get(3)?),
+    };
+    Ok(Mark { benefit: row.get(0)?, on: row.get(2)?, what })
 }
 
 const DECISION: &str =
     "select product, opened_on from cards where user_id = $1 and account_id = $2";
-// Joined to itself, so that SQLite walks over the account's rows and not over all of the person's.
+// Joined to itself, so that SQLite reads the account's rows and not all of the person's.
 const ENTRIES: &str = concat!(
     "select ",
     classification_columns!(),
@@ -204,12 +202,10 @@ const SAVE_PRODUCT: &str =
     product = excluded.product, annual_fee_minor = excluded.annual_fee_minor,
     captured_minor = excluded.captured_minor";
 const OF_ACCOUNT: &str =
-    "select id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on, total_minor,
-    used_minor, status, activated, told_cycle_on, updated_at from benefits
-    where user_id = $1 and account_id = $2";
-const FORGET: &str = "delete from benefits where user_id = $1 and id = $2";
-const FORGET_PRODUCT: &str = "delete from card_products where user_id = $1 and account_id = $2";
-const FORGET_OF_ACCOUNT: &str = "delete from benefits where user_id = $1 and account_id = $2";
+    concat!("select ", benefit_columns!(), " from benefits where user_id = $1 and account_id = $2");
+const DELETE: &str = "delete from benefits where user_id = $1 and id = $2";
+const DELETE_PRODUCT: &str = "delete from card_products where user_id = $1 and account_id = $2";
+const DELETE_OF_ACCOUNT: &str = "delete from benefits where user_id = $1 and account_id = $2";
 const INSERT: &str =
     "insert into benefits (user_id, id, account_id, benefit, cycle_start_on, cycle_end_on, expires_on,
     total_minor, used_minor, status, activated, told_cycle_on, updated_at)
@@ -221,8 +217,8 @@ pub(super) const STATEMENTS: &[&str] = &[
     MARKS,
     SAVE_PRODUCT,
     OF_ACCOUNT,
-    FORGET,
-    FORGET_PRODUCT,
-    FORGET_OF_ACCOUNT,
+    DELETE,
+    DELETE_PRODUCT,
+    DELETE_OF_ACCOUNT,
     INSERT,
 ];
