@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wire::v1::{Code, Scope};
+use wire::v1::{Code, Scope, UnknownScope};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -44,6 +44,35 @@ impl Error {
 
     pub fn internal(message: impl Into<String>) -> Error {
         Error::Internal(Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(message.into())))
+    }
+}
+
+impl From<webhooks::Error> for Error {
+    fn from(error: webhooks::Error) -> Error {
+        match error {
+            webhooks::Error::NotFound(what) => Error::NotFound(what),
+            webhooks::Error::Invalid { param, message } => Error::invalid(param, message),
+            webhooks::Error::Conflict { code, message } => Error::Conflict { code, message },
+            webhooks::Error::Database(error) => error.into(),
+            webhooks::Error::Internal(source) => Error::Internal(source),
+        }
+    }
+}
+
+/// For the audit entries that the service writes in a transaction of the webhooks crate.
+impl From<Error> for webhooks::Error {
+    fn from(error: Error) -> webhooks::Error {
+        match error {
+            Error::Unavailable(error) => webhooks::Error::Database(error),
+            Error::Internal(source) => webhooks::Error::Internal(source),
+            other => webhooks::Error::Internal(Arc::new(other)),
+        }
+    }
+}
+
+impl From<UnknownScope> for Error {
+    fn from(error: UnknownScope) -> Error {
+        Error::invalid("scopes", error.to_string())
     }
 }
 

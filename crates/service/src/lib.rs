@@ -10,7 +10,6 @@ pub mod exports;
 pub mod ingest;
 pub mod insights;
 pub mod ledger;
-pub mod outbox;
 pub mod platform;
 pub mod schema;
 pub mod summary;
@@ -26,6 +25,7 @@ use wire::v1::Scope;
 
 pub use db::Tx;
 pub use error::{Error, Result};
+pub use wire::v1::Scopes;
 
 /// Everything an operation needs; clones share it.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ pub struct Parts {
     pub(crate) bell: actions::Bell,
     pub background: platform::background::Background,
     pub(crate) readiness: platform::readiness::Readiness,
-    pub(crate) webhooks: webhooks::Webhooks,
+    pub webhooks: ::webhooks::Webhooks,
     pub(crate) banks: ingest::connections::Banks,
     pub(crate) installation_key: platform::installation::Key,
     pub(crate) files_under_way: ingest::imports::files::UnderWay,
@@ -87,6 +87,16 @@ impl App {
     pub fn new(setup: Setup) -> App {
         let Setup { db, clock, entropy, installation_key, rate_limit, .. } = setup;
         let ids = IdMaker::new(clock.clone(), entropy.clone());
+        let db = db.with_signer(platform::anchors::signer(&installation_key));
+        let webhooks = ::webhooks::Webhooks::new(::webhooks::Setup {
+            db: db.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            ids: ids.clone(),
+            client: setup.webhook_client,
+            secrets_key: installation_key.derive("webhook secrets"),
+            on_disabled: webhooks::record_disabled,
+        });
         App(Arc::new(Parts {
             cursors: platform::cursors::Seal::new(&installation_key),
             limits: platform::limits::Limiter::new(rate_limit),
@@ -99,9 +109,9 @@ impl App {
             bell: actions::Bell::default(),
             background: platform::background::Background::default(),
             readiness: platform::readiness::Readiness::new(setup.disk),
-            webhooks: webhooks::Webhooks::new(setup.webhook_client, &installation_key),
+            webhooks,
             banks: ingest::connections::Banks::new(setup.bank_client, &installation_key),
-            db: db.with_signer(platform::anchors::signer(&installation_key)),
+            db,
             installation_key,
             files_under_way: Default::default(),
             import_limits: setup.imports,
@@ -185,56 +195,5 @@ impl Caller {
             Credential::Session { id, .. } => *id.as_bytes(),
             Credential::Owner => *self.user.as_bytes(),
         }
-    }
-}
-
-/// A set of scopes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scopes(u32);
-
-impl Scopes {
-    pub fn all() -> Scopes {
-        Scope::ALL.into_iter().collect()
-    }
-
-    pub fn read_only() -> Scopes {
-        Scope::ALL.into_iter().filter(|it| it.is_read_only()).collect()
-    }
-
-    pub fn has(self, scope: Scope) -> bool {
-        self.0 & (1 << scope as u32) != 0
-    }
-
-    pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.into_iter().filter(move |it| self.has(*it))
-    }
-
-    /// Space-separated, as it is stored and as OAuth writes it.
-    pub fn to_words(self) -> String {
-        let words: Vec<&str> = self.iter().map(Scope::as_str).collect();
-        words.join(" ")
-    }
-
-    pub fn parse(words: &str) -> Result<Scopes> {
-        let scope = |word: &str| {
-            let unknown = || {
-                let names = Scope::ALL.map(Scope::as_str);
-                let near = base::nearest(word, names.into_iter(), word.chars().count() / 2);
-                let hint = match near {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => format!("there are {}", names.join(", ")),
-                };
-                let shown: String = word.chars().take(64).collect();
-                Error::invalid("scopes", format!("{shown} is not a scope; {hint}"))
-            };
-            Scope::parse(word).ok_or_else(unknown)
-        };
-        words.split_ascii_whitespace().map(scope).collect()
-    }
-}
-
-impl FromIterator<Scope> for Scopes {
-    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Scopes {
-        Scopes(scopes.into_iter().fold(0, |set, scope| set | 1 << scope as u32))
     }
 }

@@ -80,7 +80,6 @@ pub fn statements() -> Vec<String> {
         crate::access::invitations::STATEMENTS,
         crate::access::keys::STATEMENTS,
         crate::platform::limits::STATEMENTS,
-        crate::outbox::STATEMENTS,
         crate::access::profiles::STATEMENTS,
         crate::access::passkeys::STATEMENTS,
         crate::trading::quotes::STATEMENTS,
@@ -103,7 +102,8 @@ pub fn statements() -> Vec<String> {
         &crate::trading::paper::statements(),
         &crate::access::sign_ins::statements(),
         &crate::ledger::transactions::statements(),
-        &crate::webhooks::statements(),
+        crate::webhooks::portal::STATEMENTS,
+        &::webhooks::statements(),
     ];
     let fixed = fixed.concat().into_iter().map(str::to_owned);
     fixed.chain(crate::ledger::transactions::statement_variants()).collect()

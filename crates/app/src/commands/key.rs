@@ -25,7 +25,7 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
     let user = named_or_only(app, new.whose.user.as_deref()).await?;
     let scopes = match &new.scopes {
         _ if new.read_only => Scopes::read_only(),
-        Some(words) => Scopes::parse(words)?,
+        Some(words) => Scopes::parse(words).map_err(service::Error::from)?,
         None => Scopes::all(),
     };
     let account = |text: &String| {

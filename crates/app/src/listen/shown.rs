@@ -82,7 +82,7 @@ pub(super) fn event(
     let verdict = match verdict {
         Verdict::Verified => "verified".to_owned(),
         Verdict::NotChecked => "not verified: start with --secret to check it".to_owned(),
-        Verdict::Refused(reason @ VerificationError::Wrong) => format!(
+        Verdict::Refused(reason @ VerificationError::WrongSignature) => format!(
             "not verified: {reason}; the event was changed, or another endpoint sends here too: pass --secret \
                 for each"
         ),

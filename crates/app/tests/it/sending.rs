@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::webhooks::outbox;
 use base::{Clock, Entropy, UserId};
 use db::params;
 use service::access::keys::{self, NewKey};
@@ -12,7 +13,7 @@ use service::access::users;
 use service::platform::{installation, limits};
 use service::trading::quotes::{Trading, WhenClosed};
 use service::webhooks::{self, NewEndpoint};
-use service::{App, Caller, Scopes, Setup, outbox};
+use service::{App, Caller, Scopes, Setup};
 use testkit::Market;
 use testkit::receiver::{self, Receiver};
 use wire::v1::Event;
@@ -65,8 +66,8 @@ async fn happen(app: &App, user: UserId, count: usize) {
             transaction_ids: Vec::new(),
             count: 0,
         };
-        let append = move |tx: &mut db::Tx<'_>| outbox::append(&mine, tx, user, &[event]);
-        app.db.write::<(), service::Error>(append).await.unwrap();
+        let append = move |tx: &mut db::Tx<'_>| outbox::append(&mine.webhooks, tx, user, &[event]);
+        app.db.write(append).await.unwrap();
     }
 }
 

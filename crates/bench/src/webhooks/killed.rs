@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::process::{Child, Command};
 
+use ::webhooks::outbox;
 use anyhow::{Context as _, ensure};
 use base::{Clock, UserId};
-use service::outbox;
 
 use super::receiver::{Receiver, http_client};
 use super::{Sender, while_sending};

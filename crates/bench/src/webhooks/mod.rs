@@ -11,12 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 
+use ::webhooks::outbox;
 use anyhow::{Context as _, ensure};
 use base::{Clock, Currency, UserId};
 use service::access::keys::{self, NewKey};
 use service::access::users::{self, NewUser};
 use service::webhooks::{self, NewEndpoint};
-use service::{App, Caller, Error, Scopes, Tx, outbox};
+use service::{App, Caller, Scopes, Tx};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -102,8 +103,9 @@ impl Sender {
         let (app, user, kept) = (self.app.clone(), self.user, self.kept.clone());
         async move {
             let mine = app.clone();
-            let append = move |tx: &mut Tx<'_>| outbox::append(&mine, tx, user, &[event(number)]);
-            app.db.write::<(), Error>(append).await?;
+            let append =
+                move |tx: &mut Tx<'_>| outbox::append(&mine.webhooks, tx, user, &[event(number)]);
+            app.db.write(append).await?;
             kept[number].store(micros(), Relaxed);
             Ok(())
         }

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{AccountId, KeyId, Timestamp, UserId, days_from_date};
 use db::params;
-use wire::v1::Code;
+use wire::v1::{Code, UnknownScope};
 
 use crate::access::{sessions, tokens};
 use crate::platform::audit::{self, Note};
-use crate::{App, Caller, Credential, Error, Result, Scopes, webhooks};
+use crate::{App, Caller, Credential, Error, Result, Scopes};
 
 const PREFIX: &str = "ek_";
 /// How long a process may go on trusting a key that another one revoked. The contract allows a second.
@@ -154,7 +154,7 @@ pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
         let ended = tx.execute(REVOKE, params![caller.user, id, now])?;
         let name = name.filter(|_| ended > 0).ok_or(Error::NotFound("key"))?;
         tx.execute(REMEMBER_ENDED, params![id, now])?;
-        webhooks::disable_for_key(&mine, tx, caller.user, id)?;
+        webhooks::disable::disable_for_key(&mine.webhooks, tx, caller.user, id)?;
         let note = Note::new(&caller, "key.revoke", format!("Revoked the API key \"{name}\""));
         audit::note(tx, caller.user, now, note.about(id))
     };
@@ -320,7 +320,7 @@ fn read(row: &db::Row<'_>, today: i64) -> db::Result<ApiKey> {
     let scopes: &str = row.get(3)?;
     let limited: Option<i64> = row.get(4)?;
     let (used_on, count): (Option<i64>, Option<i64>) = (row.get(10)?, row.get(11)?);
-    let unknown = |error: Error| db::Error::Decode { column: 3, reason: error.to_string() };
+    let unknown = |error: UnknownScope| db::Error::Decode { column: 3, reason: error.to_string() };
     Ok(ApiKey {
         id: row.get(0)?,
         name: row.get(1)?,

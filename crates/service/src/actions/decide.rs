@@ -4,13 +4,14 @@ use base::{ActionId, Fixed9, SessionId, UserId};
 use db::params;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use webhooks::outbox;
 use wire::v1::{Code, Event};
 
 use super::{Action, Kind, Status, execute, fixes, read};
 use crate::access::passkeys::{self, Party, Purpose, Question};
 use crate::platform::audit::{self, Actor, Note};
 use crate::trading::quotes;
-use crate::{App, Caller, Credential, Error, Result, Tx, outbox};
+use crate::{App, Caller, Credential, Error, Result, Tx};
 
 /// How long a correction can be taken back.
 pub(super) const UNDO_DAYS: i64 = 30;
@@ -262,7 +263,7 @@ fn conflict(message: &str) -> Error {
 fn decided(app: &App, tx: &mut Tx<'_>, status: Status, action: &Action, note: Note) -> Result<()> {
     let mut facts = action.facts();
     facts.status = status.as_str();
-    outbox::append(app, tx, action.user, &[Event::ActionDecided(facts)])?;
+    outbox::append(&app.webhooks, tx, action.user, &[Event::ActionDecided(facts)])?;
     let note = note.about(action.id).digest(action.digest);
     audit::note(tx, action.user, app.clock.now(), note)
 }

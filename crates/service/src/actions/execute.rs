@@ -6,6 +6,7 @@ use calc::paper::Side;
 use db::params;
 use serde_json::{Value, json};
 use sources::market::calendar::Hours;
+use webhooks::outbox;
 use wire::v1::{Code, Event};
 
 use super::propose::too_many_accounts;
@@ -15,7 +16,7 @@ use crate::platform::audit::{self, Actor, Note};
 use crate::trading::paper::orders::{self, Order};
 use crate::trading::paper::{self, usd};
 use crate::trading::quotes::{self, Priced, WhenClosed};
-use crate::{App, Caller, Error, Result, Tx, outbox};
+use crate::{App, Caller, Error, Result, Tx};
 
 /// What one background step takes on; the next one comes a second later.
 const STEP_MAX: i64 = 200;
@@ -269,7 +270,7 @@ fn changed() -> Failure {
 fn told(app: &App, tx: &mut Tx<'_>, action: &Action, status: Status, note: Note) -> Result<()> {
     let mut facts = action.facts();
     facts.status = status.as_str();
-    outbox::append(app, tx, action.user, &[Event::ActionExecuted(facts)])?;
+    outbox::append(&app.webhooks, tx, action.user, &[Event::ActionExecuted(facts)])?;
     let note = note.about(action.id).digest(action.digest);
     audit::note(tx, action.user, app.clock.now(), note)
 }

@@ -3,6 +3,7 @@
 use base::{PaperAccountId, Timestamp};
 use db::params;
 use sha2::{Digest as _, Sha256};
+use webhooks::outbox;
 use wire::v1::{Code, Event, Scope};
 
 use super::details::{self, Shown};
@@ -11,7 +12,7 @@ use crate::classify::overrides::{Override, TRANSACTIONS_MAX};
 use crate::platform::audit::{self, Note};
 use crate::trading::paper;
 use crate::trading::quotes::{self, Priced};
-use crate::{App, Caller, Credential, Error, Result, Tx, outbox};
+use crate::{App, Caller, Credential, Error, Result, Tx};
 
 const DESCRIPTION_LENGTH_MAX: usize = 200;
 const TITLE_LENGTH_MAX: usize = 120;
@@ -162,7 +163,7 @@ fn insert(tx: &mut Tx<'_>, action: &Action) -> Result<()> {
 }
 
 fn told(app: &App, tx: &mut Tx<'_>, caller: &Caller, action: &Action, shown: &Shown) -> Result<()> {
-    outbox::append(app, tx, action.user, &[Event::ActionCreated(action.facts())])?;
+    outbox::append(&app.webhooks, tx, action.user, &[Event::ActionCreated(action.facts())])?;
     let mut actor = audit::Actor::from(caller);
     actor.label = Some(action.proposer_label.clone());
     let details = format!("Proposed: {}", shown.title());

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::{AccountId, Currency, Date, Timestamp, TransactionId, UserId};
 use calc::rates::Rates;
 use db::{Tx, params};
+use webhooks::outbox;
 use wire::v1::Event;
 
 use crate::ledger::accounts::{self, Account};
 use crate::ledger::rates;
 use crate::platform::dirty_queue::DirtyTransaction;
-use crate::{App, Error, Result, outbox};
+use crate::{App, Error, Result};
 
 /// The rows that a recompute looks at.
 #[derive(Debug, Clone)]
@@ -104,7 +105,7 @@ impl Recompute {
                 }
             }
         }
-        outbox::append(&self.app, tx, self.user, &self.events)
+        Ok(outbox::append(&self.app.webhooks, tx, self.user, &self.events)?)
     }
 }
 

@@ -6,11 +6,12 @@ use base::draft::AccountKind;
 use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
 use calc::goals::{Wish, share};
 use db::params;
+use webhooks::outbox;
 use wire::json::{Day, Number};
 use wire::v1::{self, Event, Scope};
 
 use crate::platform::audit::{self, Note};
-use crate::{App, Caller, Error, Result, Tx, outbox};
+use crate::{App, Caller, Error, Result, Tx};
 
 words!(
     /// In the order in which lists show them.
@@ -203,7 +204,7 @@ pub async fn set_status(app: &App, caller: &Caller, id: GoalId, status: Status) 
 
 fn told(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
     let event = Event::GoalUpdated { goal_id: id.to_string(), status: status.as_str() };
-    outbox::append(app, tx, caller.user, &[event])
+    Ok(outbox::append(&app.webhooks, tx, caller.user, &[event])?)
 }
 
 fn checked_name(new: &NewGoal) -> Result<&str> {

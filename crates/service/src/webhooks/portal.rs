@@ -1,35 +1,35 @@
-//! The portal: a link that opens the pages of one key's webhooks, once, for whoever looks after the receivers.
+//! The webhook portal: a one-time link to the pages of one key's webhooks, for the people who operate the receivers.
 
 use base::{KeyId, Timestamp, UserId};
 use db::params;
 use wire::v1::{Code, Scope};
 
-use super::whose;
+use super::owner;
 use crate::access::tokens;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Credential, Error, Result, Scopes, Tx};
 
-/// In an address, and good for one redemption.
+/// Begins the token in a link, which can be redeemed once.
 const LINK_PREFIX: &str = "ekl_";
-/// In a cookie.
+/// Begins the token of a session, which a cookie holds.
 const SESSION_PREFIX: &str = "ekp_";
 const LINK_SECONDS: i64 = 600;
-/// How long one may look around after redeeming a link.
+/// How long a session lasts after its link was redeemed.
 pub const SESSION_SECONDS: i64 = 3_600;
 
-/// Who looks through the portal.
+/// A visitor of the portal.
 #[derive(Debug, Clone)]
 pub struct PortalSession {
-    /// May do what the key may with webhooks, and nothing else.
+    /// Acts for the key, with webhooks and nothing else.
     pub caller: Caller,
     pub key: KeyId,
     pub key_name: String,
     pub until: Timestamp,
 }
 
-/// Makes a link for the calling key. The token is handed back this once.
+/// Creates a link for the calling key, and returns its token, which is not shown again, and when it expires.
 pub fn create_link(app: &App, tx: &mut Tx<'_>, caller: &Caller) -> Result<(String, Timestamp)> {
-    let Some(key) = whose(caller)? else { return Err(Error::KeyRequired) };
+    let Some(key) = owner(caller)?.key else { return Err(Error::KeyRequired) };
     let (token, now) = (tokens::make(LINK_PREFIX, &app.entropy), app.clock.now());
     let until = after(now, LINK_SECONDS)?;
     tx.execute(INSERT, params![&tokens::hash(&token)[..], caller.user, key, "link", until])?;
@@ -38,17 +38,17 @@ pub fn create_link(app: &App, tx: &mut Tx<'_>, caller: &Caller) -> Result<(Strin
     Ok((token, until))
 }
 
-/// Where a link leads, below the address of the installation.
+/// The path of a link on this installation.
 pub fn link_path(token: &str) -> String {
     format!("/portal/{token}")
 }
 
-/// Whether a link could be redeemed now. Looking does not use it up.
+/// Whether a link can be redeemed now. Asking does not redeem it.
 pub async fn is_link_valid(app: &App, token: &str) -> Result<bool> {
     Ok(find(app, LINK_PREFIX, "link", token).await?.is_some())
 }
 
-/// Uses a link up, and returns the token of the pass that it is worth.
+/// Redeems a link, and returns the token of the session that it starts.
 pub async fn redeem_link(app: &App, token: &str) -> Result<String> {
     let used = || Error::Conflict {
         code: Code::Conflict,
@@ -56,11 +56,11 @@ pub async fn redeem_link(app: &App, token: &str) -> Result<String> {
             .to_owned(),
     };
     let link = find(app, LINK_PREFIX, "link", token).await?.ok_or_else(used)?;
-    let (hash, pass) = (tokens::hash(token), tokens::make(SESSION_PREFIX, &app.entropy));
-    let (made, now) = (tokens::hash(&pass), app.clock.now());
+    let (hash, session) = (tokens::hash(token), tokens::make(SESSION_PREFIX, &app.entropy));
+    let (made, now) = (tokens::hash(&session), app.clock.now());
     let until = after(now, SESSION_SECONDS)?;
     let swap = move |tx: &mut Tx<'_>| {
-        // Of two who press at once, one is first.
+        // If two visitors redeem the link at once, one of them gets the session.
         if tx.execute(DELETE, params![&hash[..], "link"])? == 0 {
             return Err(used());
         }
@@ -70,15 +70,15 @@ pub async fn redeem_link(app: &App, token: &str) -> Result<String> {
         audit::note(tx, user, now, note.about(link.key))
     };
     app.db.write(swap).await?;
-    Ok(pass)
+    Ok(session)
 }
 
-/// Whose pass a token is; none when its time is over or the key has ended.
+/// The session of a token; none when it has expired or the key has ended.
 pub async fn find_session(app: &App, token: &str) -> Result<Option<PortalSession>> {
     find(app, SESSION_PREFIX, "pass", token).await
 }
 
-/// Ends a pass before its time.
+/// Ends a session before it expires.
 pub async fn end_session(app: &App, token: &str) -> Result<()> {
     let hash = tokens::hash(token);
     let end =
@@ -93,11 +93,18 @@ async fn find(app: &App, prefix: &str, kind: &str, token: &str) -> Result<Option
     let (hash, now) = (tokens::hash(token), app.clock.now());
     let found = app.db.first(FIND, params![&hash[..], kind, now], read).await?;
     let Some((user, key, key_name, scopes, until)) = found else { return Ok(None) };
-    let may = Scopes::parse(&scopes).is_ok_and(|it| it.has(Scope::WebhooksManage));
+    let is_allowed = Scopes::parse(&scopes).is_ok_and(|it| it.has(Scope::WebhooksManage));
     let scopes = Scopes::from_iter([Scope::WebhooksManage]);
     let credential = Credential::Key { id: key, scopes, accounts: Some([].into()) };
-    let pass = PortalSession { caller: Caller { user, credential }, key, key_name, until };
-    Ok(may.then_some(pass))
+    let session = PortalSession { caller: Caller { user, credential }, key, key_name, until };
+    Ok(is_allowed.then_some(session))
+}
+
+/// Deletes expired links and sessions.
+pub(super) async fn delete_expired(app: &App) -> Result<usize> {
+    let now = app.clock.now();
+    let write = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(DELETE_EXPIRED, params![now])?);
+    Ok(app.db.write(write).await? as usize)
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<(UserId, KeyId, String, String, Timestamp)> {
@@ -106,16 +113,16 @@ fn read(row: &db::Row<'_>) -> db::Result<(UserId, KeyId, String, String, Timesta
 
 fn after(now: Timestamp, seconds: i64) -> Result<Timestamp> {
     let at = Timestamp::from_microsecond(now.as_microsecond() + seconds * 1_000_000);
-    at.map_err(|_| Error::internal("a moment beyond all calendars"))
+    at.map_err(|_| Error::internal("a moment beyond the calendar"))
 }
 
 const INSERT: &str = "insert into portal_tokens (token_hash, user_id, key_id, kind, ends_at)
     values ($1, $2, $3, $4, $5)";
-pub(super) const DELETE_EXPIRED: &str = "delete from portal_tokens where ends_at <= $1";
+const DELETE_EXPIRED: &str = "delete from portal_tokens where ends_at <= $1";
 const DELETE: &str = "delete from portal_tokens where token_hash = $1 and kind = $2";
 const FIND: &str = "select t.user_id, t.key_id, k.name, k.scopes, t.ends_at from portal_tokens t
     join api_keys k on k.user_id = t.user_id and k.id = t.key_id
     where t.token_hash = $1 and t.kind = $2 and t.ends_at > $3 and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > $3)";
 
-pub(super) const STATEMENTS: &[&str] = &[INSERT, DELETE_EXPIRED, DELETE, FIND];
+pub(crate) const STATEMENTS: &[&str] = &[INSERT, DELETE_EXPIRED, DELETE, FIND];

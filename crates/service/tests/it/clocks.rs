@@ -8,7 +8,7 @@ use testkit::World;
 use testkit::draft::{checking, statement, txn};
 
 use crate::connections::Home;
-use crate::webhooks::Line;
+use crate::webhooks::Fixture;
 
 const HOUR: u64 = 3_600;
 const YEAR: i64 = 365 * 86_400 * 1_000_000;
@@ -60,23 +60,23 @@ async fn an_idempotency_key_is_free_whose_lease_is_an_hour_away() {
 
 #[tokio::test]
 async fn deliveries_of_the_future_are_sent() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    line.world.advance_seconds(HOUR);
-    line.happens("a").await;
-    line.world.clock.set_back(std::time::Duration::from_secs(HOUR));
-    assert_eq!(line.deliver().await, 0);
-    webhooks::delete_expired_once(&line.world.app).await.unwrap();
-    assert_eq!(line.deliver().await, 1);
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    fixture.world.advance_seconds(HOUR);
+    fixture.import_transaction("a").await;
+    fixture.world.clock.set_back(std::time::Duration::from_secs(HOUR));
+    assert_eq!(fixture.deliver().await, 0);
+    webhooks::delete_expired_once(&fixture.world.app).await.unwrap();
+    assert_eq!(fixture.deliver().await, 1);
     // A retry that waits for its time does so.
-    line.happens("b").await;
+    fixture.import_transaction("b").await;
     let wait = "update deliveries set attempts = 1, due_at = $1 where due_at is not null";
-    set(&line.world, wait, later(&line.world, 10 * 3_600 * 1_000_000)).await;
-    webhooks::delete_expired_once(&line.world.app).await.unwrap();
-    assert_eq!(line.deliver().await, 0);
-    set(&line.world, wait, later(&line.world, YEAR)).await;
-    webhooks::delete_expired_once(&line.world.app).await.unwrap();
-    assert_eq!(line.deliver().await, 1);
+    set(&fixture.world, wait, later(&fixture.world, 10 * 3_600 * 1_000_000)).await;
+    webhooks::delete_expired_once(&fixture.world.app).await.unwrap();
+    assert_eq!(fixture.deliver().await, 0);
+    set(&fixture.world, wait, later(&fixture.world, YEAR)).await;
+    webhooks::delete_expired_once(&fixture.world.app).await.unwrap();
+    assert_eq!(fixture.deliver().await, 1);
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! Goals: how far along they are, and in what order they are shown.
 
+use ::webhooks::outbox;
 use base::draft::AccountKind;
 use base::{Currency, Money};
 use service::access::keys::NewKey;
 use service::ledger::goals::{self, Goal, Kind, NewGoal, Status};
-use service::{Error, Scopes, outbox};
+use service::{Error, Scopes};
 use testkit::draft::{account, card, checking, statement};
 use testkit::{Person, World, day, new_key};
 use wire::v1::{self, Scope};

@@ -289,5 +289,5 @@ async fn scopes_survive_their_words() {
     for scopes in [Scopes::all(), Scopes::read_only(), Scopes::parse("").unwrap()] {
         assert_eq!(Scopes::parse(&scopes.to_words()).unwrap(), scopes);
     }
-    assert_eq!(param(Scopes::parse("accounts:read accounts:write")), "scopes");
+    assert_eq!(param(Scopes::parse("accounts:read accounts:write").map_err(Error::from)), "scopes");
 }

@@ -51,7 +51,7 @@ pub(crate) async fn post(person: Person, form: Form) -> PageResult {
         return Ok(refused(&person.web, &asked.redirect, state, &refusal));
     }
     let chosen: Vec<&str> = form.all("scope").collect();
-    let scopes = Scopes::parse(&chosen.join(" "))?;
+    let scopes = Scopes::parse(&chosen.join(" ")).map_err(Error::from)?;
     match codes::allow(person.app(), &person.caller, &asked, scopes).await {
         Ok(code) => Ok(back(&person.web, &asked.redirect, state, &[("code", &code)])),
         Err(error @ Error::Invalid { .. }) => {

@@ -34,7 +34,7 @@ pub use page::{ErrorBody, ErrorDetail, Meta, Pagination};
 pub use paper::{PaperAccount, PaperAccounts, PaperHolding, PaperHoldings, PaperTrade};
 pub use profile::Profile;
 pub use recurring::{PriceChange, Recurring, Stream, StreamTotals};
-pub use scope::Scope;
+pub use scope::{Scope, Scopes, UnknownScope};
 pub use scores::Scores;
 pub use summary::{AccountCounts, BreakdownPart, CashFlow, NetWorthChange, NextOutflow};
 pub use summary::{Summary, SummaryGoals, SummaryInvestments, SummaryRecurring, Window};

@@ -79,3 +79,64 @@ impl fmt::Display for Scope {
         f.write_str(self.as_str())
     }
 }
+
+/// A set of scopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scopes(u32);
+
+impl Scopes {
+    pub fn all() -> Scopes {
+        Scope::ALL.into_iter().collect()
+    }
+
+    pub fn read_only() -> Scopes {
+        Scope::ALL.into_iter().filter(|it| it.is_read_only()).collect()
+    }
+
+    pub fn has(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u32) != 0
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |it| self.has(*it))
+    }
+
+    /// Space-separated, as it is stored and as OAuth writes it.
+    pub fn to_words(self) -> String {
+        let words: Vec<&str> = self.iter().map(Scope::as_str).collect();
+        words.join(" ")
+    }
+
+    /// Parses the form of `to_words`.
+    pub fn parse(words: &str) -> Result<Scopes, UnknownScope> {
+        let scope =
+            |word: &str| Scope::parse(word).ok_or_else(|| UnknownScope { word: word.to_owned() });
+        words.split_ascii_whitespace().map(scope).collect()
+    }
+}
+
+/// A word that names no scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownScope {
+    word: String,
+}
+
+impl std::error::Error for UnknownScope {}
+
+impl fmt::Display for UnknownScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Scope::ALL.map(Scope::as_str);
+        let length = self.word.chars().count();
+        let shown: String = self.word.chars().take(64).collect();
+        match base::nearest(&self.word, names.into_iter(), length / 2) {
+            Some(near) => write!(f, "{shown} is not a scope; did you mean {near}?"),
+            None => write!(f, "{shown} is not a scope; there are {}", names.join(", ")),
+        }
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Scopes {
+        Scopes(scopes.into_iter().fold(0, |set, scope| set | 1 << scope as u32))
+    }
+}

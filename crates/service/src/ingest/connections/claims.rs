@@ -5,12 +5,13 @@ use std::time::Duration;
 use base::{AccountId, ConnectionId, Timestamp, kinds};
 use db::{Tx, params};
 use sources::simplefin::{self, SetupToken, Trouble};
+use webhooks::outbox;
 use wire::v1::Event;
 
 use super::{conflict, finished, lock, syncing};
 use crate::ingest::imports;
 use crate::platform::audit::{self, Note};
-use crate::{App, Caller, Error, Result, outbox};
+use crate::{App, Caller, Error, Result};
 
 /// What a connection is called that the person gave no name.
 pub(super) const NAME: &str = "SimpleFIN";
@@ -148,7 +149,7 @@ impl Claimed {
             for account in held {
                 events.extend(imports::disconnected(tx, user, account)?.map(connected));
             }
-            outbox::append(app, tx, user, &events)?;
+            outbox::append(&app.webhooks, tx, user, &events)?;
         }
         let name = name.unwrap_or_else(|| NAME.to_owned());
         let details = format!("Gave {name} access at {} by a new token", self.host);

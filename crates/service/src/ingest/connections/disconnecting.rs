@@ -2,11 +2,12 @@
 
 use base::{AccountId, ConnectionId};
 use db::params;
+use webhooks::outbox;
 
 use super::{alive, lock};
 use crate::ingest::imports;
 use crate::platform::audit::{self, Note};
-use crate::{App, Caller, Result, outbox};
+use crate::{App, Caller, Result};
 
 /// Forgets how to get in. The person may want to end it at SimpleFIN, too; a new token takes it up again.
 pub async fn disconnect(app: &App, caller: &Caller, connection: ConnectionId) -> Result<()> {
@@ -23,7 +24,7 @@ pub async fn disconnect(app: &App, caller: &Caller, connection: ConnectionId) ->
         }
         tx.execute(FORGET, params![user, connection, now])?;
         tx.execute(CALM, params![user, connection, now])?;
-        outbox::append(&mine, tx, user, &events)?;
+        outbox::append(&mine.webhooks, tx, user, &events)?;
         let details = format!("Disconnected {name}; its access is forgotten");
         let note = Note::new(&caller, "connection.disconnect", details).about(connection);
         audit::note(tx, user, now, note)

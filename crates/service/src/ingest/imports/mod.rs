@@ -18,11 +18,12 @@ use std::sync::atomic::AtomicU64;
 use base::draft::{AccountDraft, RateDraft, Source, Statement};
 use base::{AccountId, ConnectionId, ImportId, Timestamp, UserId, kinds};
 use db::{Tx, params};
+use webhooks::outbox;
 use wire::v1::Event;
 
 use crate::classify::classifier::Classifier;
 use crate::platform::dirty_queue::{self, DirtyTransaction};
-use crate::{App, Caller, Error, Result, outbox};
+use crate::{App, Caller, Error, Result};
 
 pub use history::{Import, get, list, list_accounts};
 use journal::{Journal, Place};
@@ -248,7 +249,7 @@ impl Batch {
             params![self.user, self.id, counts[0], counts[1], counts[2], counts[3], counts[4]],
         )?;
         self.journal.save(tx, self.user, self.id)?;
-        outbox::append(&self.app, tx, self.user, &self.events)?;
+        outbox::append(&self.app.webhooks, tx, self.user, &self.events)?;
         if self.touched_everything {
             dirty_queue::mark_all_dirty(tx, self.user, self.now)?;
         } else if !self.touched.is_empty() || !self.events.is_empty() || self.touched_balances {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use base::draft::AccountKind;
 use base::{AccountId, ImportId, SecurityId, Timestamp, TransactionId, UserId};
 use db::{Tx, params};
+use webhooks::outbox;
 use wire::json::Moment;
 use wire::v1::{Code, Event};
 
@@ -12,7 +13,7 @@ use super::journal::{Image, Place};
 use crate::ledger::accounts;
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
-use crate::{App, Caller, Error, Result, outbox};
+use crate::{App, Caller, Error, Result};
 
 /// What an undo did, in transactions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -203,7 +204,7 @@ impl Undo {
         for account in &self.gone {
             events.extend(disconnected(tx, self.user, *account)?);
         }
-        outbox::append(app, tx, self.user, &events)
+        Ok(outbox::append(&app.webhooks, tx, self.user, &events)?)
     }
 
     /// Accounts with all that is in them, then the securities that nothing is held of any more.

@@ -114,8 +114,8 @@ impl Desk {
 
     /// The types and states of the events about actions, in the order they happened.
     pub(crate) async fn events(&self, action: &Action) -> Vec<String> {
-        let events = service::outbox::list(&self.app().db, self.session.user, None, 10_000);
-        let read = |it: service::outbox::StoredEvent| {
+        let events = ::webhooks::outbox::list(&self.app().db, self.session.user, None, 10_000);
+        let read = |it: ::webhooks::outbox::StoredEvent| {
             let data: serde_json::Value = serde_json::from_str(&it.data).unwrap();
             let about = data["action_id"] == action.id.to_string().as_str();
             about.then(|| format!("{} {}", it.event_type, data["status"].as_str().unwrap()))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use ::webhooks::outbox;
 use service::ingest::connections::{self, State};
-use service::outbox;
 use testkit::simplefin::{Fault, Transaction};
 use tokio::sync::Notify;
 

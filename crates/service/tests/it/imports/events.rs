@@ -1,6 +1,6 @@
 //! What an import tells: the right things, in bounded portions, in the same transaction.
 
-use service::outbox::{self, StoredEvent};
+use ::webhooks::outbox::{self, StoredEvent};
 use testkit::draft::{brokerage, checking, position, statement, txn};
 use testkit::{Person, World};
 

@@ -175,7 +175,8 @@ async fn an_undo_is_told_and_written_down_and_only_the_person_does_it() {
         assert_eq!(refused.to_string(), "there is no such import");
     }
     imports::undo(&world.app, &robin.caller, import).await.unwrap();
-    let events = service::outbox::list(&world.app.db, robin.caller.user, None, 10).await.unwrap();
+    let events =
+        ::webhooks::outbox::list(&world.app.db, robin.caller.user, None, 10).await.unwrap();
     let types: Vec<&str> = events.iter().map(|it| it.event_type.as_str()).collect();
     assert!(types.contains(&"account.disconnected"), "{types:?}");
     let removed = events.iter().find(|it| it.event_type == "transaction.updated").unwrap();

@@ -11,9 +11,9 @@ mod scores;
 mod summary;
 mod transfers;
 
+use ::webhooks::outbox;
 use base::{Date, date_from_days, days_from_date};
 use service::insights;
-use service::outbox;
 use testkit::draft::{Txn, txn};
 use testkit::{Person, World};
 

@@ -1,4 +1,4 @@
-//! A process that lost its lease on a delivery does not decide when it is tried again.
+//! Fencing: a process that lost its lease on a delivery does not decide when it is retried.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use service::App;
 use service::webhooks;
 use testkit::receiver::ScriptedResponse;
 
-use super::Line;
+use super::Fixture;
 
 /// Longer than the lease of a delivery.
 const A_MINUTE: Duration = Duration::from_secs(60);
@@ -40,37 +40,41 @@ async fn paused(app: &App) -> Sending {
 }
 
 #[tokio::test]
-async fn a_failure_under_a_lost_lease_does_not_outweigh_the_attempt_that_is_under_way() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    line.happens("one").await;
-    let late = paused(&line.world.app).await;
-    line.world.clock.advance(A_MINUTE);
-    let other_process = line.world.other_process().await;
+async fn a_failure_under_a_lost_lease_does_not_change_the_delivery() {
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    fixture.import_transaction("one").await;
+    let late = paused(&fixture.world.app).await;
+    fixture.world.clock.advance(A_MINUTE);
+    let other_process = fixture.world.other_process().await;
     let current = paused(&other_process).await;
     let claimed = delivery(&other_process).await;
 
-    line.receiver.respond_with([ScriptedResponse::Status(500)]);
+    fixture.receiver.respond_with([ScriptedResponse::Status(500)]);
     late.await.unwrap();
-    assert_eq!(delivery(&other_process).await, claimed, "a lost lease was settled");
+    assert_eq!(
+        delivery(&other_process).await,
+        claimed,
+        "an outcome under a lost lease was settled"
+    );
     current.await.unwrap();
-    assert_eq!(line.receiver.requests().len(), 2);
+    assert_eq!(fixture.receiver.requests().len(), 2);
     assert_eq!(delivery(&other_process).await, ("delivered".to_owned(), 1, None));
 }
 
 #[tokio::test]
-async fn what_arrived_under_a_lost_lease_is_delivered_all_the_same() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    line.happens("one").await;
-    let late = paused(&line.world.app).await;
-    line.world.clock.advance(A_MINUTE);
-    let other_process = line.world.other_process().await;
+async fn a_success_under_a_lost_lease_counts_as_delivered() {
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    fixture.import_transaction("one").await;
+    let late = paused(&fixture.world.app).await;
+    fixture.world.clock.advance(A_MINUTE);
+    let other_process = fixture.world.other_process().await;
     let current = paused(&other_process).await;
 
     late.await.unwrap();
     assert_eq!(delivery(&other_process).await, ("delivered".to_owned(), 1, None));
-    line.receiver.respond_with([ScriptedResponse::Status(500)]);
+    fixture.receiver.respond_with([ScriptedResponse::Status(500)]);
     current.await.unwrap();
     assert_eq!(delivery(&other_process).await, ("delivered".to_owned(), 1, None));
 }

@@ -1,4 +1,4 @@
-//! Webhooks, from an event to a receiver that really answers.
+//! Webhooks, from an event to a receiver with a real HTTPS server.
 
 mod endpoint_changes;
 mod endpoints;
@@ -15,8 +15,8 @@ use testkit::draft::{checking, statement, txn};
 use testkit::receiver::{ReceivedRequest, Receiver};
 use testkit::{IssuedKey, Person, World, new_key};
 
-/// Somebody with a key, an endpoint and a receiver behind it.
-pub(crate) struct Line {
+/// A person with a key, an endpoint and its receiver.
+pub(crate) struct Fixture {
     pub(crate) world: World,
     pub(crate) person: Person,
     pub(crate) key: IssuedKey,
@@ -25,24 +25,24 @@ pub(crate) struct Line {
     pub(crate) secret: String,
 }
 
-impl Line {
-    pub(crate) async fn new() -> Line {
+impl Fixture {
+    pub(crate) async fn new() -> Fixture {
         let world = World::new().await;
         let person = world.someone().await;
         let key = person.key(new_key()).await;
         let receiver = Receiver::start().await;
         let (endpoint, secret) = create(&world.app, &key.caller, &receiver.url, &[]).await.unwrap();
-        Line { world, person, key, receiver, endpoint, secret }
+        Fixture { world, person, key, receiver, endpoint, secret }
     }
 
-    /// An event of a new transaction, and what else an import tells of.
-    pub(crate) async fn happens(&self, id: &str) {
+    /// Imports a transaction, which appends `transaction.created` and other events.
+    pub(crate) async fn import_transaction(&self, id: &str) {
         let new = txn("2026-03-09", -100, "KROGER #339").id(id);
         self.person.import(statement([checking("A").with(new)])).await;
     }
 
-    /// From now on the endpoint hears of this type alone.
-    pub(crate) async fn only(&self, event_type: &str) {
+    /// Lets the endpoint receive only this type of event.
+    pub(crate) async fn receive_only(&self, event_type: &str) {
         let (mine, caller, id) =
             (self.world.app.clone(), self.key.caller.clone(), self.endpoint.id);
         let filter_types = Some(vec![event_type.to_owned()]);
@@ -67,7 +67,7 @@ impl Line {
         found.unwrap().attempts
     }
 
-    pub(crate) async fn now(&self) -> Endpoint {
+    pub(crate) async fn current_endpoint(&self) -> Endpoint {
         webhooks::get(&self.world.app, &self.key.caller, self.endpoint.id).await.unwrap()
     }
 }
@@ -84,7 +84,7 @@ pub(crate) async fn create(
     app.db.write(move |tx| webhooks::create(&mine, tx, &caller, &new)).await
 }
 
-/// By a library that knows nothing of us. Its clock is the real one, so that the time is put into its hands.
+/// Verifies a signature with the reference library. The time is passed in, because the clock of the test stands still.
 pub(crate) fn is_signed(heard: &ReceivedRequest, secret: &str) -> bool {
     let verifier = standardwebhooks::Webhook::new(secret).unwrap();
     let timestamp = heard.header("webhook-timestamp").parse().unwrap();

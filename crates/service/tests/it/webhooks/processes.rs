@@ -1,4 +1,4 @@
-//! Processes that share a database, die, lose it, or find another time on the clock.
+//! Several processes on one database, lost database connections, and clocks that jump.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use testkit::{Proxy, new_key};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::{Line, create};
+use super::{Fixture, create};
 
-/// So that nothing is found by looking.
+/// A poll interval that never elapses in a test.
 pub(super) const NEVER: Duration = Duration::from_secs(86_400);
-/// Longer than a greeting may take.
+/// Longer than a TLS handshake may take.
 const PATIENCE: Duration = Duration::from_secs(6);
 
 pub(super) struct Sending {
@@ -25,7 +25,7 @@ pub(super) struct Sending {
     pub(super) task: JoinHandle<()>,
 }
 
-/// The engine as a server runs it.
+/// Starts the sending loop as a server does.
 pub(super) fn start(app: &App, look_again: Duration) -> Sending {
     let (stop, stopped) = watch::channel(false);
     let task = tokio::spawn(webhooks::run(app.clone(), look_again, stopped));
@@ -52,66 +52,67 @@ pub(super) async fn waiting(app: &App) -> i64 {
     app.db.first(WAITING, &[], |row| row.get(0)).await.unwrap().unwrap()
 }
 
-/// Each event waits for the one before, so that no look of its own can explain more than the first of them.
+/// Each event waits for the one before, so that polling could explain the first of them at most.
 #[tokio::test]
-async fn what_a_process_writes_that_sends_nothing_is_sent_by_another_at_once() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let look_again = match line.world.app.db.engine() {
+async fn a_delivery_of_a_process_that_does_not_send_is_sent_by_another_at_once() {
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    let look_again = match fixture.world.app.db.engine() {
         Engine::Postgres => NEVER,
-        // Other processes on a SQLite file are commands that end, and there the server looks.
+        // On SQLite other processes do not notify, and the server polls.
         Engine::Sqlite => POLL_INTERVAL,
     };
-    let other_process = line.world.other_process().await;
-    let engine = start(&other_process, look_again);
+    let other_process = fixture.world.other_process().await;
+    let sending = start(&other_process, look_again);
     for number in 1..=4 {
-        line.happens(&format!("n{number}")).await;
-        line.receiver.wait_for_requests(number).await;
+        fixture.import_transaction(&format!("n{number}")).await;
+        fixture.receiver.wait_for_requests(number).await;
     }
-    engine.end().await;
-    assert_eq!(waiting(&line.world.app).await, 0);
+    sending.end().await;
+    assert_eq!(waiting(&fixture.world.app).await, 0);
 }
 
 #[tokio::test]
 async fn two_running_processes_send_each_event_once() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let (one, two) = (line.world.other_process().await, line.world.other_process().await);
-    let engines = [start(&one, POLL_INTERVAL), start(&two, POLL_INTERVAL)];
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    let (one, two) = (fixture.world.other_process().await, fixture.world.other_process().await);
+    let loops = [start(&one, POLL_INTERVAL), start(&two, POLL_INTERVAL)];
     for number in 0..40 {
-        line.happens(&format!("n{number}")).await;
+        fixture.import_transaction(&format!("n{number}")).await;
     }
-    line.receiver.wait_for_requests(40).await;
-    for engine in engines {
-        engine.end().await;
+    fixture.receiver.wait_for_requests(40).await;
+    for sending in loops {
+        sending.end().await;
     }
-    let mut ids = ids(&line.receiver);
+    let mut ids = ids(&fixture.receiver);
     assert_eq!(ids.len(), 40);
     ids.dedup();
     assert_eq!(ids.len(), 40);
-    assert_eq!(waiting(&line.world.app).await, 0);
+    assert_eq!(waiting(&fixture.world.app).await, 0);
 }
 
-/// What is written while there is no seat is claimed when there is one; what came before goes before.
+/// A delivery that is written while there is no free slot is claimed when there is one, in order.
 #[tokio::test]
-async fn more_than_there_are_seats_for_arrives_as_well() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let engine = start(&line.world.app, NEVER);
+async fn deliveries_beyond_the_free_slots_are_sent_as_well() {
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    let sending = start(&fixture.world.app, NEVER);
     for number in 0..100 {
-        line.happens(&format!("n{number}")).await;
+        fixture.import_transaction(&format!("n{number}")).await;
     }
-    line.receiver.wait_for_requests(100).await;
-    engine.end().await;
-    let mut ids = ids(&line.receiver);
+    fixture.receiver.wait_for_requests(100).await;
+    sending.end().await;
+    let mut ids = ids(&fixture.receiver);
     ids.dedup();
-    assert_eq!((ids.len(), line.receiver.requests().len()), (100, 100));
-    assert_eq!(waiting(&line.world.app).await, 0);
+    assert_eq!((ids.len(), fixture.receiver.requests().len()), (100, 100));
+    assert_eq!(waiting(&fixture.world.app).await, 0);
 }
 
-/// On a table without statistics PostgreSQL may take an index that fits less of a condition, and walk it for every row.
+/// On a table without statistics PostgreSQL may choose an index that matches less of a condition, and walk it for every
+/// row.
 #[tokio::test]
-async fn a_delivery_is_changed_by_its_key() {
+async fn deliveries_are_updated_by_primary_key() {
     let world = testkit::World::new().await;
     let db = &world.app.db;
     let (explain, by_key) = match db.engine() {
@@ -144,58 +145,58 @@ fn given(sql: &str) -> Vec<db::Param<'static>> {
     [id(), id(), id()].into_iter().chain(others).collect()
 }
 
-/// A change that is taken back tells nobody, and gives back its seat.
+/// A transaction that is rolled back notifies nobody, and frees its slots.
 #[tokio::test]
-async fn what_is_rolled_back_is_not_sent() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let app = line.world.app.clone();
-    let engine = start(&app, NEVER);
-    line.happens("known").await;
-    line.receiver.wait_for_requests(1).await;
+async fn a_delivery_that_is_rolled_back_is_not_sent() {
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    let app = fixture.world.app.clone();
+    let sending = start(&app, NEVER);
+    fixture.import_transaction("known").await;
+    fixture.receiver.wait_for_requests(1).await;
     for _ in 0..100 {
-        let (mine, user) = (app.clone(), line.person.user.id);
+        let (mine, user) = (app.clone(), fixture.person.user.id);
         let event = wire::v1::Event::TransactionsCreated {
             account_id: "acc_1".to_owned(),
             transaction_ids: vec![],
             count: 0,
         };
         let failing = app.db.write(move |tx| {
-            service::outbox::append(&mine, tx, user, &[event])?;
+            ::webhooks::outbox::append(&mine.webhooks, tx, user, &[event])?;
             Err::<(), _>(service::Error::NotFound("anything"))
         });
         failing.await.unwrap_err();
     }
-    line.happens("new").await;
-    line.receiver.wait_for_requests(2).await;
-    engine.end().await;
-    assert_eq!(line.receiver.requests().len(), 2);
+    fixture.import_transaction("new").await;
+    fixture.receiver.wait_for_requests(2).await;
+    sending.end().await;
+    assert_eq!(fixture.receiver.requests().len(), 2);
 }
 
-/// The line to the database is cut after each message in turn, from the look for what is due to the commit that settles.
+/// The connection to the database is cut after each message in turn, from the claim to the commit that settles.
 #[tokio::test]
 async fn a_delivery_whose_database_is_cut_at_any_point_arrives_under_one_id() {
-    let line = Line::new().await;
-    let Some(url) = line.world.database.url() else { return };
-    line.only("transaction.created").await;
+    let fixture = Fixture::new().await;
+    let Some(url) = fixture.world.database.url() else { return };
+    fixture.receive_only("transaction.created").await;
     let (proxy, url) = Proxy::to(url).await;
     let mut cuts = 0;
     for messages in 0.. {
         let target = db::Target::postgres(&url).unwrap();
-        let dying = line.world.other_process_on(db::Db::open(&target).await.unwrap());
-        line.happens(&format!("n{messages}")).await;
-        let before = line.receiver.requests().len();
+        let dying = fixture.world.other_process_on(db::Db::open(&target).await.unwrap());
+        fixture.import_transaction(&format!("n{messages}")).await;
+        let before = fixture.receiver.requests().len();
         proxy.cut_after(messages);
         let _ = webhooks::deliver_once(&dying).await;
         let is_whole = proxy.messages_left() > 0;
         proxy.restore();
-        line.world.advance_seconds(60);
-        line.deliver().await;
-        let heard = line.receiver.requests();
+        fixture.world.advance_seconds(60);
+        fixture.deliver().await;
+        let heard = fixture.receiver.requests();
         assert!(heard.len() > before, "lost when cut after {messages}");
         let first = heard[before].header("webhook-id");
         assert!(heard[before..].iter().all(|it| it.header("webhook-id") == first));
-        assert_eq!(waiting(&line.world.app).await, 0, "cut after {messages}");
+        assert_eq!(waiting(&fixture.world.app).await, 0, "cut after {messages}");
         if is_whole {
             break;
         }
@@ -204,96 +205,98 @@ async fn a_delivery_whose_database_is_cut_at_any_point_arrives_under_one_id() {
     assert!(cuts >= 4, "{cuts}");
 }
 
-/// Everything that happened while the database could not be reached is there afterwards.
+/// Events from the time when the database could not be reached are sent afterwards.
 #[tokio::test]
 async fn a_process_that_lost_its_database_for_a_minute_sends_what_it_missed() {
-    let line = Line::new().await;
-    let Some(url) = line.world.database.url() else { return };
-    line.only("transaction.created").await;
+    let fixture = Fixture::new().await;
+    let Some(url) = fixture.world.database.url() else { return };
+    fixture.receive_only("transaction.created").await;
     let (proxy, url) = Proxy::to(url).await;
     let target = db::Target::postgres(&url).unwrap();
-    let cut_off = line.world.other_process_on(db::Db::open(&target).await.unwrap());
-    let engine = start(&cut_off, POLL_INTERVAL);
-    line.happens("before").await;
-    line.receiver.wait_for_requests(1).await;
+    let cut_off = fixture.world.other_process_on(db::Db::open(&target).await.unwrap());
+    let sending = start(&cut_off, POLL_INTERVAL);
+    fixture.import_transaction("before").await;
+    fixture.receiver.wait_for_requests(1).await;
     proxy.cut();
     for number in 0..10 {
-        line.happens(&format!("n{number}")).await;
-        line.world.advance_seconds(6);
+        fixture.import_transaction(&format!("n{number}")).await;
+        fixture.world.advance_seconds(6);
     }
-    assert_eq!(line.receiver.requests().len(), 1);
+    assert_eq!(fixture.receiver.requests().len(), 1);
     proxy.restore();
-    line.receiver.wait_for_requests(11).await;
-    engine.end().await;
-    // What could not be settled when the line was cut comes again after its lease.
-    line.world.advance_seconds(60);
-    line.deliver().await;
-    let mut ids = ids(&line.receiver);
+    fixture.receiver.wait_for_requests(11).await;
+    sending.end().await;
+    // A delivery that could not be settled when the connection was cut is sent again after its lease.
+    fixture.world.advance_seconds(60);
+    fixture.deliver().await;
+    let mut ids = ids(&fixture.receiver);
     ids.dedup();
     assert_eq!(ids.len(), 11);
-    assert_eq!(waiting(&line.world.app).await, 0);
+    assert_eq!(waiting(&fixture.world.app).await, 0);
 }
 
 #[tokio::test]
 async fn a_clock_that_jumps_loses_and_doubles_nothing() {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let Clock::Frozen(now) = &line.world.clock else { panic!("the clock of a world stands still") };
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    let Clock::Frozen(now) = &fixture.world.clock else {
+        panic!("the clock of a world stands still")
+    };
     let jump = |seconds: i64| now.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
-    line.receiver.respond_with([ScriptedResponse::Status(500)]);
-    line.happens("fails").await;
-    line.deliver().await;
-    // Forwards over every retry: it is one attempt, not as many as would have fitted.
+    fixture.receiver.respond_with([ScriptedResponse::Status(500)]);
+    fixture.import_transaction("fails").await;
+    fixture.deliver().await;
+    // Forward over every retry: one attempt is made, not one for each retry that was missed.
     jump(40 * 3_600);
-    assert_eq!((line.deliver().await, line.deliver().await), (1, 0));
-    line.happens("waits").await;
-    // Backwards: it is due in the future now, and is sent when the clock is there again.
+    assert_eq!((fixture.deliver().await, fixture.deliver().await), (1, 0));
+    fixture.import_transaction("waits").await;
+    // Back: the delivery is due in the future now, and is sent when the clock gets there again.
     jump(-3_600);
-    assert_eq!(line.deliver().await, 0);
-    line.happens("early").await;
-    assert_eq!(line.deliver().await, 1);
+    assert_eq!(fixture.deliver().await, 0);
+    fixture.import_transaction("early").await;
+    assert_eq!(fixture.deliver().await, 1);
     jump(3_600);
-    assert_eq!((line.deliver().await, line.deliver().await), (1, 0));
-    let mut ids = ids(&line.receiver);
+    assert_eq!((fixture.deliver().await, fixture.deliver().await), (1, 0));
+    let mut ids = ids(&fixture.receiver);
     assert_eq!(ids.len(), 4);
     ids.dedup();
     assert_eq!(ids.len(), 3);
-    assert_eq!(waiting(&line.world.app).await, 0);
+    assert_eq!(waiting(&fixture.world.app).await, 0);
 }
 
-/// No time is measured: while a hundred have no answer, everyone else has it. On a machine so busy that a greeting takes
-/// longer than it may, it is the second attempt.
+/// No time is measured: all others are delivered while a hundred wait for an answer. On a machine so busy that a TLS
+/// handshake times out, the second attempt counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hundred_endpoints_that_hang_delay_none_of_nine_hundred_others() {
-    let line = Line::new().await;
+    let fixture = Fixture::new().await;
     let hanging = Receiver::start().await;
     hanging.respond_with((0..100).map(|_| ScriptedResponse::Never));
-    let app = &line.world.app;
+    let app = &fixture.world.app;
     let mut people = Vec::new();
     for number in 0..1_000 {
         if number % 100 == 0 {
-            people.push((line.world.someone().await, Vec::new()));
+            people.push((fixture.world.someone().await, Vec::new()));
         }
         let (person, keys) = people.last_mut().unwrap();
         if number % 5 == 0 {
             keys.push(person.key(new_key()).await);
         }
-        let url = if number % 10 == 0 { &hanging.url } else { &line.receiver.url };
+        let url = if number % 10 == 0 { &hanging.url } else { &fixture.receiver.url };
         let caller = &keys.last().unwrap().caller;
         create(app, caller, url, &["transaction.created"]).await.unwrap();
     }
-    let engine = start(app, POLL_INTERVAL);
+    let sending = start(app, POLL_INTERVAL);
     for (person, _) in &people {
         let new = txn("2026-03-09", -100, "KROGER #339").id("one");
         person.import(statement([checking("A").with(new)])).await;
     }
-    while tokio::time::timeout(PATIENCE, line.receiver.wait_for_requests(900)).await.is_err() {
-        line.world.advance_seconds(6);
+    while tokio::time::timeout(PATIENCE, fixture.receiver.wait_for_requests(900)).await.is_err() {
+        fixture.world.advance_seconds(6);
     }
     const ARRIVED: &str = "select cast(count(*) as bigint) from deliveries d
         join webhook_endpoints e on e.id = d.endpoint_id where e.url = $1 and d.status = 'delivered'";
     let url = params![hanging.url.as_str()];
     let arrived = app.db.first(ARRIVED, url, |row| row.get::<i64>(0)).await.unwrap();
-    assert_eq!(arrived, Some(0), "those that hang have nothing");
-    engine.task.abort();
+    assert_eq!(arrived, Some(0), "the hanging endpoints got nothing");
+    sending.task.abort();
 }

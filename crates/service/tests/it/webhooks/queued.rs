@@ -1,115 +1,117 @@
-//! Those who stand in line behind others that take their time.
+//! Deliveries queued in memory behind requests that take long.
 
 use base::KeyId;
 use db::Tx;
 use service::webhooks::{self, EndpointChange, EndpointStatus, POLL_INTERVAL};
 use testkit::receiver::ScriptedResponse;
 
-use super::Line;
+use super::Fixture;
 use super::processes::{NEVER, Sending, ids, start, waiting};
 
-/// Sixteen on the way, who say what is told, and twenty-four behind them. The clock stands still, so that no lease ends,
-/// and nothing is found by looking.
-async fn queue(says: ScriptedResponse) -> (Line, Sending) {
-    let line = Line::new().await;
-    line.only("transaction.created").await;
-    let engine = start(&line.world.app, NEVER);
-    // One success opens the way for sixteen.
-    line.happens("known").await;
-    line.receiver.wait_for_requests(1).await;
-    line.receiver.respond_with((0..16).map(|_| says.clone()));
+/// Sixteen requests in flight, answered as given, and twenty-four deliveries queued behind them. The clock stands
+/// still, so that no lease ends, and nothing is polled.
+async fn queue(response: ScriptedResponse) -> (Fixture, Sending) {
+    let fixture = Fixture::new().await;
+    fixture.receive_only("transaction.created").await;
+    let sending = start(&fixture.world.app, NEVER);
+    // After one success, sixteen requests may be in flight.
+    fixture.import_transaction("known").await;
+    fixture.receiver.wait_for_requests(1).await;
+    fixture.receiver.respond_with((0..16).map(|_| response.clone()));
     for number in 0..40 {
-        line.happens(&format!("n{number}")).await;
+        fixture.import_transaction(&format!("n{number}")).await;
     }
-    line.receiver.wait_for_requests(17).await;
-    (line, engine)
+    fixture.receiver.wait_for_requests(17).await;
+    (fixture, sending)
 }
 
-/// How many came, each once.
-fn heard(line: &Line) -> usize {
-    let mut ids = ids(&line.receiver);
+/// How many deliveries the receiver got, each once.
+fn heard(fixture: &Fixture) -> usize {
+    let mut ids = ids(&fixture.receiver);
     let all = ids.len();
     ids.dedup();
-    assert_eq!(ids.len(), all, "something came twice");
+    assert_eq!(ids.len(), all, "a delivery was received twice");
     all
 }
 
-async fn counted(line: &Line, status: &str) -> i64 {
+async fn counted(fixture: &Fixture, status: &str) -> i64 {
     const COUNT: &str = "select cast(count(*) as bigint) from deliveries where status = $1";
     let params = &[db::Param::Text(Some(status))];
-    line.world.app.db.first(COUNT, params, |row| row.get(0)).await.unwrap().unwrap()
+    fixture.world.app.db.first(COUNT, params, |row| row.get(0)).await.unwrap().unwrap()
 }
 
 #[tokio::test]
-async fn when_a_process_stops_they_are_sent_by_the_next_at_once() {
-    let (line, engine) = queue(ScriptedResponse::Never).await;
-    let next = line.world.other_process().await;
+async fn queued_deliveries_of_a_stopped_process_are_sent_by_another_at_once() {
+    let (fixture, sending) = queue(ScriptedResponse::Never).await;
+    let next = fixture.world.other_process().await;
     let next = start(&next, POLL_INTERVAL);
-    engine.stop.send(true).unwrap();
-    line.receiver.wait_for_requests(41).await;
+    sending.stop.send(true).unwrap();
+    fixture.receiver.wait_for_requests(41).await;
     next.end().await;
-    assert_eq!(heard(&line), 41);
-    assert_eq!(waiting(&line.world.app).await, 16, "those that hang");
-    engine.task.abort();
+    assert_eq!(heard(&fixture), 41);
+    assert_eq!(waiting(&fixture.world.app).await, 16, "the hanging requests");
+    sending.task.abort();
 }
 
-/// So long that an attempt could outlast its lease, and another process could make the same one meanwhile.
+/// After such a wait the attempt could outlast its lease, and another process could make the same attempt.
 #[tokio::test]
-async fn who_waited_for_too_long_does_not_set_out_before_it_is_claimed_again() {
-    let (line, engine) = queue(ScriptedResponse::Held).await;
-    line.world.advance_seconds(30);
-    line.receiver.release();
-    // It stands behind those that were too long in line, and so is past them when it arrives.
-    line.happens("new").await;
-    line.receiver.wait_for_requests(18).await;
-    engine.end().await;
-    assert_eq!((heard(&line), waiting(&line.world.app).await), (18, 24));
-    line.world.advance_seconds(60);
-    assert_eq!((line.deliver().await, waiting(&line.world.app).await), (24, 0));
-    assert_eq!(heard(&line), 42);
+async fn a_delivery_queued_for_too_long_is_not_sent_before_it_is_claimed_again() {
+    let (fixture, sending) = queue(ScriptedResponse::Held).await;
+    fixture.world.advance_seconds(30);
+    fixture.receiver.release();
+    // It is queued behind the deliveries that waited too long, so that these are dropped once it arrives.
+    fixture.import_transaction("new").await;
+    fixture.receiver.wait_for_requests(18).await;
+    sending.end().await;
+    assert_eq!((heard(&fixture), waiting(&fixture.world.app).await), (18, 24));
+    fixture.world.advance_seconds(60);
+    assert_eq!((fixture.deliver().await, waiting(&fixture.world.app).await), (24, 0));
+    assert_eq!(heard(&fixture), 42);
 }
 
-/// Nothing more sets out; what was on its way is written down as what came of it.
+/// No further request is sent; the outcomes of requests in flight are written.
 #[tokio::test]
-async fn when_their_endpoint_is_switched_off_they_are_not_sent() {
-    let (line, engine) = queue(ScriptedResponse::Held).await;
-    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
+async fn queued_deliveries_of_a_disabled_endpoint_are_not_sent() {
+    let (fixture, sending) = queue(ScriptedResponse::Held).await;
+    let (mine, caller, id) =
+        (fixture.world.app.clone(), fixture.key.caller.clone(), fixture.endpoint.id);
     let off =
         EndpointChange { status: Some(EndpointStatus::Disabled), ..EndpointChange::default() };
     let update = move |tx: &mut Tx<'_>| webhooks::update(&mine, tx, &caller, id, &off);
-    line.world.app.db.write(update).await.unwrap();
-    line.receiver.release();
-    engine.end().await;
-    assert_eq!((heard(&line), waiting(&line.world.app).await), (17, 0));
-    assert_eq!((counted(&line, "delivered").await, counted(&line, "failed").await), (17, 24));
-    let attempts = line.attempts().await;
+    fixture.world.app.db.write(update).await.unwrap();
+    fixture.receiver.release();
+    sending.end().await;
+    assert_eq!((heard(&fixture), waiting(&fixture.world.app).await), (17, 0));
+    assert_eq!((counted(&fixture, "delivered").await, counted(&fixture, "failed").await), (17, 24));
+    let attempts = fixture.attempts().await;
     assert_eq!(attempts.len(), 17);
     assert!(attempts.iter().all(|it| it.status == "succeeded" && it.event_status == "delivered"));
 }
 
 #[tokio::test]
-async fn when_their_secret_changes_they_are_signed_with_both() {
-    let (line, engine) = queue(ScriptedResponse::Held).await;
-    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
+async fn queued_deliveries_are_signed_with_both_secrets_after_a_rotation() {
+    let (fixture, sending) = queue(ScriptedResponse::Held).await;
+    let (mine, caller, id) =
+        (fixture.world.app.clone(), fixture.key.caller.clone(), fixture.endpoint.id);
     let rotate = move |tx: &mut Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
-    line.world.app.db.write(rotate).await.unwrap();
-    line.receiver.release();
-    line.receiver.wait_for_requests(41).await;
-    engine.end().await;
-    assert_eq!((heard(&line), waiting(&line.world.app).await), (41, 0));
+    fixture.world.app.db.write(rotate).await.unwrap();
+    fixture.receiver.release();
+    fixture.receiver.wait_for_requests(41).await;
+    sending.end().await;
+    assert_eq!((heard(&fixture), waiting(&fixture.world.app).await), (41, 0));
     let signatures =
         |it: &testkit::receiver::ReceivedRequest| it.header("webhook-signature").split(' ').count();
-    let both = line.receiver.requests().iter().filter(|it| signatures(it) == 2).count();
+    let both = fixture.receiver.requests().iter().filter(|it| signatures(it) == 2).count();
     assert_eq!(both, 24);
 }
 
 #[tokio::test]
-async fn when_their_key_ends_they_are_not_sent() {
-    let (line, engine) = queue(ScriptedResponse::Held).await;
-    let key: KeyId = line.endpoint.key;
-    let owner = service::Caller::owner(line.person.user.id);
-    service::access::keys::revoke(&line.world.app, &owner, key).await.unwrap();
-    line.receiver.release();
-    engine.end().await;
-    assert_eq!(heard(&line), 17);
+async fn queued_deliveries_of_a_revoked_key_are_not_sent() {
+    let (fixture, sending) = queue(ScriptedResponse::Held).await;
+    let key: KeyId = fixture.endpoint.key;
+    let owner = service::Caller::owner(fixture.person.user.id);
+    service::access::keys::revoke(&fixture.world.app, &owner, key).await.unwrap();
+    fixture.receiver.release();
+    sending.end().await;
+    assert_eq!(heard(&fixture), 17);
 }

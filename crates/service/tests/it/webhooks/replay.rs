@@ -1,4 +1,4 @@
-//! Sending again by hand: one delivery, or all that failed since a day.
+//! Resending by hand: one delivery, or all that failed since a moment.
 
 use base::{EventId, Timestamp};
 use service::platform::cursors::Page;
@@ -8,50 +8,52 @@ use service::{Caller, Error};
 use testkit::new_key;
 use testkit::receiver::ScriptedResponse;
 
-use super::{Line, is_signed};
+use super::{Fixture, is_signed};
 
 const HOUR: u64 = 3_600;
 
-async fn change(line: &Line, change: EndpointChange) {
-    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
+async fn change(fixture: &Fixture, change: EndpointChange) {
+    let (mine, caller, id) =
+        (fixture.world.app.clone(), fixture.key.caller.clone(), fixture.endpoint.id);
     let update = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
-    line.world.app.db.write(update).await.unwrap();
+    fixture.world.app.db.write(update).await.unwrap();
 }
 
-async fn switch(line: &Line, status: EndpointStatus) {
-    change(line, EndpointChange { status: Some(status), ..EndpointChange::default() }).await;
+async fn switch(fixture: &Fixture, status: EndpointStatus) {
+    change(fixture, EndpointChange { status: Some(status), ..EndpointChange::default() }).await;
 }
 
-/// So many events of which none arrived: they waited while the endpoint was switched off.
-async fn missed(count: usize) -> Line {
-    let line = Line::new().await;
+/// A fixture with failed deliveries: they waited while the endpoint was disabled.
+async fn with_failed_deliveries(count: usize) -> Fixture {
+    let fixture = Fixture::new().await;
     let filter_types = Some(vec!["transaction.created".to_owned()]);
-    change(&line, EndpointChange { filter_types, ..EndpointChange::default() }).await;
+    change(&fixture, EndpointChange { filter_types, ..EndpointChange::default() }).await;
     for number in 0..count {
-        line.happens(&format!("n{number}")).await;
+        fixture.import_transaction(&format!("n{number}")).await;
     }
-    switch(&line, EndpointStatus::Disabled).await;
-    switch(&line, EndpointStatus::Active).await;
-    line
+    switch(&fixture, EndpointStatus::Disabled).await;
+    switch(&fixture, EndpointStatus::Active).await;
+    fixture
 }
 
-async fn dead(line: &Line, caller: &Caller) -> Vec<DeliveryDetail> {
+async fn failed_deliveries(fixture: &Fixture, caller: &Caller) -> Vec<DeliveryDetail> {
     let page = Page { cursor: None, limit: 100 };
-    webhooks::list_failed(&line.world.app, caller, None, page).await.unwrap().deliveries
+    webhooks::list_failed(&fixture.world.app, caller, None, page).await.unwrap().deliveries
 }
 
-async fn start(line: &Line, since: Timestamp) -> service::Result<Replay> {
-    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), line.endpoint.id);
+async fn start(fixture: &Fixture, since: Timestamp) -> service::Result<Replay> {
+    let (mine, caller, id) =
+        (fixture.world.app.clone(), fixture.key.caller.clone(), fixture.endpoint.id);
     let start = move |tx: &mut db::Tx<'_>| replay::start(&mine, tx, &caller, id, since);
-    line.world.app.db.write(start).await
+    fixture.world.app.db.write(start).await
 }
 
-fn ago(line: &Line, seconds: i64) -> Timestamp {
-    Timestamp::from_second(line.world.clock.now().as_second() - seconds).unwrap()
+fn ago(fixture: &Fixture, seconds: i64) -> Timestamp {
+    Timestamp::from_second(fixture.world.clock.now().as_second() - seconds).unwrap()
 }
 
-async fn job(line: &Line) -> Replay {
-    replay::list(&line.world.app, &line.key.caller).await.unwrap().remove(0)
+async fn last_replay(fixture: &Fixture) -> Replay {
+    replay::list(&fixture.world.app, &fixture.key.caller).await.unwrap().remove(0)
 }
 
 fn is_conflict<T: std::fmt::Debug>(result: service::Result<T>, said: &str) {
@@ -62,155 +64,155 @@ fn is_conflict<T: std::fmt::Debug>(result: service::Result<T>, said: &str) {
 }
 
 #[tokio::test]
-async fn one_dead_letter_is_sent_again_with_its_id_and_a_fresh_signature() {
-    let line = missed(1).await;
-    let (app, caller) = (&line.world.app, &line.key.caller);
-    let letter = dead(&line, caller).await.remove(0);
-    line.world.advance_seconds(HOUR);
-    line.receiver.respond_with([ScriptedResponse::Status(500)]);
-    let first = replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
+async fn a_failed_delivery_is_resent_with_its_id_and_a_new_signature() {
+    let fixture = with_failed_deliveries(1).await;
+    let (app, caller) = (&fixture.world.app, &fixture.key.caller);
+    let delivery = failed_deliveries(&fixture, caller).await.remove(0);
+    fixture.world.advance_seconds(HOUR);
+    fixture.receiver.respond_with([ScriptedResponse::Status(500)]);
+    let first = replay::resend(app, caller, delivery.endpoint, delivery.event).await.unwrap();
     assert_eq!((first.trigger.as_str(), first.status.as_str()), ("manual", "failed"));
     assert_eq!((first.event_status.as_str(), first.next_at), ("failed", None));
-    // It counts for nothing, and nothing repeats it.
-    assert_eq!(line.now().await.failing_since, None);
-    line.world.advance_seconds(HOUR);
-    assert_eq!(line.deliver().await, 0);
-    let second = replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
+    // A failed resend does not count, and is not retried.
+    assert_eq!(fixture.current_endpoint().await.failing_since, None);
+    fixture.world.advance_seconds(HOUR);
+    assert_eq!(fixture.deliver().await, 0);
+    let second = replay::resend(app, caller, delivery.endpoint, delivery.event).await.unwrap();
     assert_eq!((second.event_status.as_str(), second.attempt), ("delivered", first.attempt + 1));
-    assert!(line.now().await.last_delivery_at.is_some());
-    assert!(dead(&line, caller).await.is_empty());
-    let heard = line.receiver.requests();
+    assert!(fixture.current_endpoint().await.last_delivery_at.is_some());
+    assert!(failed_deliveries(&fixture, caller).await.is_empty());
+    let heard = fixture.receiver.requests();
     assert_eq!(heard.len(), 2);
-    assert!(heard.iter().all(|it| it.header("webhook-id") == letter.event.to_string()));
-    assert!(heard.iter().all(|it| is_signed(it, &line.secret)));
+    assert!(heard.iter().all(|it| it.header("webhook-id") == delivery.event.to_string()));
+    assert!(heard.iter().all(|it| is_signed(it, &fixture.secret)));
     assert_ne!(heard[0].header("webhook-timestamp"), heard[1].header("webhook-timestamp"));
 }
 
 #[tokio::test]
-async fn what_waits_or_is_off_or_gone_or_somebody_elses_is_not_sent_again() {
-    let line = missed(1).await;
-    let (app, caller) = (&line.world.app, &line.key.caller);
-    let letter = dead(&line, caller).await.remove(0);
+async fn waiting_disabled_expired_and_foreign_deliveries_are_not_resent() {
+    let fixture = with_failed_deliveries(1).await;
+    let (app, caller) = (&fixture.world.app, &fixture.key.caller);
+    let delivery = failed_deliveries(&fixture, caller).await.remove(0);
     let again = |caller: Caller, event: EventId| {
-        let app = line.world.app.clone();
-        async move { replay::resend(&app, &caller, letter.endpoint, event).await }
+        let app = fixture.world.app.clone();
+        async move { replay::resend(&app, &caller, delivery.endpoint, event).await }
     };
-    let other = line.person.key(new_key()).await;
-    let found = again(other.caller, letter.event).await;
+    let other = fixture.person.key(new_key()).await;
+    let found = again(other.caller, delivery.event).await;
     assert!(matches!(found, Err(Error::NotFound(_))), "{found:?}");
     let found = again(caller.clone(), EventId::from_bytes([7; 16])).await;
     assert!(matches!(found, Err(Error::NotFound(_))), "{found:?}");
 
-    line.happens("waits").await;
-    let waiting = webhooks::get_event(app, caller, letter.event).await.unwrap();
+    fixture.import_transaction("waits").await;
+    let waiting = webhooks::get_event(app, caller, delivery.event).await.unwrap();
     assert_eq!(waiting.deliveries[0].status, "failed");
-    let stored = service::outbox::list(&app.db, caller.user, None, 100).await.unwrap();
+    let stored = ::webhooks::outbox::list(&app.db, caller.user, None, 100).await.unwrap();
     let newest = stored.iter().rfind(|it| it.event_type == "transaction.created").unwrap().id;
     is_conflict(again(caller.clone(), newest).await, "still being tried");
 
-    switch(&line, EndpointStatus::Disabled).await;
-    is_conflict(again(caller.clone(), letter.event).await, "enable it first");
-    is_conflict(start(&line, ago(&line, 60)).await, "enable it first");
-    switch(&line, EndpointStatus::Active).await;
-    line.world.advance_seconds(31 * 24 * HOUR);
+    switch(&fixture, EndpointStatus::Disabled).await;
+    is_conflict(again(caller.clone(), delivery.event).await, "enable it first");
+    is_conflict(start(&fixture, ago(&fixture, 60)).await, "enable it first");
+    switch(&fixture, EndpointStatus::Active).await;
+    fixture.world.advance_seconds(31 * 24 * HOUR);
     webhooks::delete_expired_once(app).await.unwrap();
-    is_conflict(again(caller.clone(), letter.event).await, "kept for 30 days");
-    assert!(line.receiver.requests().is_empty());
+    is_conflict(again(caller.clone(), delivery.event).await, "kept for 30 days");
+    assert!(fixture.receiver.requests().is_empty());
 }
 
 #[tokio::test]
-async fn a_job_sends_each_dead_letter_once_and_tells_how_far_it_is() {
-    let line = missed(70).await;
-    line.receiver.respond_with((0..3).map(|_| ScriptedResponse::Status(500)));
-    let made = start(&line, ago(&line, 60)).await.unwrap();
+async fn a_replay_sends_each_failed_delivery_once_and_reports_its_progress() {
+    let fixture = with_failed_deliveries(70).await;
+    fixture.receiver.respond_with((0..3).map(|_| ScriptedResponse::Status(500)));
+    let made = start(&fixture, ago(&fixture, 60)).await.unwrap();
     assert_eq!((made.total, made.done, made.status), (70, 0, ReplayStatus::Running));
-    is_conflict(start(&line, ago(&line, 60)).await, "already");
-    // Nothing more was sent by itself than the step sends.
-    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 64);
-    let now = job(&line).await;
+    is_conflict(start(&fixture, ago(&fixture, 60)).await, "already");
+    // One step sends one batch.
+    assert_eq!(webhooks::replay_once(&fixture.world.app).await.unwrap(), 64);
+    let now = last_replay(&fixture).await;
     assert_eq!((now.done, now.delivered, now.status), (64, 61, ReplayStatus::Running));
-    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 6);
-    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0);
-    let now = job(&line).await;
+    assert_eq!(webhooks::replay_once(&fixture.world.app).await.unwrap(), 6);
+    assert_eq!(webhooks::replay_once(&fixture.world.app).await.unwrap(), 0);
+    let now = last_replay(&fixture).await;
     assert_eq!((now.done, now.delivered, now.status), (70, 67, ReplayStatus::Done));
-    assert_eq!(line.receiver.requests().len(), 70);
-    // Those that failed again are dead letters still, and another job takes them.
-    assert_eq!(dead(&line, &line.key.caller).await.len(), 3);
-    assert!(line.attempts().await.iter().all(|it| it.trigger == "manual"));
-    assert_eq!(start(&line, ago(&line, 60)).await.unwrap().total, 3);
-    webhooks::replay_once(&line.world.app).await.unwrap();
-    assert!(dead(&line, &line.key.caller).await.is_empty());
+    assert_eq!(fixture.receiver.requests().len(), 70);
+    // Deliveries that failed again stay failed, and another replay sends them.
+    assert_eq!(failed_deliveries(&fixture, &fixture.key.caller).await.len(), 3);
+    assert!(fixture.attempts().await.iter().all(|it| it.trigger == "manual"));
+    assert_eq!(start(&fixture, ago(&fixture, 60)).await.unwrap().total, 3);
+    webhooks::replay_once(&fixture.world.app).await.unwrap();
+    assert!(failed_deliveries(&fixture, &fixture.key.caller).await.is_empty());
 }
 
 #[tokio::test]
-async fn a_job_takes_what_failed_since_its_day_and_no_more_than_thirty() {
-    let line = missed(2).await;
-    line.world.advance_seconds(48 * HOUR);
-    line.happens("later").await;
-    switch(&line, EndpointStatus::Disabled).await;
-    switch(&line, EndpointStatus::Active).await;
-    let refused = start(&line, ago(&line, -1)).await;
+async fn a_replay_reaches_back_to_its_moment_and_at_most_thirty_days() {
+    let fixture = with_failed_deliveries(2).await;
+    fixture.world.advance_seconds(48 * HOUR);
+    fixture.import_transaction("later").await;
+    switch(&fixture, EndpointStatus::Disabled).await;
+    switch(&fixture, EndpointStatus::Active).await;
+    let refused = start(&fixture, ago(&fixture, -1)).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
-    let refused = start(&line, ago(&line, 31 * 86_400)).await;
+    let refused = start(&fixture, ago(&fixture, 31 * 86_400)).await;
     assert!(matches!(refused, Err(Error::Invalid { .. })), "{refused:?}");
-    assert_eq!(start(&line, ago(&line, 86_400)).await.unwrap().total, 1);
-    webhooks::replay_once(&line.world.app).await.unwrap();
-    assert_eq!(line.receiver.requests().len(), 1);
-    webhooks::replay_once(&line.world.app).await.unwrap();
-    assert_eq!(job(&line).await.status, ReplayStatus::Done);
-    assert_eq!(start(&line, ago(&line, 30 * 86_400)).await.unwrap().total, 2);
-    let other = line.person.key(new_key()).await;
-    assert!(replay::list(&line.world.app, &other.caller).await.unwrap().is_empty());
-    let person = line.person.session().await;
-    assert_eq!(replay::list(&line.world.app, &person).await.unwrap().len(), 1);
+    assert_eq!(start(&fixture, ago(&fixture, 86_400)).await.unwrap().total, 1);
+    webhooks::replay_once(&fixture.world.app).await.unwrap();
+    assert_eq!(fixture.receiver.requests().len(), 1);
+    webhooks::replay_once(&fixture.world.app).await.unwrap();
+    assert_eq!(last_replay(&fixture).await.status, ReplayStatus::Done);
+    assert_eq!(start(&fixture, ago(&fixture, 30 * 86_400)).await.unwrap().total, 2);
+    let other = fixture.person.key(new_key()).await;
+    assert!(replay::list(&fixture.world.app, &other.caller).await.unwrap().is_empty());
+    let person = fixture.person.session().await;
+    assert_eq!(replay::list(&fixture.world.app, &person).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn a_job_of_somebody_who_died_is_taken_over_and_an_endpoint_that_is_off_stops_it() {
-    let line = missed(2).await;
-    start(&line, ago(&line, 60)).await.unwrap();
-    line.receiver.respond_with([ScriptedResponse::Never, ScriptedResponse::Never]);
-    let app = line.world.app.clone();
+async fn a_replay_of_a_dead_process_is_taken_over_and_a_disabled_endpoint_stops_it() {
+    let fixture = with_failed_deliveries(2).await;
+    start(&fixture, ago(&fixture, 60)).await.unwrap();
+    fixture.receiver.respond_with([ScriptedResponse::Never, ScriptedResponse::Never]);
+    let app = fixture.world.app.clone();
     let dying = tokio::spawn(async move { webhooks::replay_once(&app).await });
-    line.receiver.wait_for_requests(2).await;
+    fixture.receiver.wait_for_requests(2).await;
     dying.abort();
     let _ = dying.await;
-    let other_process = line.world.other_process().await;
+    let other_process = fixture.world.other_process().await;
     assert_eq!(webhooks::replay_once(&other_process).await.unwrap(), 0);
-    assert_eq!(job(&line).await.done, 0);
-    line.world.advance_seconds(46);
+    assert_eq!(last_replay(&fixture).await.done, 0);
+    fixture.world.advance_seconds(46);
     assert_eq!(webhooks::replay_once(&other_process).await.unwrap(), 2);
-    assert_eq!(job(&line).await.delivered, 2);
+    assert_eq!(last_replay(&fixture).await.delivered, 2);
 
-    let line = missed(2).await;
-    start(&line, ago(&line, 60)).await.unwrap();
-    switch(&line, EndpointStatus::Disabled).await;
-    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0);
-    assert_eq!(job(&line).await.status, ReplayStatus::Stopped);
-    assert!(line.receiver.requests().is_empty());
+    let fixture = with_failed_deliveries(2).await;
+    start(&fixture, ago(&fixture, 60)).await.unwrap();
+    switch(&fixture, EndpointStatus::Disabled).await;
+    assert_eq!(webhooks::replay_once(&fixture.world.app).await.unwrap(), 0);
+    assert_eq!(last_replay(&fixture).await.status, ReplayStatus::Stopped);
+    assert!(fixture.receiver.requests().is_empty());
 }
 
 #[tokio::test]
-async fn who_says_gone_to_a_replay_is_gone() {
-    let line = missed(1).await;
-    let caller = &line.key.caller;
-    let letter = dead(&line, caller).await.remove(0);
-    line.receiver.respond_with([ScriptedResponse::Status(410)]);
-    let app = &line.world.app;
-    replay::resend(app, caller, letter.endpoint, letter.event).await.unwrap();
-    assert_eq!(line.now().await.disabled_reason.as_deref(), Some("gone"));
+async fn a_gone_answer_to_a_resend_disables_the_endpoint() {
+    let fixture = with_failed_deliveries(1).await;
+    let caller = &fixture.key.caller;
+    let delivery = failed_deliveries(&fixture, caller).await.remove(0);
+    fixture.receiver.respond_with([ScriptedResponse::Status(410)]);
+    let app = &fixture.world.app;
+    replay::resend(app, caller, delivery.endpoint, delivery.event).await.unwrap();
+    assert_eq!(fixture.current_endpoint().await.disabled_reason.as_deref(), Some("gone"));
 }
 
-/// Two jobs of one person; the receiver of the first never answers.
+/// Two replays of one person; the receiver of the first never answers.
 #[tokio::test]
-async fn an_endpoint_that_hangs_holds_up_no_other_job() {
-    let line = missed(3).await;
+async fn a_hanging_endpoint_delays_no_other_replay() {
+    let fixture = with_failed_deliveries(3).await;
     let other = testkit::receiver::Receiver::start().await;
     let (hanging, _) =
-        super::create(&line.world.app, &line.key.caller, &other.url, &[]).await.unwrap();
-    line.happens("for both").await;
-    let (mine, caller, id) = (line.world.app.clone(), line.key.caller.clone(), hanging.id);
-    let since = ago(&line, 60);
+        super::create(&fixture.world.app, &fixture.key.caller, &other.url, &[]).await.unwrap();
+    fixture.import_transaction("for both").await;
+    let (mine, caller, id) = (fixture.world.app.clone(), fixture.key.caller.clone(), hanging.id);
+    let since = ago(&fixture, 60);
     let both = move |tx: &mut db::Tx<'_>| {
         for status in [EndpointStatus::Disabled, EndpointStatus::Active] {
             let change = EndpointChange { status: Some(status), ..EndpointChange::default() };
@@ -218,8 +220,8 @@ async fn an_endpoint_that_hangs_holds_up_no_other_job() {
         }
         replay::start(&mine, tx, &caller, id, since)
     };
-    line.world.app.db.write(both).await.unwrap();
-    start(&line, since).await.unwrap();
+    fixture.world.app.db.write(both).await.unwrap();
+    start(&fixture, since).await.unwrap();
     other.respond_with([
         ScriptedResponse::Never,
         ScriptedResponse::Never,
@@ -227,27 +229,31 @@ async fn an_endpoint_that_hangs_holds_up_no_other_job() {
         ScriptedResponse::Never,
     ]);
     let (stop, stopped) = tokio::sync::watch::channel(false);
-    let app = line.world.app.clone();
+    let app = fixture.world.app.clone();
     let running = tokio::spawn(webhooks::run_replays(app, webhooks::POLL_INTERVAL, stopped));
     other.wait_for_requests(1).await;
-    line.receiver.wait_for_requests(3).await;
+    fixture.receiver.wait_for_requests(3).await;
     running.abort();
     drop(stop);
 }
 
 #[tokio::test]
-async fn a_job_goes_on_whose_lease_was_taken_before_the_clock_was_set_back() {
-    let line = missed(2).await;
-    start(&line, ago(&line, 60)).await.unwrap();
+async fn a_replay_continues_if_its_lease_was_taken_before_the_clock_was_set_back() {
+    let fixture = with_failed_deliveries(2).await;
+    start(&fixture, ago(&fixture, 60)).await.unwrap();
     let lease = async |seconds: i64| {
-        let at = line.world.clock.now().as_microsecond() + seconds * 1_000_000;
+        let at = fixture.world.clock.now().as_microsecond() + seconds * 1_000_000;
         let write = move |tx: &mut db::Tx<'_>| {
             Ok::<_, Error>(tx.execute("update replays set due_at = $1", db::params![at])?)
         };
-        assert_eq!(line.world.app.db.write(write).await.unwrap(), 1);
+        assert_eq!(fixture.world.app.db.write(write).await.unwrap(), 1);
     };
     lease(45).await;
-    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 0, "somebody works on it");
+    assert_eq!(
+        webhooks::replay_once(&fixture.world.app).await.unwrap(),
+        0,
+        "another process works on it"
+    );
     lease(3_600 + 45).await;
-    assert_eq!(webhooks::replay_once(&line.world.app).await.unwrap(), 2);
+    assert_eq!(webhooks::replay_once(&fixture.world.app).await.unwrap(), 2);
 }

@@ -96,7 +96,7 @@ impl FormValues {
             "custom" if self.scopes.is_empty() => {
                 Err(Error::invalid("scope", "tick at least one thing that the key may do"))
             }
-            "custom" => Scopes::parse(&self.scopes.join(" ")),
+            "custom" => Ok(Scopes::parse(&self.scopes.join(" "))?),
             _ => Err(Error::invalid("access", "say what the key may do")),
         }
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use net::{Failure, HttpRequest, Limits};
 
-use super::claim::Delivery;
-use super::settle::Outcome;
-use super::signatures::sign;
-use crate::App;
+use crate::context::Webhooks;
+use crate::delivery::Delivery;
+use crate::outcome::Outcome;
+use crate::signatures::sign;
 
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
@@ -18,8 +18,8 @@ const LIMITS: Limits = Limits {
 const RESPONSE_KEPT: usize = 1_024;
 
 /// Sends one delivery and returns what came of it. Nothing is written.
-pub(super) async fn send(app: &App, delivery: Delivery) -> Outcome {
-    let at = app.clock.now();
+pub(crate) async fn send(webhooks: &Webhooks, delivery: Delivery) -> Outcome {
+    let at = webhooks.clock.now();
     let id = delivery.event.to_string();
     let signature = sign(&delivery.to.secrets, &id, at, &delivery.body);
     let request = HttpRequest::post(delivery.to.url.clone(), delivery.body.clone())
@@ -29,11 +29,11 @@ pub(super) async fn send(app: &App, delivery: Delivery) -> Outcome {
         .header("webhook-signature", signature)
         // Endpoints of different people never share a connection.
         .pooled(delivery.to.id.to_string());
-    let reply = match &app.webhooks.client {
+    let reply = match &webhooks.client {
         Some(client) => client.send(request, LIMITS).await,
         None => Err(Failure::Tls),
     };
-    let duration_ms = (app.clock.now().as_microsecond() - at.as_microsecond()).max(0) / 1_000;
+    let duration_ms = (webhooks.clock.now().as_microsecond() - at.as_microsecond()).max(0) / 1_000;
     let mut outcome = Outcome::new(delivery, at, duration_ms);
     match reply {
         Ok(reply) => {

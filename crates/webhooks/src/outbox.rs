@@ -1,13 +1,15 @@
-//! The outbox: events written in the transaction of the change they tell of, so that none is lost.
+//! The outbox: events are written in the transaction of the change they describe, so that none is lost.
 
 use base::kinds;
 use base::{EventId, KeyId, Timestamp, UserId};
 use db::{Db, Tx, params};
 use wire::v1::Event;
 
-use crate::webhooks::fan_out::{self, AppendedEvent, Subscribers};
-use crate::{App, Error, Result};
+use crate::context::Webhooks;
+use crate::error::{Error, Result};
+use crate::fan_out::{AppendedEvent, Subscribers, fan_out};
 
+/// An event as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
     pub id: EventId,
@@ -16,33 +18,33 @@ pub struct StoredEvent {
     pub created_at: Timestamp,
 }
 
-/// Appends events in the order they happened, and what is to be sent of them.
-pub fn append(app: &App, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Result<()> {
-    let now = app.clock.now();
-    let subscribers = Subscribers::of(app, tx, user, now)?;
-    let written = write(app, tx, user, events, now)?;
+/// Appends events in the order they happened, and a delivery of each for every endpoint that subscribes to it.
+pub fn append(webhooks: &Webhooks, tx: &mut Tx<'_>, user: UserId, events: &[Event]) -> Result<()> {
+    let now = webhooks.clock.now();
+    let subscribers = Subscribers::of_person(webhooks, tx, user, now)?;
+    let appended = insert(webhooks, tx, user, events, now)?;
     if subscribers.is_empty() {
         return Ok(());
     }
-    fan_out::fan_out(app, tx, user, subscribers, &written, now)
+    fan_out(webhooks, tx, user, subscribers, &appended, now)
 }
 
-/// The same for the endpoints of one key alone.
+/// Appends an event that only the endpoints of one key receive.
 pub(crate) fn append_for_key(
-    app: &App,
+    webhooks: &Webhooks,
     tx: &mut Tx<'_>,
     user: UserId,
     key: KeyId,
     event: &Event,
 ) -> Result<()> {
-    let now = app.clock.now();
-    let subscribers = Subscribers::of(app, tx, user, now)?.of_key(key);
-    let written = write(app, tx, user, std::slice::from_ref(event), now)?;
-    fan_out::fan_out(app, tx, user, subscribers, &written, now)
+    let now = webhooks.clock.now();
+    let subscribers = Subscribers::of_person(webhooks, tx, user, now)?.only_of_key(key);
+    let appended = insert(webhooks, tx, user, std::slice::from_ref(event), now)?;
+    fan_out(webhooks, tx, user, subscribers, &appended, now)
 }
 
-fn write<'e>(
-    app: &App,
+fn insert<'e>(
+    webhooks: &Webhooks,
     tx: &mut Tx<'_>,
     user: UserId,
     events: &'e [Event],
@@ -52,7 +54,7 @@ fn write<'e>(
     for event in events {
         let data = serde_json::to_string(event);
         let data = data.map_err(|error| Error::internal(format!("writing an event: {error}")))?;
-        rows.push(AppendedEvent { id: app.ids.make::<kinds::Event>(), event, data });
+        rows.push(AppendedEvent { id: webhooks.ids.make::<kinds::Event>(), event, data });
     }
     let columns = ["user_id", "id", "type", "data", "created_at"];
     let values = rows.iter().map(|it| {
@@ -63,7 +65,7 @@ fn write<'e>(
     Ok(rows)
 }
 
-/// The events after one, oldest first.
+/// The events of a person after a given one, oldest first.
 pub async fn list(
     db: &Db,
     user: UserId,
@@ -71,7 +73,7 @@ pub async fn list(
     limit: usize,
 ) -> Result<Vec<StoredEvent>> {
     let after = after.unwrap_or(EventId::from_bytes([0; 16]));
-    let stored = db
+    let events = db
         .all(LIST, params![user, after, limit as i64], |row| {
             Ok(StoredEvent {
                 id: row.get(0)?,
@@ -81,7 +83,7 @@ pub async fn list(
             })
         })
         .await?;
-    Ok(stored)
+    Ok(events)
 }
 
 const LIST: &str = "select id, type, data, created_at from events

@@ -1,14 +1,14 @@
-//! Every attempt that was made, newest first.
+//! The attempts that were made, newest first.
 
-use base::{AttemptId, EndpointId, EventId, KeyId, Timestamp};
-use db::params;
+use base::{AttemptId, EndpointId, EventId, Timestamp, UserId};
+use db::{Tx, params};
 use wire::json::Moment;
 use wire::v1;
 
-use super::settle::ATTEMPTS_MAX;
-use super::whose;
-use crate::platform::cursors::{self, Page};
-use crate::{App, Caller, Error, Result, Tx};
+use crate::context::Webhooks;
+use crate::endpoint::{EndpointOwner, all_or_one};
+use crate::error::{Error, Result};
+use crate::outcome::ATTEMPTS_MAX;
 
 #[derive(Debug, Clone)]
 pub struct Attempt {
@@ -25,9 +25,9 @@ pub struct Attempt {
     pub error: Option<String>,
     pub duration_ms: i64,
     pub at: Timestamp,
-    /// While the event waits for it.
+    /// When the next attempt is due, while the delivery waits for it.
     pub next_at: Option<Timestamp>,
-    /// How it stands with the event at this endpoint now.
+    /// The present status of the event at this endpoint.
     pub event_status: String,
 }
 
@@ -59,12 +59,12 @@ pub struct AttemptFilter {
     pub endpoint: Option<EndpointId>,
     pub event: Option<EventId>,
     pub event_type: Option<String>,
-    /// succeeded or failed.
+    /// `succeeded` or `failed`.
     pub status: Option<String>,
 }
 
 impl AttemptFilter {
-    /// The statement whose index leads to what is asked for; what else is asked for is looked at on the way.
+    /// The statement whose index fits the filter best; it checks the rest of the filter row by row.
     fn statement(&self) -> &'static str {
         let is_failed = self.status.as_deref() == Some("failed");
         match (self.event, self.endpoint) {
@@ -77,71 +77,41 @@ impl AttemptFilter {
     }
 }
 
-#[derive(Debug, Clone)]
-pub struct AttemptPage {
-    pub attempts: Vec<Attempt>,
-    pub next_cursor: Option<String>,
-}
-
+/// The attempts before a given one, newest first.
 pub async fn list(
-    app: &App,
-    caller: &Caller,
+    webhooks: &Webhooks,
+    owner: &EndpointOwner,
     filter: &AttemptFilter,
-    page: Page<'_>,
-) -> Result<AttemptPage> {
-    let key = whose(caller)?;
-    let text = format!("{filter:?} {key:?}");
-    let scope = cursors::Scope { user: caller.user, list: "deliveries", filter: &text };
-    let now = app.clock.now();
-    let before = match page.cursor {
-        Some(cursor) => {
-            let place = <[u8; 16]>::try_from(app.cursors.open(&scope, now, cursor)?.as_slice());
-            AttemptId::from_bytes(place.map_err(|_| Error::internal("a cursor of another shape"))?)
-        }
-        None => AttemptId::from_bytes([0xff; 16]),
-    };
-    let nobody = [0_u8; 16];
-    let (all, key) = (said(key.is_none()), key.unwrap_or(KeyId::from_bytes(nobody)));
-    let endpoint = filter.endpoint.unwrap_or(EndpointId::from_bytes(nobody));
-    let event = filter.event.unwrap_or(EventId::from_bytes(nobody));
+    before: Option<AttemptId>,
+    limit: usize,
+) -> Result<Vec<Attempt>> {
+    let (all_keys, key) = owner.key_params();
     let values = params![
-        caller.user,
-        before,
-        all,
+        owner.user,
+        before.unwrap_or(AttemptId::from_bytes([0xff; 16])),
+        all_keys,
         key,
-        said(filter.endpoint.is_none()),
-        endpoint,
-        said(filter.event.is_none()),
-        event,
+        all_or_one(filter.endpoint.is_none()),
+        filter.endpoint.unwrap_or(EndpointId::from_bytes([0; 16])),
+        all_or_one(filter.event.is_none()),
+        filter.event.unwrap_or(EventId::from_bytes([0; 16])),
         filter.event_type.as_deref(),
         filter.status.as_deref(),
-        page.limit as i64 + 1
+        limit as i64
     ];
-    let mut attempts = app.db.all(filter.statement(), values, read).await?;
-    let more = attempts.len() > page.limit;
-    attempts.truncate(page.limit);
-    let next_cursor = match attempts.last().filter(|_| more) {
-        Some(last) => Some(app.cursors.seal(&scope, now, &app.entropy, last.id.as_bytes())?),
-        None => None,
-    };
-    Ok(AttemptPage { attempts, next_cursor })
+    Ok(webhooks.db.all(filter.statement(), values, read).await?)
 }
 
-/// Whether a filter lets everything through, as both engines compare it.
-pub(super) fn said(all: bool) -> &'static str {
-    if all { "all" } else { "one" }
-}
-
-pub(super) fn get_in(tx: &mut Tx<'_>, caller: &Caller, id: AttemptId) -> Result<Attempt> {
-    let found = tx.first(GET, params![caller.user, id], read)?;
+pub(crate) fn get_in(tx: &mut Tx<'_>, user: UserId, id: AttemptId) -> Result<Attempt> {
+    let found = tx.first(GET, params![user, id], read)?;
     found.ok_or(Error::NotFound("delivery"))
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Attempt> {
     let status: String = row.get(7)?;
-    let stands: Option<String> = row.get(14)?;
-    // A trial has no delivery beside it.
-    let alone = if status == "succeeded" { "delivered" } else { "failed" };
+    let of_delivery: Option<String> = row.get(14)?;
+    // A test has no delivery.
+    let of_attempt = if status == "succeeded" { "delivered" } else { "failed" };
     Ok(Attempt {
         id: row.get(0)?,
         endpoint: row.get(1)?,
@@ -150,7 +120,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Attempt> {
         url: row.get(4)?,
         attempt: row.get(5)?,
         trigger: row.get(6)?,
-        event_status: stands.unwrap_or_else(|| alone.to_owned()),
+        event_status: of_delivery.unwrap_or_else(|| of_attempt.to_owned()),
         status,
         code: row.get(8)?,
         body: row.get(9)?,
@@ -190,25 +160,25 @@ macro_rules! list {
 
 const ALL: &str = list!("a.user_id = $1");
 const FAILED: &str = list!("a.user_id = $1 and a.status = 'failed'");
-// Without figures SQLite takes the key of the table, which begins with the user, for as good as any index; so the user is
-// asked for in words that no index knows.
+// Without statistics SQLite prefers the primary key, which begins with the user, to the better index. The condition on
+// the user is therefore written so that it matches no index.
 const OF_EVENT: &str = list!("a.event_id = $8 and coalesce(a.user_id, $1) = $1");
 const OF_ENDPOINT: &str = list!("a.endpoint_id = $6 and coalesce(a.user_id, $1) = $1");
 const FAILED_OF_ENDPOINT: &str =
     list!("a.endpoint_id = $6 and a.status = 'failed' and coalesce(a.user_id, $1) = $1");
 const GET: &str = select!("where a.user_id = $1 and a.id = $2");
 
-pub(super) const STATEMENTS: &[&str] =
+pub(crate) const STATEMENTS: &[&str] =
     &[ALL, OF_EVENT, OF_ENDPOINT, FAILED, FAILED_OF_ENDPOINT, GET];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// PostgreSQL decides by what a table holds, which is nothing here. All failures of a person are not among these:
-    /// there SQLite walks their attempts, the newest first.
+    /// Only on SQLite: PostgreSQL plans by statistics, and the tables are empty here. The filter on all failures of a
+    /// person is not tested, because SQLite reads the attempts in their order for it.
     #[tokio::test]
-    async fn what_is_commonly_asked_for_has_an_index_that_leads_there() {
+    async fn common_filters_use_their_index() {
         let database = testkit::Database::migrated().await;
         let db = database.open().await;
         if db.engine() == db::Engine::Postgres {

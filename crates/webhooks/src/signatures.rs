@@ -1,4 +1,4 @@
-//! Signatures by the rules of Standard Webhooks, as deliveries carry them and as receivers check them.
+//! Signatures by the Standard Webhooks specification: signing a delivery, and verifying one as its receiver.
 
 use aws_lc_rs::hmac;
 use base::{Entropy, Timestamp};
@@ -7,39 +7,39 @@ use base64::engine::general_purpose::STANDARD;
 
 const PREFIX: &str = "whsec_";
 const VERSION: &str = "v1,";
-/// How far the clocks of both sides may be apart, and how old a message that somebody overheard may be.
+/// How far the clocks of sender and receiver may be apart. It also bounds for how long a message can be replayed.
 const TOLERANCE_SECONDS: i64 = 300;
 
-/// Thirty-two random bytes, never printed but once.
+/// The secret that an endpoint and its receiver share: 32 random bytes, shown once when they are made.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningSecret([u8; 32]);
 
 impl SigningSecret {
-    pub(super) fn new(bytes: [u8; 32]) -> SigningSecret {
+    pub(crate) fn new(bytes: [u8; 32]) -> SigningSecret {
         SigningSecret(bytes)
     }
 
-    pub(super) fn generate(entropy: &Entropy) -> SigningSecret {
+    pub(crate) fn generate(entropy: &Entropy) -> SigningSecret {
         SigningSecret(entropy.bytes())
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// As the receiver keeps it.
-    pub(super) fn text(&self) -> String {
+    /// The secret as its owner configures it in the receiver.
+    pub(crate) fn text(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(self.0))
     }
 
-    /// What `text` wrote.
+    /// Reads the form that `text` writes.
     pub fn parse(text: &str) -> Option<SigningSecret> {
         let bytes = STANDARD.decode(text.trim().strip_prefix(PREFIX)?).ok()?;
         bytes.try_into().ok().map(SigningSecret)
     }
 }
 
-/// What a signature is made of, and made with.
+/// The HMAC-SHA256 over id, timestamp and body.
 fn hmac(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> Vec<u8> {
     let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
     context.update(format!("{id}.{timestamp}.").as_bytes());
@@ -47,14 +47,14 @@ fn hmac(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> Vec<u8> {
     context.sign().as_ref().to_vec()
 }
 
-/// The signatures of every secret that is good now, the newest first.
-pub(super) fn sign(secrets: &[SigningSecret], id: &str, at: Timestamp, body: &[u8]) -> String {
+/// The value of the `webhook-signature` header: one signature for each secret, newest first.
+pub(crate) fn sign(secrets: &[SigningSecret], id: &str, at: Timestamp, body: &[u8]) -> String {
     let sign = |it: &SigningSecret| STANDARD.encode(hmac(&it.0, id, at.as_second(), body));
     let entries: Vec<String> = secrets.iter().map(|it| format!("{VERSION}{}", sign(it))).collect();
     entries.join(" ")
 }
 
-/// What arrived: three headers, and the body as it came.
+/// A received message: the three headers and the raw body.
 pub struct SignedMessage<'a> {
     pub id: Option<&'a str>,
     pub timestamp: Option<&'a str>,
@@ -62,22 +62,22 @@ pub struct SignedMessage<'a> {
     pub body: &'a [u8],
 }
 
-/// Why something that arrived is not to be believed.
+/// Why a received message is not authentic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
-    #[error("it has no {0}")]
+    #[error("the header {0} is missing")]
     Missing(&'static str),
-    #[error("webhook-timestamp is no number of seconds")]
-    NoTime,
-    #[error("it was signed {0} seconds ago, and more than {TOLERANCE_SECONDS} are not believed")]
-    Old(i64),
-    #[error("it was signed {0} seconds in the future; are both clocks right?")]
-    Early(i64),
-    #[error("no signature is of a secret that is known here")]
-    Wrong,
+    #[error("webhook-timestamp is not a number of seconds")]
+    InvalidTimestamp,
+    #[error("it was signed {0} seconds ago; more than {TOLERANCE_SECONDS} are not accepted")]
+    TooOld(i64),
+    #[error("it was signed {0} seconds in the future; check both clocks")]
+    InFuture(i64),
+    #[error("no signature matches a known secret")]
+    WrongSignature,
 }
 
-/// Whether one of these secrets signed it, and lately.
+/// Verifies that one of the secrets signed the message, and that it is recent.
 pub fn verify(
     secrets: &[SigningSecret],
     it: &SignedMessage<'_>,
@@ -86,13 +86,13 @@ pub fn verify(
     let id = it.id.ok_or(VerificationError::Missing("webhook-id"))?;
     let timestamp = it.timestamp.ok_or(VerificationError::Missing("webhook-timestamp"))?;
     let signature = it.signature.ok_or(VerificationError::Missing("webhook-signature"))?;
-    let at: i64 = timestamp.parse().map_err(|_| VerificationError::NoTime)?;
+    let at: i64 = timestamp.parse().map_err(|_| VerificationError::InvalidTimestamp)?;
     let age = now.as_second().saturating_sub(at);
     if age > TOLERANCE_SECONDS {
-        return Err(VerificationError::Old(age));
+        return Err(VerificationError::TooOld(age));
     }
     if age < -TOLERANCE_SECONDS {
-        return Err(VerificationError::Early(age.saturating_neg()));
+        return Err(VerificationError::InFuture(age.saturating_neg()));
     }
     let entries = signature.split_ascii_whitespace().filter_map(|it| it.strip_prefix(VERSION));
     let tags: Vec<Vec<u8>> = entries.filter_map(|it| STANDARD.decode(it).ok()).collect();
@@ -103,7 +103,7 @@ pub fn verify(
         };
         tags.iter().any(same)
     };
-    if secrets.iter().any(is_of) { Ok(()) } else { Err(VerificationError::Wrong) }
+    if secrets.iter().any(is_of) { Ok(()) } else { Err(VerificationError::WrongSignature) }
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_is_verified_until_it_is_old_or_touched() {
+    fn a_signed_message_verifies_until_it_is_old_or_changed() {
         let entropy = Entropy::seeded(1);
         let (old, new) = (SigningSecret::generate(&entropy), SigningSecret::generate(&entropy));
         let at: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
@@ -138,37 +138,43 @@ mod tests {
             let good = signed(&both, b"{}");
             assert_eq!(verify(known, &good, later(300)), Ok(()));
             assert_eq!(verify(known, &good, later(-300)), Ok(()));
-            assert_eq!(verify(known, &good, later(301)), Err(VerificationError::Old(301)));
-            assert_eq!(verify(known, &good, later(-301)), Err(VerificationError::Early(301)));
-            assert_eq!(verify(known, &signed(&both, b"{ }"), at), Err(VerificationError::Wrong));
+            assert_eq!(verify(known, &good, later(301)), Err(VerificationError::TooOld(301)));
+            assert_eq!(verify(known, &good, later(-301)), Err(VerificationError::InFuture(301)));
+            assert_eq!(
+                verify(known, &signed(&both, b"{ }"), at),
+                Err(VerificationError::WrongSignature)
+            );
         }
         let other = SigningSecret::generate(&entropy);
-        assert_eq!(verify(&[other], &signed(&both, b"{}"), at), Err(VerificationError::Wrong));
-        assert_eq!(verify(&[], &signed(&both, b"{}"), at), Err(VerificationError::Wrong));
+        assert_eq!(
+            verify(&[other], &signed(&both, b"{}"), at),
+            Err(VerificationError::WrongSignature)
+        );
+        assert_eq!(verify(&[], &signed(&both, b"{}"), at), Err(VerificationError::WrongSignature));
         let first = both.split(' ').next().unwrap();
         for bad in ["", "v1", "v1,", "v1,!", &first[3..], &first.replace("v1", "v2")] {
             let known = std::slice::from_ref(&new);
             assert_eq!(
                 verify(known, &signed(bad, b"{}"), at),
-                Err(VerificationError::Wrong),
+                Err(VerificationError::WrongSignature),
                 "{bad}"
             );
         }
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn the_error_names_the_header_that_is_missing() {
         let nothing = SignedMessage { id: None, timestamp: None, signature: None, body: b"" };
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(verify(&[], &nothing, now), Err(VerificationError::Missing("webhook-id")));
         let said = SignedMessage { id: Some("evt_1"), timestamp: Some("soon"), ..nothing };
         assert_eq!(verify(&[], &said, now), Err(VerificationError::Missing("webhook-signature")));
         let said = SignedMessage { signature: Some("v1,"), ..said };
-        assert_eq!(verify(&[], &said, now), Err(VerificationError::NoTime));
+        assert_eq!(verify(&[], &said, now), Err(VerificationError::InvalidTimestamp));
     }
 
     #[test]
-    fn a_secret_that_is_none_is_not_taken_for_one() {
+    fn malformed_secrets_are_refused() {
         for bad in ["", "whsec_", "whsec_AAAA", "AAAA", "whsec_!!!!"] {
             assert!(SigningSecret::parse(bad).is_none(), "{bad}");
         }

@@ -1,5 +1,5 @@
-//! The delivery limiter: how many deliveries this process keeps in memory, queued or in flight, for each endpoint and in
-//! total, so that a slow endpoint never delays the others.
+//! The delivery limiter: how many deliveries this process keeps in memory, queued or in flight, for each endpoint and
+//! in total, so that a slow endpoint never delays the others.
 //!
 //! A delivery first gets a [`QueueSlot`] and then, when the endpoint has capacity, a [`SendPermit`]. Endpoints that
 //! change invalidate their queue: what is queued for them returns to the database and is claimed again.
@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::EndpointId;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
-use super::claim::Delivery;
+use crate::delivery::Delivery;
 
 /// Requests in flight to one endpoint: enough to keep a fast one busy, few enough to spare a slow one.
-pub(super) const IN_FLIGHT_PER_ENDPOINT_MAX: usize = 64;
+pub(crate) const IN_FLIGHT_PER_ENDPOINT_MAX: usize = 64;
 /// Requests in flight to all endpoints together.
-pub(super) const IN_FLIGHT_MAX: usize = 2_048;
+pub(crate) const IN_FLIGHT_MAX: usize = 2_048;
 /// Requests in flight to an endpoint that has not succeeded yet in this process.
 const IN_FLIGHT_UNPROVEN: usize = 8;
 /// Requests in flight to an endpoint whose last attempt failed.
@@ -26,8 +26,8 @@ const QUEUE_START: usize = 2_048;
 const QUEUE_MIN: usize = 128;
 /// A queue grows while deliveries wait in it for less than this, in microseconds.
 const WAIT_SHORT: i64 = 2_000_000;
-/// A queue shrinks when deliveries wait in it for more than this, in microseconds, so that every queued delivery is sent
-/// long before its lease ends.
+/// A queue shrinks when deliveries wait in it for more than this, in microseconds, so that every queued delivery is
+/// sent long before its lease ends.
 const WAIT_LONG: i64 = 4_000_000;
 /// Once so many slots are in use, deliveries are no longer queued, only sent at once.
 const QUEUED_MAX: usize = 16_384;
@@ -67,7 +67,8 @@ struct State {
     slots_used: usize,
     /// Whether a due delivery was left in the database because all slots were in use.
     is_full: bool,
-    /// Rises with every invalidated queue. An endpoint read from the database under an older generation may be outdated.
+    /// Rises with every invalidated queue. An endpoint read from the database under an older generation may be
+    /// outdated.
     generation: u64,
     /// The channel to the sending loop, while this process sends.
     inbox: Option<mpsc::UnboundedSender<DispatchedDelivery>>,
@@ -119,22 +120,22 @@ impl EndpointState {
 }
 
 /// A claimed delivery on its way to the sending loop, with its slot.
-pub(super) struct DispatchedDelivery {
-    pub(super) delivery: Delivery,
-    pub(super) slot: QueueSlot,
+pub(crate) struct DispatchedDelivery {
+    pub(crate) delivery: Delivery,
+    pub(crate) slot: QueueSlot,
     /// When the lease ends and other processes may claim the delivery, in microseconds.
-    pub(super) leased_until: i64,
+    pub(crate) leased_until: i64,
 }
 
 /// A place for one delivery in the in-memory queue of its endpoint, free again when dropped.
-pub(super) struct QueueSlot {
+pub(crate) struct QueueSlot {
     limiter: DeliveryLimiter,
     endpoint: EndpointId,
     permits: Arc<Semaphore>,
 }
 
 /// Permission to send one request now.
-pub(super) struct SendPermit {
+pub(crate) struct SendPermit {
     limiter: DeliveryLimiter,
     endpoint: EndpointId,
     permits: Arc<Semaphore>,
@@ -163,9 +164,9 @@ impl DeliveryLimiter {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts sending in this process, and returns the deliveries that transactions dispatch. The channel needs no bound
-    /// of its own: slots bound it.
-    pub(super) fn start_sending(&self) -> mpsc::UnboundedReceiver<DispatchedDelivery> {
+    /// Starts sending in this process, and returns the deliveries that transactions dispatch. The channel needs no
+    /// bound of its own: slots bound it.
+    pub(crate) fn start_sending(&self) -> mpsc::UnboundedReceiver<DispatchedDelivery> {
         let (inbox, dispatched) = mpsc::unbounded_channel();
         self.state().inbox = Some(inbox);
         self.0.is_sending.send_replace(true);
@@ -173,23 +174,23 @@ impl DeliveryLimiter {
     }
 
     /// Stops sending: no further permit is granted, and requests in flight end as usual.
-    pub(super) fn stop_sending(&self) {
+    pub(crate) fn stop_sending(&self) {
         self.state().inbox = None;
         self.0.is_sending.send_replace(false);
     }
 
-    pub(super) fn is_sending(&self) -> bool {
+    pub(crate) fn is_sending(&self) -> bool {
         self.state().inbox.is_some()
     }
 
     /// The generation of all queues, to be read before the endpoints that deliveries are sent to.
-    pub(super) fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.state().generation
     }
 
-    /// A slot for a delivery that is about to be written, if this process can send it soon. `generation` is the one from
-    /// before its endpoint was read.
-    pub(super) fn reserve_new(&self, endpoint: EndpointId, generation: u64) -> Option<QueueSlot> {
+    /// A slot for a delivery that is about to be written, if this process can send it soon. `generation` is the one
+    /// from before its endpoint was read.
+    pub(crate) fn reserve_new(&self, endpoint: EndpointId, generation: u64) -> Option<QueueSlot> {
         let mut state = self.state();
         state.inbox.as_ref()?;
         let (used_in_all, is_stale) = (state.slots_used, state.generation != generation);
@@ -203,7 +204,7 @@ impl DeliveryLimiter {
     }
 
     /// A slot for a claimed delivery, unless its endpoint may have changed since it was read.
-    pub(super) fn reserve_claimed(
+    pub(crate) fn reserve_claimed(
         &self,
         endpoint: EndpointId,
         generation: u64,
@@ -219,8 +220,9 @@ impl DeliveryLimiter {
         QueueSlot { limiter: self.clone(), endpoint, permits: it.permits.clone() }
     }
 
-    /// Hands committed deliveries to the sending loop. If this process no longer sends, they are sent after their lease.
-    pub(super) fn dispatch(&self, deliveries: Vec<DispatchedDelivery>) {
+    /// Hands committed deliveries to the sending loop. If this process no longer sends, they are sent after their
+    /// lease.
+    pub(crate) fn dispatch(&self, deliveries: Vec<DispatchedDelivery>) {
         let inbox = self.state().inbox.clone();
         for it in deliveries {
             if let Some(inbox) = &inbox {
@@ -230,19 +232,19 @@ impl DeliveryLimiter {
     }
 
     /// How many deliveries of an endpoint may be claimed now.
-    pub(super) fn claimable(&self, endpoint: EndpointId) -> usize {
+    pub(crate) fn claimable(&self, endpoint: EndpointId) -> usize {
         let state = self.state();
         let it = state.endpoints.get(&endpoint);
         it.map_or(IN_FLIGHT_UNPROVEN, |it| it.claimable(state.slots_used))
     }
 
     /// Free slots over all endpoints.
-    pub(super) fn free_slots(&self) -> usize {
+    pub(crate) fn free_slots(&self) -> usize {
         SLOTS_MAX.saturating_sub(self.state().slots_used)
     }
 
     /// Notes whether more of an endpoint is due in the database than could be claimed.
-    pub(super) fn set_backlog(&self, endpoint: EndpointId, has_backlog: bool) {
+    pub(crate) fn set_backlog(&self, endpoint: EndpointId, has_backlog: bool) {
         let mut state = self.state();
         let slots_used = state.slots_used;
         let is_full = slots_used >= SLOTS_MAX;
@@ -256,9 +258,9 @@ impl DeliveryLimiter {
         }
     }
 
-    /// Invalidates the queue of an endpoint that changed: queued deliveries are released, because the URL and the secrets
-    /// they were read with may be outdated.
-    pub(super) fn invalidate(&self, endpoint: EndpointId) {
+    /// Invalidates the queue of an endpoint that changed: queued deliveries are released, because the URL and the
+    /// secrets they were read with may be outdated.
+    pub(crate) fn invalidate(&self, endpoint: EndpointId) {
         let mut state = self.state();
         state.generation += 1;
         let Some(it) = state.endpoints.get_mut(&endpoint) else { return };
@@ -269,19 +271,19 @@ impl DeliveryLimiter {
     }
 
     /// Asks the claiming loop to look for due deliveries.
-    pub(super) fn request_claim(&self) {
+    pub(crate) fn request_claim(&self) {
         self.0.claim_requested.notify_one();
     }
 
     /// Waits until somebody asked for a claim.
-    pub(super) async fn claim_requested(&self) {
+    pub(crate) async fn claim_requested(&self) {
         self.0.claim_requested.notified().await;
     }
 }
 
 impl QueueSlot {
     /// Waits in the queue for permission to send. None when this process stops sending, or the queue was invalidated.
-    pub(super) async fn wait_for_permit(&self) -> Option<SendPermit> {
+    pub(crate) async fn wait_for_permit(&self) -> Option<SendPermit> {
         let mut is_sending = self.limiter.0.is_sending.subscribe();
         let acquire = async {
             let endpoint_permit = self.permits.clone().acquire_owned().await.ok()?;
@@ -303,9 +305,9 @@ impl QueueSlot {
         }
     }
 
-    /// Ends the delivery after an attempt that waited `waited` microseconds in the queue. A success lets more requests to
-    /// the endpoint be in flight, a failure fewer.
-    pub(super) fn finish(self, mut permit: SendPermit, waited: i64, is_success: bool) {
+    /// Ends the delivery after an attempt that waited `waited` microseconds in the queue. A success lets more requests
+    /// to the endpoint be in flight, a failure fewer.
+    pub(crate) fn finish(self, mut permit: SendPermit, waited: i64, is_success: bool) {
         let mut state = self.limiter.state();
         let Some(it) = state.endpoints.get_mut(&self.endpoint) else { return };
         if waited < WAIT_SHORT {

@@ -1,28 +1,27 @@
-//! How secrets lie in the database: sealed, each for its endpoint.
+//! Encryption of signing secrets in the database, each bound to its endpoint.
 
 use base::{EndpointId, Entropy, Timestamp};
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
-use super::signatures::SigningSecret;
-use crate::platform::installation::Key;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
+use crate::signatures::SigningSecret;
 
 /// XChaCha20's nonce, long enough to be random. aws-lc-rs has only ChaCha20 with 12 bytes.
 const NONCE: usize = 24;
 const SECRET: usize = 32;
-/// A secret and a moment.
+/// The bytes of a replaced secret: the secret, and the moment until which it signs.
 const ENTRY: usize = SECRET + 8;
 
-/// What keeps secrets readable for this installation alone.
+/// Encrypts and decrypts signing secrets with a key of the installation.
 pub(crate) struct SecretCipher(XChaCha20Poly1305);
 
 impl SecretCipher {
-    pub(crate) fn new(key: &Key) -> SecretCipher {
-        SecretCipher(XChaCha20Poly1305::new(&key.derive("webhook secrets").into()))
+    pub(crate) fn new(key: [u8; 32]) -> SecretCipher {
+        SecretCipher(XChaCha20Poly1305::new(&key.into()))
     }
 
-    pub(super) fn encrypt(
+    pub(crate) fn encrypt(
         &self,
         entropy: &Entropy,
         endpoint: EndpointId,
@@ -31,19 +30,20 @@ impl SecretCipher {
         self.encrypt_bytes(entropy, endpoint, secret.bytes())
     }
 
-    pub(super) fn decrypt(&self, endpoint: EndpointId, sealed: &[u8]) -> Result<SigningSecret> {
-        let plain = self.decrypt_bytes(endpoint, sealed)?;
-        plain.try_into().map(SigningSecret::new).map_err(|_| broken())
+    pub(crate) fn decrypt(&self, endpoint: EndpointId, encrypted: &[u8]) -> Result<SigningSecret> {
+        let plain = self.decrypt_bytes(endpoint, encrypted)?;
+        plain.try_into().map(SigningSecret::new).map_err(|_| undecryptable())
     }
 
-    /// Secrets that were replaced, each with the moment until which it signs.
-    pub(super) fn encrypt_previous(
+    /// Encrypts replaced secrets, each with the moment until which it signs.
+    pub(crate) fn encrypt_previous(
         &self,
         entropy: &Entropy,
         endpoint: EndpointId,
         all: &[(SigningSecret, Timestamp)],
     ) -> Result<Vec<u8>> {
-        // As it always was, so that a server of an earlier version beside this one reads it too.
+        // A single one is written without its moment, which has a column of its own, because earlier versions, which
+        // may run beside this one, read it so.
         if let [(only, _)] = all {
             return self.encrypt(entropy, endpoint, only);
         }
@@ -55,14 +55,14 @@ impl SecretCipher {
         self.encrypt_bytes(entropy, endpoint, &plain)
     }
 
-    /// The opposite. One alone has its moment beside it.
-    pub(super) fn decrypt_previous(
+    /// Decrypts replaced secrets. `until` is the moment of a single one, which is stored without it.
+    pub(crate) fn decrypt_previous(
         &self,
         endpoint: EndpointId,
-        sealed: &[u8],
+        encrypted: &[u8],
         until: Timestamp,
     ) -> Result<Vec<(SigningSecret, Timestamp)>> {
-        let plain = self.decrypt_bytes(endpoint, sealed)?;
+        let plain = self.decrypt_bytes(endpoint, encrypted)?;
         if let Ok(alone) = <[u8; SECRET]>::try_from(plain.as_slice()) {
             return Ok(vec![(SigningSecret::new(alone), until)]);
         }
@@ -73,10 +73,10 @@ impl SecretCipher {
             Some((SigningSecret::new(*secret), Timestamp::from_microsecond(until).ok()?))
         };
         let all: Option<Vec<_>> = entries.iter().map(read).collect();
-        all.filter(|_| rest.is_empty()).ok_or_else(broken)
+        all.filter(|_| rest.is_empty()).ok_or_else(undecryptable)
     }
 
-    /// Bound to its endpoint: moved to another row it cannot be opened.
+    /// Encrypts with the endpoint as associated data: moved to the row of another endpoint, it cannot be decrypted.
     fn encrypt_bytes(
         &self,
         entropy: &Entropy,
@@ -85,21 +85,22 @@ impl SecretCipher {
     ) -> Result<Vec<u8>> {
         let nonce: [u8; NONCE] = entropy.bytes();
         let payload = Payload { msg, aad: endpoint.as_bytes() };
-        let sealed = self.0.encrypt(&XNonce::from(nonce), payload);
-        let sealed = sealed.map_err(|_| Error::internal("a secret could not be sealed"))?;
-        Ok([&nonce[..], &sealed].concat())
+        let encrypted = self.0.encrypt(&XNonce::from(nonce), payload);
+        let encrypted =
+            encrypted.map_err(|_| Error::internal("a secret could not be encrypted"))?;
+        Ok([&nonce[..], &encrypted].concat())
     }
 
-    fn decrypt_bytes(&self, endpoint: EndpointId, sealed: &[u8]) -> Result<Vec<u8>> {
-        let (nonce, sealed) = sealed.split_at_checked(NONCE).ok_or_else(broken)?;
-        let nonce = XNonce::from(<[u8; NONCE]>::try_from(nonce).map_err(|_| broken())?);
-        let payload = Payload { msg: sealed, aad: endpoint.as_bytes() };
-        self.0.decrypt(&nonce, payload).map_err(|_| broken())
+    fn decrypt_bytes(&self, endpoint: EndpointId, encrypted: &[u8]) -> Result<Vec<u8>> {
+        let (nonce, encrypted) = encrypted.split_at_checked(NONCE).ok_or_else(undecryptable)?;
+        let nonce = XNonce::from(<[u8; NONCE]>::try_from(nonce).map_err(|_| undecryptable())?);
+        let payload = Payload { msg: encrypted, aad: endpoint.as_bytes() };
+        self.0.decrypt(&nonce, payload).map_err(|_| undecryptable())
     }
 }
 
-fn broken() -> Error {
-    Error::internal("the secret of a webhook endpoint cannot be opened")
+fn undecryptable() -> Error {
+    Error::internal("the secret of a webhook endpoint cannot be decrypted")
 }
 
 #[cfg(test)]
@@ -107,28 +108,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_secret_opens_for_its_endpoint_alone() {
+    fn an_encrypted_secret_decrypts_for_its_endpoint_alone() {
         let entropy = Entropy::seeded(1);
-        let cipher = SecretCipher::new(&Key::generate(&entropy));
+        let cipher = SecretCipher::new(entropy.bytes());
         let (one, other) = (EndpointId::from_bytes([1; 16]), EndpointId::from_bytes([2; 16]));
         let secret = SigningSecret::generate(&entropy);
-        let sealed = cipher.encrypt(&entropy, one, &secret).unwrap();
-        assert!(cipher.decrypt(one, &sealed).unwrap() == secret);
-        assert!(cipher.decrypt(other, &sealed).is_err());
-        assert!(cipher.decrypt(one, &sealed[..sealed.len() - 1]).is_err());
-        assert!(SecretCipher::new(&Key::generate(&entropy)).decrypt(one, &sealed).is_err());
+        let encrypted = cipher.encrypt(&entropy, one, &secret).unwrap();
+        assert!(cipher.decrypt(one, &encrypted).unwrap() == secret);
+        assert!(cipher.decrypt(other, &encrypted).is_err());
+        assert!(cipher.decrypt(one, &encrypted[..encrypted.len() - 1]).is_err());
+        assert!(SecretCipher::new(entropy.bytes()).decrypt(one, &encrypted).is_err());
     }
 
     #[test]
-    fn several_that_were_replaced_keep_their_times() {
+    fn replaced_secrets_keep_the_moments_until_which_they_sign() {
         let entropy = Entropy::seeded(1);
-        let cipher = SecretCipher::new(&Key::generate(&entropy));
+        let cipher = SecretCipher::new(entropy.bytes());
         let one = EndpointId::from_bytes([1; 16]);
         let until = |second| Timestamp::from_second(second).unwrap();
         let all: Vec<(SigningSecret, Timestamp)> =
             (1..4).map(|it| (SigningSecret::generate(&entropy), until(it))).collect();
-        let sealed = cipher.encrypt_previous(&entropy, one, &all).unwrap();
-        assert!(cipher.decrypt_previous(one, &sealed, until(9)).unwrap() == all);
+        let encrypted = cipher.encrypt_previous(&entropy, one, &all).unwrap();
+        assert!(cipher.decrypt_previous(one, &encrypted, until(9)).unwrap() == all);
         let alone = cipher.encrypt_previous(&entropy, one, &all[..1]).unwrap();
         assert!(cipher.decrypt(one, &alone).unwrap() == all[0].0);
         let opened = cipher.decrypt_previous(one, &alone, until(9)).unwrap();

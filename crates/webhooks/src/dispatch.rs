@@ -9,11 +9,14 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
-use super::claim::{self, Delivery};
-use super::limiter::{DispatchedDelivery, IN_FLIGHT_MAX, IN_FLIGHT_PER_ENDPOINT_MAX};
-use super::send::send;
-use super::settle::{self, Outcome};
-use crate::{App, Result};
+use crate::claim;
+use crate::context::Webhooks;
+use crate::delivery::{Delivery, LEASE};
+use crate::error::{Error, Result};
+use crate::limiter::{DispatchedDelivery, IN_FLIGHT_MAX, IN_FLIGHT_PER_ENDPOINT_MAX};
+use crate::outcome::Outcome;
+use crate::send::send;
+use crate::settle::settle;
 
 /// Outcomes written in one transaction.
 const SETTLE_BATCH: usize = 512;
@@ -21,45 +24,49 @@ const SETTLE_BATCH: usize = 512;
 const SETTLE_DELAY: Duration = Duration::from_millis(50);
 /// Released deliveries written in one transaction.
 const RELEASE_BATCH: usize = 4_096;
-/// A request starts only while its lease lasts this much longer, in microseconds: the attempt must end before the lease.
+/// A request starts only while its lease lasts this much longer, in microseconds: the attempt must end before the
+/// lease.
 const LEASE_LEFT_MIN: i64 = 20 * 1_000_000;
 /// How often to look for due deliveries without a notification: a retry may be due, or another process may have died.
 pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The name of the sending loop among the background loops of this process.
-pub const SEND_LOOP: &str = "send webhooks";
-
 /// Sends every delivery that is due and writes the results: one step, as tests drive it.
-pub async fn deliver_once(app: &App) -> Result<usize> {
-    let batches = claim::claim(app, |_| IN_FLIGHT_PER_ENDPOINT_MAX, IN_FLIGHT_MAX).await?;
+pub async fn deliver_once(webhooks: &Webhooks) -> Result<usize> {
+    let batches = claim::claim(webhooks, |_| IN_FLIGHT_PER_ENDPOINT_MAX, IN_FLIGHT_MAX).await?;
     let requests = batches.into_iter().flat_map(|batch| {
         let leased_until = batch.leased_until;
-        batch.deliveries.into_iter().map(move |it| send_leased(app, it, leased_until))
+        batch.deliveries.into_iter().map(move |it| send_leased(webhooks, it, leased_until))
     });
     let sent: FuturesUnordered<_> = requests.collect();
     let count = sent.len();
     let outcomes: Vec<Outcome> = sent.collect().await;
-    settle::settle(app, outcomes).await?;
+    settle(webhooks, outcomes).await?;
     Ok(count)
 }
 
 /// Sends until told to stop; requests that are in flight then end and are settled. Deliveries that this process writes
-/// are dispatched by their commit; all others are claimed after a notification, or by polling.
-pub async fn run(app: App, poll_interval: Duration, mut stop: watch::Receiver<bool>) {
+/// are dispatched by their commit; all others are claimed after a notification, or by polling. `on_step` is called
+/// before each claim.
+pub async fn run(
+    webhooks: Webhooks,
+    poll_interval: Duration,
+    on_step: impl Fn() + Send + Sync,
+    mut stop: watch::Receiver<bool>,
+) {
     let (settle, outcomes) = mpsc::channel(4 * SETTLE_BATCH);
     let (release, released) = mpsc::unbounded_channel();
     let results = Results { settle, release };
-    let settling = tokio::spawn(settle_all(app.clone(), outcomes));
-    let releasing = tokio::spawn(release_all(app.clone(), released));
-    let mut dispatched = app.webhooks.limiter.start_sending();
+    let settling = tokio::spawn(settle_all(webhooks.clone(), outcomes));
+    let releasing = tokio::spawn(release_all(webhooks.clone(), released));
+    let mut dispatched = webhooks.limiter.start_sending();
     let sending = async {
         while let Some(it) = dispatched.recv().await {
-            spawn_send(&app, it, &results);
+            spawn_send(&webhooks, it, &results);
         }
     };
     let claiming = async {
-        keep_claiming(&app, poll_interval, &results, &mut stop).await;
-        app.webhooks.limiter.stop_sending();
+        keep_claiming(&webhooks, poll_interval, &on_step, &results, &mut stop).await;
+        webhooks.limiter.stop_sending();
     };
     tokio::join!(sending, claiming);
     drop(results);
@@ -68,7 +75,7 @@ pub async fn run(app: App, poll_interval: Duration, mut stop: watch::Receiver<bo
 
 /// Turns a panic into an error, so that it costs only its batch, whose deliveries are sent again after their lease.
 async fn catch_panic(work: impl Future<Output = Result<()>>) -> Result<()> {
-    let panicked = |_| Err(crate::Error::internal("a batch of deliveries panicked"));
+    let panicked = |_| Err(Error::internal("a batch of deliveries panicked"));
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(panicked)
 }
 
@@ -80,23 +87,24 @@ struct Results {
 }
 
 async fn keep_claiming(
-    app: &App,
+    webhooks: &Webhooks,
     poll_interval: Duration,
+    on_step: &(impl Fn() + Send + Sync),
     results: &Results,
     stop: &mut watch::Receiver<bool>,
 ) {
-    let mut notifications = app.db.listen();
+    let mut notifications = webhooks.db.listen();
     let mut poll = tokio::time::interval(poll_interval);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            () = app.webhooks.limiter.claim_requested() => {}
+            () = webhooks.limiter.claim_requested() => {}
             () = next_notification(&mut notifications) => {}
             _ = poll.tick() => {}
             _ = stop.wait_for(|stopped| *stopped) => return,
         }
-        app.background.note_step(SEND_LOOP);
-        claim_all(app, results).await;
+        on_step();
+        claim_all(webhooks, results).await;
     }
 }
 
@@ -107,10 +115,10 @@ async fn next_notification(notifications: &mut watch::Receiver<u64>) {
     }
 }
 
-async fn claim_all(app: &App, results: &Results) {
-    let limiter = &app.webhooks.limiter;
+async fn claim_all(webhooks: &Webhooks, results: &Results) {
+    let limiter = &webhooks.limiter;
     let generation = limiter.generation();
-    let claimed = claim::claim(app, |it| limiter.claimable(it), limiter.free_slots()).await;
+    let claimed = claim::claim(webhooks, |it| limiter.claimable(it), limiter.free_slots()).await;
     let claimed = claimed.unwrap_or_else(|error| {
         tracing::warn!(%error, "webhook deliveries could not be claimed; trying again");
         Vec::new()
@@ -120,7 +128,11 @@ async fn claim_all(app: &App, results: &Results) {
         for delivery in batch.deliveries {
             match limiter.reserve_claimed(batch.endpoint, generation) {
                 Some(slot) => {
-                    spawn_send(app, DispatchedDelivery { delivery, slot, leased_until }, results);
+                    spawn_send(
+                        webhooks,
+                        DispatchedDelivery { delivery, slot, leased_until },
+                        results,
+                    );
                 }
                 None => drop(results.release.send((delivery, leased_until))),
             }
@@ -129,41 +141,44 @@ async fn claim_all(app: &App, results: &Results) {
     }
 }
 
-fn spawn_send(app: &App, dispatched: DispatchedDelivery, results: &Results) {
+fn spawn_send(webhooks: &Webhooks, dispatched: DispatchedDelivery, results: &Results) {
     let DispatchedDelivery { delivery, slot, leased_until } = dispatched;
-    let (app, results) = (app.clone(), results.clone());
+    let (webhooks, results) = (webhooks.clone(), results.clone());
     tokio::spawn(async move {
         // Sending to these channels cannot fail: their receivers outlive every delivery.
         let Some(permit) = slot.wait_for_permit().await else {
             let _ = results.release.send((delivery, leased_until));
             return;
         };
-        let lease_left = leased_until - app.clock.now().as_microsecond();
+        let lease_left = leased_until - webhooks.clock.now().as_microsecond();
         if lease_left < LEASE_LEFT_MIN {
             return;
         }
         // Boxed, so that queued deliveries take little memory.
-        let outcome = Box::pin(send_leased(&app, delivery, leased_until)).await;
+        let outcome = Box::pin(send_leased(&webhooks, delivery, leased_until)).await;
         let is_success = outcome.is_success;
         let _ = results.settle.send(outcome).await;
-        slot.finish(permit, claim::LEASE - lease_left, is_success);
+        slot.finish(permit, LEASE - lease_left, is_success);
     });
 }
 
 /// Writes released deliveries back, so that any process can claim them at once. They were queued when this process
 /// stopped, or their queue was invalidated.
-async fn release_all(app: App, mut released: mpsc::UnboundedReceiver<(Delivery, i64)>) {
+async fn release_all(webhooks: Webhooks, mut released: mpsc::UnboundedReceiver<(Delivery, i64)>) {
     let mut batch = Vec::new();
     while released.recv_many(&mut batch, RELEASE_BATCH).await > 0 {
-        let release = claim::release(&app, std::mem::take(&mut batch));
+        let release = claim::release(&webhooks, std::mem::take(&mut batch));
         if let Err(error) = catch_panic(release).await {
-            tracing::warn!(%error, "webhook deliveries could not be released; they are sent after their lease");
+            tracing::warn!(
+                %error,
+                "webhook deliveries could not be released; they are sent after their lease"
+            );
         }
-        app.webhooks.limiter.request_claim();
+        webhooks.limiter.request_claim();
     }
 }
 
-async fn settle_all(app: App, mut outcomes: mpsc::Receiver<Outcome>) {
+async fn settle_all(webhooks: Webhooks, mut outcomes: mpsc::Receiver<Outcome>) {
     let mut batch = Vec::with_capacity(SETTLE_BATCH);
     while outcomes.recv_many(&mut batch, SETTLE_BATCH).await > 0 {
         let fill = async {
@@ -177,14 +192,17 @@ async fn settle_all(app: App, mut outcomes: mpsc::Receiver<Outcome>) {
         // A batch that is not full in time is written as it is.
         let _ = tokio::time::timeout(SETTLE_DELAY, fill).await;
         // An outcome that cannot be written is sent again after its lease: at least once.
-        let settled = settle::settle(&app, std::mem::take(&mut batch));
+        let settled = settle(&webhooks, std::mem::take(&mut batch));
         if let Err(error) = catch_panic(settled).await {
-            tracing::warn!(%error, "webhook deliveries could not be settled; they are sent again after their lease");
+            tracing::warn!(
+                %error,
+                "webhook deliveries could not be settled; they are sent again after their lease"
+            );
         }
     }
 }
 
 /// Sends a claimed delivery. Its outcome is settled under the lease of the claim.
-async fn send_leased(app: &App, delivery: Delivery, leased_until: i64) -> Outcome {
-    Outcome { leased_until: Some(leased_until), ..send(app, delivery).await }
+async fn send_leased(webhooks: &Webhooks, delivery: Delivery, leased_until: i64) -> Outcome {
+    Outcome { leased_until: Some(leased_until), ..send(webhooks, delivery).await }
 }

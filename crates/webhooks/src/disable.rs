@@ -1,0 +1,101 @@
+//! Disabling endpoints: by their owner, after 410 Gone, after five days of failures, or because their key ended.
+
+use base::{EndpointId, KeyId, Timestamp, UserId};
+use db::{Tx, params};
+use wire::v1::Event;
+
+use crate::context::Webhooks;
+use crate::endpoint::{DisabledEndpoint, DisabledReason, EndpointRef};
+use crate::error::{Error, Result};
+use crate::outbox;
+
+/// Endpoints of ended keys that one step disables.
+const BATCH: i64 = 1_000;
+
+/// Disables an endpoint: its waiting deliveries fail, and the other endpoints of its key get an event about it.
+pub(crate) fn disable(
+    webhooks: &Webhooks,
+    tx: &mut Tx<'_>,
+    endpoint: &EndpointRef,
+    reason: DisabledReason,
+) -> Result<()> {
+    let at = webhooks.clock.now();
+    let EndpointRef { user, key, id } = *endpoint;
+    if tx.execute(DISABLE, params![user, id, reason.as_str(), at])? == 0 {
+        return Ok(());
+    }
+    fail_pending(webhooks, tx, user, id, at)?;
+    (webhooks.on_disabled)(tx, &DisabledEndpoint { endpoint: *endpoint, reason, at })?;
+    let event = Event::EndpointDisabled { endpoint_id: id.to_string(), reason: reason.as_str() };
+    outbox::append_for_key(webhooks, tx, user, key, &event)
+}
+
+/// Fails the deliveries that wait for an endpoint, and releases those that are queued in this process.
+pub(crate) fn fail_pending(
+    webhooks: &Webhooks,
+    tx: &mut Tx<'_>,
+    user: UserId,
+    id: EndpointId,
+    now: Timestamp,
+) -> Result<()> {
+    tx.execute(FAIL_PENDING, params![user, id, now])?;
+    invalidate_queue(webhooks, tx, id);
+    Ok(())
+}
+
+/// After the commit, deliveries that this process has queued for the endpoint are released and read again.
+pub(crate) fn invalidate_queue(webhooks: &Webhooks, tx: &mut Tx<'_>, id: EndpointId) {
+    let limiter = webhooks.limiter.clone();
+    tx.on_commit(move || limiter.invalidate(id));
+}
+
+/// Disables the endpoints of a key that is being revoked.
+pub fn disable_for_key(
+    webhooks: &Webhooks,
+    tx: &mut Tx<'_>,
+    user: UserId,
+    key: KeyId,
+) -> Result<()> {
+    let ids: Vec<EndpointId> = tx.all(ACTIVE_OF_KEY, params![user, key], |row| row.get(0))?;
+    for id in ids {
+        disable(webhooks, tx, &EndpointRef { user, key, id }, DisabledReason::KeyEnded)?;
+    }
+    Ok(())
+}
+
+/// Disables the endpoints of keys that have expired, and fails deliveries that were written for an endpoint while it
+/// was being disabled and would otherwise wait forever. A background step; returns how many it changed.
+pub async fn disable_ended_once(webhooks: &Webhooks) -> Result<usize> {
+    let mine = webhooks.clone();
+    let write = move |tx: &mut Tx<'_>| {
+        let now = mine.clock.now();
+        let read = |row: &db::Row<'_>| {
+            Ok(EndpointRef { user: row.get(0)?, key: row.get(1)?, id: row.get(2)? })
+        };
+        let ended: Vec<EndpointRef> = tx.all(ENDED, params![now, BATCH], read)?;
+        for it in &ended {
+            disable(&mine, tx, it, DisabledReason::KeyEnded)?;
+        }
+        let stranded = tx.execute(FAIL_STRANDED, params![now])?;
+        Ok::<_, Error>(ended.len() + stranded as usize)
+    };
+    webhooks.db.write(write).await
+}
+
+const DISABLE: &str = "update webhook_endpoints set status = 'disabled', disabled_reason = $3,
+    updated_at = $4 where user_id = $1 and id = $2 and status = 'active'";
+const FAIL_PENDING: &str = "update deliveries set status = 'failed', due_at = null, updated_at = $3
+    where user_id = $1 and endpoint_id = $2 and due_at is not null";
+const ACTIVE_OF_KEY: &str = "select id from webhook_endpoints
+    where user_id = $1 and key_id = $2 and status = 'active' order by id";
+const ENDED: &str = "select e.user_id, e.key_id, e.id from webhook_endpoints e
+    join api_keys k on k.user_id = e.user_id and k.id = e.key_id
+    where e.status = 'active' and (k.revoked_at is not null or k.expires_at <= $1)
+    order by e.id limit $2";
+const FAIL_STRANDED: &str =
+    "update deliveries set status = 'failed', due_at = null, updated_at = $1
+    where due_at is not null
+    and endpoint_id in (select id from webhook_endpoints where status = 'disabled')";
+
+pub(crate) const STATEMENTS: &[&str] =
+    &[DISABLE, FAIL_PENDING, ACTIVE_OF_KEY, ENDED, FAIL_STRANDED];

@@ -1,0 +1,68 @@
+//! Webhooks: endpoints, the outbox, and deliveries from the commit of an event to the receiver's answer.
+//!
+//! This crate knows neither callers nor what events mean. Operations name the owner of the endpoints they work on;
+//! checking who calls, and the audit trail, belong to the layer above. Functions that take a transaction take part in
+//! the caller's, so that a change and its events are committed together.
+//!
+//! Files import downward only:
+//!
+//! ```text
+//! dispatch, replay, test_event      loops and attempts by hand
+//! endpoints, settle                 changes by the owner, and by the outcome of attempts
+//! disable
+//! outbox, deliveries
+//! fan_out, claim, send, attempts, retention
+//! context                           database, clock, HTTP client, limiter
+//! limiter, outcome
+//! delivery
+//! secrets
+//! endpoint, payload, signatures, error
+//! ```
+
+pub mod attempts;
+mod claim;
+mod context;
+pub mod deliveries;
+mod delivery;
+pub mod disable;
+pub mod dispatch;
+mod endpoint;
+pub mod endpoints;
+mod error;
+mod fan_out;
+mod limiter;
+pub mod outbox;
+mod outcome;
+mod payload;
+pub mod replay;
+pub mod retention;
+mod secrets;
+mod send;
+mod settle;
+pub mod signatures;
+pub mod test_event;
+
+pub use context::{OnDisabled, Setup, Webhooks};
+pub use endpoint::{
+    DisabledEndpoint, DisabledReason, Endpoint, EndpointOwner, EndpointRef, EndpointStatus,
+};
+pub use error::{Error, Result};
+
+/// Every statement of this crate: a test prepares them all on both engines.
+pub fn statements() -> Vec<&'static str> {
+    [
+        attempts::STATEMENTS,
+        claim::STATEMENTS,
+        deliveries::STATEMENTS,
+        disable::STATEMENTS,
+        endpoints::STATEMENTS,
+        fan_out::STATEMENTS,
+        outbox::STATEMENTS,
+        payload::STATEMENTS,
+        replay::STATEMENTS,
+        retention::STATEMENTS,
+        settle::STATEMENTS,
+        test_event::STATEMENTS,
+    ]
+    .concat()
+}
