@@ -84,7 +84,7 @@ pub async fn check_url(webhooks: &Webhooks, url: &str) -> Result<()> {
     }
     let Some(client) = &webhooks.client else {
         return Err(Error::conflict(
-            "this server trusts no certificate authority, so that nothing can be sent",
+            "this server trusts no certificate authority, so it cannot send webhooks",
         ));
     };
     match client.vet(url, CHECK_TIMEOUT).await {
@@ -93,10 +93,10 @@ pub async fn check_url(webhooks: &Webhooks, url: &str) -> Result<()> {
         Err(failure) => {
             let hint = match failure {
                 net::Failure::NotHttps => {
-                    "; to hear of events on your own machine, start `evenkeel listen --forward`"
+                    "; to receive events on your own machine, run `evenkeel listen --forward`"
                 }
                 net::Failure::BlockedAddress => {
-                    "; whoever runs this server can allow a network by webhooks.allow_networks"
+                    "; the operator of this server can allow a network with webhooks.allow_networks"
                 }
                 _ => "",
             };
@@ -149,7 +149,8 @@ pub fn update(
     let is_enabled = status == EndpointStatus::Active && before.status == EndpointStatus::Disabled;
     if is_enabled {
         let key_has_ended = |_| {
-            let message = "status: its key has ended; make an endpoint for a key that is in use";
+            let message =
+                "status cannot be active: the key has ended; create an endpoint for an active key";
             Error::invalid("status", message)
         };
         scopes.map_err(key_has_ended)?;
@@ -213,7 +214,7 @@ pub fn rotate_secret(
     let previous = stored.previous_after_rotation(cipher, now, until)?;
     if previous.len() > PREVIOUS_SECRETS_MAX {
         return Err(Error::conflict(format!(
-            "the secret was changed {PREVIOUS_SECRETS_MAX} times within a day; wait until one of them ends"
+            "the secret was rotated {PREVIOUS_SECRETS_MAX} times within a day; wait until an old one expires"
         )));
     }
     let previous = cipher.encrypt_previous(&webhooks.entropy, id, &previous)?;
@@ -232,7 +233,7 @@ fn scopes_of_active_key(
     now: Timestamp,
 ) -> Result<Scopes> {
     let found = tx.first(ACTIVE_KEY, params![user, key, now], |row| row.get::<String>(0))?;
-    let none = || Error::invalid("key", "choose a key of yours that is in use");
+    let none = || Error::invalid("key", "choose one of your active keys");
     let parsed = Scopes::parse(&found.ok_or_else(none)?);
     parsed.map_err(|error| Error::invalid("scopes", error.to_string()))
 }
@@ -242,7 +243,8 @@ fn require_scopes(scopes: Scopes, types: &[String]) -> Result<()> {
     for it in types.iter().filter_map(|it| EventType::find(it)) {
         if let Some(scope) = it.scope.filter(|scope| !scopes.has(*scope)) {
             let (name, scope) = (it.name, scope.as_str());
-            let message = format!("filter_types: to hear of {name}, the key needs {scope}");
+            let message =
+                format!("filter_types contains {name}, for which the key needs the scope {scope}");
             return Err(Error::invalid("filter_types", message));
         }
     }
@@ -297,7 +299,7 @@ fn filter_column(types: &[String]) -> Result<String> {
                 Some(it) => format!("did you mean {it}?"),
                 None => "see GET /webhooks/events".to_owned(),
             };
-            let message = format!("filter_types knows no {name}; {hint}");
+            let message = format!("filter_types contains an unknown event type: {name}; {hint}");
             return Err(Error::invalid("filter_types", message));
         }
     }

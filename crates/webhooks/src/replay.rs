@@ -74,12 +74,15 @@ pub async fn resend(
     let found = webhooks.db.first(DELIVERY, params![user, endpoint, event], read).await?;
     let (event_type, attempts, is_waiting) = found.ok_or(Error::NotFound("delivery"))?;
     if is_waiting {
-        return Err(Error::conflict("it is still being tried; wait until it is given up"));
+        return Err(Error::conflict(
+            "this delivery is still being retried; wait until it has ended",
+        ));
     }
     let stored = endpoints::get_destination(webhooks, user, endpoint).await?;
     let to = stored.decrypt(&webhooks.cipher, webhooks.clock.now())?;
     let body = payload::find_body(&webhooks.db, user, event).await?;
-    let expired = || Error::conflict("what it said was kept for 30 days and is gone");
+    let expired =
+        || Error::conflict("the payload of this event has expired; payloads are kept for 30 days");
     let body = body.ok_or_else(expired)?;
     let delivery = Delivery { to: to.into(), event, event_type, attempts, body };
     let outcome = send(webhooks, delivery).await;
@@ -108,7 +111,8 @@ pub fn start(
     let oldest = now.as_microsecond() - DAYS_MAX * DAY_MICROSECONDS;
     // The oldest day is allowed, although only part of it is left.
     if since.as_microsecond() <= oldest - DAY_MICROSECONDS {
-        let message = format!("since must be at most {DAYS_MAX} days ago; older payloads are gone");
+        let message =
+            format!("since must be at most {DAYS_MAX} days ago; older payloads have expired");
         return Err(Error::invalid("since", message));
     }
     let oldest = Timestamp::from_microsecond(oldest).unwrap_or(Timestamp::MIN);
@@ -116,13 +120,13 @@ pub fn start(
     let last = tx.first(GET, params![user, endpoint], read)?;
     if last.is_some_and(|it| it.status == ReplayStatus::Running) {
         return Err(Error::conflict(
-            "this endpoint is being sent to again already; wait until it is done",
+            "a replay of this endpoint is already running; wait until it is done",
         ));
     }
     let values = params![user, endpoint, since, now];
     let count = tx.first(COUNT, values, |row| row.get::<i64>(0))?.unwrap_or(0);
     if count == 0 {
-        return Err(Error::conflict("nothing has failed at this endpoint since then"));
+        return Err(Error::conflict("no delivery to this endpoint has failed since then"));
     }
     let (total, first) = (count.min(TOTAL_MAX), EventId::from_bytes([0; 16]));
     tx.execute(DELETE, params![user, endpoint])?;
@@ -140,7 +144,9 @@ pub async fn list(webhooks: &Webhooks, owner: &EndpointOwner) -> Result<Vec<Repl
 fn require_active(status: EndpointStatus) -> Result<()> {
     match status {
         EndpointStatus::Active => Ok(()),
-        EndpointStatus::Disabled => Err(Error::conflict("the endpoint is off; enable it first")),
+        EndpointStatus::Disabled => {
+            Err(Error::conflict("the endpoint is disabled; enable it first"))
+        }
     }
 }
 

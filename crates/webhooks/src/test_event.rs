@@ -47,7 +47,7 @@ pub async fn send_test(
     let name = event_type.unwrap_or("webhook.test");
     let known = EventType::find(name).ok_or_else(|| {
         let name = endpoints::shorten_name(name);
-        let message = format!("event_type knows no {name}; see GET /webhooks/events");
+        let message = format!("event_type is unknown: {name}; see GET /webhooks/events");
         Error::invalid("event_type", message)
     })?;
     let at = webhooks.clock.now();

@@ -83,7 +83,7 @@ pub fn create_for_key(
     sessions::require_proof_in(tx, app, caller)?;
     users::lock(tx, caller.user)?;
     let (endpoint, secret) = endpoints::create(&app.webhooks, tx, caller.user, key, new)?;
-    let note = Note::new(caller, "webhook.create", "Made a webhook endpoint").about(endpoint.id);
+    let note = Note::new(caller, "webhook.create", "Created a webhook endpoint").about(endpoint.id);
     audit::note(tx, caller.user, app.clock.now(), note)?;
     Ok((endpoint, secret))
 }
@@ -124,7 +124,7 @@ pub fn rotate_secret(
     sessions::require_proof_in(tx, app, caller)?;
     users::lock(tx, caller.user)?;
     let rotated = endpoints::rotate_secret(&app.webhooks, tx, &owner(caller)?, id)?;
-    let note = Note::new(caller, "webhook.rotate", "Changed the secret of a webhook endpoint");
+    let note = Note::new(caller, "webhook.rotate", "Rotated the secret of a webhook endpoint");
     audit::note(tx, caller.user, app.clock.now(), note.about(id))?;
     Ok(rotated)
 }
@@ -197,9 +197,11 @@ pub async fn delete_expired_once(app: &App) -> Result<usize> {
 /// Writes the audit entry of an endpoint that was disabled by itself, in the same transaction.
 pub(crate) fn record_disabled(tx: &mut Tx<'_>, it: &DisabledEndpoint) -> ::webhooks::Result<()> {
     let details = match it.reason {
-        DisabledReason::Gone => "Disabled a webhook endpoint: it says that it is gone",
-        DisabledReason::KeyEnded => "Disabled a webhook endpoint: its key has ended",
-        _ => "Disabled a webhook endpoint: nothing has arrived there for five days",
+        DisabledReason::Gone => "Disabled a webhook endpoint: the receiver answered 410 Gone",
+        DisabledReason::KeyEnded => {
+            "Disabled a webhook endpoint: its API key was revoked or has expired"
+        }
+        _ => "Disabled a webhook endpoint: no delivery has succeeded for five days",
     };
     let note = Note::new(Actor::system(), "webhook.disable", details).about(it.endpoint.id);
     Ok(audit::note(tx, it.endpoint.user, it.at, note)?)

@@ -33,7 +33,7 @@ pub fn create_link(app: &App, tx: &mut Tx<'_>, caller: &Caller) -> Result<(Strin
     let (token, now) = (tokens::make(LINK_PREFIX, &app.entropy), app.clock.now());
     let until = after(now, LINK_SECONDS)?;
     tx.execute(INSERT, params![&tokens::hash(&token)[..], caller.user, key, "link", until])?;
-    let note = Note::new(caller, "webhook.portal", "Made a link to the webhook portal");
+    let note = Note::new(caller, "webhook.portal", "Created a link to the webhook portal");
     audit::note(tx, caller.user, now, note.about(key))?;
     Ok((token, until))
 }
@@ -52,8 +52,7 @@ pub async fn is_link_valid(app: &App, token: &str) -> Result<bool> {
 pub async fn redeem_link(app: &App, token: &str) -> Result<String> {
     let used = || Error::Conflict {
         code: Code::Conflict,
-        message: "this link was used already, or its ten minutes are over; ask for a new one"
-            .to_owned(),
+        message: "this link was used or has expired; ask for a new one".to_owned(),
     };
     let link = find(app, LINK_PREFIX, "link", token).await?.ok_or_else(used)?;
     let (hash, session) = (tokens::hash(token), tokens::make(SESSION_PREFIX, &app.entropy));

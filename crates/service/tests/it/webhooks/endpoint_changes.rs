@@ -145,7 +145,7 @@ async fn an_endpoint_is_disabled_with_its_key_and_its_waiting_deliveries_fail() 
         };
         let enable = move |tx: &mut db::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &on);
         let refused = app.db.write(enable).await.unwrap_err().to_string();
-        assert!(refused.contains("its key has ended"), "{refused}");
+        assert!(refused.contains("the key has ended"), "{refused}");
     }
     assert_eq!(webhooks::disable_ended_once(app).await.unwrap(), 0);
 }

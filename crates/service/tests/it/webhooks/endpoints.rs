@@ -188,7 +188,10 @@ async fn private_addresses_and_unknown_types_are_refused() {
     let refused =
         create(app, &fixture.key.caller, &fixture.receiver.url, &["transaction.create"]).await;
     let said = refused.unwrap_err().to_string();
-    assert_eq!(said, "filter_types knows no transaction.create; did you mean transaction.created?");
+    assert_eq!(
+        said,
+        "filter_types contains an unknown event type: transaction.create; did you mean transaction.created?"
+    );
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ async fn waiting_disabled_expired_and_foreign_deliveries_are_not_resent() {
     assert_eq!(waiting.deliveries[0].status, "failed");
     let stored = ::webhooks::outbox::list(&app.db, caller.user, None, 100).await.unwrap();
     let newest = stored.iter().rfind(|it| it.event_type == "transaction.created").unwrap().id;
-    is_conflict(again(caller.clone(), newest).await, "still being tried");
+    is_conflict(again(caller.clone(), newest).await, "still being retried");
 
     switch(&fixture, EndpointStatus::Disabled).await;
     is_conflict(again(caller.clone(), delivery.event).await, "enable it first");

@@ -48,7 +48,7 @@ pub(super) async fn post(manager: EndpointManager, ManagerForm(form): ManagerFor
 
 async fn make(manager: &EndpointManager, typed: &FormValues) -> Result<(Endpoint, String)> {
     let key = KeyId::parse(&typed.key);
-    let key = key.map_err(|_| Error::invalid("key", "choose a key of yours that is in use"))?;
+    let key = key.map_err(|_| Error::invalid("key", "choose one of your active keys"))?;
     webhooks::check_url(manager.app(), &typed.url).await?;
     let new = NewEndpoint {
         url: typed.url.clone(),

@@ -92,8 +92,8 @@ async fn what_cannot_be_an_endpoint_is_said_and_nothing_typed_is_lost() {
     for (key, url, said) in [
         (&own, "http://example.com/", "Url cannot be used"),
         (&own, "https://10.0.0.1/hook", "Url cannot be used"),
-        (&theirs, &good, "Choose a key of yours"),
-        (&"nonsense".to_owned(), &good, "Choose a key of yours"),
+        (&theirs, &good, "Choose one of your active keys"),
+        (&"nonsense".to_owned(), &good, "Choose one of your active keys"),
     ] {
         let fields = [("key", key.as_str()), ("url", url), ("description", "Keep <this>")];
         let page = desk.browser.post("/settings/webhooks", &fields).await;
@@ -379,7 +379,7 @@ async fn what_cannot_be_sent_again_now_says_why() {
     let id = endpoint.id.to_string();
     let fields = [("endpoint", id.as_str()), ("event", event.as_str())];
     let page = desk.browser.submit("/settings/webhooks/failed/send", &fields).await.good();
-    assert!(page.contains("The endpoint is off; enable it first"), "{page}");
+    assert!(page.contains("The endpoint is disabled; enable it first"), "{page}");
     // The oldest day that can be chosen is one that is taken.
     desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
     let fields = [("to", id.as_str()), ("since", "2026-02-08")];

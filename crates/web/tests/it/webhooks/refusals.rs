@@ -93,7 +93,7 @@ async fn bodies_are_refused_in_words_that_help() {
     let url = &hook.receiver.url;
     let with = |more: &str| format!(r#"{{"url": "{url}", {more}}}"#);
     let long = format!(r#""description": "{}""#, "ü".repeat(257));
-    let types = "filter_types: filter_types knows no";
+    let types = "filter_types: filter_types contains an unknown event type:";
     for (more, expected) in [
         (
             r#""filter_type": []"#,
@@ -146,7 +146,7 @@ async fn changes_are_refused_in_words_that_help() {
         (r#"{"state": "active"}"#, "state: state is not known here; did you mean status?"),
         (
             r#"{"filter_types": ["balance"]}"#,
-            "filter_types: filter_types knows no balance; see GET /webhooks/events",
+            "filter_types: filter_types contains an unknown event type: balance; see GET /webhooks/events",
         ),
         (r#"{"url": 5}"#, "url: url must be text"),
         (
@@ -174,12 +174,12 @@ async fn changes_are_refused_in_words_that_help() {
 async fn an_address_that_must_not_be_sent_to_is_refused_when_it_is_named() {
     let hook = Hook::new().await;
     let made = hook.endpoint().await;
-    let https = "the URL must begin with https://; to hear of events on your own machine, start \
+    let https = "the URL must begin with https://; to receive events on your own machine, run \
                  `evenkeel listen --forward`";
     let plain = "the URL must look like https://example.com/hooks: an ASCII host name, at most \
                  2048 characters, no user name or password";
-    let private = "the host has an address that is not public; whoever runs this server can allow a \
-                   network by webhooks.allow_networks";
+    let private = "the host has an address that is not public; the operator of this server can allow a \
+                   network with webhooks.allow_networks";
     for (url, why) in [
         ("http://example.com/", https),
         ("http://127.0.0.1/", https),
