@@ -14,7 +14,7 @@ use crate::config::Config;
 const ADDRESS: &str = "address";
 
 /// Creates the folder, accessible to its owner only, if it does not exist.
-pub(crate) fn make(path: &Path) -> Result<()> {
+pub(crate) fn create(path: &Path) -> Result<()> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -28,7 +28,7 @@ pub(crate) fn database_file(config: &Config) -> PathBuf {
 
 /// Creates the database file readable by its owner only. SQLite would make it readable by everyone, and gives its
 /// journal files the same permissions.
-pub(crate) fn make_database_file(config: &Config) -> Result<()> {
+pub(crate) fn create_database_file(config: &Config) -> Result<()> {
     if config.database_url.is_some() {
         return Ok(());
     }
@@ -38,12 +38,12 @@ pub(crate) fn make_database_file(config: &Config) -> Result<()> {
 }
 
 /// The address where the server of this directory last listened, for commands that print one.
-pub(crate) fn remember_address(config: &Config, web_url: &str) -> Result<()> {
-    make(&config.data_dir)?;
+pub(crate) fn save_address(config: &Config, web_url: &str) -> Result<()> {
+    create(&config.data_dir)?;
     write_private(&config.data_dir.join(ADDRESS), web_url.as_bytes())
 }
 
-pub(crate) fn remembered_address(config: &Config) -> Option<String> {
+pub(crate) fn saved_address(config: &Config) -> Option<String> {
     std::fs::read_to_string(config.data_dir.join(ADDRESS)).ok().filter(|it| it.starts_with("http"))
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn find_key(config: &Config) -> Result<Option<Key>> {
 }
 
 /// The installation key, created at first use.
-pub(crate) fn find_or_make_key(config: &Config) -> Result<Key> {
+pub(crate) fn find_or_create_key(config: &Config) -> Result<Key> {
     if let Some(key) = find_key(config)? {
         return Ok(key);
     }
@@ -156,15 +156,15 @@ pub(crate) fn create_temporary(path: &Path) -> Result<(PathBuf, File)> {
 }
 
 /// A temporary folder, deleted when dropped.
-pub(crate) struct Scratch(PathBuf);
+pub(crate) struct TemporaryFolder(PathBuf);
 
-impl Scratch {
-    pub(crate) fn new() -> Result<Scratch> {
+impl TemporaryFolder {
+    pub(crate) fn new() -> Result<TemporaryFolder> {
         let [a, b, c, d]: [u8; 4] = Entropy::System.bytes();
         let path = std::env::temp_dir().join(format!("evenkeel-demo-{a:02x}{b:02x}{c:02x}{d:02x}"));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.with_context(|| format!("cannot create the folder {}", path.display()))?;
-        Ok(Scratch(path))
+        Ok(TemporaryFolder(path))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -172,7 +172,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
             eprintln!("evenkeel: cannot remove {}: {error}", self.0.display());

@@ -8,7 +8,7 @@ const UNLIMITED: u64 = 1 << 20;
 /// How many connections may be open at once: the operator's setting, but at most half of the process's limit of open
 /// files, which is raised as far as the system allows.
 pub(crate) fn connections_max(wanted: usize) -> usize {
-    let connections = within(wanted, raised());
+    let connections = limited(wanted, raise_limit());
     if connections < wanted {
         tracing::warn!(
             wanted,
@@ -20,12 +20,12 @@ pub(crate) fn connections_max(wanted: usize) -> usize {
     connections
 }
 
-fn within(wanted: usize, files: u64) -> usize {
+fn limited(wanted: usize, files: u64) -> usize {
     wanted.min(usize::try_from(files / 2).unwrap_or(usize::MAX)).max(1)
 }
 
 /// Raises the soft limit of open files to the hard limit, and returns it.
-fn raised() -> u64 {
+fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let hard = limit.maximum.unwrap_or(UNLIMITED);
     let soft = limit.current.unwrap_or(UNLIMITED);
@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn connections_leave_half_of_the_files_to_everything_else() {
-        assert_eq!(within(4_096, 1_024), 512);
-        assert_eq!(within(4_096, 20_000), 4_096);
-        assert_eq!(within(4_096, 1), 1);
-        assert!(raised() > 0);
+        assert_eq!(limited(4_096, 1_024), 512);
+        assert_eq!(limited(4_096, 20_000), 4_096);
+        assert_eq!(limited(4_096, 1), 1);
+        assert!(raise_limit() > 0);
     }
 }

@@ -17,13 +17,13 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 /// People whose derived data one step recomputes; the next step follows a second later.
-const PEOPLE_A_STEP: usize = 50;
+const PEOPLE_PER_STEP: usize = 50;
 /// Buckets of search text that one step packs; the next step follows a second later.
-const BUCKETS_A_STEP: usize = 2_000;
+const BUCKETS_PER_STEP: usize = 2_000;
 /// The time limit of a step. A step that takes longer is dropped, and the next one starts.
 const STEP_MAX: Duration = Duration::from_secs(60);
 /// The time limit of a sync step: SimpleFIN servers ask banks first, which takes minutes.
-const ASKING_MAX: Duration = Duration::from_secs(900);
+const SYNC_STEP_MAX: Duration = Duration::from_secs(900);
 /// How late a loop may be on a busy machine before it counts as stopped.
 const SLACK: Duration = Duration::from_secs(60);
 /// After a panic the next step waits a second, twice as long after each further one, and at most this long.
@@ -61,7 +61,7 @@ impl Loops {
         });
         self.start("recompute insights", 1, app, |app| async move {
             let mut done = 0;
-            while done < PEOPLE_A_STEP && insights::pipeline::run_once(&app).await? > 0 {
+            while done < PEOPLE_PER_STEP && insights::pipeline::run_once(&app).await? > 0 {
                 done += 1;
             }
             Ok(done)
@@ -90,7 +90,7 @@ impl Loops {
         self.start("book splits and dividends", 900, app, |app| async move {
             paper::settle_once(&app).await
         });
-        self.start_within("ask connections", (60, ASKING_MAX), app, |app| async move {
+        self.start_within("ask connections", (60, SYNC_STEP_MAX), app, |app| async move {
             connections::sync_once(&app).await
         });
         self.keep_running(webhooks::SEND_LOOP, app, |app, stop| {
@@ -192,7 +192,7 @@ impl Loops {
 
 async fn pack_texts(app: App) -> service::Result<usize> {
     let mut packed = 0;
-    while packed < BUCKETS_A_STEP {
+    while packed < BUCKETS_PER_STEP {
         match transactions::index_once(&app).await? {
             0 => break,
             more => packed += more,

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("evenkeel: {}", sentence(&error));
-            match error.downcast_ref::<commands::import::LeftOut>() {
+            match error.downcast_ref::<commands::import::SkippedRows>() {
                 Some(_) => ExitCode::from(2),
                 None => ExitCode::FAILURE,
             }

@@ -21,13 +21,13 @@ use crate::data_dir;
 
 /// Whether to create the database if it does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Want {
-    Existing,
-    Made,
+pub(crate) enum IfMissing {
+    Fail,
+    Create,
 }
 
 /// Opens the database, migrates its schema and checks that it belongs to this installation.
-pub(crate) async fn app(config: &Config, want: Want) -> Result<App> {
+pub(crate) async fn app(config: &Config, want: IfMissing) -> Result<App> {
     let (db, key) = database(config, want).await?;
     db.migrate(schema::MIGRATIONS).await?;
     installation::claim(&db, &key).await?;
@@ -101,18 +101,18 @@ fn market(from: &config::Market) -> Result<Arc<dyn QuoteProvider>> {
 }
 
 /// The database without migrating it, and the installation key.
-pub(crate) async fn database(config: &Config, want: Want) -> Result<(Db, Key)> {
+pub(crate) async fn database(config: &Config, want: IfMissing) -> Result<(Db, Key)> {
     let db = match want {
-        Want::Existing => existing(config).await?,
-        Want::Made => {
-            data_dir::make(&config.data_dir)?;
-            data_dir::make_database_file(config)?;
+        IfMissing::Fail => existing(config).await?,
+        IfMissing::Create => {
+            data_dir::create(&config.data_dir)?;
+            data_dir::create_database_file(config)?;
             connect(config).await?
         }
     };
     let key = match want {
-        Want::Made => data_dir::find_or_make_key(config)?,
-        Want::Existing => data_dir::find_key(config)?.with_context(|| {
+        IfMissing::Create => data_dir::find_or_create_key(config)?,
+        IfMissing::Fail => data_dir::find_key(config)?.with_context(|| {
             format!(
                 "{} is missing; restore it from your backup, or set installation_key",
                 data_dir::key_file(config).display()

@@ -27,9 +27,9 @@ const LOOPS_MAX: Duration = Duration::from_secs(20);
 pub(crate) async fn run(config: &Config, serving: &Serving) -> Result<()> {
     let stop = stop_on_signal()?;
     forget_ready_file(serving.ready_file.as_deref())?;
-    data_dir::make(&config.data_dir)?;
+    data_dir::create(&config.data_dir)?;
     let _lock = lock(config)?;
-    let app = open::app(config, open::Want::Made).await?;
+    let app = open::app(config, open::IfMissing::Create).await?;
     let bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
     loops.start_all(&app);
@@ -74,7 +74,7 @@ impl Bound {
             None => url_of(listener.local_addr()?),
         };
         // The file only helps commands find the server, so a failure is not fatal.
-        if let Err(error) = data_dir::remember_address(config, &web_url) {
+        if let Err(error) = data_dir::save_address(config, &web_url) {
             tracing::warn!(error = crate::sentence(&error), "cannot save the server's address");
         }
         Ok(Bound { listener, metrics, web_url, demo: None })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use service::ingest::imports::files::{Charges, DateOrder};
 
-use super::{Output, Whose};
+use super::{Output, PersonArgs};
 
 const SIMPLEFIN_HELP: &str = "Connect SimpleFIN with a setup token, which works once.
 
@@ -21,7 +21,7 @@ pub(crate) enum Connect {
     /// List a person's connections and their status
     List {
         #[command(flatten)]
-        whose: Whose,
+        whose: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -44,7 +44,7 @@ pub(crate) enum Connect {
 #[derive(Args)]
 pub(crate) struct NewConnection {
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
     /// Name of the connection [default: SimpleFIN]
     #[arg(long)]
     pub(crate) name: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Which {
     #[arg(value_name = "CON_...")]
     pub(crate) connection: String,
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
 }
 
 #[derive(Args)]
@@ -102,7 +102,7 @@ pub(crate) struct Sync {
     #[arg(value_name = "CON_...")]
     pub(crate) connection: Option<String>,
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -130,7 +130,7 @@ pub(crate) struct Import {
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -174,7 +174,7 @@ pub(crate) enum BalanceIs {
 #[derive(Args)]
 pub(crate) struct Export {
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
     /// The zip file to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,

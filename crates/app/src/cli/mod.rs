@@ -12,7 +12,7 @@ use crate::config::Flags;
 pub(crate) use data::{
     BalanceIs, Choose, Connect, Export, Import, NewConnection, Sync, TokenFrom, Which,
 };
-pub(crate) use people::{Audit, Key, NewKey, NewUser, PasswordFrom, User, Whose};
+pub(crate) use people::{Audit, Key, NewKey, NewUser, PasswordFrom, PersonArgs, User};
 
 #[derive(Parser)]
 #[command(
@@ -23,7 +23,7 @@ pub(crate) use people::{Audit, Key, NewKey, NewUser, PasswordFrom, User, Whose};
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: InstallationArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -33,7 +33,7 @@ const HEADING: &str = "Installation";
 
 /// Options of every command: where the installation is.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct InstallationArgs {
     /// Configuration file [default: evenkeel.toml in the data directory, if it exists]
     #[arg(long, global = true, value_name = "FILE", help_heading = HEADING)]
     config: Option<PathBuf>,
@@ -190,7 +190,7 @@ pub(crate) enum Benefit {
     /// List the benefits of a person's cards in their current period
     List {
         #[command(flatten)]
-        whose: Whose,
+        whose: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -216,7 +216,7 @@ pub(crate) struct Mark {
     #[arg(long, conflicts_with = "used")]
     pub(crate) clear: bool,
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
 }
 
 #[derive(Args)]
@@ -230,7 +230,7 @@ pub(crate) struct Card {
     #[arg(long, value_name = "DATE")]
     pub(crate) opened: Option<String>,
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
 }
 
 #[derive(Args)]

@@ -57,7 +57,7 @@ pub(crate) enum Audit {
     /// List entries, newest first
     List {
         #[command(flatten)]
-        whose: Whose,
+        whose: PersonArgs,
         /// Maximum number of entries
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
@@ -67,7 +67,7 @@ pub(crate) enum Audit {
     /// Verify the whole trail; fails if an entry was changed or removed
     Verify {
         #[command(flatten)]
-        whose: Whose,
+        whose: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -80,7 +80,7 @@ pub(crate) enum Key {
     /// List a person's API keys
     List {
         #[command(flatten)]
-        whose: Whose,
+        whose: PersonArgs,
         #[command(flatten)]
         output: Output,
     },
@@ -89,12 +89,12 @@ pub(crate) enum Key {
         /// Key id, as shown by `evenkeel key list`
         id: String,
         #[command(flatten)]
-        whose: Whose,
+        whose: PersonArgs,
     },
 }
 
 #[derive(Args)]
-pub(crate) struct Whose {
+pub(crate) struct PersonArgs {
     /// Email address of the person; optional while there is only one person
     #[arg(long, value_name = "EMAIL")]
     pub(crate) user: Option<String>,
@@ -103,7 +103,7 @@ pub(crate) struct Whose {
 #[derive(Args)]
 pub(crate) struct NewKey {
     #[command(flatten)]
-    pub(crate) whose: Whose,
+    pub(crate) whose: PersonArgs,
     /// Name of the key
     #[arg(long)]
     pub(crate) name: String,

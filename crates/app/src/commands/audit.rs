@@ -6,21 +6,21 @@ use service::platform::audit::{self, AuditEntry, Verdict};
 use service::trading::paper;
 use service::{App, Caller};
 
-use super::{named_or_only, print, print_json};
+use super::{named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Audit) -> Result<()> {
-    let app = open::app(config, Want::Existing).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Audit::List { whose, limit, output } => list(&app, whose, *limit, output.json).await,
         cli::Audit::Verify { whose, output } => verify(&app, whose, output.json).await,
     }
 }
 
-async fn list(app: &App, whose: &cli::Whose, limit: u32, as_json: bool) -> Result<()> {
-    let user = named_or_only(app, whose.user.as_deref()).await?;
+async fn list(app: &App, whose: &cli::PersonArgs, limit: u32, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let entries = audit::list(app, &Caller::owner(user.id), None, limit as usize).await?;
     if as_json {
         return print_json(&entries.iter().map(json_of).collect());
@@ -35,8 +35,8 @@ async fn list(app: &App, whose: &cli::Whose, limit: u32, as_json: bool) -> Resul
     print(&entries.iter().map(line).collect::<String>())
 }
 
-async fn verify(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
-    let user = named_or_only(app, whose.user.as_deref()).await?;
+async fn verify(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let verdict = audit::verify(app, &Caller::owner(user.id)).await?;
     let ledgers = paper::verify(app, &Caller::owner(user.id)).await?;
     match verdict {

@@ -13,7 +13,7 @@ use service::schema;
 use super::print;
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 use crate::progress::{Progress, grouped};
 use crate::{data_dir, serve};
 
@@ -26,7 +26,7 @@ pub(crate) async fn write(config: &Config, args: &cli::Backup) -> Result<()> {
     if path.exists() && !path.is_file() {
         bail!("{} is not a regular file; choose another name", path.display());
     }
-    let (db, key) = open::database(config, Want::Existing).await?;
+    let (db, key) = open::database(config, IfMissing::Fail).await?;
     // A backup with the wrong installation key could not be restored.
     installation::claim(&db, &key).await?;
     let (temporary, file) = data_dir::create_temporary(path)?;
@@ -59,24 +59,24 @@ pub(crate) async fn restore(config: &Config, path: &Path) -> Result<()> {
     let file = open()?;
     let contents = tokio::task::spawn_blocking(move || backup::check(file)).await??;
 
-    data_dir::make(&config.data_dir)?;
+    data_dir::create(&config.data_dir)?;
     let _lock = serve::lock(config)?;
-    data_dir::make_database_file(config)?;
+    data_dir::create_database_file(config)?;
     let db = open::connect(config).await?;
     db.migrate(schema::MIGRATIONS).await?;
     backup::must_be_empty(&db).await?;
-    let old_key = adopt_key(config, &contents.key)?;
+    let old_key = write_backup_key(config, &contents.key)?;
     let (made_at, total) = (contents.made_at().to_owned(), contents.rows);
-    let restored = take_in(&db, contents, open()?).await;
+    let restored = restore_rows(&db, contents, open()?).await;
     if restored.is_err() {
-        put_key_back(config, old_key)?;
+        restore_old_key(config, old_key)?;
     }
     let access = restored?;
     print(&format!("Restored {} rows from {made_at}.\n", grouped(total.into())))?;
     print(&access_text(&access, &made_at))
 }
 
-async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<RestoredAccess> {
+async fn restore_rows(db: &db::Db, contents: Contents, file: File) -> Result<RestoredAccess> {
     let mut progress = Progress::new("Restoring", Some(contents.rows));
     let now = Clock::System.now();
     Ok(backup::restore(db, contents, file, now, move |rows| progress.show(rows)).await?)
@@ -84,27 +84,27 @@ async fn take_in(db: &db::Db, contents: Contents, file: File) -> Result<Restored
 
 /// Describes the keys and webhook endpoints that work after a restore, and what to do about them.
 fn access_text(access: &RestoredAccess, made_at: &str) -> String {
-    let mut said = format!(
+    let mut text = format!(
         "\nEveryone is signed out. Unused invitations, tokens of connected apps and links to \
             the webhook portal no longer work.\nPasswords, passkeys and recovery codes are as of \
             {made_at}: people who changed one since then must change it again.\n"
     );
     if access.kept_revoked > 0 {
         let count = access.kept_revoked;
-        said += &format!("API keys that were revoked here since then stay revoked: {count}.\n");
+        text += &format!("API keys that were revoked here since then stay revoked: {count}.\n");
     }
     if !access.keys.is_empty() {
-        said += "\nThese API keys are active. Keys that were revoked since then are active \
+        text += "\nThese API keys are active. Keys that were revoked since then are active \
             again: revoke them with\n`evenkeel key revoke KEY --user EMAIL`.\n";
-        said.extend(access.keys.iter().map(key_line));
+        text.extend(access.keys.iter().map(key_line));
     }
     if !access.endpoints.is_empty() {
-        said += "\nThese webhook endpoints receive events. Endpoints that were deleted or \
+        text += "\nThese webhook endpoints receive events. Endpoints that were deleted or \
             changed since then\nreceive events again: delete them under Settings, Webhooks.\n";
         let line = |it: &LiveEndpoint| format!("  {}  {}\n", it.email, it.url);
-        said.extend(access.endpoints.iter().map(line));
+        text.extend(access.endpoints.iter().map(line));
     }
-    said
+    text
 }
 
 fn key_line(key: &LiveKey) -> String {
@@ -125,7 +125,7 @@ enum OldKey {
 
 /// Writes the backup's installation key before any row: after an interruption, the next try finds the key in place and
 /// the database still empty.
-fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
+fn write_backup_key(config: &Config, key: &Key) -> Result<OldKey> {
     let path = data_dir::key_file(config);
     let known = data_dir::find_key(config)?.map(|it| it.to_hex());
     if known.as_deref() == Some(key.to_hex().as_str()) {
@@ -154,7 +154,7 @@ fn adopt_key(config: &Config, key: &Key) -> Result<OldKey> {
     Ok(old)
 }
 
-fn put_key_back(config: &Config, old: OldKey) -> Result<()> {
+fn restore_old_key(config: &Config, old: OldKey) -> Result<()> {
     let path = data_dir::key_file(config);
     match old {
         OldKey::Same => Ok(()),

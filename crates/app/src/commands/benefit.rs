@@ -6,16 +6,16 @@ use service::insights::benefits::{self, BenefitMark};
 use service::{App, Caller, insights};
 use wire::v1::{Benefit, BenefitSummary};
 
-use super::{named_or_only, print, print_json};
+use super::{named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Benefit) -> Result<()> {
     if let cli::Benefit::Catalogue = command {
         return catalogue();
     }
-    let app = open::app(config, Want::Existing).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Benefit::List { whose, output } => list(&app, whose, output.json).await,
         cli::Benefit::Mark(mark) => save_mark(&app, mark).await,
@@ -24,8 +24,8 @@ pub(crate) async fn run(config: &Config, command: &cli::Benefit) -> Result<()> {
     }
 }
 
-async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
-    let user = named_or_only(app, whose.user.as_deref()).await?;
+async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let summary = benefits::summary(app, &Caller::owner(user.id)).await?;
     if as_json {
         return print_json(&serde_json::to_value(&summary)?);
@@ -62,7 +62,7 @@ fn line(benefit: &Benefit) -> String {
 }
 
 async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
-    let user = named_or_only(app, mark.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, mark.whose.user.as_deref()).await?;
     let id =
         BenefitId::parse(&mark.id).with_context(|| format!("{} is not a benefit id", mark.id))?;
     let said = if mark.clear {
@@ -86,7 +86,7 @@ async fn save_mark(app: &App, mark: &cli::Mark) -> Result<()> {
 }
 
 async fn set_card(app: &App, card: &cli::Card) -> Result<()> {
-    let user = named_or_only(app, card.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, card.whose.user.as_deref()).await?;
     let account = AccountId::parse(&card.account);
     let account = account.with_context(|| format!("{} is not an account id", card.account))?;
     let opened = card

@@ -13,13 +13,13 @@ use service::ingest::connections::{
 };
 use service::{App, Caller};
 
-use super::{named_or_only, print, print_json, read_line, sync};
+use super::{named_or_only_person, print, print_json, read_line, sync};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
-    let app = open::app(config, Want::Existing).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Connect::Simplefin(new) => create(&app, new).await,
         cli::Connect::List { whose, output } => list(&app, whose, output.json).await,
@@ -30,7 +30,7 @@ pub(crate) async fn run(config: &Config, command: &cli::Connect) -> Result<()> {
 }
 
 async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
-    let user = named_or_only(app, new.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
     let caller = Caller::owner(user.id);
     let token = token(&new.token)?;
     let id = connections::create(app, &caller, &token, new.name.as_deref()).await?;
@@ -39,14 +39,14 @@ async fn create(app: &App, new: &cli::NewConnection) -> Result<()> {
         print(&format!("{id} is connected, with a problem: {attention}\n"))?;
     }
     if new.all {
-        take_all(app, &caller, id).await?;
-        return sync::sync_and_tell(app, &caller, &[id], new.output.json).await;
+        add_all(app, &caller, id).await?;
+        return sync::sync_and_print(app, &caller, &[id], new.output.json).await;
     }
     show_offers(app, &caller, id, new.output.json).await
 }
 
-async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
-    let user = named_or_only(app, whose.user.as_deref()).await?;
+async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let all = connections::list(app, &Caller::owner(user.id)).await?;
     if as_json {
         return print_json(&all.iter().map(json_of).collect());
@@ -68,11 +68,11 @@ async fn choose(app: &App, args: &cli::Choose) -> Result<()> {
         connections::choose(app, &caller, id, choices(args, &offered)?).await?;
     }
     if args.all {
-        take_all(app, &caller, id).await?;
+        add_all(app, &caller, id).await?;
     }
     let offered = connections::list_offers(app, &caller, id).await?;
     if offered.iter().any(|it| it.status == OfferStatus::Added) {
-        return sync::sync_and_tell(app, &caller, &[id], args.output.json).await;
+        return sync::sync_and_print(app, &caller, &[id], args.output.json).await;
     }
     show_offers(app, &caller, id, args.output.json).await
 }
@@ -93,7 +93,7 @@ async fn disconnect(app: &App, args: &cli::Which) -> Result<()> {
 }
 
 async fn which(app: &App, which: &cli::Which) -> Result<(Caller, ConnectionId)> {
-    let user = named_or_only(app, which.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, which.whose.user.as_deref()).await?;
     Ok((Caller::owner(user.id), parse(&which.connection)?))
 }
 
@@ -113,7 +113,7 @@ fn token(from: &cli::TokenFrom) -> Result<String> {
     read_line()
 }
 
-async fn take_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
+async fn add_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
     let offered = connections::list_offers(app, caller, id).await?;
     let open = offered.iter().filter(|it| it.status == OfferStatus::Undecided);
     let choices: Vec<Choice> = open.map(|it| suggested(it, it.owed)).collect();

@@ -6,9 +6,9 @@ use std::io::Write as _;
 use anyhow::{Context as _, Result, bail};
 use service::{Caller, exports};
 
-use super::{named_or_only, print};
+use super::{named_or_only_person, print};
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 use crate::progress::grouped;
 use crate::{cli, data_dir};
 
@@ -17,8 +17,8 @@ pub(crate) async fn run(config: &Config, args: &cli::Export) -> Result<()> {
     if path.exists() && !(args.force && path.is_file()) {
         bail!("{} already exists; choose another name, or replace it with --force", path.display());
     }
-    let app = open::app(config, Want::Existing).await?;
-    let user = named_or_only(&app, args.whose.user.as_deref()).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
+    let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
     let mut export = exports::start(&app, &Caller::owner(user.id)).await?;
     let (temporary, mut file) = data_dir::create_temporary(path)?;
     let written = async {

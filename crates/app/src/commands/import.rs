@@ -17,10 +17,10 @@ use service::ingest::imports::files::{
 };
 use service::{App, Caller};
 
-use super::{named_or_only, print};
+use super::{named_or_only_person, print};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 use crate::progress::{Progress, REDRAW, counted};
 
 const SHOWN_CHARS: usize = 200;
@@ -33,7 +33,7 @@ const REJECTED_SHOWN: usize = 100;
     1 => "1 row could not be read and was".to_owned(),
     count => format!("{count} rows could not be read and were"),
 })]
-pub(crate) struct LeftOut(usize);
+pub(crate) struct SkippedRows(usize);
 
 /// Previews files without a server or database.
 pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
@@ -54,7 +54,7 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
         }
         let said = match (read, args.output.json) {
             (Ok(reading), true) => json_line(path, &reading)?,
-            (Ok(reading), false) => told(path, &reading),
+            (Ok(reading), false) => text(path, &reading),
             (Err(error), true) => {
                 let file = path.display().to_string();
                 format!("{}\n", json!({ "file": file, "error": crate::sentence(&error) }))
@@ -69,7 +69,7 @@ pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
 fn outcome(unread: usize, left_out: usize) -> Result<()> {
     match (unread, left_out) {
         (0, 0) => Ok(()),
-        (0, rows) => Err(LeftOut(rows).into()),
+        (0, rows) => Err(SkippedRows(rows).into()),
         (1, _) => bail!("1 file could not be read"),
         (count, _) => bail!("{count} files could not be read"),
     }
@@ -173,7 +173,7 @@ fn doubt_json(doubt: &Doubt) -> serde_json::Value {
     }
 }
 
-fn told(path: &Path, reading: &Reading) -> String {
+fn text(path: &Path, reading: &Reading) -> String {
     let mut text = format!("{}: {}\n", path.display(), reading.format.label());
     for account in &reading.accounts {
         let draft = &account.draft;
@@ -194,10 +194,10 @@ fn told(path: &Path, reading: &Reading) -> String {
         }
         text.push('\n');
     }
-    text + &complaints(&reading.rejected, &reading.doubts)
+    text + &skipped_lines(&reading.rejected, &reading.doubts)
 }
 
-fn complaints(rejected: &Rejections, doubts: &[Doubt]) -> String {
+fn skipped_lines(rejected: &Rejections, doubts: &[Doubt]) -> String {
     let mut text = String::new();
     for row in rejected.rows.iter().take(REJECTED_SHOWN) {
         text += &format!("  line {} was skipped: {}\n", row.line, row.reason);
@@ -231,16 +231,16 @@ fn question(doubt: &Doubt) -> &'static str {
 
 /// Imports files one after the other. A failure does not stop the next file.
 pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
-    let app = open::app(config, Want::Existing).await?;
-    let user = named_or_only(&app, args.whose.user.as_deref()).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
+    let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
     let caller = Caller::owner(user.id);
     let (mut unread, mut left_out) = (0, 0);
     for path in &args.files {
         let file = path.display().to_string();
-        match one(&app, &caller, args, path).await {
-            Ok((taken, places)) => {
+        match import_file(&app, &caller, args, path).await {
+            Ok((taken, destinations)) => {
                 left_out += taken.rejected;
-                print(&summary(&file, &taken, &places, args.output.json))?;
+                print(&summary(&file, &taken, &destinations, args.output.json))?;
             }
             Err(error) => {
                 unread += 1;
@@ -257,26 +257,26 @@ pub(crate) async fn run(config: &Config, args: &cli::Import) -> Result<()> {
 }
 
 /// The account that an account of the file was imported into.
-struct Place {
+struct ImportedInto {
     name: String,
     /// None for a new account.
     id: Option<AccountId>,
 }
 
-impl Place {
-    fn of(account: &AccountPreview) -> Option<Place> {
+impl ImportedInto {
+    fn of(account: &AccountPreview) -> Option<ImportedInto> {
         match account.destination {
-            Destination::New => Some(Place { name: account.name.clone(), id: None }),
+            Destination::New => Some(ImportedInto { name: account.name.clone(), id: None }),
             Destination::Existing(id) => {
                 let known = account.candidates.iter().find(|it| it.0 == id);
                 let name = known.map_or(&account.name, |it| &it.1).clone();
-                Some(Place { name, id: Some(id) })
+                Some(ImportedInto { name, id: Some(id) })
             }
             Destination::Skip | Destination::Unknown => None,
         }
     }
 
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         match self.id {
             Some(id) => format!("  into {} ({id})\n", self.name),
             None => format!("  into a new account, {}\n", self.name),
@@ -288,13 +288,18 @@ impl Place {
     }
 }
 
-fn summary(file: &str, taken: &CommitOutcome, places: &[Place], as_json: bool) -> String {
+fn summary(
+    file: &str,
+    taken: &CommitOutcome,
+    destinations: &[ImportedInto],
+    as_json: bool,
+) -> String {
     let service::ingest::imports::Summary { new, changed, seen, removed } = taken.summary;
     if as_json {
         let line = json!({
             "file": file,
             "import_id": taken.import.to_string(),
-            "accounts": places.iter().map(Place::json).collect::<Vec<_>>(),
+            "accounts": destinations.iter().map(ImportedInto::json).collect::<Vec<_>>(),
             "new": new,
             "changed": changed,
             "already_there": seen,
@@ -303,24 +308,26 @@ fn summary(file: &str, taken: &CommitOutcome, places: &[Place], as_json: bool) -
         });
         return format!("{line}\n");
     }
-    let places: String = places.iter().map(Place::told).collect();
+    let destinations: String = destinations.iter().map(ImportedInto::text).collect();
     if new + changed + removed == 0 {
         let there = counted(seen, "transaction");
-        return format!("{file}: nothing new, {there} already imported\n{places}");
+        return format!("{file}: nothing new, {there} already imported\n{destinations}");
     }
     let import = taken.import;
-    format!("{file}: {new} new, {changed} changed, {seen} already imported ({import})\n{places}")
+    format!(
+        "{file}: {new} new, {changed} changed, {seen} already imported ({import})\n{destinations}"
+    )
 }
 
-async fn one(
+async fn import_file(
     app: &App,
     caller: &Caller,
     args: &cli::Import,
     path: &Path,
-) -> Result<(CommitOutcome, Vec<Place>)> {
+) -> Result<(CommitOutcome, Vec<ImportedInto>)> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let id = files::stage(app, caller, &name, content(path)?).await?;
-    let taken = agree_and_take(app, caller, args, id).await;
+    let taken = answer_and_commit(app, caller, args, id).await;
     if taken.is_err() {
         // Deletes the staged file if it was not imported.
         let _ = files::discard(app, caller, id).await;
@@ -328,12 +335,12 @@ async fn one(
     taken
 }
 
-async fn agree_and_take(
+async fn answer_and_commit(
     app: &App,
     caller: &Caller,
     args: &cli::Import,
     id: FileId,
-) -> Result<(CommitOutcome, Vec<Place>)> {
+) -> Result<(CommitOutcome, Vec<ImportedInto>)> {
     let first = files::preview(app, caller, id).await?;
     files::choose(app, caller, id, choices(args, &first)?).await?;
     let look = files::preview(app, caller, id).await?;
@@ -346,8 +353,8 @@ async fn agree_and_take(
     if !look.is_ready() {
         bail!("the file does not name an account; choose one with --account, or use --account new");
     }
-    let places = look.accounts.iter().filter_map(Place::of).collect();
-    Ok((watched(app, caller, id).await?, places))
+    let destinations = look.accounts.iter().filter_map(ImportedInto::of).collect();
+    Ok((commit_with_progress(app, caller, id).await?, destinations))
 }
 
 fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
@@ -378,7 +385,7 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
 }
 
 /// Imports a staged file and shows the progress.
-async fn watched(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
+async fn commit_with_progress(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     let mut bar: Option<Progress> = None;
     let mut ticks = tokio::time::interval(REDRAW);
     let work = files::commit(app, caller, id);

@@ -6,14 +6,14 @@ use serde_json::json;
 use service::access::keys::{self, ApiKey, NewKey};
 use service::{App, Caller, Scopes};
 
-use super::{named_or_only, print, print_json};
+use super::{named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
 use crate::data_dir;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 
 pub(crate) async fn run(config: &Config, command: &cli::Key) -> Result<()> {
-    let app = open::app(config, Want::Existing).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
     match command {
         cli::Key::Create(new) => create(&app, new, &url(config)).await,
         cli::Key::List { whose, output } => list(&app, whose, output.json).await,
@@ -22,7 +22,7 @@ pub(crate) async fn run(config: &Config, command: &cli::Key) -> Result<()> {
 }
 
 async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
-    let user = named_or_only(app, new.whose.user.as_deref()).await?;
+    let user = named_or_only_person(app, new.whose.user.as_deref()).await?;
     let scopes = match &new.scopes {
         _ if new.read_only => Scopes::read_only(),
         Some(words) => Scopes::parse(words).map_err(service::Error::from)?,
@@ -53,8 +53,8 @@ async fn create(app: &App, new: &cli::NewKey, url: &str) -> Result<()> {
     ))
 }
 
-async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
-    let user = named_or_only(app, whose.user.as_deref()).await?;
+async fn list(app: &App, whose: &cli::PersonArgs, as_json: bool) -> Result<()> {
+    let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let keys = keys::list(app, &Caller::owner(user.id)).await?;
     if as_json {
         return print_json(&keys.iter().map(json_of).collect());
@@ -81,8 +81,8 @@ async fn list(app: &App, whose: &cli::Whose, as_json: bool) -> Result<()> {
     print(&text)
 }
 
-async fn revoke(app: &App, whose: &cli::Whose, id: &str) -> Result<()> {
-    let user = named_or_only(app, whose.user.as_deref()).await?;
+async fn revoke(app: &App, whose: &cli::PersonArgs, id: &str) -> Result<()> {
+    let user = named_or_only_person(app, whose.user.as_deref()).await?;
     let key = KeyId::parse(id).with_context(|| format!("{id} is not a key id"))?;
     match keys::revoke(app, &Caller::owner(user.id), key).await {
         Ok(()) => print("Key revoked. It stops working within a second.\n"),
@@ -140,7 +140,7 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
 
 /// The server's address from the settings, or where it last listened.
 pub(crate) fn url(config: &Config) -> String {
-    let told = config.public_url.clone().or_else(|| data_dir::remembered_address(config));
+    let told = config.public_url.clone().or_else(|| data_dir::saved_address(config));
     told.unwrap_or_else(|| format!("http://{}", config.listen))
 }
 

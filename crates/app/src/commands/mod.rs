@@ -41,7 +41,7 @@ pub(crate) fn read_line() -> Result<String> {
 }
 
 /// A password of 100 random bits, in unambiguous letters and short groups.
-pub(crate) fn make_password(entropy: &Entropy) -> String {
+pub(crate) fn generate_password(entropy: &Entropy) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz023456789";
     let bytes: [u8; 20] = entropy.bytes();
     let mut password = String::new();
@@ -64,7 +64,7 @@ pub(crate) async fn person(app: &App, email: &str) -> Result<users::User> {
 }
 
 /// The named person, or the only one.
-pub(crate) async fn named_or_only(app: &App, email: Option<&str>) -> Result<users::User> {
+pub(crate) async fn named_or_only_person(app: &App, email: Option<&str>) -> Result<users::User> {
     if let Some(email) = email {
         return person(app, email).await;
     }
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     fn a_made_up_password_is_long_enough_and_readable() {
-        let password = make_password(&Entropy::seeded(1));
+        let password = generate_password(&Entropy::seeded(1));
         assert_eq!((password.len(), password.matches('-').count()), (23, 3));
         assert!(password.len() >= users::PASSWORD_LENGTH_MIN);
-        assert_ne!(password, make_password(&Entropy::seeded(2)));
+        assert_ne!(password, generate_password(&Entropy::seeded(2)));
     }
 }

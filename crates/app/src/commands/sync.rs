@@ -9,15 +9,15 @@ use service::ingest::imports::Summary;
 use service::{App, Caller};
 
 use super::connect::parse;
-use super::{named_or_only, print, print_json};
+use super::{named_or_only_person, print, print_json};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 use crate::progress::Progress;
 
 pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
-    let app = open::app(config, Want::Existing).await?;
-    let user = named_or_only(&app, args.whose.user.as_deref()).await?;
+    let app = open::app(config, IfMissing::Fail).await?;
+    let user = named_or_only_person(&app, args.whose.user.as_deref()).await?;
     let caller = Caller::owner(user.id);
     let ids = match &args.connection {
         Some(id) => vec![parse(id)?],
@@ -32,11 +32,11 @@ pub(crate) async fn run(config: &Config, args: &cli::Sync) -> Result<()> {
     if ids.is_empty() {
         bail!("{} has no connections; add one with `evenkeel connect simplefin`", user.email);
     }
-    sync_and_tell(&app, &caller, &ids, args.output.json).await
+    sync_and_print(&app, &caller, &ids, args.output.json).await
 }
 
 /// Syncs each connection even if another fails, and fails at the end if one did.
-pub(super) async fn sync_and_tell(
+pub(super) async fn sync_and_print(
     app: &App,
     caller: &Caller,
     ids: &[ConnectionId],
@@ -59,13 +59,13 @@ pub(super) async fn sync_and_tell(
     }
 }
 
-struct Brought {
+struct SyncCounts {
     summary: Summary,
     attention: Option<String>,
     accounts_with_problems: usize,
 }
 
-async fn sync(app: &App, caller: &Caller, id: ConnectionId) -> service::Result<Brought> {
+async fn sync(app: &App, caller: &Caller, id: ConnectionId) -> service::Result<SyncCounts> {
     let mut progress = Progress::new("requests", None);
     progress.show(1);
     let synced = connections::sync(app, caller, id).await?;
@@ -79,33 +79,33 @@ async fn sync(app: &App, caller: &Caller, id: ConnectionId) -> service::Result<B
         summary.removed += more.summary.removed;
     }
     let (attention, accounts_with_problems) = (synced.attention, synced.accounts_with_problems);
-    Ok(Brought { summary, attention, accounts_with_problems })
+    Ok(SyncCounts { summary, attention, accounts_with_problems })
 }
 
-type Ended = (ConnectionId, service::Result<Brought>);
+type SyncOutcome = (ConnectionId, service::Result<SyncCounts>);
 
-fn text_of((id, ended): &Ended) -> String {
-    let brought = match ended {
-        Ok(brought) => brought,
+fn text_of((id, ended): &SyncOutcome) -> String {
+    let counts = match ended {
+        Ok(counts) => counts,
         Err(error) => return format!("{id}  failed: {error}\n"),
     };
-    let Summary { new, changed, removed, .. } = brought.summary;
+    let Summary { new, changed, removed, .. } = counts.summary;
     let mut text = match (new, changed, removed) {
         (0, 0, 0) => format!("{id}  nothing new\n"),
         _ => format!("{id}  {new} new, {changed} changed, {removed} removed\n"),
     };
-    if let Some(attention) = &brought.attention {
+    if let Some(attention) = &counts.attention {
         text.push_str(&format!("  ! {attention}\n"));
     }
-    if brought.accounts_with_problems > 0 {
+    if counts.accounts_with_problems > 0 {
         text.push_str("  ! Some accounts need your attention; see `evenkeel connect list`.\n");
     }
     text
 }
 
-fn json_of((id, ended): &Ended) -> serde_json::Value {
+fn json_of((id, ended): &SyncOutcome) -> serde_json::Value {
     match ended {
-        Ok(Brought { summary, attention, accounts_with_problems }) => json!({
+        Ok(SyncCounts { summary, attention, accounts_with_problems }) => json!({
             "id": id.to_string(),
             "new": summary.new,
             "changed": summary.changed,

@@ -9,18 +9,18 @@ use service::access::profiles;
 use service::access::users::{self, NewUser};
 use service::{App, Caller, Error};
 
-use super::{make_password, person, print, print_json, read_line};
+use super::{generate_password, person, print, print_json, read_line};
 use crate::cli;
 use crate::config::Config;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 
 /// The most people that are listed.
 const LISTED_MAX: usize = 10_000;
 
 pub(crate) async fn run(config: &Config, command: &cli::User) -> Result<()> {
     let want = match command {
-        cli::User::Create(_) => Want::Made,
-        _ => Want::Existing,
+        cli::User::Create(_) => IfMissing::Create,
+        _ => IfMissing::Fail,
     };
     let app = open::app(config, want).await?;
     match command {
@@ -122,7 +122,7 @@ fn choose_password(app: &App, password: &cli::PasswordFrom) -> Result<(String, b
     if password.password_stdin {
         return Ok((read_line()?, false));
     }
-    Ok((make_password(&app.entropy), true))
+    Ok((generate_password(&app.entropy), true))
 }
 
 fn password_note(password: &str) -> String {

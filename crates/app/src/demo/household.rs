@@ -13,7 +13,7 @@ use service::ledger::goals::{self, NewGoal};
 use service::{App, Caller, insights};
 
 use super::state::State;
-use super::{Access, claim, find_or_create, give_access};
+use super::{Access, claim, credentials, find_or_create};
 use crate::config::Config;
 
 pub(super) async fn seed(
@@ -29,7 +29,7 @@ pub(super) async fn seed(
         fill(app, &Caller::owner(user), household).await?;
         state.finish(config)?;
     }
-    Ok((user, give_access(config, app, user, &person.email, again).await?))
+    Ok((user, credentials(config, app, user, &person.email, again).await?))
 }
 
 async fn fill(app: &App, caller: &Caller, household: &Household) -> Result<()> {

@@ -11,7 +11,7 @@ use service::{App, Caller};
 use tokio::task::JoinSet;
 
 use super::state::{Size, State};
-use super::{Access, claim, find_or_create, give_access, make_key};
+use super::{Access, claim, credentials, find_or_create, make_key};
 use crate::config::Config;
 use crate::data_dir;
 use crate::progress::{Progress, REDRAW, grouped};
@@ -38,12 +38,12 @@ pub(super) async fn seed(config: &Config, app: &App, state: State, size: Size) -
         complete: state.complete,
         rows: AtomicU64::new(0),
     });
-    let keys = everyone(app, &plan).await?;
+    let keys = import_everyone(app, &plan).await?;
     let lines: String = keys.iter().map(|it| format!("{it}\n")).collect();
     data_dir::write_private(&config.data_dir.join("keys.txt"), lines.as_bytes())?;
     state.finish(config)?;
     let (user, _) = find_or_create(app, &email(0), "").await?;
-    let access = give_access(config, app, user, &email(0), again).await?;
+    let access = credentials(config, app, user, &email(0), again).await?;
     let api_key = keys.into_iter().next().context("there are no people")?;
     Ok(Access { api_key, same: false, ..access })
 }
@@ -59,7 +59,7 @@ struct Plan {
 }
 
 /// Creates all people, and returns an API key for each, in order.
-async fn everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
+async fn import_everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
     let mut progress = Progress::new("Making data", Some(plan.size.transactions));
     let mut keys = vec![String::new(); usize::try_from(plan.size.users)?];
     let mut waiting = 0..plan.size.users;
@@ -67,7 +67,9 @@ async fn everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
     loop {
         for index in waiting.by_ref().take(AT_ONCE - tasks.len()) {
             let (app, plan) = (app.clone(), plan.clone());
-            tasks.spawn(async move { one(&app, &plan, index).await.map(|key| (index, key)) });
+            tasks.spawn(
+                async move { import_person(&app, &plan, index).await.map(|key| (index, key)) },
+            );
         }
         if tasks.is_empty() {
             return Ok(keys);
@@ -81,7 +83,7 @@ async fn everyone(app: &App, plan: &Arc<Plan>) -> Result<Vec<String>> {
     }
 }
 
-async fn one(app: &App, plan: &Plan, index: u64) -> Result<String> {
+async fn import_person(app: &App, plan: &Plan, index: u64) -> Result<String> {
     let (user, _) = find_or_create(app, &email(index), &format!("Person {}", index + 1)).await?;
     if !plan.complete {
         let caller = Caller::owner(user);

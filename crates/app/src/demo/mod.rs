@@ -18,12 +18,12 @@ use service::trading::quotes::WhenClosed;
 use service::{App, Caller, Scopes};
 
 use crate::cli;
-use crate::commands::make_password;
+use crate::commands::generate_password;
 use crate::config::{self, Config, Flags, Search};
-use crate::data_dir::{self, Scratch};
+use crate::data_dir::{self, TemporaryFolder};
 use crate::listen::certificate;
 use crate::loops::Loops;
-use crate::open::{self, Want};
+use crate::open::{self, IfMissing};
 use crate::serve::{self, Bound};
 use state::State;
 
@@ -40,14 +40,14 @@ struct Access {
 
 /// Stored in the data directory, so that the credentials of one start work in the next.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Kept {
+struct SavedAccess {
     password: String,
     api_key: String,
 }
 
-pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
+pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<TemporaryFolder>)> {
     let mut config = config::load(flags, Search::GivenDataDir)?;
-    let scratch = if config.data_dir_given { None } else { Some(Scratch::new()?) };
+    let scratch = if config.data_dir_given { None } else { Some(TemporaryFolder::new()?) };
     // Orders fill at any time, so that a demo on a Sunday shows trades.
     if !config.when_closed_given {
         config.when_closed = WhenClosed::LastPrice;
@@ -55,13 +55,13 @@ pub(crate) fn config(flags: &Flags) -> Result<(Config, Option<Scratch>)> {
     if let Some(scratch) = &scratch {
         config.data_dir = scratch.path().to_owned();
     }
-    welcome_listener(&mut config)?;
+    allow_local_webhooks(&mut config)?;
     Ok((config, scratch))
 }
 
 /// Allows webhooks to loopback, for `evenkeel listen`, if the demo is reachable from this machine only and the
 /// operator has not set the allowed networks.
-fn welcome_listener(config: &mut Config) -> Result<()> {
+fn allow_local_webhooks(config: &mut Config) -> Result<()> {
     let is_here = config.listen.parse().is_ok_and(|it: SocketAddr| it.ip().is_loopback());
     if is_here && config.webhooks_allow_networks.is_empty() && config.webhooks_ca_file.is_none() {
         certificate::prepare(config)?;
@@ -76,9 +76,9 @@ pub(crate) async fn run(config: &Config, args: &cli::Demo, temporary: bool) -> R
     let stop = serve::stop_on_signal()?;
     let ready_file = args.serving.ready_file.as_deref();
     serve::forget_ready_file(ready_file)?;
-    data_dir::make(&config.data_dir)?;
+    data_dir::create(&config.data_dir)?;
     let _lock = serve::lock(config)?;
-    let app = open::app(config, Want::Made).await?;
+    let app = open::app(config, IfMissing::Create).await?;
     // Binds first, so that an address in use fails before the data is generated.
     let mut bound = Bound::new(config).await?;
     let mut loops = Loops::new(stop.clone());
@@ -159,7 +159,7 @@ async fn make_key(app: &App, user: UserId) -> Result<String> {
 }
 
 /// The password and key of the last start if the key still works, otherwise new ones, so that the printed ones work.
-async fn give_access(
+async fn credentials(
     config: &Config,
     app: &App,
     user: UserId,
@@ -167,7 +167,8 @@ async fn give_access(
     again: bool,
 ) -> Result<Access> {
     let path = config.data_dir.join("demo-access.json");
-    let kept = std::fs::read(&path).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
+    let kept =
+        std::fs::read(&path).ok().and_then(|it| serde_json::from_slice::<SavedAccess>(&it).ok());
     let is_good = match &kept {
         Some(it) => {
             keys::authenticate(app, &it.api_key, None).await.is_ok_and(|it| it.user == user)
@@ -177,12 +178,12 @@ async fn give_access(
     let (kept, same) = match kept.filter(|_| is_good) {
         Some(kept) => (kept, true),
         None => {
-            let (password, api_key) = (make_password(&app.entropy), make_key(app, user).await?);
-            (Kept { password, api_key }, false)
+            let (password, api_key) = (generate_password(&app.entropy), make_key(app, user).await?);
+            (SavedAccess { password, api_key }, false)
         }
     };
     data_dir::write_private(&path, serde_json::to_string_pretty(&kept)?.as_bytes())?;
     users::set_password(app, user, &kept.password).await?;
-    let Kept { password, api_key } = kept;
+    let SavedAccess { password, api_key } = kept;
     Ok(Access { email: email.to_owned(), password, api_key, again, same })
 }

@@ -29,7 +29,7 @@ pub(crate) fn authority_file(config: &Config) -> PathBuf {
 
 /// Creates the files that do not exist yet.
 pub(crate) fn prepare(config: &Config) -> Result<()> {
-    data_dir::make(&config.data_dir)?;
+    data_dir::create(&config.data_dir)?;
     let path = own_file(config);
     if !path.exists() {
         data_dir::write_once(&path, make()?.as_bytes())?;

@@ -9,7 +9,7 @@ use hyper::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode, Uri};
 use net::{Guard, HttpClient, HttpRequest, Limits, Policy};
 
-use super::{said_with, text};
+use super::{respond, text};
 
 /// Shorter than the sender's own timeout, so that the sender gets our error.
 const LIMITS: Limits =
@@ -67,7 +67,7 @@ impl Forward {
             }
             Err(failure) => {
                 let said = format!("{} gave no answer: {failure}", self.url);
-                let response = said_with(StatusCode::BAD_GATEWAY, format!("{said}\n"));
+                let response = respond(StatusCode::BAD_GATEWAY, format!("{said}\n"));
                 Forwarded { response, said }
             }
         }

@@ -33,11 +33,11 @@ use forward::Forward;
 
 /// The largest request body accepted; events are far smaller.
 const BODY_MAX: usize = 1024 * 1024;
-const GREETING_MAX: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many event ids are remembered to recognize repeated deliveries.
 const REMEMBERED: usize = 100_000;
 
-struct Desk {
+struct Receiver {
     secrets: Vec<SigningSecret>,
     forward: Option<Forward>,
     seen: Mutex<HashSet<String>>,
@@ -66,18 +66,18 @@ pub(crate) async fn run(config: &Config, args: &cli::Listen) -> Result<()> {
         )
     })?;
     print(&shown::greeting(config, args, listener.local_addr()?, is_known)?)?;
-    let desk = Arc::new(Desk { secrets, forward, seen: Mutex::default() });
+    let receiver = Arc::new(Receiver { secrets, forward, seen: Mutex::default() });
     tokio::select! {
-        () = accept(listener, acceptor, desk) => Ok(()),
+        () = accept(listener, acceptor, receiver) => Ok(()),
         () = serve::until(stop) => Ok(()),
     }
 }
 
-async fn accept(listener: TcpListener, acceptor: TlsAcceptor, desk: Arc<Desk>) {
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, receiver: Arc<Receiver>) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                tokio::spawn(serve(stream, peer, acceptor.clone(), desk.clone()));
+                tokio::spawn(serve(stream, peer, acceptor.clone(), receiver.clone()));
             }
             // Most likely out of file descriptors: wait for other connections to close.
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
@@ -85,32 +85,37 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, desk: Arc<Desk>) {
     }
 }
 
-async fn serve(stream: TcpStream, peer: SocketAddr, acceptor: TlsAcceptor, desk: Arc<Desk>) {
+async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    acceptor: TlsAcceptor,
+    receiver: Arc<Receiver>,
+) {
     let _ = stream.set_nodelay(true);
-    let greeted = tokio::time::timeout(GREETING_MAX, acceptor.accept(stream)).await;
+    let greeted = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await;
     let Ok(Ok(stream)) = greeted else {
         let now = Clock::System.now();
-        let _ = print(&shown::refused_greeting(now, peer));
+        let _ = print(&shown::failed_handshake(now, peer));
         return;
     };
     let service = service_fn(move |request| {
-        let desk = desk.clone();
-        async move { Ok::<_, Infallible>(desk.answer(request).await) }
+        let receiver = receiver.clone();
+        async move { Ok::<_, Infallible>(receiver.answer(request).await) }
     });
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().timer(TokioTimer::new()).header_read_timeout(GREETING_MAX);
+    server.http1().timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_TIMEOUT);
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
-impl Desk {
+impl Receiver {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if head.method != Method::POST {
             let said = "evenkeel listen only accepts webhooks, which are POST requests\n";
-            return said_with(StatusCode::METHOD_NOT_ALLOWED, said.to_owned());
+            return respond(StatusCode::METHOD_NOT_ALLOWED, said.to_owned());
         }
         let Ok(body) = Limited::new(body, BODY_MAX).collect().await else {
-            return said_with(
+            return respond(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "the request body is not an event\n".to_owned(),
             );
@@ -122,11 +127,11 @@ impl Desk {
         let line = shown::event(now, &head.headers, &body, &verdict, again);
         if let Some(reason) = verdict.refusal() {
             let _ = print(&format!("{line}  answered 400\n"));
-            return said_with(StatusCode::BAD_REQUEST, format!("{reason}\n"));
+            return respond(StatusCode::BAD_REQUEST, format!("{reason}\n"));
         }
         let Some(forward) = &self.forward else {
             let _ = print(&format!("{line}\n"));
-            return said_with(StatusCode::NO_CONTENT, String::new());
+            return respond(StatusCode::NO_CONTENT, String::new());
         };
         let forwarded = forward.send(&head.headers, body).await;
         let _ = print(&format!("{line}  {}\n", forwarded.said));
@@ -180,7 +185,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-fn said_with(status: StatusCode, said: String) -> Response<Full<Bytes>> {
+fn respond(status: StatusCode, said: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(said)));
     *response.status_mut() = status;
     response

@@ -92,7 +92,7 @@ pub(super) fn event(
     format!("{}  {kind:<24} {id}{again}{}  {verdict}", moment(now), facts(&told["data"]))
 }
 
-pub(super) fn refused_greeting(now: Timestamp, peer: SocketAddr) -> String {
+pub(super) fn failed_handshake(now: Timestamp, peer: SocketAddr) -> String {
     format!(
         "{}  {peer} closed the connection without a request: it may not trust listen-ca.pem. Use the sender's \
             --data-dir here, or set its webhooks.ca_file to that file\n",
