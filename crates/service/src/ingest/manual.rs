@@ -1,4 +1,4 @@
-//! What a person keeps up by hand: accounts that no bank tells of, their balances, and single transactions.
+//! Manual accounts: accounts without a bank connection, whose balances and transactions the person enters.
 
 use std::sync::Arc;
 
@@ -9,24 +9,26 @@ use calc::matching::HAND;
 use db::{Tx, params};
 use wire::v1::Code;
 
-use crate::ingest::imports::{self, About, Delivery, Incoming, Outcome, Progress};
+use crate::ingest::imports::{
+    self, FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress,
+};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
 const CONNECTION: &str = "manual";
 const TEXT_MAX: usize = 200;
 
-/// An account as the person describes it.
+/// A new account as the person describes it.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
     pub name: String,
     pub kind: AccountKind,
     pub currency: Currency,
-    /// What is on it now; of a card or a loan, what is owed.
+    /// The current balance; of a card or a loan, the amount owed.
     pub balance_minor: Option<i64>,
 }
 
-/// A transaction as the person writes it down.
+/// A transaction as the person enters it.
 #[derive(Debug, Clone)]
 pub struct ManualTransaction {
     pub on: Date,
@@ -36,115 +38,116 @@ pub struct ManualTransaction {
     pub category: Option<Category>,
 }
 
-/// Makes an account that is kept up by hand.
+/// Creates a manual account.
 pub async fn create_account(app: &App, caller: &Caller, new: NewAccount) -> Result<AccountId> {
     caller.require_owner("account")?;
     let name = text("name", &new.name)?;
     let balance = new.balance_minor.map(|minor| balance(app.clock.now(), minor));
     let id = app.ids.make::<kinds::Account>();
     let named = AccountDraft::new(id.to_string(), &name, new.kind, new.currency);
-    let delivery = delivery(app, AccountDraft { balance, ..named }, None);
-    let delivery = imports::prepared(delivery)?;
+    let request = import_request(app, AccountDraft { balance, ..named }, None);
+    let request = imports::prepare(request)?;
     let (mine, caller) = (app.clone(), caller.clone());
     let write = move |tx: &mut Tx<'_>| {
-        let Outcome { accounts, .. } = imports::take_in(tx, &mine, caller.user, delivery)?;
-        let made = accounts.first().copied();
-        let made = made.ok_or_else(|| Error::internal("no account was made"))?;
-        tx.execute(RECONCILE, params![caller.user, made, mine.clock.today()])?;
+        let ImportOutcome { accounts, .. } = imports::commit_in(tx, &mine, caller.user, request)?;
+        let created = accounts.first().copied();
+        let created = created.ok_or_else(|| Error::internal("the import created no account"))?;
+        tx.execute(RECONCILE, params![caller.user, created, mine.clock.today()])?;
         let note = Note::new(&caller, "account.create", format!("Added the account {name}"));
-        audit::note(tx, caller.user, mine.clock.now(), note.about(made))?;
-        Ok(made)
+        audit::note(tx, caller.user, mine.clock.now(), note.about(created))?;
+        Ok(created)
     };
     app.db.write(write).await
 }
 
-/// Says what is on an account now, whatever its transactions add up to.
+/// Sets the current balance of an account, whatever its transactions add up to.
 pub async fn set_balance(app: &App, caller: &Caller, id: AccountId, minor: i64) -> Result<()> {
-    let details = move |account: &Kept| {
+    let details = move |account: &ManualAccount| {
         let now = Money::new(minor, account.currency);
         ("account.balance", format!("Set the balance of {} to {now}", account.name))
     };
-    let change = move |account: &Kept, now: Timestamp| AccountDraft {
+    let change = move |account: &ManualAccount, now: Timestamp| AccountDraft {
         balance: Some(balance(now, minor)),
         ..account.draft()
     };
-    write(app, caller, id, (details, change)).await?;
+    commit_change(app, caller, id, (details, change)).await?;
     let (user, today) = (caller.user, app.clock.today());
     let reconcile =
         move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(RECONCILE, params![user, id, today])?);
     app.db.write(reconcile).await.map(|_| ())
 }
 
-/// Writes a transaction down. The balance moves with it, unless it is of a day that the balance already counts.
+/// Adds a transaction. The balance changes with it, unless the balance already includes its day.
 pub async fn create_transaction(
     app: &App,
     caller: &Caller,
     id: AccountId,
     entry: ManualTransaction,
 ) -> Result<TransactionId> {
-    let entry = checked(entry)?;
+    let entry = validated(entry)?;
     let own = format!("{HAND} {}", app.ids.make::<kinds::Transaction>());
     let external_id = own.clone();
-    let details = |account: &Kept| {
-        ("transaction.add", format!("Wrote down a transaction on {}", account.name))
+    let details = |account: &ManualAccount| {
+        ("transaction.add", format!("Added a transaction to {}", account.name))
     };
-    let change = move |account: &Kept, now: Timestamp| AccountDraft {
-        balance: account.moved(now, None, Some((entry.on, entry.amount_minor))),
-        transactions: vec![row(account.currency, own, entry)],
+    let change = move |account: &ManualAccount, now: Timestamp| AccountDraft {
+        balance: account.balance_after(now, None, Some((entry.on, entry.amount_minor))),
+        transactions: vec![transaction_draft(account.currency, own, entry)],
         ..account.draft()
     };
-    write(app, caller, id, (details, change)).await?;
+    commit_change(app, caller, id, (details, change)).await?;
     let found = params![caller.user, id, &external_id];
-    let made = app.db.first(BY_NAME, found, |row| row.get(0)).await?;
-    made.ok_or_else(|| Error::internal("a transaction vanished after it was written"))
+    let created = app.db.first(BY_EXTERNAL_ID, found, |row| row.get(0)).await?;
+    created.ok_or_else(|| Error::internal("a transaction is missing right after it was added"))
 }
 
-/// Changes what was written down by hand.
+/// Changes a transaction that was entered manually.
 pub async fn update_transaction(
     app: &App,
     caller: &Caller,
     id: TransactionId,
     entry: ManualTransaction,
 ) -> Result<()> {
-    let entry = checked(entry)?;
-    let old = by_hand(app, caller, id).await?;
-    let details =
-        |account: &Kept| ("transaction.edit", format!("Changed a transaction on {}", account.name));
-    let went = old.effect();
-    let change = move |account: &Kept, now: Timestamp| AccountDraft {
-        balance: account.moved(now, Some(went), Some((entry.on, entry.amount_minor))),
-        transactions: vec![row(account.currency, old.external_id, entry)],
+    let entry = validated(entry)?;
+    let old = get_transaction(app, caller, id).await?;
+    let details = |account: &ManualAccount| {
+        ("transaction.edit", format!("Changed a transaction on {}", account.name))
+    };
+    let removed = old.effect();
+    let change = move |account: &ManualAccount, now: Timestamp| AccountDraft {
+        balance: account.balance_after(now, Some(removed), Some((entry.on, entry.amount_minor))),
+        transactions: vec![transaction_draft(account.currency, old.external_id, entry)],
         ..account.draft()
     };
-    write(app, caller, old.account, (details, change)).await.map(|_| ())
+    commit_change(app, caller, old.account, (details, change)).await.map(|_| ())
 }
 
-/// Takes out what was written down by hand.
+/// Deletes a transaction that was entered manually.
 pub async fn delete_transaction(app: &App, caller: &Caller, id: TransactionId) -> Result<()> {
-    let old = by_hand(app, caller, id).await?;
-    let details = |account: &Kept| {
+    let old = get_transaction(app, caller, id).await?;
+    let details = |account: &ManualAccount| {
         ("transaction.remove", format!("Removed a transaction from {}", account.name))
     };
-    let went = old.effect();
-    let change = move |account: &Kept, now: Timestamp| AccountDraft {
-        balance: account.moved(now, Some(went), None),
+    let removed = old.effect();
+    let change = move |account: &ManualAccount, now: Timestamp| AccountDraft {
+        balance: account.balance_after(now, Some(removed), None),
         removed: vec![old.external_id],
         ..account.draft()
     };
-    write(app, caller, old.account, (details, change)).await.map(|_| ())
+    commit_change(app, caller, old.account, (details, change)).await.map(|_| ())
 }
 
-/// Whether a transaction was written down by hand, and so can be changed.
+/// Whether a transaction was entered manually, so that it can be changed.
 pub async fn is_manual(app: &App, caller: &Caller, id: TransactionId) -> Result<bool> {
-    match by_hand(app, caller, id).await {
+    match get_transaction(app, caller, id).await {
         Ok(_) => Ok(true),
         Err(Error::Conflict { .. } | Error::NotFound(_)) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// An account as it is before a change by hand.
-struct Kept {
+/// An account before a manual change.
+struct ManualAccount {
     name: String,
     kind: AccountKind,
     currency: Currency,
@@ -153,59 +156,59 @@ struct Kept {
     reconciled_on: Option<Date>,
 }
 
-impl Kept {
+impl ManualAccount {
     fn draft(&self) -> AccountDraft {
         AccountDraft::new("", &self.name, self.kind, self.currency)
     }
 
-    /// The balance after a transaction went and another came. Where none is known, none becomes known.
-    fn moved(
+    /// The balance after one transaction is removed and another added; none if it stays the same or is not known.
+    fn balance_after(
         &self,
         now: Timestamp,
-        went: Option<(Date, i64)>,
-        came: Option<(Date, i64)>,
+        removed: Option<(Date, i64)>,
+        added: Option<(Date, i64)>,
     ) -> Option<BalanceDraft> {
         let as_of = self.as_of?;
         let reported_on = base::date_from_days(as_of.as_second().div_euclid(86_400));
         let counted_until = self.reconciled_on.unwrap_or(reported_on);
         let counts = |it: Option<(Date, i64)>| it.filter(|it| it.0 >= counted_until);
         let effect =
-            counts(came).map_or(0, |it| it.1).checked_sub(counts(went).map_or(0, |it| it.1))?;
+            counts(added).map_or(0, |it| it.1).checked_sub(counts(removed).map_or(0, |it| it.1))?;
         let effect = if self.kind.is_debt() { effect.checked_neg()? } else { effect };
         let minor = self.balance_minor?.checked_add(effect)?;
         (effect != 0).then(|| balance(now.max(as_of), minor))
     }
 }
 
-/// What every change by hand has in common: the account is one that no bank keeps up, and it is written down.
-async fn write<D, C>(
+/// Applies a manual change as an import and records it in the audit log. Accounts that a bank syncs are refused.
+async fn commit_change<D, C>(
     app: &App,
     caller: &Caller,
     id: AccountId,
     (details, change): (D, C),
-) -> Result<Outcome>
+) -> Result<ImportOutcome>
 where
-    D: FnOnce(&Kept) -> (&'static str, String) + Send + 'static,
-    C: FnOnce(&Kept, Timestamp) -> AccountDraft + Send + 'static,
+    D: FnOnce(&ManualAccount) -> (&'static str, String) + Send + 'static,
+    C: FnOnce(&ManualAccount, Timestamp) -> AccountDraft + Send + 'static,
 {
     caller.require_owner("account")?;
     let (mine, caller) = (app.clone(), caller.clone());
     let write = move |tx: &mut Tx<'_>| {
         let (user, now) = (caller.user, mine.clock.now());
-        let account = kept(tx, user, id)?;
+        let account = get_account(tx, user, id)?;
         let (action, details) = details(&account);
-        let delivery = delivery(&mine, change(&account, now), Some(id));
-        let outcome = imports::take_in(tx, &mine, user, imports::prepared(delivery)?)?;
+        let request = import_request(&mine, change(&account, now), Some(id));
+        let outcome = imports::commit_in(tx, &mine, user, imports::prepare(request)?)?;
         audit::note(tx, user, now, Note::new(&caller, action, details).about(id))?;
         Ok(outcome)
     };
     app.db.write(write).await
 }
 
-fn kept(tx: &mut Tx<'_>, user: UserId, id: AccountId) -> Result<Kept> {
+fn get_account(tx: &mut Tx<'_>, user: UserId, id: AccountId) -> Result<ManualAccount> {
     let found = tx.first(ACCOUNT, params![user, id], |row| {
         let kind = AccountKind::parse(row.get(1)?).unwrap_or(AccountKind::Other);
-        let kept = Kept {
+        let account = ManualAccount {
             name: row.get(0)?,
             kind,
             currency: row.get(2)?,
@@ -213,32 +216,36 @@ fn kept(tx: &mut Tx<'_>, user: UserId, id: AccountId) -> Result<Kept> {
             as_of: row.get(4)?,
             reconciled_on: row.get(5)?,
         };
-        Ok((kept, row.get::<String>(6)?))
+        Ok((account, row.get::<String>(6)?))
     })?;
-    let (kept, source) = found.ok_or(Error::NotFound("account"))?;
+    let (account, source) = found.ok_or(Error::NotFound("account"))?;
     if source != Source::Manual.as_str() && source != Source::File.as_str() {
         let message =
-            format!("{} is kept up by its bank; nothing is written by hand there", kept.name);
+            format!("{} is synced with its bank, so it can't be edited manually.", account.name);
         return Err(Error::Conflict { code: Code::Conflict, message });
     }
-    Ok(kept)
+    Ok(account)
 }
 
-/// A transaction that was written by hand.
-struct Written {
+/// A stored transaction that was entered manually.
+struct StoredTransaction {
     account: AccountId,
     external_id: String,
     on: Date,
     amount_minor: i64,
 }
 
-impl Written {
+impl StoredTransaction {
     fn effect(&self) -> (Date, i64) {
         (self.on, self.amount_minor)
     }
 }
 
-async fn by_hand(app: &App, caller: &Caller, id: TransactionId) -> Result<Written> {
+async fn get_transaction(
+    app: &App,
+    caller: &Caller,
+    id: TransactionId,
+) -> Result<StoredTransaction> {
     caller.require_owner("transaction")?;
     let read = |row: &db::Row<'_>| {
         Ok((row.get(0)?, row.get::<Option<String>>(1)?, row.get(2)?, row.get(3)?))
@@ -246,16 +253,16 @@ async fn by_hand(app: &App, caller: &Caller, id: TransactionId) -> Result<Writte
     let found = app.db.first(TRANSACTION, params![caller.user, id], read).await?;
     let (account, external_id, on, amount_minor) = found.ok_or(Error::NotFound("transaction"))?;
     let external_id = external_id.filter(|it| id_source(it) == HAND).ok_or_else(|| {
-        let message = "a bank or a file told of this transaction; only what you wrote down yourself \
-                       can be changed";
+        let message = "This transaction was imported. You can change only transactions that you entered \
+                       yourself.";
         Error::Conflict { code: Code::Conflict, message: message.to_owned() }
     })?;
-    Ok(Written { account, external_id, on, amount_minor })
+    Ok(StoredTransaction { account, external_id, on, amount_minor })
 }
 
-fn checked(entry: ManualTransaction) -> Result<ManualTransaction> {
+fn validated(entry: ManualTransaction) -> Result<ManualTransaction> {
     if entry.amount_minor == 0 {
-        return Err(Error::invalid("amount", "the amount must not be zero"));
+        return Err(Error::invalid("amount", "Enter an amount other than zero."));
     }
     Ok(ManualTransaction { description: text("description", &entry.description)?, ..entry })
 }
@@ -263,13 +270,17 @@ fn checked(entry: ManualTransaction) -> Result<ManualTransaction> {
 fn text(param: &str, text: &str) -> Result<String> {
     let text = text.trim();
     if text.is_empty() || text.chars().count() > TEXT_MAX || text.chars().any(char::is_control) {
-        let message = format!("{param} must have 1 to {TEXT_MAX} characters on one line");
+        let message = format!("{param} must have 1 to {TEXT_MAX} characters on one line.");
         return Err(Error::invalid(param, message));
     }
     Ok(text.to_owned())
 }
 
-fn row(currency: Currency, external_id: String, entry: ManualTransaction) -> TransactionDraft {
+fn transaction_draft(
+    currency: Currency,
+    external_id: String,
+    entry: ManualTransaction,
+) -> TransactionDraft {
     TransactionDraft {
         external_id: Some(external_id),
         pending: false,
@@ -288,16 +299,16 @@ fn balance(as_of: Timestamp, current_minor: i64) -> BalanceDraft {
     BalanceDraft { as_of, current_minor, available_minor: None, limit_minor: None }
 }
 
-fn delivery(app: &App, draft: AccountDraft, into: Option<AccountId>) -> Delivery {
-    let giver: Arc<str> = HAND.into();
-    Delivery {
+fn import_request(app: &App, draft: AccountDraft, into: Option<AccountId>) -> ImportRequest {
+    let provenance: Arc<str> = HAND.into();
+    ImportRequest {
         source: Source::Manual,
         connection: CONNECTION.to_owned(),
         institution: None,
         as_of: app.clock.now(),
-        accounts: vec![Incoming { draft, giver, into, known_as: None }],
+        accounts: vec![IncomingAccount { draft, provenance, into, link: None }],
         rates: Vec::new(),
-        about: About::default(),
+        file: FileInfo::default(),
         progress: Progress::default(),
     }
 }
@@ -311,7 +322,7 @@ const RECONCILE: &str = "update accounts set reconciled_on = $3 where user_id = 
 const TRANSACTION: &str =
     "select account_id, external_id, posted_on, amount_minor from transactions
     where user_id = $1 and id = $2 and state <> 'removed'";
-const BY_NAME: &str = "select id from transactions
+const BY_EXTERNAL_ID: &str = "select id from transactions
     where user_id = $1 and account_id = $2 and external_id = $3 and state <> 'removed'";
 
-pub(crate) const STATEMENTS: &[&str] = &[ACCOUNT, RECONCILE, TRANSACTION, BY_NAME];
+pub(crate) const STATEMENTS: &[&str] = &[ACCOUNT, RECONCILE, TRANSACTION, BY_EXTERNAL_ID];

@@ -83,12 +83,12 @@ async fn nothing_is_written_by_hand_where_a_bank_does_it() {
     let refused = manual::create_transaction(app, caller, id, entry("2026-03-01", -1, "B"))
         .await
         .unwrap_err();
-    assert!(refused.to_string().contains("kept up by its bank"), "{refused}");
+    assert!(refused.to_string().contains("is synced with its bank"), "{refused}");
     let row = crate::listed::all(app, caller, &Default::default()).await.remove(0);
     let refused = manual::update_transaction(app, caller, row.id, entry("2026-03-01", -1, "B"))
         .await
         .unwrap_err();
-    assert!(refused.to_string().contains("only what you wrote down"), "{refused}");
+    assert!(refused.to_string().contains("only transactions that you entered"), "{refused}");
     assert!(!manual::is_manual(app, caller, row.id).await.unwrap());
 }
 

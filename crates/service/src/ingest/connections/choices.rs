@@ -1,15 +1,16 @@
-//! What the person wants of the accounts that a connection offers.
+//! The person's choice of which offered accounts to sync, and into which accounts.
 
 use base::draft::AccountKind;
 use base::{AccountId, ConnectionId, Currency, UserId};
 use db::{Tx, params};
 
-use super::attention::are_alike;
-use super::{OfferStatus, Owed, alive, conflict, lock};
+use super::Owed;
+use super::connection::{active_name, conflict, lock_user};
+use super::offers::OfferStatus;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
-/// What to do with one account, by the name that `offered` gives it.
+/// The choice for one account, by the external id that `list_offers` returns.
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub external_id: String,
@@ -18,11 +19,11 @@ pub struct Choice {
 
 #[derive(Debug, Clone)]
 pub enum Selection {
-    /// Keep it up to date, as an account of its own.
+    /// Sync it as a new account.
     Add(AddAccount),
-    /// Keep it up to date in an account that is already there, in the same currency. What both know is one.
+    /// Sync it into an existing account of the same currency. Transactions that both have are matched.
     MergeInto { account: AccountId, owed: Owed },
-    /// Bring nothing of it. What was brought before stays.
+    /// Don't sync it. Transactions that were imported before stay.
     Skip,
 }
 
@@ -30,14 +31,14 @@ pub enum Selection {
 pub struct AddAccount {
     pub kind: AccountKind,
     pub subtype: Option<String>,
-    /// The person's own name for it; without one, the bank's.
+    /// The person's name for it; the bank's name if there is none.
     pub name: Option<String>,
-    /// The sign of what is owed, on a card or a loan.
+    /// The sign that the bank gives to a balance that is owed, on a card or a loan.
     pub owed: Owed,
 }
 
-/// Settles what becomes of the accounts that are named; the others stay as they are. What was taken is synced by the
-/// background step within a minute, or at once by `sync`.
+/// Applies choices; accounts without one stay as they are. The background step syncs added accounts within a minute,
+/// and `sync` does so at once.
 pub async fn choose(
     app: &App,
     caller: &Caller,
@@ -48,18 +49,18 @@ pub async fn choose(
     let (caller, now) = (caller.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         let user = caller.user;
-        lock(tx, user)?;
-        let name = alive(tx, user, connection)?;
+        lock_user(tx, user)?;
+        let name = active_name(tx, user, connection)?;
         let chooser = Chooser { user, connection };
-        let mut taken = 0;
+        let mut added = 0;
         for choice in &choices {
-            taken += usize::from(chooser.apply(tx, choice)?);
+            added += usize::from(chooser.apply(tx, choice)?);
         }
-        if taken > 0 {
+        if added > 0 {
             tx.execute(DUE, params![user, connection, now])?;
         }
-        let left = choices.len() - taken;
-        let details = format!("Chose accounts of {name}: {taken} taken, {left} left");
+        let skipped = choices.len() - added;
+        let details = format!("Chose accounts of {name}: {added} added, {skipped} skipped");
         let note = Note::new(&caller, "connection.choose", details).about(connection);
         audit::note(tx, user, now, note)
     };
@@ -72,7 +73,7 @@ struct Chooser {
 }
 
 impl Chooser {
-    /// Says whether it is taken.
+    /// Applies one choice, and returns whether the account is now synced.
     fn apply(&self, tx: &mut Tx<'_>, choice: &Choice) -> Result<bool> {
         let external_id = choice.external_id.as_str();
         let key = params![self.user, self.connection, external_id];
@@ -80,50 +81,50 @@ impl Chooser {
             Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<Option<String>>(2)?))
         })?;
         let unknown = || {
-            let message = format!("this connection offers no account {external_id}");
+            let message = format!("This connection doesn't offer the account {external_id}.");
             Error::invalid("external_id", message)
         };
-        let (currency, answer, reason) = found.ok_or_else(unknown)?;
-        if OfferStatus::parse(&answer) == Some(OfferStatus::Unsupported) {
-            let reason = reason.unwrap_or_else(|| "This account cannot be added.".to_owned());
+        let (currency, status, reason) = found.ok_or_else(unknown)?;
+        if OfferStatus::parse(&status) == Some(OfferStatus::Unsupported) {
+            let reason = reason.unwrap_or_else(|| "This account can't be added.".to_owned());
             return Err(Error::invalid("external_id", reason));
         }
         match &choice.selection {
             Selection::Skip => {
-                tx.execute(LEAVE, key)?;
+                tx.execute(SKIP, key)?;
                 return Ok(false);
             }
-            Selection::Add(take) => self.take(tx, external_id, take)?,
+            Selection::Add(new) => self.add(tx, external_id, new)?,
             Selection::MergeInto { account, owed } => {
-                self.put_into(tx, external_id, &currency, *account, *owed)?;
+                self.merge_into(tx, external_id, &currency, *account, *owed)?;
             }
         }
         Ok(true)
     }
 
-    fn take(&self, tx: &mut Tx<'_>, external_id: &str, take: &AddAccount) -> Result<()> {
-        let subtype = short("subtype", take.subtype.as_deref(), 40)?;
-        let name = short("name", take.name.as_deref(), 80)?;
-        // One that was brought before goes on where it is, and is what it is.
-        let before = self.before(tx, external_id)?;
+    fn add(&self, tx: &mut Tx<'_>, external_id: &str, new: &AddAccount) -> Result<()> {
+        let subtype = short_text("subtype", new.subtype.as_deref(), 40)?;
+        let name = short_text("name", new.name.as_deref(), 80)?;
+        // An account that was synced before continues in the same place, and keeps its kind.
+        let before = self.previous_account(tx, external_id)?;
         let kind = match before {
-            Some((_, kind)) if !are_alike(kind, take.kind) => {
+            Some((_, kind)) if kind.is_debt() != new.kind.is_debt() => {
                 let message = format!(
-                    "this account was taken as {} before and stays that; leave kind as it is",
+                    "This account was added as {} before. Leave its kind as it is.",
                     kind.as_str()
                 );
                 return Err(Error::invalid("kind", message));
             }
-            _ => take.kind.as_str(),
+            _ => new.kind.as_str(),
         };
         let account = before.map(|(id, _)| id);
-        let (owed, key) = (take.owed.as_str(), (self.user, self.connection));
+        let (owed, key) = (new.owed.as_str(), (self.user, self.connection));
         let values = params![key.0, key.1, external_id, kind, &subtype, owed, &name, account];
-        tx.execute(TAKE, values)?;
+        tx.execute(ADD, values)?;
         Ok(())
     }
 
-    fn put_into(
+    fn merge_into(
         &self,
         tx: &mut Tx<'_>,
         external_id: &str,
@@ -138,35 +139,35 @@ impl Chooser {
         let (own, kind, subtype) = found.ok_or(Error::NotFound("account"))?;
         if own.code() != currency {
             let message = format!(
-                "the account is kept in {own}, and what is offered is in {currency}; take it as an \
-                 account of its own"
+                "Your account is in {own}, but this one is in {currency}. Add it as a new account \
+                 instead."
             );
             return Err(Error::invalid("account", message));
         }
-        if self.before(tx, external_id)?.is_some_and(|(id, _)| id != account) {
+        if self.previous_account(tx, external_id)?.is_some_and(|(id, _)| id != account) {
             return Err(conflict(
-                "What is offered here was brought before, into an account of its own. Take that \
-                 import back first, so that nothing is there twice.",
+                "This account was already added as an account of its own. Undo that import first, so \
+                 that no transaction is counted twice.",
             ));
         }
-        // An account has one source that is asked; another that was put into it lets go.
-        tx.execute(LET_GO, params![self.user, self.connection, external_id, account])?;
+        // An account is synced from one place only: one that was merged into it before is skipped from now on.
+        tx.execute(UNLINK, params![self.user, self.connection, external_id, account])?;
         let (user, connection) = (self.user, self.connection);
         let (owed, no_name) = (owed.as_str(), None::<&str>);
         let values =
             params![user, connection, external_id, &kind, &subtype, owed, no_name, Some(account)];
-        tx.execute(TAKE, values)?;
+        tx.execute(ADD, values)?;
         Ok(())
     }
 
-    /// The account that this one was brought into under its own name.
-    fn before(
+    /// The account that an earlier sync created for this one.
+    fn previous_account(
         &self,
         tx: &mut Tx<'_>,
         external_id: &str,
     ) -> Result<Option<(AccountId, AccountKind)>> {
         let key = params![self.user, self.connection, external_id];
-        Ok(tx.first(BEFORE, key, |row| {
+        Ok(tx.first(PREVIOUS, key, |row| {
             let kind: &str = row.get(1)?;
             let unknown = || db::Error::Decode { column: 1, reason: format!("unknown {kind}") };
             Ok((row.get(0)?, AccountKind::parse(kind).ok_or_else(unknown)?))
@@ -174,10 +175,10 @@ impl Chooser {
     }
 }
 
-fn short(param: &str, text: Option<&str>, most: usize) -> Result<Option<String>> {
+fn short_text(param: &str, text: Option<&str>, most: usize) -> Result<Option<String>> {
     let text = text.map(str::trim).filter(|it| !it.is_empty());
     if text.is_some_and(|it| it.chars().count() > most || it.contains(char::is_control)) {
-        let message = format!("{param} must have at most {most} characters on one line");
+        let message = format!("{param} must have at most {most} characters on one line.");
         return Err(Error::invalid(param, message));
     }
     Ok(text.map(str::to_owned))
@@ -185,18 +186,18 @@ fn short(param: &str, text: Option<&str>, most: usize) -> Result<Option<String>>
 
 const OFFER: &str = "select currency, choice, reason from offered_accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
-const LEAVE: &str = "update offered_accounts set choice = 'left'
+const SKIP: &str = "update offered_accounts set choice = 'left'
     where user_id = $1 and connection_id = $2 and external_id = $3";
-const TAKE: &str = "update offered_accounts set choice = 'taken', kind = $4, subtype = $5,
+const ADD: &str = "update offered_accounts set choice = 'taken', kind = $4, subtype = $5,
     owed = $6, own_name = $7, account_id = $8,
     good_at = case when account_id = $8 then good_at else null end
     where user_id = $1 and connection_id = $2 and external_id = $3";
 const ACCOUNT: &str = "select currency, kind, subtype from accounts where user_id = $1 and id = $2";
-const BEFORE: &str = "select id, kind from accounts
+const PREVIOUS: &str = "select id, kind from accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
-const LET_GO: &str = "update offered_accounts set choice = 'left', account_id = null
+const UNLINK: &str = "update offered_accounts set choice = 'left', account_id = null
     where user_id = $1 and account_id = $4 and not (connection_id = $2 and external_id = $3)";
 const DUE: &str = "update connections set next_sync_at = $3
     where user_id = $1 and id = $2 and access is not null";
 
-pub(super) const STATEMENTS: &[&str] = &[OFFER, LEAVE, TAKE, ACCOUNT, BEFORE, LET_GO, DUE];
+pub(super) const STATEMENTS: &[&str] = &[OFFER, SKIP, ADD, ACCOUNT, PREVIOUS, UNLINK, DUE];

@@ -1,4 +1,4 @@
-//! The accounts that a connection has, and what the person has said of each.
+//! The accounts that a connection offers, and the person's decision about each.
 
 use base::draft::AccountKind;
 use base::{AccountId, ConnectionId, Currency, Money, Timestamp};
@@ -6,47 +6,47 @@ use db::{Row, Tx, params};
 use sources::simplefin::{Account, AccountSet, Unsupported, suggest_kind, suggest_owed};
 
 use super::Owed;
-use super::asking::Turn;
+use super::lease::SyncLease;
 use crate::{App, Caller, Error, Result};
 
-/// More accounts than anyone has; a server may say what it likes.
+/// More accounts than anyone has; a hostile server could send any number.
 const OFFERS_MAX: usize = 500;
 
 base::words!(
-    /// What the person wants of an account.
+    /// The person's decision about an offered account.
     OfferStatus {
         Undecided => "open",
         Added => "taken",
         Skipped => "left",
-        /// It cannot be taken, whatever the person wants.
+        /// It can't be synced, for example because its currency is not supported.
         Unsupported => "refused",
     }
 );
 
-/// An account of a connection. Name and institution are a stranger's words: plain text.
+/// An account that a connection offers. Name and institution come from the server and are plain text.
 #[derive(Debug, Clone)]
 pub struct OfferedAccount {
-    /// What it is called in choices.
+    /// Names the account in a `Choice`.
     pub external_id: String,
     pub name: String,
     pub institution_name: Option<String>,
-    /// None for one that is refused.
+    /// None for an unsupported account.
     pub currency: Option<Currency>,
-    /// With the sign that the bank gives it.
+    /// The balance with the bank's sign.
     pub balance: Option<Money>,
-    /// What was chosen, or else what its name suggests.
+    /// The kind that was chosen, or the one that its name suggests.
     pub kind: AccountKind,
     pub subtype: Option<String>,
     pub owed: Owed,
     pub status: OfferStatus,
-    /// Why it is refused.
+    /// Why it is unsupported.
     pub reason: Option<String>,
-    /// Where it goes, once it is taken and was synced, or was put into an account that is there.
+    /// The account it is synced into: set after the first sync, or at once when merged into an existing account.
     pub account: Option<AccountId>,
     pub seen_at: Timestamp,
 }
 
-/// Everything that a connection offered so far, by bank and name.
+/// Every account that a connection offered so far, by bank and name.
 pub async fn list_offers(
     app: &App,
     caller: &Caller,
@@ -64,18 +64,28 @@ pub async fn list_offers(
     Ok(found)
 }
 
-/// Writes down what an answer has. What the person chose stays as it is.
-pub(super) fn note(tx: &mut Tx<'_>, turn: &Turn, set: &AccountSet, now: Timestamp) -> Result<()> {
+/// Saves the accounts of a response. The person's decisions stay as they are.
+pub(super) fn save(
+    tx: &mut Tx<'_>,
+    lease: &SyncLease,
+    set: &AccountSet,
+    now: Timestamp,
+) -> Result<()> {
     for account in set.accounts.iter().take(OFFERS_MAX) {
-        note_account(tx, turn, account, now)?;
+        save_account(tx, lease, account, now)?;
     }
     for account in set.unsupported.iter().take(OFFERS_MAX) {
-        note_unsupported(tx, turn, account, now)?;
+        save_unsupported(tx, lease, account, now)?;
     }
     Ok(())
 }
 
-fn note_account(tx: &mut Tx<'_>, turn: &Turn, account: &Account, now: Timestamp) -> Result<()> {
+fn save_account(
+    tx: &mut Tx<'_>,
+    lease: &SyncLease,
+    account: &Account,
+    now: Timestamp,
+) -> Result<()> {
     let has_holdings = account.holdings.as_ref().is_some_and(|it| !it.is_empty());
     let (kind, subtype) = suggest_kind(&account.name, has_holdings);
     let balance = account.balance.or(account.available);
@@ -85,10 +95,10 @@ fn note_account(tx: &mut Tx<'_>, turn: &Turn, account: &Account, now: Timestamp)
     let [login, institution] =
         [&account.connection, &account.institution].map(|it| it.as_deref().map(clean));
     tx.execute(
-        NOTE,
+        SAVE,
         params![
-            turn.user,
-            turn.id,
+            lease.user,
+            lease.id,
             &external_id,
             &login,
             &asked_as,
@@ -105,24 +115,24 @@ fn note_account(tx: &mut Tx<'_>, turn: &Turn, account: &Account, now: Timestamp)
     Ok(())
 }
 
-fn note_unsupported(
+fn save_unsupported(
     tx: &mut Tx<'_>,
-    turn: &Turn,
+    lease: &SyncLease,
     account: &Unsupported,
     now: Timestamp,
 ) -> Result<()> {
     let [id, name, reason] = [&account.id, &account.name, &account.reason].map(|it| clean(it));
-    tx.execute(REFUSE, params![turn.user, turn.id, &id, &name, &reason, now])?;
+    tx.execute(SAVE_UNSUPPORTED, params![lease.user, lease.id, &id, &name, &reason, now])?;
     Ok(())
 }
 
-/// PostgreSQL has no place for a zero character.
-pub(super) fn clean(text: &str) -> String {
+/// Removes NUL characters, which PostgreSQL does not store.
+fn clean(text: &str) -> String {
     text.replace('\0', "")
 }
 
 fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
-    let (kind, owed, answer): (&str, &str, &str) = (row.get(5)?, row.get(7)?, row.get(8)?);
+    let (kind, owed, status): (&str, &str, &str) = (row.get(5)?, row.get(7)?, row.get(8)?);
     let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
     let code: &str = row.get(3)?;
     let currency = Currency::parse(code).ok();
@@ -136,7 +146,7 @@ fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
         kind: AccountKind::parse(kind).ok_or_else(|| bad(5, kind))?,
         subtype: row.get(6)?,
         owed: Owed::parse(owed).ok_or_else(|| bad(7, owed))?,
-        status: OfferStatus::parse(answer).ok_or_else(|| bad(8, answer))?,
+        status: OfferStatus::parse(status).ok_or_else(|| bad(8, status))?,
         reason: row.get(9)?,
         account: row.get(10)?,
         seen_at: row.get(11)?,
@@ -148,7 +158,7 @@ const KNOWN: &str = "select created_at from connections
 const LIST: &str = "select external_id, coalesce(own_name, name), institution_name, currency,
     balance_minor, kind, subtype, owed, choice, reason, account_id, seen_at from offered_accounts
     where user_id = $1 and connection_id = $2 limit 1000";
-const NOTE: &str = "insert into offered_accounts (user_id, connection_id, external_id, login,
+const SAVE: &str = "insert into offered_accounts (user_id, connection_id, external_id, login,
     asked_as, name, institution_name, currency, balance_minor, kind, subtype, owed, choice, seen_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'open', $13)
     on conflict (user_id, connection_id, external_id) do update set login = excluded.login,
@@ -163,12 +173,13 @@ const NOTE: &str = "insert into offered_accounts (user_id, connection_id, extern
             else excluded.owed end,
         choice = case when offered_accounts.choice = 'refused' then 'open'
             else offered_accounts.choice end";
-// One that was taken is not given up because of one odd answer.
-const REFUSE: &str = "insert into offered_accounts (user_id, connection_id, external_id, asked_as,
+// An account that is synced stays so even if one response calls it unsupported.
+const SAVE_UNSUPPORTED: &str =
+    "insert into offered_accounts (user_id, connection_id, external_id, asked_as,
     name, currency, kind, owed, choice, reason, seen_at)
     values ($1, $2, $3, $3, $4, '', 'other', 'negative', 'refused', $5, $6)
     on conflict (user_id, connection_id, external_id) do update set name = excluded.name,
         choice = 'refused', reason = excluded.reason, seen_at = excluded.seen_at
     where offered_accounts.choice in ('open', 'refused')";
 
-pub(super) const STATEMENTS: &[&str] = &[KNOWN, LIST, NOTE, REFUSE];
+pub(super) const STATEMENTS: &[&str] = &[KNOWN, LIST, SAVE, SAVE_UNSUPPORTED];

@@ -1,4 +1,4 @@
-//! Accounts of an import: made when first seen, changed when told otherwise, with every balance remembered.
+//! Saves the accounts of an import: creates or updates them, and keeps every reported balance.
 
 use base::draft::{AccountDraft, AccountKind};
 use base::{AccountId, Currency, Date, Timestamp, kinds};
@@ -6,63 +6,59 @@ use db::{Tx, params};
 use wire::json::Moment;
 use wire::v1::Event;
 
-use super::journal::Place;
-use super::{Batch, Incoming};
+use super::batch::{Batch, SavedAccount};
+use super::journal::RowKey;
+use super::request::IncomingAccount;
 use crate::{Error, Result};
 
-/// What later steps need to know of the account.
-pub(super) struct Saved {
-    pub(super) id: AccountId,
-    pub(super) currency: Currency,
-    pub(super) kind: AccountKind,
-    pub(super) subtype: Option<String>,
-    pub(super) is_new: bool,
-}
-
-pub(super) fn save(tx: &mut Tx<'_>, batch: &mut Batch, incoming: &Incoming) -> Result<Saved> {
+pub(super) fn save(
+    tx: &mut Tx<'_>,
+    batch: &mut Batch,
+    incoming: &IncomingAccount,
+) -> Result<SavedAccount> {
     let draft = &incoming.draft;
-    let known = match incoming.into {
+    let stored = match incoming.into {
         Some(id) => {
-            let found = tx.first(FIND, params![batch.user, id], read_known)?;
+            let found = tx.first(BY_ID, params![batch.user, id], read_stored)?;
             Some(found.ok_or(Error::NotFound("account"))?)
         }
         None => {
             let key = params![batch.user, batch.connection, &draft.external_id];
-            tx.first(KNOWN, key, read_known)?
+            tx.first(BY_EXTERNAL_ID, key, read_stored)?
         }
     };
-    if let Some(known) = known {
-        let Known { id, currency, kind, .. } = known;
+    if let Some(stored) = stored {
+        let StoredAccount { id, currency, kind, .. } = stored;
         if currency != draft.currency {
             let message = format!(
-                "the account {} is kept in {currency} and cannot become one in {}",
-                known.name, draft.currency
+                "The account {} is in {currency} and can't be changed to {}.",
+                stored.name, draft.currency
             );
             return Err(Error::invalid("currency", message));
         }
-        batch.journal.keep(tx, batch.user, Place::Account(id))?;
-        // Only the source that an account belongs to says what it is called.
+        batch.journal.record(tx, batch.user, RowKey::Account(id))?;
+        // Only the source that an account belongs to may rename it.
         if incoming.into.is_none() && update(tx, batch, id, draft)? {
             batch.changed.insert(id);
             // Transfers are found by an account's names, and closed accounts leave the figures.
-            batch.touched_everything |= known.is_renamed(draft);
+            batch.all_dirty |= stored.is_renamed(draft);
         }
-        let subtype = draft.subtype.clone().filter(|_| incoming.into.is_none()).or(known.subtype);
-        return Ok(Saved { id, currency, kind, subtype, is_new: false });
+        let subtype = draft.subtype.clone().filter(|_| incoming.into.is_none()).or(stored.subtype);
+        return Ok(SavedAccount { id, currency, kind, subtype, is_new: false });
     }
     let id = batch.app.ids.make::<kinds::Account>();
     insert(tx, batch, id, draft)?;
-    batch.journal.keep_new(Place::Account(id));
+    batch.journal.record_new(RowKey::Account(id));
     batch.events.push(Event::AccountConnected {
         account_id: id.to_string(),
         institution_name: draft.institution_name.clone(),
         r#type: draft.kind.as_str(),
     });
     let (currency, kind, subtype) = (draft.currency, draft.kind, draft.subtype.clone());
-    Ok(Saved { id, currency, kind, subtype, is_new: true })
+    Ok(SavedAccount { id, currency, kind, subtype, is_new: true })
 }
 
-struct Known {
+struct StoredAccount {
     id: AccountId,
     currency: Currency,
     kind: AccountKind,
@@ -73,9 +69,10 @@ struct Known {
     closed_on: Option<Date>,
 }
 
-impl Known {
+impl StoredAccount {
     fn is_renamed(&self, draft: &AccountDraft) -> bool {
-        let differs = |now: &Option<String>, known: &Option<String>| now.is_some() && now != known;
+        let differs =
+            |new: &Option<String>, stored: &Option<String>| new.is_some() && new != stored;
         draft.name != self.name
             || differs(&draft.mask, &self.mask)
             || differs(&draft.subtype, &self.subtype)
@@ -84,10 +81,10 @@ impl Known {
     }
 }
 
-fn read_known(row: &db::Row<'_>) -> db::Result<Known> {
+fn read_stored(row: &db::Row<'_>) -> db::Result<StoredAccount> {
     let kind: &str = row.get(2)?;
     let unknown = || db::Error::Decode { column: 2, reason: format!("unknown kind {kind}") };
-    Ok(Known {
+    Ok(StoredAccount {
         id: row.get(0)?,
         currency: row.get(1)?,
         kind: AccountKind::parse(kind).ok_or_else(unknown)?,
@@ -125,7 +122,7 @@ fn insert(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -
     Ok(())
 }
 
-/// A source that does not speak of a fact does not take it back.
+/// Updates an account, and returns whether it changed. A value that the source leaves out stays as it is.
 fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -> Result<bool> {
     let rate = draft.interest_rate.map(|it| it.to_string());
     let updated = tx.execute(
@@ -148,21 +145,21 @@ fn update(tx: &mut Tx<'_>, batch: &Batch, id: AccountId, draft: &AccountDraft) -
     Ok(updated > 0)
 }
 
-/// Keeps every reported balance by its day, and the newest one on the account itself.
+/// Saves every reported balance by its day, and the newest one on the account itself.
 pub(super) fn save_balances(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    account: &Saved,
+    account: &SavedAccount,
     draft: &AccountDraft,
 ) -> Result<()> {
     let (user, id) = (batch.user, account.id);
     for past in &draft.past_balances {
-        batch.keep(tx, account, Place::Balance(id, past.on))?;
+        batch.record(tx, account, RowKey::Balance(id, past.on))?;
         if tx.execute(SAVE_PAST, params![user, id, past.on, past.current_minor])? > 0 {
-            batch.touched_balances = true;
+            batch.balances_dirty = true;
             batch.changed.insert(id);
         } else {
-            batch.journal.forget(Place::Balance(id, past.on));
+            batch.journal.discard(RowKey::Balance(id, past.on));
         }
     }
     let Some(balance) = draft.balance else { return Ok(()) };
@@ -171,21 +168,21 @@ pub(super) fn save_balances(
         let values: [Option<i64>; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
         Ok((as_of, values))
     })?;
-    let (known_as_of, known) = before.unwrap_or((None, [None; 3]));
+    let (stored_as_of, stored) = before.unwrap_or((None, [None; 3]));
     let now = [Some(balance.current_minor), balance.available_minor, balance.limit_minor];
-    if known_as_of == Some(balance.as_of) && known == now {
+    if stored_as_of == Some(balance.as_of) && stored == now {
         return Ok(());
     }
     let on = base::date_from_days(balance.as_of.as_second().div_euclid(86_400));
-    batch.keep(tx, account, Place::Balance(id, on))?;
+    batch.record(tx, account, RowKey::Balance(id, on))?;
     let reported = params![user, id, on, now[0], now[1], now[2]];
-    // An older statement, read late, may fill its own day, but must not turn the account back.
-    if known_as_of.is_some_and(|known| known > balance.as_of) {
+    // An older statement that is imported late may fill its own day, but must not replace the newer balance.
+    if stored_as_of.is_some_and(|it| it > balance.as_of) {
         if tx.execute(SAVE_LATE, reported)? > 0 {
-            batch.touched_balances = true;
+            batch.balances_dirty = true;
             batch.changed.insert(id);
         } else {
-            batch.journal.forget(Place::Balance(id, on));
+            batch.journal.discard(RowKey::Balance(id, on));
         }
         return Ok(());
     }
@@ -193,17 +190,17 @@ pub(super) fn save_balances(
     tx.execute(SAVE_REPORTED, reported)?;
     let as_of = balance.as_of;
     tx.execute(SET_BALANCE, params![user, id, now[0], now[1], now[2], as_of, batch.now])?;
-    if known != now {
+    if stored != now {
         let as_of = Moment(balance.as_of);
         batch.events.push(Event::BalanceUpdated { account_id: id.to_string(), as_of });
     }
     Ok(())
 }
 
-const KNOWN: &str =
+const BY_EXTERNAL_ID: &str =
     "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
     where user_id = $1 and connection_id = $2 and external_id = $3";
-const FIND: &str =
+const BY_ID: &str =
     "select id, currency, kind, name, mask, subtype, institution_name, closed_on from accounts
     where user_id = $1 and id = $2";
 const INSERT: &str =
@@ -211,7 +208,7 @@ const INSERT: &str =
     currency, institution_name, institution_logo, interest_rate, apy_display, next_payment_due_on,
     closed_on, transaction_count, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0, $16, $16)";
-// Touched only by a change, so that `updated_at` means one.
+// Updates only a row that changes, so that `updated_at` is the time of a change.
 const UPDATE: &str = "update accounts set name = $3, mask = coalesce($4, mask), subtype = coalesce($5, subtype),
     institution_name = coalesce($6, institution_name), institution_logo = coalesce($7, institution_logo),
     interest_rate = coalesce($8, interest_rate), apy_display = coalesce($9, apy_display),
@@ -224,7 +221,7 @@ const UPDATE: &str = "update accounts set name = $3, mask = coalesce($4, mask), 
         or apy_display is distinct from coalesce($9, apy_display)
         or next_payment_due_on is distinct from coalesce($10, next_payment_due_on)
         or closed_on is distinct from $11)";
-// What was reported on its own day is better than what a source remembers of it.
+// A balance that was reported on its own day is more reliable than one reported later.
 const SAVE_PAST: &str = "insert into balances (user_id, account_id, reported_on, current_minor)
     values ($1, $2, $3, $4)
     on conflict (user_id, account_id, reported_on) do nothing";
@@ -246,5 +243,14 @@ const SET_BALANCE: &str =
         or balance_current_minor is distinct from $3
         or balance_available_minor is distinct from $4 or balance_limit_minor is distinct from $5)";
 
-pub(super) const STATEMENTS: &[&str] =
-    &[KNOWN, FIND, INSERT, UPDATE, SAVE_PAST, SAVE_REPORTED, SAVE_LATE, BALANCE, SET_BALANCE];
+pub(super) const STATEMENTS: &[&str] = &[
+    BY_EXTERNAL_ID,
+    BY_ID,
+    INSERT,
+    UPDATE,
+    SAVE_PAST,
+    SAVE_REPORTED,
+    SAVE_LATE,
+    BALANCE,
+    SET_BALANCE,
+];

@@ -1,4 +1,4 @@
-//! Positions of an import: the account's list is replaced, and each security keeps its id.
+//! Saves the holdings of an import: the account's list is replaced, and each security keeps its id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,24 +8,23 @@ use db::{Tx, params};
 use wire::json::Moment;
 use wire::v1::Event;
 
-use super::Batch;
-use super::accounts::Saved;
-use super::journal::Place;
+use super::batch::{Batch, SavedAccount};
+use super::journal::RowKey;
 use crate::Result;
 
 pub(super) fn save(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    saved: &Saved,
+    saved: &SavedAccount,
     positions: &[HoldingDraft],
 ) -> Result<()> {
-    let (mut touched, account) = (0, saved.id);
-    let held = tx.all(HELD, params![batch.user, account], |row| row.get(0))?;
-    let mut gone: BTreeSet<SecurityId> = held.into_iter().collect();
-    for position in &added_up(positions) {
-        let security = save_security(tx, batch, position, &mut touched)?;
+    let (mut changes, account) = (0, saved.id);
+    let stored = tx.all(STORED, params![batch.user, account], |row| row.get(0))?;
+    let mut gone: BTreeSet<SecurityId> = stored.into_iter().collect();
+    for position in &merge_lots(positions) {
+        let security = save_security(tx, batch, position, &mut changes)?;
         gone.remove(&security);
-        batch.keep(tx, saved, Place::Holding(account, security))?;
+        batch.record(tx, saved, RowKey::Holding(account, security))?;
         let quantity = position.quantity.to_string();
         let changed = tx.execute(
             SAVE_HOLDING,
@@ -40,21 +39,21 @@ pub(super) fn save(
                 batch.now
             ],
         )?;
-        touched += changed;
+        changes += changed;
         if changed == 0 {
-            batch.journal.forget(Place::Holding(account, security));
+            batch.journal.discard(RowKey::Holding(account, security));
         } else {
-            // A batch that is taken back takes its securities along unless a later one has a use for them.
-            batch.journal.keep(tx, batch.user, Place::Security(security))?;
+            // Undoing the import deletes its securities, unless a later import uses them.
+            batch.journal.record(tx, batch.user, RowKey::Security(security))?;
         }
     }
-    // What the source no longer lists is gone.
+    // Delete the holdings that the source no longer lists.
     for security in gone {
-        batch.keep(tx, saved, Place::Holding(account, security))?;
-        batch.journal.keep(tx, batch.user, Place::Security(security))?;
-        touched += tx.execute(DROP_GONE, params![batch.user, account, security])?;
+        batch.record(tx, saved, RowKey::Holding(account, security))?;
+        batch.journal.record(tx, batch.user, RowKey::Security(security))?;
+        changes += tx.execute(DELETE, params![batch.user, account, security])?;
     }
-    if touched > 0 {
+    if changes > 0 {
         batch.changed.insert(account);
         let account_id = account.to_string();
         batch.events.push(Event::InvestmentsUpdated { account_id, as_of: Moment(batch.now) });
@@ -62,17 +61,17 @@ pub(super) fn save(
     Ok(())
 }
 
-/// Sources may list a security once for each lot; we keep it once an account. A part whose cost or worth is unknown
-/// makes the whole's unknown.
-fn added_up(positions: &[HoldingDraft]) -> Vec<HoldingDraft> {
+/// Adds up the lots of each security, because it is stored once per account. If the cost or value of one lot is
+/// unknown, so is the sum's.
+fn merge_lots(positions: &[HoldingDraft]) -> Vec<HoldingDraft> {
     let both = |a: Option<i64>, b: Option<i64>| a?.checked_add(b?);
-    let mut whole: Vec<HoldingDraft> = Vec::with_capacity(positions.len());
-    // A hostile file lists so many that looking through them for each one would hold up all writing.
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut merged: Vec<HoldingDraft> = Vec::with_capacity(positions.len());
+    // By name, because a search through all lots for each lot of a hostile file would block the database.
+    let mut indexes: BTreeMap<&str, usize> = BTreeMap::new();
     for lot in positions {
-        let place = *places.entry(&lot.security.external_id).or_insert(whole.len());
-        let Some(known) = whole.get_mut(place) else {
-            whole.push(lot.clone());
+        let index = *indexes.entry(&lot.security.external_id).or_insert(merged.len());
+        let Some(known) = merged.get_mut(index) else {
+            merged.push(lot.clone());
             continue;
         };
         let quantity = known.quantity.billionths() + lot.quantity.billionths();
@@ -86,14 +85,14 @@ fn added_up(positions: &[HoldingDraft]) -> Vec<HoldingDraft> {
             ),
         };
     }
-    whole
+    merged
 }
 
 fn save_security(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
     position: &HoldingDraft,
-    touched: &mut u64,
+    changes: &mut u64,
 ) -> Result<SecurityId> {
     let security = &position.security;
     let text = |it: Option<Fixed9>| it.map(|it| it.to_string());
@@ -102,8 +101,8 @@ fn save_security(
     let known: Option<SecurityId> = tx.first(SECURITY, key, |row| row.get(0))?;
     let id = known.unwrap_or_else(|| batch.app.ids.make::<kinds::Security>());
     match known {
-        Some(id) => batch.journal.keep(tx, batch.user, Place::Security(id))?,
-        None => batch.journal.keep_new(Place::Security(id)),
+        Some(id) => batch.journal.record(tx, batch.user, RowKey::Security(id))?,
+        None => batch.journal.record_new(RowKey::Security(id)),
     }
     let changed = tx.execute(
         SAVE_SECURITY,
@@ -124,13 +123,13 @@ fn save_security(
         ],
     )?;
     if changed == 0 {
-        batch.journal.forget(Place::Security(id));
+        batch.journal.discard(RowKey::Security(id));
     }
-    *touched += changed;
+    *changes += changed;
     Ok(id)
 }
 
-// Nothing is touched when nothing changed, so that an event means a change. `is distinct from` is known to both.
+// Writes only changes, so that an event means a change. Both engines know `is distinct from`.
 const SAVE_SECURITY: &str =
     "insert into securities (user_id, id, connection_id, external_id, symbol, name, kind,
     asset_class, currency, price, previous_close, priced_at, updated_at)
@@ -158,8 +157,8 @@ const SAVE_HOLDING: &str = "insert into holdings (user_id, account_id, security_
     where holdings.quantity is distinct from excluded.quantity
         or holdings.cost_basis_minor is distinct from excluded.cost_basis_minor
         or holdings.institution_value_minor is distinct from excluded.institution_value_minor";
-const HELD: &str = "select security_id from holdings where user_id = $1 and account_id = $2";
-const DROP_GONE: &str =
+const STORED: &str = "select security_id from holdings where user_id = $1 and account_id = $2";
+const DELETE: &str =
     "delete from holdings where user_id = $1 and account_id = $2 and security_id = $3";
 
-pub(super) const STATEMENTS: &[&str] = &[SAVE_SECURITY, SECURITY, SAVE_HOLDING, HELD, DROP_GONE];
+pub(super) const STATEMENTS: &[&str] = &[SAVE_SECURITY, SECURITY, SAVE_HOLDING, STORED, DELETE];

@@ -1,4 +1,5 @@
-//! Transactions of an import: new ones inserted, known ones changed or left alone, settled ones keep their id.
+//! Saves the transactions of an import: inserts new ones and updates changed ones. A pending transaction that posts keeps
+//! its id.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,56 +14,56 @@ use calc::matching::{FILES, Known, Verdict, match_drafts, merged};
 use db::{Param, Tx, params};
 use wire::v1::Event;
 
-use super::accounts::Saved;
-use super::journal::Place;
-use super::{Batch, Incoming};
+use super::batch::{Batch, SavedAccount};
+use super::journal::RowKey;
+use super::request::IncomingAccount;
 use crate::classify::classifier::ClassifierInput;
 use crate::ledger::accounts;
 use crate::ledger::transactions::TransactionState;
 use crate::platform::dirty_queue::DirtyTransaction;
 use crate::{App, Error, Result};
 
-/// How far from the drafts' own dates a known transaction may lie and still be one of them.
+/// How many days a stored transaction may be away from the drafts and still match one of them.
 const WINDOW_DAYS: i64 = 30;
 
 pub(super) fn save(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    account: &Saved,
-    incoming: &Incoming,
+    account: &SavedAccount,
+    incoming: &IncomingAccount,
 ) -> Result<()> {
     let draft = &incoming.draft;
     let foreign = draft.transactions.iter().find(|it| it.amount.currency() != account.currency);
     if let Some(foreign) = foreign {
         let message = format!(
-            "a transaction in {} cannot stand on an account in {}",
+            "A transaction in {} can't be imported into an account in {}.",
             foreign.amount.currency(),
             account.currency
         );
         return Err(Error::invalid("currency", message));
     }
-    batch.touched_everything |= account.is_new;
-    let (known, knows_hidden) = match account.is_new {
+    batch.all_dirty |= account.is_new;
+    let (known, has_hidden) = match account.is_new {
         true => (Vec::new(), false),
-        false => known(tx, batch, account, incoming)?,
+        false => find_candidates(tx, batch, account, incoming)?,
     };
-    let verdicts = match_drafts(&known, &draft.transactions, &incoming.giver);
+    let verdicts = match_drafts(&known, &draft.transactions, &incoming.provenance);
     let (mut fresh, mut changed, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
     for (draft, verdict) in draft.transactions.iter().zip(&verdicts) {
         match verdict {
             Verdict::New => fresh.push(draft),
             Verdict::Changed(at) => {
                 let known = &known[*at];
-                batch.journal.keep(tx, batch.user, Place::Transaction(known.id))?;
-                let seen = change(tx, batch, account, known, &merged(&known.content, draft))?;
-                if seen { &mut changed } else { &mut hidden }.push(known.id);
+                batch.journal.record(tx, batch.user, RowKey::Transaction(known.id))?;
+                let is_visible = update(tx, batch, account, known, &merged(&known.content, draft))?;
+                if is_visible { &mut changed } else { &mut hidden }.push(known.id);
             }
             Verdict::Seen(_) | Verdict::Repeated(_) => batch.summary.seen += 1,
         }
     }
     let new = fresh.len();
     let created = insert(tx, batch, account, fresh)?;
-    let (mut removed, lost_hidden) = remove(tx, batch, account, &draft.removed)?;
+    let (mut removed, removed_hidden) = remove(tx, batch, account, &draft.removed)?;
     batch.summary.new += new;
     batch.summary.changed += changed.len() + hidden.len();
     batch.summary.removed += removed.len();
@@ -70,46 +71,45 @@ pub(super) fn save(
         batch.changed.insert(account.id);
     }
     let net = created.len() as i64 - removed.len() as i64;
-    if knows_hidden || lost_hidden || batch.classifier.has_hiding_rule() {
+    if has_hidden || removed_hidden || batch.classifier.has_hiding_rule() {
         accounts::recount(tx, batch.user, account.id)?;
     } else if net != 0 {
         tx.execute(COUNT, params![batch.user, account.id, net])?;
     }
     removed.append(&mut hidden);
-    tell(batch, account, &created, &changed, &removed);
+    push_events(batch, account, &created, &changed, &removed);
     Ok(())
 }
 
-fn tell(
+fn push_events(
     batch: &mut Batch,
-    account: &Saved,
+    account: &SavedAccount,
     created: &[TransactionId],
     changed: &[TransactionId],
     removed: &[TransactionId],
 ) {
-    batch.tell(account.id, created, |account_id, transaction_ids, count| {
+    batch.push_events(account.id, created, |account_id, transaction_ids, count| {
         Event::TransactionsCreated { account_id, transaction_ids, count }
     });
     for (ids, removed) in [(changed, false), (removed, true)] {
-        batch.tell(account.id, ids, |account_id, transaction_ids, count| {
+        batch.push_events(account.id, ids, |account_id, transaction_ids, count| {
             Event::TransactionsUpdated { account_id, transaction_ids, count, removed }
         });
     }
 }
 
-/// The stored transactions that a draft could mean: around its dates, still pending, or under its external id; and
-/// whether some of them are hidden.
-fn known(
+/// The stored transactions that may match a draft, by date or by external id, and whether some of them are hidden.
+fn find_candidates(
     tx: &mut Tx<'_>,
     batch: &Batch,
-    account: &Saved,
-    incoming: &Incoming,
+    account: &SavedAccount,
+    incoming: &IncomingAccount,
 ) -> Result<(Vec<Known>, bool)> {
     let drafts = &incoming.draft.transactions;
     let Some((first, last)) = window(drafts) else { return Ok((Vec::new(), false)) };
     let mut rows = tx.all(AROUND, params![batch.user, account.id, first, last], read)?;
-    // A file gives an id again some day; what lies far off is not the same.
-    if !incoming.giver.starts_with(FILES) {
+    // Files may reuse an id after a while, so for them only transactions near the dates can match.
+    if !incoming.provenance.starts_with(FILES) {
         let found: HashSet<&str> =
             rows.iter().filter_map(|it| it.content.external_id.as_deref()).collect();
         let named = drafts.iter().flat_map(|it| [&it.external_id, &it.settles]);
@@ -122,13 +122,13 @@ fn known(
         }
         rows.extend(elsewhere);
     }
-    let givers = tx.all(GIVERS, params![batch.user, account.id], read_giver)?;
-    let knows_hidden = rows.iter().any(|it| it.hidden);
-    Ok((named(rows, givers), knows_hidden))
+    let provenances = tx.all(PROVENANCES, params![batch.user, account.id], read_provenance)?;
+    let has_hidden = rows.iter().any(|it| it.hidden);
+    Ok((with_provenance(rows, provenances), has_hidden))
 }
 
-/// The same, looked at from outside of a batch and only for a file.
-pub(super) async fn look(
+/// The stored transactions that may match the drafts of a file, for its preview.
+pub(super) async fn find_candidates_for_preview(
     app: &App,
     user: UserId,
     account: AccountId,
@@ -136,8 +136,8 @@ pub(super) async fn look(
 ) -> Result<Vec<Known>> {
     let Some((first, last)) = window(drafts) else { return Ok(Vec::new()) };
     let rows = app.db.all(AROUND, params![user, account, first, last], read).await?;
-    let givers = app.db.all(GIVERS, params![user, account], read_giver).await?;
-    Ok(named(rows, givers))
+    let provenances = app.db.all(PROVENANCES, params![user, account], read_provenance).await?;
+    Ok(with_provenance(rows, provenances))
 }
 
 fn window(drafts: &[TransactionDraft]) -> Option<(i64, i64)> {
@@ -145,24 +145,27 @@ fn window(drafts: &[TransactionDraft]) -> Option<(i64, i64)> {
     Some((days.clone().min()? - WINDOW_DAYS, days.max()? + WINDOW_DAYS))
 }
 
-/// Each once, in the order of their ids, with the name of who brought it.
-fn named(mut rows: Vec<Stored>, givers: Vec<(ImportId, Arc<str>)>) -> Vec<Known> {
+/// The rows, each once and in the order of their ids, with the provenance of the import that created them.
+fn with_provenance(
+    mut rows: Vec<StoredTransaction>,
+    provenances: Vec<(ImportId, Arc<str>)>,
+) -> Vec<Known> {
     rows.sort_by_key(|it| it.id);
     rows.dedup_by_key(|it| it.id);
-    let givers: HashMap<ImportId, Arc<str>> = givers.into_iter().collect();
-    let nobody: Arc<str> = "".into();
-    let name = |it: Stored| Known {
-        giver: Arc::clone(givers.get(&it.import).unwrap_or(&nobody)),
+    let provenances: HashMap<ImportId, Arc<str>> = provenances.into_iter().collect();
+    let unknown: Arc<str> = "".into();
+    let known = |it: StoredTransaction| Known {
+        giver: Arc::clone(provenances.get(&it.import).unwrap_or(&unknown)),
         id: it.id,
         content: it.content,
     };
-    rows.into_iter().map(name).collect()
+    rows.into_iter().map(known).collect()
 }
 
-/// What a draft is taken to be until moves between accounts are looked for.
-fn judged(
+/// Classifies a draft and marks it dirty. Transfers between accounts are found later, by the recomputation.
+fn classify(
     batch: &mut Batch,
-    account: &Saved,
+    account: &SavedAccount,
     id: Option<TransactionId>,
     draft: &TransactionDraft,
 ) -> Enriched {
@@ -174,15 +177,20 @@ fn judged(
         category: draft.category,
     };
     let place = (account.kind, account.subtype.as_deref());
-    let judged = batch.classifier.classify_on(place, &input, &clean(&draft.description), None);
-    touch(batch, account, draft, &judged.key);
-    judged
+    let classified = batch.classifier.classify_on(place, &input, &clean(&draft.description), None);
+    mark_dirty(batch, account, draft, &classified.key);
+    classified
 }
 
-/// Only what is posted bears on anything else, and where everything is looked at again there is no need for a list.
-fn touch(batch: &mut Batch, account: &Saved, content: &TransactionDraft, merchant_key: &str) {
-    if !content.pending && !batch.touched_everything {
-        batch.touched.insert(DirtyTransaction {
+/// Marks a posted transaction dirty. Pending ones affect no figure, and no list is needed if everything is recomputed.
+fn mark_dirty(
+    batch: &mut Batch,
+    account: &SavedAccount,
+    content: &TransactionDraft,
+    merchant_key: &str,
+) {
+    if !content.pending && !batch.all_dirty {
+        batch.dirty.insert(DirtyTransaction {
             account: account.id,
             merchant_key: merchant_key.to_owned(),
             posted_on_days: days_from_date(content.posted_on),
@@ -191,21 +199,21 @@ fn touch(batch: &mut Batch, account: &Saved, content: &TransactionDraft, merchan
     }
 }
 
-/// In the order of their days, so that ids, which rise, agree with it. Hands back those that are seen.
+/// Inserts drafts in the order of their dates, so that ids have the same order. Returns the ids of the visible ones.
 fn insert(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    account: &Saved,
+    account: &SavedAccount,
     mut drafts: Vec<&TransactionDraft>,
 ) -> Result<Vec<TransactionId>> {
     drafts.sort_by_key(|it| it.posted_on);
     let ids: Vec<TransactionId> =
         drafts.iter().map(|_| batch.app.ids.make::<kinds::Transaction>()).collect();
-    let judged: Vec<Enriched> =
-        drafts.iter().map(|draft| judged(batch, account, None, draft)).collect();
+    let classified: Vec<Enriched> =
+        drafts.iter().map(|draft| classify(batch, account, None, draft)).collect();
     let batch = &*batch;
     let done = &batch.progress.done;
-    let rows = ids.iter().zip(drafts.iter().zip(&judged)).map(|(id, (draft, judged))| {
+    let rows = ids.iter().zip(drafts.iter().zip(&classified)).map(|(id, (draft, classified))| {
         let [
             posted_on,
             state,
@@ -216,7 +224,7 @@ fn insert(
             logo,
             category,
             external_id,
-        ] = content(draft, judged);
+        ] = content(draft, classified);
         done.fetch_add(1, Ordering::Relaxed);
         [
             batch.user.into(),
@@ -235,10 +243,10 @@ fn insert(
             external_id,
             batch.now.into(),
             batch.id.into(),
-            (&judged.counterparty).into(),
-            judged.category.map(Category::detailed).into(),
-            judged.stage.as_str().into(),
-            (&judged.key).into(),
+            (&classified.counterparty).into(),
+            classified.category.map(Category::detailed).into(),
+            classified.stage.as_str().into(),
+            (&classified.key).into(),
         ]
     });
     let columns = [
@@ -264,14 +272,14 @@ fn insert(
         "merchant_key",
     ];
     tx.insert_many("transactions", columns, rows)?;
-    let seen = ids.iter().zip(drafts.iter().zip(&judged));
+    let seen = ids.iter().zip(drafts.iter().zip(&classified));
     Ok(seen.filter(|(_, (draft, it))| draft.pending || !it.hidden).map(|(id, _)| *id).collect())
 }
 
-fn content<'a>(draft: &'a TransactionDraft, judged: &Enriched) -> [Param<'a>; 9] {
+fn content<'a>(draft: &'a TransactionDraft, classified: &Enriched) -> [Param<'a>; 9] {
     [
         draft.posted_on.into(),
-        TransactionState::of(!draft.pending, judged.hidden).as_str().into(),
+        TransactionState::of(!draft.pending, classified.hidden).as_str().into(),
         draft.amount.minor().into(),
         draft.authorized_on.into(),
         (&draft.description).into(),
@@ -282,17 +290,17 @@ fn content<'a>(draft: &'a TransactionDraft, judged: &Enriched) -> [Param<'a>; 9]
     ]
 }
 
-/// Says whether it is seen.
-fn change(
+/// Updates a transaction, and returns whether it is visible.
+fn update(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    account: &Saved,
+    account: &SavedAccount,
     known: &Known,
     content_now: &TransactionDraft,
 ) -> Result<bool> {
-    touch(batch, account, &known.content, &merchant_key(&known.content.description));
-    let judged = judged(batch, account, Some(known.id), content_now);
-    batch.touched_everything |= batch.classifier.learned_from(known.id);
+    mark_dirty(batch, account, &known.content, &merchant_key(&known.content.description));
+    let classified = classify(batch, account, Some(known.id), content_now);
+    batch.all_dirty |= batch.classifier.learned_from(known.id);
     let [
         posted_on,
         state,
@@ -303,9 +311,9 @@ fn change(
         logo,
         category,
         external_id,
-    ] = content(content_now, &judged);
+    ] = content(content_now, &classified);
     tx.execute(
-        CHANGE,
+        UPDATE,
         &[
             batch.user.into(),
             known.id.into(),
@@ -319,53 +327,52 @@ fn change(
             category,
             external_id,
             batch.now.into(),
-            (&judged.counterparty).into(),
-            judged.category.map(Category::detailed).into(),
-            judged.stage.as_str().into(),
-            (&judged.key).into(),
+            (&classified.counterparty).into(),
+            classified.category.map(Category::detailed).into(),
+            classified.stage.as_str().into(),
+            (&classified.key).into(),
         ],
     )?;
-    Ok(content_now.pending || !judged.hidden)
+    Ok(content_now.pending || !classified.hidden)
 }
 
-/// Says which went, and whether some of them were hidden.
+/// Removes transactions. Returns their ids, and whether some of them were hidden.
 fn remove(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
-    account: &Saved,
+    account: &SavedAccount,
     external_ids: &[String],
 ) -> Result<(Vec<TransactionId>, bool)> {
-    let (mut removed, mut lost_hidden) = (Vec::new(), false);
+    let (mut removed, mut removed_hidden) = (Vec::new(), false);
     for external_id in external_ids {
         let gone = tx.first(BY_EXTERNAL_ID, params![batch.user, account.id, external_id], read)?;
         let Some(gone) = gone else { continue };
         if gone.import != batch.id {
-            batch.journal.keep(tx, batch.user, Place::Transaction(gone.id))?;
+            batch.journal.record(tx, batch.user, RowKey::Transaction(gone.id))?;
         }
         tx.execute(REMOVE, params![batch.user, gone.id, batch.now])?;
-        touch(batch, account, &gone.content, &merchant_key(&gone.content.description));
+        mark_dirty(batch, account, &gone.content, &merchant_key(&gone.content.description));
         removed.push(gone.id);
-        lost_hidden |= gone.hidden;
+        removed_hidden |= gone.hidden;
     }
-    Ok((removed, lost_hidden))
+    Ok((removed, removed_hidden))
 }
 
-/// A row as it is stored.
-struct Stored {
+struct StoredTransaction {
     id: TransactionId,
     content: TransactionDraft,
     import: ImportId,
     hidden: bool,
 }
 
-fn read_giver(row: &db::Row<'_>) -> db::Result<(ImportId, Arc<str>)> {
+fn read_provenance(row: &db::Row<'_>) -> db::Result<(ImportId, Arc<str>)> {
     Ok((row.get(0)?, row.get::<&str>(1)?.into()))
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Stored> {
+fn read(row: &db::Row<'_>) -> db::Result<StoredTransaction> {
     let currency: Currency = row.get(3)?;
     let state: TransactionState = row.get(1)?;
-    Ok(Stored {
+    Ok(StoredTransaction {
         id: row.get(0)?,
         import: row.get(11)?,
         hidden: state == TransactionState::Hidden,
@@ -384,7 +391,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Stored> {
     })
 }
 
-impl Saved {
+impl SavedAccount {
     fn currency_param(&self) -> Param<'_> {
         self.currency.code().into()
     }
@@ -394,18 +401,18 @@ const AROUND: &str =
     "select id, state, amount_minor, currency, authorized_on, description, told_counterparty,
     counterparty_logo_url, told_category, external_id, posted_on, import_id from transactions
     where user_id = $1 and account_id = $2 and state <> 'removed' and posted_on between $3 and $4";
-// Found by its index first: SQLite would otherwise walk through all that the person has.
+// The join makes SQLite use the index on external ids; otherwise it reads all of the person's transactions.
 const BY_EXTERNAL_ID: &str =
     "select t.id, t.state, t.amount_minor, t.currency, t.authorized_on, t.description,
     t.told_counterparty, t.counterparty_logo_url, t.told_category, t.external_id, t.posted_on, t.import_id
     from transactions m join transactions t
     on t.user_id = m.user_id and t.posted_on = m.posted_on and t.id = m.id
     where m.user_id = $1 and m.account_id = $2 and m.external_id = $3 and t.state <> 'removed'";
-const GIVERS: &str = "select i.id, i.giver from import_accounts a
+const PROVENANCES: &str = "select i.id, i.giver from import_accounts a
     join imports i on i.user_id = a.user_id and i.id = a.import_id
     where a.user_id = $1 and a.account_id = $2 and i.giver <> ''";
-// Whether it is still half of a transfer is looked at anew.
-const CHANGE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
+// Whether it is half of a transfer is determined again.
+const UPDATE: &str = "update transactions set posted_on = $3, state = $4, amount_minor = $5, authorized_on = $6,
     description = $7, told_counterparty = $8, counterparty_logo_url = $9, told_category = $10, external_id = $11,
     updated_at = $12, counterparty = $13, category = $14, category_stage = $15, merchant_key = $16,
     transfer_id = null, transfer_kind = null where user_id = $1 and id = $2";
@@ -414,4 +421,5 @@ const REMOVE: &str = "update transactions set state = 'removed', updated_at = $3
 const COUNT: &str = "update accounts set transaction_count = transaction_count + $3
     where user_id = $1 and id = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[AROUND, BY_EXTERNAL_ID, GIVERS, CHANGE, REMOVE, COUNT];
+pub(super) const STATEMENTS: &[&str] =
+    &[AROUND, BY_EXTERNAL_ID, PROVENANCES, UPDATE, REMOVE, COUNT];

@@ -1,4 +1,4 @@
-//! Taking a batch back: what it brought goes, what it changed is again as it was, and what came after it stays.
+//! Undoes an import: deletes the rows that it added and restores the rows that it changed. Later imports stay.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,22 +9,24 @@ use webhooks::outbox;
 use wire::json::Moment;
 use wire::v1::{Code, Event};
 
-use super::journal::{Image, Place};
+use super::batch::lock_user;
+use super::journal::{RowImage, RowKey};
 use crate::ledger::accounts;
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
 
-/// What an undo did, in transactions.
+/// Counts of what an undo did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UndoSummary {
+    /// Transactions that were deleted, and those that were restored.
     pub removed: usize,
     pub restored: usize,
     pub accounts_removed: usize,
 }
 
-/// Takes a batch back, whatever came after it. A row that a later batch wrote keeps what that one said, and that one
-/// can itself be taken back as if this had never been.
+/// Undoes an import, whatever came after it. A row that a later import changed keeps that import's values, and undoing
+/// the later import afterwards restores the row as it was before this one.
 pub async fn undo(app: &App, caller: &Caller, import: ImportId) -> Result<UndoSummary> {
     caller.require_owner("import")?;
     let (mine, caller) = (app.clone(), caller.clone());
@@ -33,53 +35,64 @@ pub async fn undo(app: &App, caller: &Caller, import: ImportId) -> Result<UndoSu
 
 fn undo_in(tx: &mut Tx<'_>, app: &App, caller: &Caller, import: ImportId) -> Result<UndoSummary> {
     let user = caller.user;
-    tx.execute(super::LOCK, params![user, app.clock.now()])?;
+    lock_user(tx, user, app.clock.now())?;
     let now = app.clock.now();
-    let name = find(tx, user, import)?;
-    let later = later(tx, user, import)?;
-    let (told, gone, unheld) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let mut undo =
-        Undo { user, import, now, later, told, gone, unheld, done: UndoSummary::default() };
-    undo.take_out(tx)?;
-    undo.turn_back(tx)?;
-    undo.tell(tx, app)?;
-    undo.drop_new(tx)?;
-    tx.execute(FORGET_JOURNAL, params![user, import])?;
+    let name = find_name(tx, user, import)?;
+    let later = later_imports(tx, user, import)?;
+    let mut undo = Undo {
+        user,
+        import,
+        now,
+        later,
+        changes: BTreeMap::new(),
+        new_accounts: Vec::new(),
+        new_securities: Vec::new(),
+        done: UndoSummary::default(),
+    };
+    undo.delete_transactions(tx)?;
+    undo.restore_rows(tx)?;
+    undo.append_events(tx, app)?;
+    undo.delete_accounts(tx)?;
+    tx.execute(DELETE_JOURNAL, params![user, import])?;
     tx.execute(MARK_UNDONE, params![user, import, now])?;
-    let what = name.unwrap_or_else(|| "what a connection brought".to_owned());
-    let details = format!("Took an import back: {what}");
+    let name = name.unwrap_or_else(|| "a sync of a connection".to_owned());
+    let details = format!("Undid the import of {name}");
     audit::note(tx, user, now, Note::new(caller, "import.undo", details).about(import))?;
     dirty_queue::mark_all_dirty(tx, user, now)?;
     Ok(undo.done)
 }
 
-fn find(tx: &mut Tx<'_>, user: UserId, import: ImportId) -> Result<Option<String>> {
+fn find_name(tx: &mut Tx<'_>, user: UserId, import: ImportId) -> Result<Option<String>> {
     let found = tx.first(FIND, params![user, import], |row| {
         Ok((row.get::<Option<String>>(0)?, row.get::<Option<Timestamp>>(1)?))
     })?;
     let (name, undone_at) = found.ok_or(Error::NotFound("import"))?;
     if undone_at.is_some() {
-        let message = "this import was taken back already".to_owned();
+        let message = "This import was already undone.".to_owned();
         return Err(Error::Conflict { code: Code::Conflict, message });
     }
     Ok(name)
 }
 
-/// For each row that was written after this batch, the first batch that did.
-fn later(tx: &mut Tx<'_>, user: UserId, import: ImportId) -> Result<HashMap<Place, ImportId>> {
+/// For each row that was written after this import, the first later import that wrote it.
+fn later_imports(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    import: ImportId,
+) -> Result<HashMap<RowKey, ImportId>> {
     let mut later = HashMap::new();
     tx.each(LATER, params![user, import], |row| {
-        if let Some(place) = Place::parse(row.get(0)?, row.get(1)?) {
-            later.entry(place).or_insert(row.get(2)?);
+        if let Some(key) = RowKey::parse(row.get(0)?, row.get(1)?) {
+            later.entry(key).or_insert(row.get(2)?);
         }
         Ok(())
     })?;
     Ok(later)
 }
 
-/// What is told of an account.
+/// The changes of an account that events report.
 #[derive(Default)]
-struct Told {
+struct AccountChanges {
     removed: Vec<TransactionId>,
     restored: Vec<TransactionId>,
     balance: bool,
@@ -90,95 +103,101 @@ struct Undo {
     user: UserId,
     import: ImportId,
     now: Timestamp,
-    later: HashMap<Place, ImportId>,
-    told: BTreeMap<AccountId, Told>,
-    /// Accounts that were not there before, and nobody else has written to.
-    gone: Vec<AccountId>,
-    /// And securities.
-    unheld: Vec<SecurityId>,
+    later: HashMap<RowKey, ImportId>,
+    changes: BTreeMap<AccountId, AccountChanges>,
+    /// Accounts that the import created, and no later import has changed.
+    new_accounts: Vec<AccountId>,
+    /// Securities that the import created, and no later import has changed.
+    new_securities: Vec<SecurityId>,
     done: UndoSummary,
 }
 
 impl Undo {
-    /// The transactions that the batch brought. One that a later batch has changed is now that one's.
-    fn take_out(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let brought = tx.all(BROUGHT, params![self.user, self.import], |row| {
+    /// Deletes the transactions that the import added. One that a later import has changed now belongs to that one.
+    fn delete_transactions(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let added = tx.all(ADDED, params![self.user, self.import], |row| {
             Ok((row.get::<TransactionId>(0)?, row.get::<AccountId>(1)?))
         })?;
-        for (id, account) in brought {
-            let place = Place::Transaction(id);
-            let told = self.told.entry(account).or_default();
-            match self.later.get(&place) {
-                Some(heir) => {
-                    tx.execute(GIVE, params![self.user, id, *heir])?;
-                    tx.execute(FORGET_ROW, &row_of(self.user, *heir, place).params())?;
+        for (id, account) in added {
+            let key = RowKey::Transaction(id);
+            let changes = self.changes.entry(account).or_default();
+            match self.later.get(&key) {
+                Some(later) => {
+                    tx.execute(REASSIGN, params![self.user, id, *later])?;
+                    tx.execute(DELETE_ENTRY, &entry(self.user, *later, key).params())?;
                 }
-                None => told.removed.push(id),
+                None => changes.removed.push(id),
             }
         }
-        self.done.removed = tx.execute(TAKE_OUT, params![self.user, self.import])? as usize;
+        self.done.removed =
+            tx.execute(DELETE_TRANSACTIONS, params![self.user, self.import])? as usize;
         Ok(())
     }
 
-    fn turn_back(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let kept = tx.all(JOURNAL, params![self.user, self.import], |row| {
-            let place = Place::parse(row.get(0)?, row.get(1)?);
-            Ok((place, row.get::<Option<String>>(2)?))
+    /// Restores the rows that the import changed. For a row that a later import changed, that import's journal gets the
+    /// older values instead.
+    fn restore_rows(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let entries = tx.all(JOURNAL, params![self.user, self.import], |row| {
+            let key = RowKey::parse(row.get(0)?, row.get(1)?);
+            Ok((key, row.get::<Option<String>>(2)?))
         })?;
-        for (place, before) in kept {
-            let Some(place) = place else { return Err(Error::internal("an unknown kept row")) };
-            match self.later.get(&place) {
-                Some(heir) => {
-                    let row = row_of(self.user, *heir, place);
-                    let mut values = row.params();
+        for (key, before) in entries {
+            let unknown = || Error::internal("the import journal has an entry of an unknown kind");
+            let key = key.ok_or_else(unknown)?;
+            match self.later.get(&key) {
+                Some(later) => {
+                    let entry = entry(self.user, *later, key);
+                    let mut values = entry.params();
                     values.push((&before).into());
                     tx.execute(INHERIT, &values)?;
                 }
-                None => self.put_back(tx, place, before.as_deref())?,
+                None => self.restore(tx, key, before.as_deref())?,
             }
         }
         Ok(())
     }
 
-    fn put_back(&mut self, tx: &mut Tx<'_>, place: Place, before: Option<&str>) -> Result<()> {
-        let table = place.table();
-        match (place, before) {
-            (Place::Account(id), None) => self.gone.push(id),
-            (Place::Security(id), None) => self.unheld.push(id),
+    fn restore(&mut self, tx: &mut Tx<'_>, key: RowKey, before: Option<&str>) -> Result<()> {
+        let table = key.table();
+        match (key, before) {
+            (RowKey::Account(id), None) => self.new_accounts.push(id),
+            (RowKey::Security(id), None) => self.new_securities.push(id),
             (_, None) => {
-                tx.execute(table.drop, &place.params(self.user))?;
+                tx.execute(table.delete, &key.params(self.user))?;
             }
             (_, Some(before)) => {
-                if let Place::Transaction(_) = place {
-                    // Its day is part of its key.
-                    tx.execute(table.drop, &place.params(self.user))?;
+                if let RowKey::Transaction(_) = key {
+                    // Its date is part of its key, so it is inserted again.
+                    tx.execute(table.delete, &key.params(self.user))?;
                 }
-                let image = Image::read(before, table.types)?;
-                tx.execute(table.put, &image.params(self.user))?;
+                let image = RowImage::read(before, table.types)?;
+                tx.execute(table.restore, &image.params(self.user))?;
             }
         }
-        match place {
-            Place::Transaction(id) => {
+        match key {
+            RowKey::Transaction(id) => {
                 tx.execute(STAMP, params![self.user, id, self.now])?;
-                let of = tx.first(ACCOUNT_OF, params![self.user, id], |row| row.get(0))?;
-                let of: AccountId = of.ok_or_else(|| Error::internal("a restored row is gone"))?;
-                self.told.entry(of).or_default().restored.push(id);
+                let account = tx.first(ACCOUNT_OF, params![self.user, id], |row| row.get(0))?;
+                let missing =
+                    || Error::internal("a transaction is missing right after it was restored");
+                let of: AccountId = account.ok_or_else(missing)?;
+                self.changes.entry(of).or_default().restored.push(id);
                 self.done.restored += 1;
             }
-            Place::Balance(id, _) => self.told.entry(id).or_default().balance = true,
-            Place::Holding(id, _) => self.told.entry(id).or_default().holdings = true,
-            Place::Account(id) => self.told.entry(id).or_default().balance = true,
-            Place::Security(_) => {}
+            RowKey::Balance(id, _) => self.changes.entry(id).or_default().balance = true,
+            RowKey::Holding(id, _) => self.changes.entry(id).or_default().holdings = true,
+            RowKey::Account(id) => self.changes.entry(id).or_default().balance = true,
+            RowKey::Security(_) => {}
         }
         Ok(())
     }
 
-    /// Before the accounts go, so that whoever may know of them is told.
-    fn tell(&self, tx: &mut Tx<'_>, app: &App) -> Result<()> {
+    /// Appends events before the accounts are deleted, so that every receiver that may see them gets the events.
+    fn append_events(&self, tx: &mut Tx<'_>, app: &App) -> Result<()> {
         let mut events = Vec::new();
-        for (account, told) in &self.told {
+        for (account, changes) in &self.changes {
             let account_id = account.to_string();
-            for (ids, removed) in [(&told.removed, true), (&told.restored, false)] {
+            for (ids, removed) in [(&changes.removed, true), (&changes.restored, false)] {
                 for chunk in ids.chunks(Event::IDS_MAX) {
                     let transaction_ids: Vec<String> =
                         chunk.iter().map(ToString::to_string).collect();
@@ -192,34 +211,35 @@ impl Undo {
                 }
             }
             let as_of = Moment(self.now);
-            let stays = !self.gone.contains(account);
-            if told.balance && stays {
+            let stays = !self.new_accounts.contains(account);
+            if changes.balance && stays {
                 events.push(Event::BalanceUpdated { account_id: account_id.clone(), as_of });
             }
-            if told.holdings && stays {
+            if changes.holdings && stays {
                 events.push(Event::InvestmentsUpdated { account_id, as_of });
             }
             accounts::recount(tx, self.user, *account)?;
         }
-        for account in &self.gone {
-            events.extend(disconnected(tx, self.user, *account)?);
+        for account in &self.new_accounts {
+            events.extend(disconnected_event(tx, self.user, *account)?);
         }
         Ok(outbox::append(&app.webhooks, tx, self.user, &events)?)
     }
 
-    /// Accounts with all that is in them, then the securities that nothing is held of any more.
-    fn drop_new(&mut self, tx: &mut Tx<'_>) -> Result<()> {
-        let accounts = self.gone.iter().map(|it| Place::Account(*it));
-        for place in accounts.chain(self.unheld.iter().map(|it| Place::Security(*it))) {
-            tx.execute(place.table().drop, &place.params(self.user))?;
+    /// Deletes the accounts that the import created, then its securities that no account holds.
+    fn delete_accounts(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let accounts = self.new_accounts.iter().map(|it| RowKey::Account(*it));
+        let securities = self.new_securities.iter().map(|it| RowKey::Security(*it));
+        for key in accounts.chain(securities) {
+            tx.execute(key.table().delete, &key.params(self.user))?;
         }
-        self.done.accounts_removed = self.gone.len();
+        self.done.accounts_removed = self.new_accounts.len();
         Ok(())
     }
 }
 
-/// That an account is no longer kept up.
-pub(crate) fn disconnected(
+/// The event that an account is no longer synced.
+pub(crate) fn disconnected_event(
     tx: &mut Tx<'_>,
     user: UserId,
     account: AccountId,
@@ -234,38 +254,38 @@ pub(crate) fn disconnected(
     })?)
 }
 
-/// Where a batch keeps what a row was.
-struct RowOf {
+/// The key of an entry in the journal of an import.
+struct JournalEntry {
     user: UserId,
     import: ImportId,
-    what: &'static str,
+    table: &'static str,
     key: String,
 }
 
-fn row_of(user: UserId, import: ImportId, place: Place) -> RowOf {
-    RowOf { user, import, what: place.table().name, key: place.key() }
+fn entry(user: UserId, import: ImportId, key: RowKey) -> JournalEntry {
+    JournalEntry { user, import, table: key.table().name, key: key.key() }
 }
 
-impl RowOf {
+impl JournalEntry {
     fn params(&self) -> Vec<db::Param<'_>> {
-        vec![self.user.into(), self.import.into(), self.what.into(), (&self.key).into()]
+        vec![self.user.into(), self.import.into(), self.table.into(), (&self.key).into()]
     }
 }
 
 const FIND: &str = "select name, undone_at from imports where user_id = $1 and id = $2";
 const LATER: &str = "select what, row_key, import_id from import_journal
     where user_id = $1 and import_id > $2 order by import_id";
-const BROUGHT: &str =
+const ADDED: &str =
     "select id, account_id from transactions where user_id = $1 and import_id = $2 order by id";
-const GIVE: &str = "update transactions set import_id = $3 where user_id = $1 and id = $2";
-const TAKE_OUT: &str = "delete from transactions where user_id = $1 and import_id = $2";
+const REASSIGN: &str = "update transactions set import_id = $3 where user_id = $1 and id = $2";
+const DELETE_TRANSACTIONS: &str = "delete from transactions where user_id = $1 and import_id = $2";
 const JOURNAL: &str =
     "select what, row_key, before from import_journal where user_id = $1 and import_id = $2";
 const INHERIT: &str = "update import_journal set before = $5
     where user_id = $1 and import_id = $2 and what = $3 and row_key = $4";
-const FORGET_ROW: &str = "delete from import_journal
+const DELETE_ENTRY: &str = "delete from import_journal
     where user_id = $1 and import_id = $2 and what = $3 and row_key = $4";
-const FORGET_JOURNAL: &str = "delete from import_journal where user_id = $1 and import_id = $2";
+const DELETE_JOURNAL: &str = "delete from import_journal where user_id = $1 and import_id = $2";
 const MARK_UNDONE: &str = "update imports set undone_at = $3 where user_id = $1 and id = $2";
 const STAMP: &str = "update transactions set updated_at = $3 where user_id = $1 and id = $2";
 const ACCOUNT_OF: &str = "select account_id from transactions where user_id = $1 and id = $2";
@@ -274,13 +294,13 @@ const ACCOUNT: &str = "select kind, institution_name from accounts where user_id
 pub(super) const STATEMENTS: &[&str] = &[
     FIND,
     LATER,
-    BROUGHT,
-    GIVE,
-    TAKE_OUT,
+    ADDED,
+    REASSIGN,
+    DELETE_TRANSACTIONS,
     JOURNAL,
     INHERIT,
-    FORGET_ROW,
-    FORGET_JOURNAL,
+    DELETE_ENTRY,
+    DELETE_JOURNAL,
     MARK_UNDONE,
     STAMP,
     ACCOUNT_OF,

@@ -1,12 +1,12 @@
 //! Connections to SimpleFIN, over TLS, against a server that has all the oddities of the real ones.
 
-mod claiming;
-mod ending;
-mod past;
+mod authorization;
+mod disconnect;
+mod failures;
+mod history;
 mod relinking;
 mod secrets;
-mod syncing;
-mod trouble;
+mod sync;
 
 use base::ConnectionId;
 use service::ingest::connections::{

@@ -13,7 +13,7 @@ fn into(external_id: &str, account: base::AccountId) -> Choice {
 }
 
 #[tokio::test]
-async fn an_institution_that_was_added_anew_goes_on_without_doubles() {
+async fn an_institution_that_was_added_again_continues_without_duplicates() {
     for keeps_old in [true, false] {
         let (home, id) = Home::synced().await;
         let before = home.rows().await;
@@ -40,7 +40,7 @@ async fn an_institution_that_was_added_anew_goes_on_without_doubles() {
 }
 
 #[tokio::test]
-async fn an_account_from_files_is_taken_over_with_its_rows() {
+async fn an_account_from_files_can_be_merged_with_its_transactions() {
     let home = Home::new().await;
     let file = statement([checking("From a file")
         .with(txn("2026-03-01", 250_000, "PAYROLL"))
@@ -63,7 +63,7 @@ async fn an_account_from_files_is_taken_over_with_its_rows() {
 }
 
 #[tokio::test]
-async fn what_does_not_belong_together_is_not_put_together() {
+async fn accounts_that_do_not_match_cannot_be_merged() {
     let (home, id) = Home::synced().await;
     let euros = statement([checking("Euros").in_currency("EUR").with(txn("2026-03-01", 1, "X"))]);
     home.robin.import(euros).await;
@@ -84,7 +84,7 @@ async fn what_does_not_belong_together_is_not_put_together() {
 }
 
 #[tokio::test]
-async fn taking_again_what_was_left_goes_on_in_the_same_account() {
+async fn adding_a_skipped_account_again_continues_in_the_same_account() {
     let (home, id) = Home::synced().await;
     let account = home.account("Everyday Checking").await.id;
     let leave = Choice { external_id: "ACT-checking".to_owned(), selection: Selection::Skip };

@@ -47,7 +47,7 @@ impl Subscriber for Ear {
 }
 
 #[tokio::test]
-async fn access_is_in_no_table_no_answer_and_no_log() {
+async fn access_appears_in_no_table_no_response_and_no_log() {
     let ear = Ear::default();
     let heard = tracing::subscriber::set_default(ear.clone());
     tracing::info!("the ear hears");

@@ -13,7 +13,7 @@ fn types(events: &[StoredEvent]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn each_kind_of_change_is_told_once_by_its_own_name() {
+async fn each_kind_of_change_sends_its_own_event_once() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let first = checking("Everyday")
@@ -69,7 +69,7 @@ async fn an_event_holds_at_most_a_hundred_ids_and_together_they_hold_all() {
 }
 
 #[tokio::test]
-async fn an_import_that_fails_tells_nothing_and_leaves_nothing() {
+async fn a_failed_import_sends_no_events_and_stores_nothing() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let before = world.stored().await;

@@ -73,14 +73,14 @@ async fn a_commit_that_was_paused_past_its_lease_writes_nothing_after_another_on
 
     let refused = late.await.unwrap_err();
     assert!(matches!(refused, Error::Conflict { .. }), "{refused}");
-    assert!(refused.to_string().contains("nothing was changed here"), "{refused}");
+    assert!(refused.to_string().contains("Nothing was changed"), "{refused}");
     is_imported_once(&world, &robin, &taken).await;
     let held = files::get(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((held.state, held.import), (State::Done, Some(taken.import)));
 }
 
 #[tokio::test]
-async fn a_commit_that_lost_its_lease_does_not_free_the_file_for_a_third_one() {
+async fn a_commit_that_lost_its_lease_does_not_release_the_lease_of_another_one() {
     let world = World::new().await;
     let (robin, id) = staged(&world).await;
     let first = paused(&world, &world.app, &robin.caller, id).await;
@@ -92,7 +92,7 @@ async fn a_commit_that_lost_its_lease_does_not_free_the_file_for_a_third_one() {
     assert!(matches!(first.await.unwrap_err(), Error::Conflict { .. }));
     assert_eq!(state(&world, id).await, lease, "the lease of the second commit was taken away");
     let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
-    assert!(refused.to_string().contains("is being imported already"), "{refused}");
+    assert!(refused.to_string().contains("is being imported right now"), "{refused}");
 
     let taken = second.await.unwrap();
     is_imported_once(&world, &robin, &taken).await;
@@ -100,7 +100,7 @@ async fn a_commit_that_lost_its_lease_does_not_free_the_file_for_a_third_one() {
 
 /// The lease is only over for others: as long as nobody took the file, the slow process may finish.
 #[tokio::test]
-async fn a_slow_commit_that_nobody_took_over_still_counts() {
+async fn a_slow_commit_whose_lease_nobody_took_still_succeeds() {
     let world = World::new().await;
     let (robin, id) = staged(&world).await;
     let slow = paused(&world, &world.app, &robin.caller, id).await;
@@ -110,7 +110,7 @@ async fn a_slow_commit_that_nobody_took_over_still_counts() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_forgotten_while_its_commit_was_paused_is_not_imported() {
+async fn a_file_that_was_deleted_while_its_commit_was_paused_is_not_imported() {
     let world = World::new().await;
     let (robin, id) = staged(&world).await;
     let late = paused(&world, &world.app, &robin.caller, id).await;
@@ -122,7 +122,7 @@ async fn a_file_that_was_forgotten_while_its_commit_was_paused_is_not_imported()
 }
 
 #[tokio::test]
-async fn a_lease_from_before_the_clock_was_set_back_holds_nobody_up() {
+async fn a_lease_from_before_the_clock_was_set_back_blocks_nobody() {
     let world = World::new().await;
     let (robin, id) = staged(&world).await;
     let late = paused(&world, &world.app, &robin.caller, id).await;

@@ -40,7 +40,7 @@ async fn rows(world: &World, robin: &Person) -> usize {
 }
 
 #[tokio::test]
-async fn a_file_is_shown_before_it_is_taken_in_and_nothing_is_new_the_second_time() {
+async fn a_file_is_previewed_before_it_is_committed_and_has_nothing_new_the_second_time() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "../../etc/march.ofx", OFX).await;
@@ -60,7 +60,7 @@ async fn a_file_is_shown_before_it_is_taken_in_and_nothing_is_new_the_second_tim
     let held = files::get(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!((held.state, held.import), (State::Done, Some(taken.import)));
     let again = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
-    assert!(again.to_string().contains("imported already"), "{again}");
+    assert!(again.to_string().contains("already imported"), "{again}");
     let id = hold(&world, &robin, "march again.ofx", OFX).await;
     let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert!(look.accounts[0].rows.iter().all(|it| it.status == RowStatus::Known));
@@ -99,7 +99,7 @@ async fn two_formats_of_one_account_add_up_to_each_purchase_once_in_either_order
 }
 
 #[tokio::test]
-async fn a_table_that_names_no_account_goes_where_the_person_says_and_then_always() {
+async fn a_csv_file_without_an_account_is_imported_where_the_person_says_and_then_always() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     take(&world, &robin, OFX).await;
@@ -107,7 +107,7 @@ async fn a_table_that_names_no_account_goes_where_the_person_says_and_then_alway
     let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(look.accounts[0].destination, Destination::Unknown);
     let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
-    assert_eq!(refused.to_string(), "say which of your accounts this file is about first");
+    assert_eq!(refused.to_string(), "Choose which of your accounts this file belongs to first.");
     let into = robin.account(&look.accounts[0].candidates[0].1).await;
     let choice = AccountChoice {
         destination: Some(DestinationChoice::Existing(into)),
@@ -122,7 +122,7 @@ async fn a_table_that_names_no_account_goes_where_the_person_says_and_then_alway
 }
 
 #[tokio::test]
-async fn what_a_file_leaves_open_must_be_said_first() {
+async fn open_questions_about_a_file_must_be_answered_first() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let text = "Date,Description,Amount\n2026-03-02,Corner shop,12.50\n2026-03-15,Bakery,3.20\n";
@@ -130,7 +130,7 @@ async fn what_a_file_leaves_open_must_be_said_first() {
     let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(look.doubts.len(), 1);
     let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
-    assert!(refused.to_string().contains("leaves something open"), "{refused}");
+    assert!(refused.to_string().contains("Answer the questions"), "{refused}");
     for (charges, sum) in [(Charges::Negative, "15.70 USD"), (Charges::Positive, "-15.70 USD")] {
         let choices = Choices { charges: Some(charges), ..Default::default() };
         files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
@@ -141,7 +141,7 @@ async fn what_a_file_leaves_open_must_be_said_first() {
 }
 
 #[tokio::test]
-async fn the_kind_that_the_person_says_decides_what_a_balance_means() {
+async fn the_kind_of_account_that_the_person_chooses_decides_the_sign_of_a_balance() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "chase.csv", CSV).await;
@@ -159,7 +159,7 @@ async fn the_kind_that_the_person_says_decides_what_a_balance_means() {
 }
 
 #[tokio::test]
-async fn what_is_no_statement_is_said_to_be_none() {
+async fn a_file_that_is_no_statement_is_refused_with_a_message() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "cat.jpg", "\u{0}\u{1}JFIF").await;
@@ -168,11 +168,11 @@ async fn what_is_no_statement_is_said_to_be_none() {
     assert!(files::commit(&world.app, &robin.caller, id).await.is_err());
     files::discard(&world.app, &robin.caller, id).await.unwrap();
     let empty = files::stage(&world.app, &robin.caller, "empty", Vec::new()).await.unwrap_err();
-    assert_eq!(empty.to_string(), "the file is empty; choose another one");
+    assert_eq!(empty.to_string(), "This file is empty. Choose another one.");
 }
 
 #[tokio::test]
-async fn files_are_their_owners_alone_and_are_forgotten_after_a_day() {
+async fn staged_files_belong_to_one_person_and_are_deleted_after_a_day() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let kim = world.person("kim@example.com").await;
@@ -190,7 +190,7 @@ async fn files_are_their_owners_alone_and_are_forgotten_after_a_day() {
 }
 
 #[tokio::test]
-async fn a_file_is_taken_in_once_however_many_ask() {
+async fn a_file_is_committed_once_however_many_requests_try() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let other_process = world.other_process().await;
@@ -204,7 +204,7 @@ async fn a_file_is_taken_in_once_however_many_ask() {
 }
 
 #[tokio::test]
-async fn a_file_without_a_number_is_never_taken_for_an_earlier_one_unasked() {
+async fn a_file_without_an_account_number_is_not_matched_to_an_earlier_one_automatically() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let qif = "!Type:Bank\nD3/25/2026\nT-4.50\nPBLUE BOTTLE\n^\n";
@@ -227,7 +227,7 @@ async fn one_number_of_a_checking_and_a_savings_account_is_two_accounts() {
 
 /// The kind that a person gives an account at first does not make the next file another account's.
 #[tokio::test]
-async fn an_account_is_known_again_whatever_kind_the_person_gave_it() {
+async fn an_account_is_recognized_again_whatever_kind_the_person_chose() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "march.ofx", OFX).await;

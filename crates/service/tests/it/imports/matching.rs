@@ -12,7 +12,7 @@ async fn rows(world: &World, person: &Person) -> Vec<Listed> {
 }
 
 #[tokio::test]
-async fn what_was_not_known_is_new_and_newest_first() {
+async fn unknown_transactions_are_new_and_listed_newest_first() {
     let (world, everyday) = (World::new().await, checking("Everyday"));
     let robin = world.person("robin@example.com").await;
     let everyday = everyday
@@ -32,7 +32,7 @@ async fn what_was_not_known_is_new_and_newest_first() {
 }
 
 #[tokio::test]
-async fn the_same_statement_twice_changes_nothing_and_tells_nothing() {
+async fn the_same_statement_twice_changes_nothing_and_sends_no_events() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let account = || {
@@ -62,7 +62,7 @@ async fn the_same_statement_twice_changes_nothing_and_tells_nothing() {
 }
 
 #[tokio::test]
-async fn a_known_id_with_other_content_is_a_change_and_keeps_what_is_not_spoken_of() {
+async fn a_known_id_with_other_content_is_an_update_that_keeps_missing_fields() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let first = txn("2026-03-01", -4210, "KROGER")
@@ -88,7 +88,7 @@ async fn a_known_id_with_other_content_is_a_change_and_keeps_what_is_not_spoken_
 }
 
 #[tokio::test]
-async fn what_the_source_took_back_disappears_and_may_come_again() {
+async fn a_transaction_that_the_source_removes_disappears_and_may_come_back() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let both = checking("Everyday")
@@ -123,7 +123,7 @@ async fn a_pending_one_that_posts_keeps_its_id_when_the_source_says_which_it_set
 }
 
 #[tokio::test]
-async fn a_pending_one_that_posts_with_a_tip_keeps_its_id_by_likeness() {
+async fn a_pending_one_that_posts_with_a_tip_keeps_its_id_by_similarity() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let pending = checking("Everyday")
@@ -158,7 +158,7 @@ async fn two_equal_purchases_of_one_day_are_both_kept() {
 }
 
 #[tokio::test]
-async fn of_several_words_on_one_transaction_in_a_statement_the_last_counts() {
+async fn of_several_versions_of_one_transaction_in_a_statement_the_last_is_used() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let account = checking("Everyday")

@@ -19,7 +19,7 @@ fn symbols(holdings: &[Holding]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_is_no_longer_listed_is_gone_and_the_rest_keeps_its_id() {
+async fn a_holding_that_is_no_longer_listed_is_deleted_and_the_rest_keeps_its_id() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let both = [position("VTI", "2").priced("100", "99"), position("BND", "10")];
@@ -37,7 +37,7 @@ async fn what_is_no_longer_listed_is_gone_and_the_rest_keeps_its_id() {
 }
 
 #[tokio::test]
-async fn silence_about_positions_is_not_the_same_as_having_none() {
+async fn a_statement_without_holdings_deletes_none() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([brokerage("Brokerage").holding([position("VTI", "2")])])).await;

@@ -11,7 +11,7 @@ use testkit::{World, new_key};
 use crate::{is_not_found, param};
 
 #[tokio::test]
-async fn a_key_cannot_bring_data_in_whatever_its_scopes() {
+async fn an_api_key_cannot_import_whatever_its_scopes() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let key = robin.key(new_key()).await;
@@ -21,7 +21,7 @@ async fn a_key_cannot_bring_data_in_whatever_its_scopes() {
 }
 
 #[tokio::test]
-async fn somebody_who_is_not_there_cannot_either() {
+async fn an_unknown_user_cannot_import() {
     let world = World::new().await;
     let nobody = Caller::owner(UserId::from_bytes([7; 16]));
     is_not_found(imports::commit(&world.app, &nobody, statement([checking("A")])).await);
@@ -85,7 +85,7 @@ async fn the_first_import_is_when_the_person_connected() {
 }
 
 #[tokio::test]
-async fn a_rate_told_again_for_its_day_is_replaced() {
+async fn a_rate_that_is_reported_again_for_its_day_is_replaced() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     for told in ["1.08", "1.09"] {
@@ -98,7 +98,7 @@ async fn a_rate_told_again_for_its_day_is_replaced() {
 }
 
 #[tokio::test]
-async fn the_way_in_stays_open_after_a_refusal() {
+async fn imports_work_again_after_a_refused_one() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([checking("Everyday")])).await;
@@ -109,7 +109,7 @@ async fn the_way_in_stays_open_after_a_refusal() {
 }
 
 #[tokio::test]
-async fn a_zero_character_in_foreign_text_is_dropped_and_the_rest_is_kept() {
+async fn a_nul_character_in_imported_text_is_dropped_and_the_rest_is_kept() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let odd = || {
@@ -124,7 +124,7 @@ async fn a_zero_character_in_foreign_text_is_dropped_and_the_rest_is_kept() {
 }
 
 #[tokio::test]
-async fn amounts_that_nobody_has_are_refused_whole() {
+async fn an_import_with_an_impossibly_large_amount_is_refused_as_a_whole() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let absurd = 100_000_000_000_001;

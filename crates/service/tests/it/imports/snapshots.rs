@@ -26,7 +26,7 @@ async fn reported(world: &World, person: &Person, name: &str) -> Vec<(Date, i64)
 }
 
 #[tokio::test]
-async fn an_account_tells_what_the_source_told_of_it() {
+async fn an_account_has_the_details_that_the_source_reported() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let mut visa = card("Visa").balance("2026-03-09T08:00:00Z", 81_250);
@@ -92,7 +92,7 @@ async fn each_day_keeps_its_last_reported_balance() {
 }
 
 #[tokio::test]
-async fn an_older_statement_read_late_adds_its_day_and_does_not_turn_the_account_back() {
+async fn an_older_statement_imported_late_adds_its_day_and_does_not_replace_the_newer_balance() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([checking("Everyday").balance("2026-03-09T20:00:00Z", 300)])).await;
@@ -108,7 +108,7 @@ async fn an_older_statement_read_late_adds_its_day_and_does_not_turn_the_account
 }
 
 #[tokio::test]
-async fn what_a_source_remembers_fills_gaps_and_replaces_nothing_that_was_reported() {
+async fn past_balances_fill_gaps_and_replace_nothing_that_was_reported() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     robin.import(statement([checking("Everyday").balance("2026-03-07T08:00:00Z", 100)])).await;
@@ -139,7 +139,7 @@ async fn an_account_cannot_change_its_currency_nor_hold_another() {
 }
 
 #[tokio::test]
-async fn every_kind_of_account_comes_back_as_it_went_in() {
+async fn every_kind_of_account_is_stored_and_read_unchanged() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let all = AccountKind::ALL.iter().map(|kind| account(kind.as_str(), *kind, "any"));

@@ -30,7 +30,7 @@ async fn staged_files_are_bounded_for_each_person_and_for_all() {
     hold(&app, &robin.caller, 2 * MIB).await.unwrap();
     let one = hold(&app, &robin.caller, MIB).await.unwrap();
     let refused = message(hold(&app, &robin.caller, 1).await);
-    assert!(refused.contains("may have 3 MiB together; import or discard"), "{refused}");
+    assert!(refused.contains("can have 3 MiB together. Import or discard"), "{refused}");
     hold(&app, &kim.caller, 2 * MIB).await.unwrap();
     let refused = message(hold(&app, &kim.caller, 1).await);
     assert!(refused.contains("imports.staged_mib"), "{refused}");

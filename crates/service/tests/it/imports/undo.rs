@@ -135,7 +135,7 @@ async fn imports_can_be_taken_back_in_any_order() {
         assert_eq!(differences(&left, &empty), [""; 0], "seed {seed}");
         for it in &all {
             let again = imports::undo(&world.app, &robin.caller, it.id).await.unwrap_err();
-            assert_eq!(again.to_string(), "this import was taken back already");
+            assert_eq!(again.to_string(), "This import was already undone.");
         }
     }
 }

@@ -116,7 +116,7 @@ async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
         (entry("", "out", "4.50"), "Say on which day"),
         (entry("2026-02-30", "out", "4.50"), "Give the day as a date"),
         (entry("2026-03-01", "out", "-4.50"), "without a sign"),
-        (entry("2026-03-01", "out", "0"), "must not be zero"),
+        (entry("2026-03-01", "out", "0"), "other than zero"),
         (entry("2026-03-01", "out", "4,50"), "Write the amount like"),
         (entry("2026-03-01", "sideways", "4.50"), "Choose money in or money out"),
         (
@@ -152,7 +152,7 @@ async fn what_a_bank_keeps_up_and_what_is_somebody_elses_cannot_be_written_on() 
     let page = browser.get(&account).await.good();
     assert!(!page.contains("Write down a transaction"), "{page}");
     let page = browser.post(&format!("{account}/balance"), &[("balance", "1")]).await;
-    assert!(page.text.contains("kept up by its bank"), "{}", page.text);
+    assert!(page.text.contains("is synced with its bank"), "{}", page.text);
     let one = browser.get(&account).await.good();
     let one = one.split_once("href=\"/transactions/txn_").unwrap().1.split('"').next().unwrap();
     for verb in ["edit", "delete"] {

@@ -1,4 +1,4 @@
-//! What the person says of a file before it is taken in.
+//! The person's answers about a file before it is committed.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sources::files::csv::Mapping;
 use sources::files::{Charges, DateOrder};
 
-/// What is none is taken from the file, or asked for.
+/// Answers that are none are read from the file, or asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Choices {
     pub dates: Option<DateOrder>,
     pub charges: Option<Charges>,
-    /// Of a table.
+    /// The columns of a CSV file.
     pub mapping: Option<Mapping>,
-    /// For the accounts of the file, by their place in it.
+    /// For the accounts of the file, by their index in it.
     pub accounts: BTreeMap<usize, AccountChoice>,
 }
 
@@ -25,25 +25,25 @@ pub struct Choices {
 pub struct AccountChoice {
     #[serde(rename = "goes")]
     pub destination: Option<DestinationChoice>,
-    /// For a new account, where the file does not say or says it badly.
+    /// The name of a new account, instead of the file's.
     pub name: Option<String>,
     #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
     pub kind: Option<AccountKind>,
-    /// Whether a balance that could be either is owed.
+    /// Whether an ambiguous balance is owed.
     pub owed: Option<bool>,
 }
 
-/// Where an account of a file goes.
+/// The account to import an account of a file into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DestinationChoice {
     New,
     Existing(AccountId),
-    /// It is left out.
+    /// It is not imported.
     Skip,
 }
 
 impl DestinationChoice {
-    /// As a form and the database write it.
+    /// The text in forms and in the database.
     pub fn text(self) -> String {
         match self {
             DestinationChoice::New => "new".to_owned(),
@@ -70,7 +70,7 @@ impl Serialize for DestinationChoice {
 impl<'de> Deserialize<'de> for DestinationChoice {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DestinationChoice, D::Error> {
         let text = String::deserialize(from)?;
-        DestinationChoice::parse(&text).ok_or_else(|| serde::de::Error::custom("no such place"))
+        DestinationChoice::parse(&text).ok_or_else(|| serde::de::Error::custom("not a destination"))
     }
 }
 

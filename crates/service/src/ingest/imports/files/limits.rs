@@ -1,4 +1,4 @@
-//! Bounds on staged files, and how many of them are read at once.
+//! Limits on staged files and on how many of them are read at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,16 +11,16 @@ use wire::v1::Code;
 use crate::{Error, Result};
 
 const MIB: i64 = 1_024 * 1_024;
-/// A preview of the largest file takes a few seconds; a request that waits longer is better tried again.
+/// A preview of the largest file takes a few seconds; a request that waits longer should be tried again.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// What an operator may set for files to import.
+/// Limits that an operator may set for file imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub reading: sources::files::Limits,
-    /// Bytes of the files that wait for one person.
+    /// Bytes of the staged files of one person.
     pub staged_bytes_per_person: i64,
-    /// Bytes of the files that wait for anybody.
+    /// Bytes of the staged files of all people.
     pub staged_bytes: i64,
     /// Files that are read or committed at the same time.
     pub readers: usize,
@@ -38,18 +38,17 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Why a file of this size cannot be staged beside those that wait already, if it cannot.
+    /// The reason why a file of this size cannot be staged besides those that are, if there is one.
     pub(super) fn refusal(&self, size: i64, of_person: i64, of_all: i64) -> Option<String> {
         if of_person.saturating_add(size) > self.staged_bytes_per_person {
             return Some(format!(
-                "the files that wait for you may have {} MiB together; import or discard some of \
-                 them first",
+                "Your waiting files can have {} MiB together. Import or discard some of them first.",
                 self.staged_bytes_per_person / MIB
             ));
         }
         (of_all.saturating_add(size) > self.staged_bytes).then(|| {
-            "too many files wait on this server; try again later, or have the setting \
-             imports.staged_mib raised"
+            "Too many files are waiting on this server. Try again later, or ask your operator to \
+             raise the setting imports.staged_mib."
                 .to_owned()
         })
     }
@@ -86,7 +85,9 @@ impl ReadingSlots {
         };
         match tokio::time::timeout(wait, both).await {
             Ok(Ok(permits)) => Ok(ReadingSlot { _permits: Arc::new(permits) }),
-            Ok(Err(error)) => Err(Error::internal(format!("no file can be read: {error}"))),
+            Ok(Err(error)) => {
+                Err(Error::internal(format!("no reading slot is available: {error}")))
+            }
             Err(_) => Err(busy()),
         }
     }
@@ -104,7 +105,7 @@ impl ReadingSlots {
 }
 
 fn busy() -> Error {
-    let message = "other files are being read right now; try again in a moment";
+    let message = "Other files are being read right now. Try again in a moment.";
     Error::Conflict { code: Code::Conflict, message: message.to_owned() }
 }
 
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_for_each_person_and_for_all() {
+    fn staged_bytes_are_limited_for_each_person_and_for_all() {
         let limits = Limits {
             staged_bytes_per_person: 10 * MIB,
             staged_bytes: 15 * MIB,

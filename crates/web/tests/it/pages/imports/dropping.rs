@@ -95,7 +95,7 @@ async fn what_comes_without_the_token_or_without_a_file_is_not_kept() {
     for (files, said) in [
         (&[][..], "Choose one or more files first."),
         (&[("", "")][..], "Choose one or more files first."),
-        (&[("empty.csv", "")][..], "“empty.csv”: the file is empty; choose another one."),
+        (&[("empty.csv", "")][..], "“empty.csv”: This file is empty. Choose another one."),
     ] {
         let sent = browser.drop_files(&token, files).await;
         assert_eq!(sent.status, StatusCode::BAD_REQUEST, "{}", sent.text);

@@ -145,7 +145,11 @@ async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_a
     assert!(page.contains("Wait for it, then undo the import."), "{page}");
     let refused = browser.post(&format!("{at}/commit"), &[]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(refused.text.contains("is being imported already; wait a moment"), "{}", refused.text);
+    assert!(
+        refused.text.contains("is being imported right now. Wait a moment"),
+        "{}",
+        refused.text
+    );
     assert!(names(&world, &robin).await.is_empty());
 
     lease(&world, "2026-03-10T11:59:00Z").await;

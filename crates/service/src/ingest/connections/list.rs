@@ -1,4 +1,4 @@
-//! Where a person's data comes from, as a page shows it: every connection, and every file and hand that has accounts.
+//! The person's connections as a page shows them: SimpleFIN connections, and files and manual entry that have accounts.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +6,11 @@ use base::draft::Source;
 use base::{AccountId, ConnectionId, Date, Timestamp};
 use db::{Row, params};
 
-use super::claims::NAME;
+use super::connection::DEFAULT_NAME;
 use crate::{App, Caller, Error, Result};
 
-/// More than anyone has.
-const LISTED_MAX: i64 = 1_000;
+/// More connections than anyone has.
+const CONNECTIONS_MAX: i64 = 1_000;
 
 #[derive(Debug, Clone)]
 pub struct Connection {
@@ -20,23 +20,23 @@ pub struct Connection {
     /// The institutions of its accounts, each once.
     pub institutions: Vec<String>,
     pub state: State,
-    /// What is wrong with it as a whole, and what to do; plain text, partly in a stranger's words. May be there while
-    /// it is connected: what passes by itself is told, but asks for nothing.
+    /// A message about the connection as a whole; plain text, partly quoted from the server. A connection that works
+    /// may have one that needs no action.
     pub attention: Option<String>,
     pub synced_at: Option<Timestamp>,
     pub next_sync_at: Option<Timestamp>,
-    /// Of `REQUESTS_A_DAY`, in UTC.
+    /// Requests sent since midnight UTC, of `REQUESTS_A_DAY`.
     pub requests_today: i64,
-    /// None before the first sync, and where nothing is asked.
+    /// None before the first sync, and for files and manual entry.
     pub history: Option<History>,
     pub accounts: Vec<ConnectedAccount>,
-    /// Accounts that it offers and nobody has chosen about.
+    /// Offered accounts that the person has not decided about.
     pub open_offers: usize,
     pub created_at: Timestamp,
     pub disconnected_at: Option<Timestamp>,
 }
 
-/// How far back the past was asked for.
+/// How far back transactions were fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct History {
     pub from: Date,
@@ -49,52 +49,51 @@ pub struct ConnectedAccount {
     pub id: AccountId,
     pub name: String,
     pub institution_name: Option<String>,
-    /// What is wrong with it alone, and what to do.
+    /// What is wrong with this account, and what to do.
     pub attention: Option<String>,
 }
 
 base::words!(
-    /// In the words of `connection_status`.
+    /// The status of a connection, in the words of the API's `connection_status`.
     State {
         Connected => "connected",
-        /// It, or one of its accounts.
+        /// The connection or one of its accounts needs the person.
         NeedsAttention => "needs_attention",
         Disconnected => "disconnected",
         Manual => "manual",
     }
 );
 
-/// Connections that are asked first, then files and what is kept by hand, each by name.
+/// SimpleFIN connections first, then files and manual entry, each by name.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
     caller.require_owner("connection")?;
     let user = caller.user;
     let today = app.clock.today();
-    let mut all = app.db.all(LIST, params![user, LISTED_MAX], |row| read(row, today)).await?;
-    let held = app.db.all(HELD, params![user], read_held).await?;
+    let mut all = app.db.all(LIST, params![user, CONNECTIONS_MAX], |row| read(row, today)).await?;
+    let accounts = app.db.all(ACCOUNTS, params![user], read_account).await?;
     let count = |row: &Row<'_>| Ok((row.get::<ConnectionId>(0)?, row.get::<i64>(1)?));
     let offers = app.db.all(OFFERS, params![user], count).await?;
     for connection in &mut all {
-        let own = held.iter().filter(|(of, _)| *of == connection.id);
+        let own = accounts.iter().filter(|(of, _)| *of == connection.id);
         connection.accounts = own.map(|(_, it)| it.clone()).collect();
         let names = connection.accounts.iter().filter_map(|it| it.institution_name.clone());
         connection.institutions = names.collect::<BTreeSet<_>>().into_iter().collect();
         let open = offers.iter().find(|(of, _)| *of == connection.id);
         connection.open_offers = open.map_or(0, |(_, count)| (*count).max(0) as usize);
-        let in_doubt = connection.accounts.iter().any(|it| it.attention.is_some());
-        if in_doubt && connection.state == State::Connected {
+        let has_problem = connection.accounts.iter().any(|it| it.attention.is_some());
+        if has_problem && connection.state == State::Connected {
             connection.state = State::NeedsAttention;
         }
     }
     all.retain(|it| it.source == Source::Simplefin || !it.accounts.is_empty());
-    let is_asked = |it: &Connection| it.source == Source::Simplefin;
+    let is_synced = |it: &Connection| it.source == Source::Simplefin;
     all.sort_by(|a, b| {
-        let order = |it: &Connection| (!is_asked(it), it.name.to_lowercase(), it.id);
+        let order = |it: &Connection| (!is_synced(it), it.name.to_lowercase(), it.id);
         order(a).cmp(&order(b))
     });
     Ok(all)
 }
 
-/// One of them.
 pub async fn get(app: &App, caller: &Caller, id: ConnectionId) -> Result<Connection> {
     let all = list(app, caller).await?;
     all.into_iter().find(|it| it.id == id).ok_or(Error::NotFound("connection"))
@@ -105,9 +104,9 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
     let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
     let source = Source::parse(source).ok_or_else(|| bad(1, source))?;
     let (own, institution): (Option<String>, Option<String>) = (row.get(2)?, row.get(3)?);
-    let name = own.or(institution).unwrap_or_else(|| named(source).to_owned());
-    let (asked_on, asked_count): (Option<Date>, i64) = (row.get(8)?, row.get(9)?);
-    let (from, goes_on): (Option<Date>, Option<Timestamp>) = (row.get(10)?, row.get(11)?);
+    let name = own.or(institution).unwrap_or_else(|| default_name(source).to_owned());
+    let (requests_on, requests): (Option<Date>, i64) = (row.get(8)?, row.get(9)?);
+    let (from, next_history_at): (Option<Date>, Option<Timestamp>) = (row.get(10)?, row.get(11)?);
     Ok(Connection {
         id: row.get(0)?,
         source,
@@ -117,8 +116,8 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
         attention: row.get(5)?,
         synced_at: row.get(6)?,
         next_sync_at: row.get(7)?,
-        requests_today: if asked_on == Some(today) { asked_count } else { 0 },
-        history: from.map(|from| History { from, is_complete: goes_on.is_none() }),
+        requests_today: if requests_on == Some(today) { requests } else { 0 },
+        history: from.map(|from| History { from, is_complete: next_history_at.is_none() }),
         accounts: Vec::new(),
         open_offers: 0,
         created_at: row.get(12)?,
@@ -126,32 +125,33 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
     })
 }
 
-fn named(source: Source) -> &'static str {
+fn default_name(source: Source) -> &'static str {
     match source {
         Source::Demo => "Example household",
         Source::File => "Files",
-        Source::Manual => "Kept by hand",
+        Source::Manual => "Manual accounts",
         Source::Plaid => "Plaid",
-        Source::Simplefin => NAME,
+        Source::Simplefin => DEFAULT_NAME,
     }
 }
 
-fn read_held(row: &Row<'_>) -> db::Result<(ConnectionId, ConnectedAccount)> {
-    let held = ConnectedAccount {
+fn read_account(row: &Row<'_>) -> db::Result<(ConnectionId, ConnectedAccount)> {
+    let account = ConnectedAccount {
         id: row.get(1)?,
         name: row.get(2)?,
         institution_name: row.get(3)?,
         attention: row.get(4)?,
     };
-    Ok((row.get(0)?, held))
+    Ok((row.get(0)?, account))
 }
 
 const LIST: &str = "select id, source, name, institution_name, status, attention, synced_at,
     next_sync_at, asked_on, asked_count, history_from, next_history_at, created_at, disconnected_at
     from connections where user_id = $1 order by id limit $2";
-const HELD: &str = "select connection_id, id, coalesce(own_name, name), institution_name, attention
+const ACCOUNTS: &str =
+    "select connection_id, id, coalesce(own_name, name), institution_name, attention
     from accounts where user_id = $1 order by 3, id";
 const OFFERS: &str = "select connection_id, cast(count(*) as bigint) from offered_accounts
     where user_id = $1 and choice = 'open' group by connection_id";
 
-pub(super) const STATEMENTS: &[&str] = &[LIST, HELD, OFFERS];
+pub(super) const STATEMENTS: &[&str] = &[LIST, ACCOUNTS, OFFERS];

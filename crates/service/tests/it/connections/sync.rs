@@ -15,7 +15,7 @@ fn summary(new: usize, changed: usize, seen: usize, removed: usize) -> Summary {
 }
 
 #[tokio::test]
-async fn the_first_sync_brings_accounts_balances_and_the_newest_days() {
+async fn the_first_sync_imports_accounts_balances_and_the_newest_days() {
     let home = Home::new().await;
     let id = home.claim().await;
     home.take_all(id).await;
@@ -64,7 +64,7 @@ async fn a_pending_row_that_posts_stays_the_same_transaction() {
 }
 
 #[tokio::test]
-async fn a_pending_row_that_vanished_is_removed_when_it_had_its_time() {
+async fn a_pending_row_that_is_no_longer_listed_is_removed_after_a_while() {
     let (home, id) = Home::synced().await;
     home.server.update_account("ACT-checking", |it| it.transactions.retain(|it| it.id != "T3"));
     home.world.advance_seconds(7 * DAY);
@@ -79,7 +79,7 @@ async fn a_pending_row_that_vanished_is_removed_when_it_had_its_time() {
 }
 
 #[tokio::test]
-async fn a_connection_is_asked_every_six_hours_by_itself() {
+async fn a_connection_is_synced_every_six_hours() {
     let (home, id) = Home::synced().await;
     home.steps().await;
     let asked = home.asked();
@@ -100,7 +100,7 @@ async fn a_connection_is_asked_every_six_hours_by_itself() {
 }
 
 #[tokio::test]
-async fn two_processes_ask_once() {
+async fn two_processes_sync_a_connection_once() {
     let home = Home::new().await;
     let id = home.claim().await;
     home.take_all(id).await;
@@ -117,7 +117,7 @@ async fn two_processes_ask_once() {
 }
 
 #[tokio::test]
-async fn the_requests_of_a_day_are_counted_and_never_overdrawn() {
+async fn the_requests_of_a_day_are_counted_and_never_exceeded() {
     let (home, id) = Home::synced().await;
     home.steps().await;
     let refused = loop {
@@ -126,7 +126,10 @@ async fn the_requests_of_a_day_are_counted_and_never_overdrawn() {
             Err(error) => break is_conflict::<()>(Err(error)),
         }
     };
-    assert!(refused.contains("20 times a day") && refused.contains("after midnight"), "{refused}");
+    assert!(
+        refused.contains("20 SimpleFIN requests") && refused.contains("after midnight"),
+        "{refused}"
+    );
     assert_eq!(home.asked() as i64, REQUESTS_A_DAY);
     assert_eq!(home.connection(id).await.requests_today, REQUESTS_A_DAY);
     home.world.advance_seconds(7 * HOUR);
@@ -139,7 +142,7 @@ async fn the_requests_of_a_day_are_counted_and_never_overdrawn() {
 }
 
 #[tokio::test]
-async fn what_a_sync_brought_can_be_taken_back() {
+async fn a_sync_can_be_undone() {
     let (home, id) = Home::synced().await;
     let (app, robin) = (&home.world.app, &home.robin.caller);
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
@@ -162,7 +165,7 @@ async fn what_a_sync_brought_can_be_taken_back() {
 }
 
 #[tokio::test]
-async fn ids_that_are_given_twice_or_hold_blanks_lose_nothing() {
+async fn duplicate_ids_and_ids_with_spaces_lose_no_transaction() {
     let home = Home::new().await;
     let mut demo = Account::new("CON-1", "Demo Savings", "Savings", "10", noon("2026-03-10"));
     demo.transactions = vec![

@@ -11,7 +11,7 @@ use super::{HOUR, Home, noon, taken};
 use crate::{is_not_found, param, trail};
 
 #[tokio::test]
-async fn a_token_becomes_offers_and_nothing_comes_in_before_the_person_chose() {
+async fn a_setup_token_yields_offers_and_nothing_is_imported_before_the_person_chooses() {
     let home = Home::new().await;
     let id = home.claim().await;
     let offered = home.offered(id).await;
@@ -38,7 +38,7 @@ async fn a_token_becomes_offers_and_nothing_comes_in_before_the_person_chose() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_none_or_was_used_is_refused_with_words() {
+async fn an_invalid_or_used_setup_token_is_refused_with_a_message() {
     let home = Home::new().await;
     let (app, robin) = (&home.world.app, &home.robin.caller);
     let token = home.server.setup_token();
@@ -78,7 +78,7 @@ async fn only_the_person_connects_and_only_their_own() {
 }
 
 #[tokio::test]
-async fn access_outlives_a_first_look_that_fails() {
+async fn access_is_kept_when_discovering_accounts_fails() {
     let home = Home::new().await;
     home.server.fail_next(Fault::Response(500, "<h1>Oops</h1>".to_owned()));
     let id = home.claim().await;
@@ -95,7 +95,7 @@ async fn access_outlives_a_first_look_that_fails() {
 }
 
 #[tokio::test]
-async fn what_is_left_does_not_come_and_can_be_taken_later() {
+async fn a_skipped_account_is_not_synced_and_can_be_added_later() {
     let home = Home::new().await;
     let id = home.claim().await;
     let offered = home.offered(id).await;
@@ -123,7 +123,7 @@ async fn what_is_left_does_not_come_and_can_be_taken_later() {
 }
 
 #[tokio::test]
-async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_taken() {
+async fn an_account_without_a_currency_is_listed_with_the_reason_and_cannot_be_added() {
     let home = Home::new().await;
     let mut miles = Account::new("CON-1", "ACT-miles", "Miles", "5", noon("2026-03-10"));
     miles.currency = "https://airline.example/miles".to_owned();
@@ -145,7 +145,7 @@ async fn an_account_without_a_currency_is_shown_with_the_reason_and_cannot_be_ta
 }
 
 #[tokio::test]
-async fn a_machine_that_trusts_nobody_spends_no_token() {
+async fn a_server_without_certificate_authorities_does_not_use_up_the_setup_token() {
     let home = Home::new().await;
     let alone = home.world.without_bank_client();
     let token = home.server.setup_token();

@@ -1,40 +1,40 @@
-//! The batches that came in, newest first.
+//! The list of past imports, newest first.
 
 use base::draft::Source;
 use base::{AccountId, ConnectionId, ImportId, Timestamp};
 use db::params;
 
-use super::Summary;
+use super::request::Summary;
 use crate::{App, Caller, Error, Result};
 
-/// A batch as it is remembered.
+/// A past import.
 #[derive(Debug, Clone)]
 pub struct Import {
     pub id: ImportId,
     pub connection: ConnectionId,
     pub source: Source,
-    /// The file's name, where it was one.
+    /// The file's name, if it came from a file.
     pub name: Option<String>,
     pub format: Option<String>,
     pub imported_at: Timestamp,
     pub summary: Summary,
-    /// Rows of the file that could not be understood.
+    /// Rows of the file that could not be read.
     pub rejected: usize,
     /// Accounts in which something changed.
     pub accounts: usize,
     pub undone_at: Option<Timestamp>,
 }
 
-/// Those that changed something, or were files; of one connection or of all.
+/// Imports that changed something or came from a file, of one connection or of all.
 pub async fn list(
     app: &App,
     caller: &Caller,
-    of: Option<ConnectionId>,
+    connection: Option<ConnectionId>,
     limit: usize,
 ) -> Result<Vec<Import>> {
     caller.require_owner("import")?;
     let limit = limit as i64;
-    Ok(match of {
+    Ok(match connection {
         Some(connection) => {
             app.db.all(OF_CONNECTION, params![caller.user, connection, limit], read).await?
         }
@@ -42,14 +42,13 @@ pub async fn list(
     })
 }
 
-/// One of them.
 pub async fn get(app: &App, caller: &Caller, id: ImportId) -> Result<Import> {
     caller.require_owner("import")?;
-    let found = app.db.first(ONE, params![caller.user, id], read).await?;
+    let found = app.db.first(BY_ID, params![caller.user, id], read).await?;
     found.ok_or(Error::NotFound("import"))
 }
 
-/// The accounts in which a batch changed something.
+/// The accounts in which an import changed something.
 pub async fn list_accounts(app: &App, caller: &Caller, id: ImportId) -> Result<Vec<AccountId>> {
     caller.require_owner("import")?;
     Ok(app.db.all(ACCOUNTS, params![caller.user, id], |row| row.get(0)).await?)
@@ -90,7 +89,7 @@ const OF_CONNECTION: &str =
     from imports i join connections c on c.user_id = i.user_id and c.id = i.connection_id
     where i.user_id = $1 and i.connection_id = $2 and (i.account_count > 0 or i.name is not null)
     order by i.id desc limit $3";
-const ONE: &str =
+const BY_ID: &str =
     "select i.id, i.connection_id, c.source, i.name, i.format, i.imported_at, i.new_count,
     i.changed_count, i.seen_count, i.removed_count, i.rejected_count, i.account_count, i.undone_at
     from imports i join connections c on c.user_id = i.user_id and c.id = i.connection_id
@@ -98,4 +97,4 @@ const ONE: &str =
 const ACCOUNTS: &str = "select account_id from import_accounts
     where user_id = $1 and import_id = $2 order by account_id";
 
-pub(super) const STATEMENTS: &[&str] = &[ALL, OF_CONNECTION, ONE, ACCOUNTS];
+pub(super) const STATEMENTS: &[&str] = &[ALL, OF_CONNECTION, BY_ID, ACCOUNTS];

@@ -12,7 +12,7 @@ fn old(server: &testkit::simplefin::SimpleFin, id: &str, on: &str) {
 }
 
 #[tokio::test]
-async fn the_past_comes_until_two_parts_have_nothing() {
+async fn history_is_fetched_until_two_periods_are_empty() {
     let (home, id) = Home::synced().await;
     old(&home.server, "P1", "2026-01-05");
     old(&home.server, "P2", "2025-11-20");
@@ -30,7 +30,7 @@ async fn the_past_comes_until_two_parts_have_nothing() {
 }
 
 #[tokio::test]
-async fn the_past_leaves_requests_for_the_present_and_ends_after_two_years() {
+async fn history_leaves_requests_for_new_transactions_and_ends_after_two_years() {
     let (home, id) = Home::synced().await;
     for month in 1..=12 {
         for year in [2023, 2024, 2025] {
@@ -49,7 +49,7 @@ async fn the_past_leaves_requests_for_the_present_and_ends_after_two_years() {
 }
 
 #[tokio::test]
-async fn one_more_part_can_be_asked_for_without_a_server_running() {
+async fn one_more_period_of_history_can_be_synced_from_the_command_line() {
     let (home, id) = Home::synced().await;
     old(&home.server, "P1", "2026-01-05");
     let (app, robin) = (&home.world.app, &home.robin.caller);
@@ -61,7 +61,7 @@ async fn one_more_part_can_be_asked_for_without_a_server_running() {
 }
 
 #[tokio::test]
-async fn a_server_that_gives_fewer_days_is_asked_for_fewer() {
+async fn a_server_that_returns_fewer_days_is_asked_for_fewer() {
     let home = Home::new().await;
     home.server.limit_days(20);
     old(&home.server, "P1", "2026-02-18");
@@ -86,7 +86,7 @@ async fn a_server_that_gives_fewer_days_is_asked_for_fewer() {
 }
 
 #[tokio::test]
-async fn an_account_that_was_away_for_long_gets_what_it_missed() {
+async fn an_account_that_was_unavailable_for_long_gets_the_missing_transactions() {
     let (home, _) = Home::synced().await;
     home.steps().await;
     home.server.needs_auth("CON-1", true);

@@ -1,16 +1,16 @@
-//! The bytes of a staged file, in parts: no row is so large that a list, a backup or a restore has to hold it.
+//! The bytes of a staged file, stored in parts, so that no list, backup or restore has to hold a whole file in memory.
 
 use base::{FileId, UserId};
 use db::{Tx, params};
+use sources::files::BYTES_MAX;
 
-use super::BYTES_MAX;
 use crate::{App, Error, Result};
 
 const PART_BYTES: usize = 1_024 * 1_024;
 
-pub(super) fn store(tx: &mut Tx<'_>, user: UserId, id: FileId, content: &[u8]) -> Result<()> {
+pub(super) fn insert(tx: &mut Tx<'_>, user: UserId, id: FileId, content: &[u8]) -> Result<()> {
     for (part, bytes) in (0_i64..).zip(content.chunks(PART_BYTES)) {
-        tx.execute(STORE, params![user, id, part, bytes])?;
+        tx.execute(INSERT, params![user, id, part, bytes])?;
     }
     Ok(())
 }
@@ -20,10 +20,10 @@ pub(super) fn delete(tx: &mut Tx<'_>, user: UserId, id: FileId) -> Result<()> {
     Ok(())
 }
 
-/// Part by part: others are served in between, also where reads run on the calling thread.
+/// Loads a file part by part, and lets other requests run in between.
 pub(super) async fn load(app: &App, user: UserId, id: FileId, size: i64) -> Result<Vec<u8>> {
-    let wanted = usize::try_from(size).unwrap_or(0);
-    let mut content = Vec::with_capacity(wanted.min(BYTES_MAX));
+    let expected = usize::try_from(size).unwrap_or(0);
+    let mut content = Vec::with_capacity(expected.min(BYTES_MAX));
     for part in 0_i64.. {
         let read = |row: &db::Row<'_>| {
             content.extend_from_slice(row.get::<&[u8]>(0)?);
@@ -35,19 +35,19 @@ pub(super) async fn load(app: &App, user: UserId, id: FileId, size: i64) -> Resu
         tokio::task::yield_now().await;
     }
     if content.is_empty() {
-        // A row of a backup from before files lay in parts.
+        // A backup from before files were stored in parts has all bytes in one row.
         let read = |row: &db::Row<'_>| row.get::<Option<Vec<u8>>>(0);
         content = app.db.first(WHOLE, params![user, id], read).await?.flatten().unwrap_or_default();
     }
-    // It was imported or discarded in between.
-    if content.len() == wanted { Ok(content) } else { Err(Error::NotFound("file")) }
+    // It may have been imported or discarded in between.
+    if content.len() == expected { Ok(content) } else { Err(Error::NotFound("file")) }
 }
 
-const STORE: &str = "insert into import_file_parts (user_id, file_id, part, content)
+const INSERT: &str = "insert into import_file_parts (user_id, file_id, part, content)
     values ($1, $2, $3, $4)";
 const DELETE: &str = "delete from import_file_parts where user_id = $1 and file_id = $2";
 const PART: &str = "select content from import_file_parts
     where user_id = $1 and file_id = $2 and part = $3";
 const WHOLE: &str = "select content from import_files where user_id = $1 and id = $2";
 
-pub(super) const STATEMENTS: &[&str] = &[STORE, DELETE, PART, WHOLE];
+pub(super) const STATEMENTS: &[&str] = &[INSERT, DELETE, PART, WHOLE];

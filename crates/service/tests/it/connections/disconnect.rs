@@ -17,7 +17,7 @@ async fn event_types(home: &Home) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_connection_that_ends_forgets_its_access_and_keeps_the_data() {
+async fn disconnecting_deletes_the_access_and_keeps_the_data() {
     let (home, id) = Home::synced().await;
     let (app, robin) = (&home.world.app, &home.robin.caller);
     let rows = home.told().await;
@@ -40,7 +40,7 @@ async fn a_connection_that_ends_forgets_its_access_and_keeps_the_data() {
 }
 
 #[tokio::test]
-async fn who_disconnects_while_the_bank_is_asked_has_the_last_word() {
+async fn a_sync_that_is_running_while_the_person_disconnects_imports_nothing() {
     let (home, id) = Home::synced().await;
     let rows = home.told().await;
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
@@ -52,18 +52,18 @@ async fn who_disconnects_while_the_bank_is_asked_has_the_last_word() {
         while home.asked() == asked {
             tokio::task::yield_now().await;
         }
-        assert!(is_conflict(home.try_sync(id).await).contains("being synced right now"));
+        assert!(is_conflict(home.try_sync(id).await).contains("is syncing right now"));
         connections::disconnect(&home.world.app, &home.robin.caller, id).await.unwrap();
         release.notify_one();
     };
     let (synced, ()) = tokio::join!(home.try_sync(id), end);
-    assert!(is_conflict(synced).contains("the answer was dropped"));
+    assert!(is_conflict(synced).contains("nothing was imported"));
     assert_eq!(home.told().await, rows);
     assert_eq!(home.connection(id).await.state, State::Disconnected);
 }
 
 #[tokio::test]
-async fn a_new_token_takes_up_what_was_disconnected() {
+async fn a_new_setup_token_reconnects_a_disconnected_connection() {
     let (home, id) = Home::synced().await;
     let (app, robin) = (&home.world.app, &home.robin.caller);
     let rows = home.told().await;

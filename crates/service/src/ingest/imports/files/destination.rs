@@ -1,37 +1,37 @@
-//! Which of the person's accounts an account of a file belongs to.
+//! Finds the person's account that an account of a file belongs to.
 
 use base::AccountId;
 use calc::matching::OWN_EXPORT;
 use db::params;
 use sources::files::FileAccount;
 
-use super::look::Parsed;
-use super::{AccountChoice, DestinationChoice};
-use crate::ingest::imports::{KnownAs, text};
+use super::choices::{AccountChoice, DestinationChoice};
+use crate::ingest::imports::request::AccountLink;
+use crate::ingest::imports::text;
 use crate::ledger::accounts;
 use crate::{App, Caller, Result};
 
-/// Where an account of a file would go now.
+/// The account that an account of a file would be imported into now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
     New,
     Existing(AccountId),
     Skip,
-    /// The person has to say.
+    /// The person has to choose.
     Unknown,
 }
 
-/// What the file calls an account, what the person said of it, and the accounts that it could be.
-pub(super) type Clues<'a> =
-    (Option<&'a KnownAs>, Option<&'a AccountChoice>, &'a [&'a accounts::Account]);
+/// The file's name for an account, the person's choice for it, and the accounts of its currency.
+pub(super) type Evidence<'a> =
+    (Option<&'a AccountLink>, Option<&'a AccountChoice>, &'a [&'a accounts::Account]);
 
-/// The person's word first, then what such an account was said to be before, then its last digits.
-pub(super) async fn destination(
+/// Finds the destination by the person's choice, then by earlier imports of such an account, then by its last digits.
+pub(super) async fn find(
     app: &App,
     caller: &Caller,
-    parsed: &Parsed,
+    provenance: &str,
     account: &FileAccount,
-    (name, choice, candidates): Clues<'_>,
+    (link, choice, candidates): Evidence<'_>,
 ) -> Result<Destination> {
     match choice.and_then(|it| it.destination) {
         Some(DestinationChoice::New) => return Ok(Destination::New),
@@ -46,13 +46,13 @@ pub(super) async fn destination(
         it.id.to_string() == draft.external_id
             || (draft.external_id.is_empty() && it.name == draft.name)
     };
-    if let Some(own) = candidates.iter().find(own).filter(|_| &*parsed.giver == OWN_EXPORT) {
+    if let Some(own) = candidates.iter().find(own).filter(|_| provenance == OWN_EXPORT) {
         return Ok(Destination::Existing(own.id));
     }
-    if let Some(name) = name {
-        let key = params![caller.user, name.giver, &name.external_id];
-        let known: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
-        if let Some(id) = known.filter(|id| candidates.iter().any(|it| it.id == *id)) {
+    if let Some(link) = link {
+        let key = params![caller.user, link.provenance, &link.external_id];
+        let linked: Option<AccountId> = app.db.first(LINKED, key, |row| row.get(0)).await?;
+        if let Some(id) = linked.filter(|id| candidates.iter().any(|it| it.id == *id)) {
             return Ok(Destination::Existing(id));
         }
     }
@@ -74,20 +74,20 @@ pub(super) async fn destination(
     })
 }
 
-/// What the file calls the account. Tables that do not are taken to be of one account when they have the same columns;
-/// of other files that do not, nothing is remembered.
-pub(super) fn known_as(account: &FileAccount, columns: Option<&str>) -> Option<KnownAs> {
+/// The file's name for an account, to be recognized in the next file. CSV files without one are linked by their columns;
+/// other files without one are not linked.
+pub(super) fn account_link(account: &FileAccount, columns: Option<&str>) -> Option<AccountLink> {
     let draft = &account.draft;
     if draft.external_id.is_empty() {
         let mut external_id = columns?.to_owned();
-        text::bound_id(&mut external_id);
-        return Some(KnownAs { giver: "csv", external_id });
+        text::truncate_id(&mut external_id);
+        return Some(AccountLink { provenance: "csv", external_id });
     }
-    // A bank may give one number to a checking and a savings account.
+    // A bank may use the same number for a checking and a savings account.
     let parts = [account.bank.as_deref(), Some(&draft.external_id), draft.subtype.as_deref()];
     let mut external_id = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    text::bound_id(&mut external_id);
-    Some(KnownAs { giver: "file", external_id })
+    text::truncate_id(&mut external_id);
+    Some(AccountLink { provenance: "file", external_id })
 }
 
 const LINKED: &str = "select account_id from account_links

@@ -1,4 +1,5 @@
-//! Trading a setup token for access. That works once, so what comes back is sealed and kept before anything else.
+//! Exchanges a SimpleFIN setup token for access: creates a connection, or reauthorizes one. A token can be exchanged only
+//! once, so the access is encrypted and stored before anything else.
 
 use std::time::Duration;
 
@@ -8,18 +9,17 @@ use sources::simplefin::{self, SetupToken, Trouble};
 use webhooks::outbox;
 use wire::v1::Event;
 
-use super::{conflict, finished, lock, syncing};
+use super::connection::{DEFAULT_NAME, conflict, lock_user, run_to_completion};
+use super::sync;
 use crate::ingest::imports;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
-/// What a connection is called that the person gave no name.
-pub(super) const NAME: &str = "SimpleFIN";
-/// How often a database that is away is tried before access is given up: about half a minute in all.
+/// How often storing the access is tried while the database is unavailable: about half a minute in all.
 const TRIES: u32 = 6;
 
-/// Makes a connection from what SimpleFIN showed the person. What it offers can be chosen from then on; where the first
-/// look fails, the connection is there all the same, says so, and is asked again by itself.
+/// Creates a connection from a setup token and fetches the accounts that it offers. If fetching fails, the connection
+/// exists all the same, shows the error, and is synced again automatically.
 pub async fn create(
     app: &App,
     caller: &Caller,
@@ -27,20 +27,20 @@ pub async fn create(
     name: Option<&str>,
 ) -> Result<ConnectionId> {
     caller.require_owner("connection")?;
-    let token = read(setup_token)?;
-    let name = named(name)?;
+    let token = parse_token(setup_token)?;
+    let name = valid_name(name)?;
     let (app, caller) = (app.clone(), caller.clone());
-    finished(async move {
+    run_to_completion(async move {
         let id = app.ids.make::<kinds::Connection>();
-        let claimed = Claimed::new(&app, &caller, id, &token).await?;
-        claimed.kept(&app, move |tx, it| it.insert(tx, &name)).await?;
-        syncing::look(&app, caller.user, id).await;
+        let access = NewAccess::claim(&app, &caller, id, &token).await?;
+        access.store(&app, move |tx, it| it.insert(tx, &name)).await?;
+        sync::discover_accounts(&app, caller.user, id).await;
         Ok(id)
     })
     .await
 }
 
-/// Gives a connection access again, by a new token. Its accounts stay what they are.
+/// Replaces a connection's access by means of a new setup token. Its accounts stay as they are.
 pub async fn reauthorize(
     app: &App,
     caller: &Caller,
@@ -48,77 +48,77 @@ pub async fn reauthorize(
     setup_token: &str,
 ) -> Result<()> {
     caller.require_owner("connection")?;
-    let token = read(setup_token)?;
+    let token = parse_token(setup_token)?;
     let key = params![caller.user, connection];
     let known = app.db.first(KNOWN, key, |row| row.get::<i64>(0)).await?;
     known.ok_or(Error::NotFound("connection"))?;
     let (app, caller) = (app.clone(), caller.clone());
-    finished(async move {
-        let claimed = Claimed::new(&app, &caller, connection, &token).await?;
+    run_to_completion(async move {
+        let access = NewAccess::claim(&app, &caller, connection, &token).await?;
         let mine = app.clone();
-        claimed.kept(&app, move |tx, it| it.replace(tx, &mine)).await?;
-        syncing::look(&app, caller.user, connection).await;
+        access.store(&app, move |tx, it| it.replace(tx, &mine)).await?;
+        sync::discover_accounts(&app, caller.user, connection).await;
         Ok(())
     })
     .await
 }
 
-fn read(setup_token: &str) -> Result<SetupToken> {
+fn parse_token(setup_token: &str) -> Result<SetupToken> {
     SetupToken::parse(setup_token).map_err(|bad| Error::invalid("setup_token", bad.to_string()))
 }
 
-fn named(name: Option<&str>) -> Result<String> {
-    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(NAME);
+fn valid_name(name: Option<&str>) -> Result<String> {
+    let name = name.map(str::trim).filter(|it| !it.is_empty()).unwrap_or(DEFAULT_NAME);
     if name.chars().count() > 80 || name.contains(char::is_control) {
-        return Err(Error::invalid("name", "name must have at most 80 characters on one line"));
+        return Err(Error::invalid("name", "Use a name of at most 80 characters on one line."));
     }
     Ok(name.to_owned())
 }
 
-/// Access that was just claimed, sealed.
+/// Access that was just obtained, encrypted.
 #[derive(Clone)]
-struct Claimed {
+struct NewAccess {
     caller: Caller,
     id: ConnectionId,
     host: String,
-    sealed: Vec<u8>,
+    encrypted: Vec<u8>,
     now: Timestamp,
 }
 
-impl Claimed {
-    async fn new(
+impl NewAccess {
+    async fn claim(
         app: &App,
         caller: &Caller,
         id: ConnectionId,
         token: &SetupToken,
-    ) -> Result<Claimed> {
-        let client = app.banks.client()?;
+    ) -> Result<NewAccess> {
+        let http = app.bank_client.http()?;
         let user = caller.user;
-        // A token is spent by being claimed, so whether something can be kept is seen first.
-        app.db.write(move |tx| lock(tx, user)).await?;
-        let access = simplefin::claim(client, token).await.map_err(|trouble| match trouble {
+        // Exchanging spends the token, so make sure first that the database accepts writes.
+        app.db.write(move |tx| lock_user(tx, user)).await?;
+        let access = simplefin::claim(http, token).await.map_err(|error| match error {
             Trouble::Claimed | Trouble::Forbidden(_) => {
-                Error::invalid("setup_token", trouble.to_string())
+                Error::invalid("setup_token", error.to_string())
             }
             other => conflict(other.to_string()),
         })?;
-        let sealed = app.banks.vault.seal(&app.entropy, id, &access)?;
+        let encrypted = app.bank_client.vault.encrypt(&app.entropy, id, &access)?;
         let (host, now) = (access.host().to_owned(), app.clock.now());
-        Ok(Claimed { caller: caller.clone(), id, host, sealed, now })
+        Ok(NewAccess { caller: caller.clone(), id, host, encrypted, now })
     }
 
-    async fn kept<F>(self, app: &App, keep: F) -> Result<()>
+    async fn store<F>(self, app: &App, write: F) -> Result<()>
     where
-        F: FnOnce(&mut Tx<'_>, &Claimed) -> Result<()> + Clone + Send + 'static,
+        F: FnOnce(&mut Tx<'_>, &NewAccess) -> Result<()> + Clone + Send + 'static,
     {
         for tried in 1.. {
-            let (mine, keep) = (self.clone(), keep.clone());
-            match app.db.write(move |tx| keep(tx, &mine)).await {
+            let (mine, write) = (self.clone(), write.clone());
+            match app.db.write(move |tx| write(tx, &mine)).await {
                 Err(Error::Unavailable(_)) if tried < TRIES => {
-                    tracing::warn!(tried, "a new connection cannot be kept yet");
+                    tracing::warn!(tried, "new access could not be stored, trying again");
                     tokio::time::sleep(Duration::from_secs(1 << (tried - 1))).await;
                 }
-                ended => return ended,
+                stored => return stored,
             }
         }
         Ok(())
@@ -126,9 +126,9 @@ impl Claimed {
 
     fn insert(&self, tx: &mut Tx<'_>, name: &str) -> Result<()> {
         let user = self.caller.user;
-        lock(tx, user)?;
+        lock_user(tx, user)?;
         let external_id = self.id.to_string();
-        tx.execute(INSERT, params![user, self.id, &external_id, name, &self.sealed, self.now])?;
+        tx.execute(INSERT, params![user, self.id, &external_id, name, &self.encrypted, self.now])?;
         let details = format!("Connected {name} at {}", self.host);
         let note = Note::new(&self.caller, "connection.create", details).about(self.id);
         audit::note(tx, user, self.now, note)
@@ -136,30 +136,30 @@ impl Claimed {
 
     fn replace(&self, tx: &mut Tx<'_>, app: &App) -> Result<()> {
         let (user, id) = (self.caller.user, self.id);
-        lock(tx, user)?;
+        lock_user(tx, user)?;
         let known = tx.first(KNOWN, params![user, id], |row| {
             Ok((row.get::<Option<Timestamp>>(1)?, row.get::<Option<String>>(2)?))
         })?;
         let (disconnected_at, name) = known.ok_or(Error::NotFound("connection"))?;
-        // Whoever asks with the old access at this moment loses the lease, and with it the last word.
-        tx.execute(REPLACE, params![user, id, &self.sealed, self.now])?;
+        // Ends the lease of a sync that uses the old access, so that its response is dropped.
+        tx.execute(REPLACE, params![user, id, &self.encrypted, self.now])?;
         if disconnected_at.is_some() {
-            let held = tx.all(ACCOUNTS, params![user, id], |row| row.get::<AccountId>(0))?;
+            let accounts = tx.all(ACCOUNTS, params![user, id], |row| row.get::<AccountId>(0))?;
             let mut events = Vec::new();
-            for account in held {
-                events.extend(imports::disconnected(tx, user, account)?.map(connected));
+            for account in accounts {
+                events.extend(imports::disconnected_event(tx, user, account)?.map(connected_event));
             }
             outbox::append(&app.webhooks, tx, user, &events)?;
         }
-        let name = name.unwrap_or_else(|| NAME.to_owned());
-        let details = format!("Gave {name} access at {} by a new token", self.host);
+        let name = name.unwrap_or_else(|| DEFAULT_NAME.to_owned());
+        let details = format!("Reconnected {name} at {} with a new setup token", self.host);
         let note = Note::new(&self.caller, "connection.reauthorize", details).about(id);
         audit::note(tx, user, self.now, note)
     }
 }
 
-/// The same account, kept up again.
-fn connected(event: Event) -> Event {
+/// The event that an account is connected again, from the event that it was disconnected.
+fn connected_event(event: Event) -> Event {
     match event {
         Event::AccountDisconnected { account_id, institution_name, r#type } => {
             Event::AccountConnected { account_id, institution_name, r#type }

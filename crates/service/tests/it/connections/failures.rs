@@ -38,7 +38,7 @@ async fn access_that_was_revoked_needs_a_new_token_and_keeps_the_accounts() {
 }
 
 #[tokio::test]
-async fn a_lapsed_subscription_is_told_and_forgotten_when_it_is_paid() {
+async fn a_lapsed_subscription_is_shown_until_it_is_paid() {
     let (home, id) = Home::synced().await;
     home.server.set_unpaid(true);
     home.world.advance_seconds(7 * HOUR);
@@ -54,7 +54,7 @@ async fn a_lapsed_subscription_is_told_and_forgotten_when_it_is_paid() {
 }
 
 #[tokio::test]
-async fn one_institution_in_trouble_is_told_on_its_accounts_alone() {
+async fn a_problem_of_one_institution_is_shown_on_its_accounts_only() {
     let (home, id) = Home::synced().await;
     home.server.needs_auth("CON-2", true);
     let lunch = Transaction::posted("T4", noon("2026-03-10"), "-9.00", "LUNCH");
@@ -64,7 +64,7 @@ async fn one_institution_in_trouble_is_told_on_its_accounts_alone() {
     let [checking, visa, _] = WELL;
     assert_eq!(home.states().await, states(&[checking, visa, ("Car Loan", "needs_attention")]));
     let loan = home.account("Car Loan").await;
-    assert!(loan.attention.unwrap().starts_with("Second Bank wants you to sign in again."));
+    assert!(loan.attention.unwrap().starts_with("Second Bank needs you to sign in again."));
     assert_eq!(home.account("Visa (1234)").await.attention, None);
     let connection = home.connection(id).await;
     assert_eq!((connection.state, connection.attention), (State::NeedsAttention, None));
@@ -74,7 +74,7 @@ async fn one_institution_in_trouble_is_told_on_its_accounts_alone() {
 }
 
 #[tokio::test]
-async fn the_words_of_version_one_find_their_institution_too() {
+async fn messages_of_protocol_version_one_find_their_institution_too() {
     let (home, id) = Home::synced().await;
     home.server.use_version_one();
     home.sync(id).await;
@@ -87,20 +87,20 @@ async fn the_words_of_version_one_find_their_institution_too() {
 }
 
 #[tokio::test]
-async fn missing_data_is_told_on_its_account_until_it_is_there() {
+async fn missing_data_is_shown_on_its_account_until_it_arrives() {
     let (home, id) = Home::synced().await;
     home.server.set_incomplete("ACT-card", true);
     home.sync(id).await;
     let card = home.account("Visa (1234)").await;
     assert_eq!(card.connection_status, "needs_attention");
-    assert!(card.attention.unwrap().contains("asked again by itself"));
+    assert!(card.attention.unwrap().contains("try again automatically"));
     home.server.set_incomplete("ACT-card", false);
     home.sync(id).await;
     assert_eq!(home.states().await, states(&WELL));
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_listed_any_more_says_so_after_two_days() {
+async fn an_account_that_is_no_longer_listed_has_a_message_after_two_days() {
     let (home, id) = Home::synced().await;
     home.server.relink("CON-2", false);
     home.sync(id).await;
@@ -108,12 +108,12 @@ async fn an_account_that_is_not_listed_any_more_says_so_after_two_days() {
     home.world.advance_seconds(3 * DAY);
     home.sync(id).await;
     let loan = home.account("Car Loan").await;
-    assert!(loan.attention.unwrap().contains("does not list this account any more"));
+    assert!(loan.attention.unwrap().contains("no longer lists this account"));
     assert_eq!(home.connection(id).await.open_offers, 1);
 }
 
 #[tokio::test]
-async fn failures_are_tried_again_later_and_later() {
+async fn failed_syncs_are_retried_with_longer_and_longer_waits() {
     let (home, id) = Home::synced().await;
     home.steps().await;
     home.world.advance_seconds(7 * HOUR);
@@ -140,12 +140,12 @@ async fn failures_are_tried_again_later_and_later() {
 }
 
 #[tokio::test]
-async fn a_server_that_was_asked_too_often_is_left_alone_until_tomorrow() {
+async fn a_rate_limited_connection_is_not_synced_until_tomorrow() {
     let (home, id) = Home::synced().await;
     home.steps().await;
     home.server.add_error("Please make fewer requests.");
     let synced = home.sync(id).await;
-    assert!(synced.attention.unwrap().contains("asked too often"));
+    assert!(synced.attention.unwrap().contains("too many requests"));
     let asked = home.asked();
     is_conflict(home.try_sync(id).await);
     home.world.advance_seconds(8 * HOUR);
@@ -157,11 +157,11 @@ async fn a_server_that_was_asked_too_often_is_left_alone_until_tomorrow() {
 }
 
 #[tokio::test]
-async fn words_of_a_server_are_plain_text() {
+async fn messages_of_a_server_are_plain_text() {
     let (home, id) = Home::synced().await;
     home.server.add_error("<script>alert(1)</script>Service on <b>Sunday</b>");
     let said = home.sync(id).await.attention.unwrap();
-    assert_eq!(said, "SimpleFIN says: \"Service on Sunday\".");
+    assert_eq!(said, "Message from SimpleFIN: \"Service on Sunday\".");
     let connection = home.connection(id).await;
     assert_eq!((connection.state, connection.attention), (State::Connected, Some(said)));
     home.server.fail_next(Fault::Response(418, "<img src=x onerror=alert(1)>Tea".to_owned()));
@@ -170,7 +170,7 @@ async fn words_of_a_server_are_plain_text() {
 }
 
 #[tokio::test]
-async fn one_account_that_makes_no_sense_does_not_hold_up_the_others() {
+async fn one_account_with_invalid_data_does_not_block_the_others() {
     let (home, id) = Home::synced().await;
     let absurd = Transaction::posted("T9", noon("2026-03-10"), "-99999999999999.00", "ABSURD");
     home.server.transaction("ACT-card", absurd);
@@ -183,5 +183,5 @@ async fn one_account_that_makes_no_sense_does_not_hold_up_the_others() {
     assert_eq!(home.told().await[0], "LUNCH");
     assert_eq!(home.account("Visa (1234)").await.attention, None);
     let loan = home.account("Car Loan").await.attention.unwrap();
-    assert!(loan.contains("makes no sense"), "{loan}");
+    assert!(loan.contains("is invalid"), "{loan}");
 }

@@ -1,4 +1,4 @@
-//! Taking a file in: once, whole, and in a way that can be taken back.
+//! Commits a staged file as one import, exactly once.
 
 use std::collections::HashMap;
 use std::mem;
@@ -11,17 +11,21 @@ use db::{Tx, params};
 use sources::files::FileAccount;
 use wire::v1::Code;
 
-use super::landing::{Destination, destination};
-use super::look::{self, Kept, Parsed};
-use super::{Choices, content};
-use crate::ingest::imports::{self, About, Delivery, Incoming, Outcome, Progress, Summary};
+use super::choices::Choices;
+use super::destination::{self, Destination};
+use super::parse::{LoadedFile, ParsedFile, convert_balances, load, parse};
+use super::stored_bytes;
+use crate::ingest::imports::commit::{commit_in, prepare};
+use crate::ingest::imports::request::{
+    FileInfo, ImportOutcome, ImportRequest, IncomingAccount, Progress, Summary,
+};
 use crate::ledger::accounts;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
-/// A process that takes longer than this over a file has died.
+/// A process that has not committed a file after this long is dead.
 const LEASE_SECONDS: i64 = 600;
-/// All accounts that only files tell of belong to one connection.
+/// All accounts that only files have belong to one connection.
 const CONNECTION: &str = "files";
 
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +35,11 @@ pub struct CommitOutcome {
     pub rejected: usize,
 }
 
-/// How far the files are that this process is taking in: rows done, and rows in all.
+/// The progress of the files that this process is committing.
 #[derive(Default)]
-pub(crate) struct UnderWay(Mutex<HashMap<FileId, Progress>>);
+pub(crate) struct CommitProgress(Mutex<HashMap<FileId, Progress>>);
 
-impl UnderWay {
+impl CommitProgress {
     fn all(&self) -> MutexGuard<'_, HashMap<FileId, Progress>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,27 +53,27 @@ impl UnderWay {
     }
 }
 
-/// How far a file is, if this process is at it.
+/// Rows written and rows in all, if this process is committing the file.
 pub fn progress(app: &App, id: FileId) -> Option<(u64, u64)> {
-    let under_way = app.files_under_way.all();
-    under_way.get(&id).map(|it| (it.done.load(Ordering::Relaxed), it.total))
+    let all = app.commit_progress.all();
+    all.get(&id).map(|it| (it.done.load(Ordering::Relaxed), it.total))
 }
 
-/// Takes a file in as its look showed it. All of it is there afterwards, or nothing is.
+/// Commits a file as its preview showed it. Either all of it is stored, or nothing.
 pub async fn commit(app: &App, caller: &Caller, id: FileId) -> Result<CommitOutcome> {
     caller.require_owner("import")?;
     let lease = lease(app, caller, id).await?;
-    let taken = take_leased(app, caller, lease).await;
-    app.files_under_way.remove(id);
-    if taken.is_err() {
+    let committed = commit_leased(app, caller, lease).await;
+    app.commit_progress.remove(id);
+    if committed.is_err() {
         let user = caller.user;
         let release = move |tx: &mut Tx<'_>| {
             Ok::<_, Error>(tx.execute(RELEASE, params![user, id, lease.until])?)
         };
-        // The first error tells more than a second one would.
+        // The first error is the one to report.
         let _ = app.db.write(release).await;
     }
-    taken
+    committed
 }
 
 /// The right to commit a file. `until` is also the fencing token: a process that takes over an expired lease writes
@@ -84,7 +88,7 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
     let (user, now) = (caller.user, app.clock.now());
     let until = now.as_microsecond() + LEASE_SECONDS * 1_000_000;
     let lease = move |tx: &mut Tx<'_>| {
-        // A lease from before the clock was set back would hold the file up for as long as that.
+        // A lease from before the clock was set back would block the file for as long.
         let latest = until + CLOCK_SKEW_MICROSECONDS;
         if tx.execute(LEASE, params![user, id, now, until, latest])? == 1 {
             return Ok(CommitLease { file: id, until });
@@ -92,46 +96,46 @@ async fn lease(app: &App, caller: &Caller, id: FileId) -> Result<CommitLease> {
         let state = tx.first(STATE, params![user, id], |row| row.get::<String>(0))?;
         Err(match state.as_deref() {
             None => Error::NotFound("file"),
-            Some("done") => Error::invalid("file", "this file was imported already"),
-            Some(_) => Error::invalid("file", "this file is being imported already; wait a moment"),
+            Some("done") => Error::invalid("file", "This file was already imported."),
+            Some(_) => {
+                Error::invalid("file", "This file is being imported right now. Wait a moment.")
+            }
         })
     };
     app.db.write(lease).await
 }
 
-async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<CommitOutcome> {
+async fn commit_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<CommitOutcome> {
     // Loaded under the lease: from here on the person's choices cannot change.
-    let kept = &match look::load(app, caller, lease.file).await {
-        Err(Error::NotFound(_)) => return Err(lost()),
-        kept => kept?,
+    let loaded = &match load(app, caller, lease.file).await {
+        Err(Error::NotFound(_)) => return Err(lease_lost()),
+        loaded => loaded?,
     };
-    let parsed = look::parse(app, caller, kept).await?;
-    let parsed = parsed.map_err(|error| Error::invalid("file", error.to_string()))?;
+    let parsed = parse(app, caller, loaded).await?;
     if let Some(complaint) = parsed.complaints.first() {
         return Err(Error::invalid("file", complaint.text.clone()));
     }
     if !parsed.doubts.is_empty() {
-        let message = "the file leaves something open; look at it and say what is meant first";
+        let message = "Answer the questions about this file first.";
         return Err(Error::invalid("file", message));
     }
     let rows: usize = parsed.accounts.iter().map(|it| it.draft.transactions.len()).sum();
     let progress = Progress { done: Arc::new(AtomicU64::new(0)), total: rows as u64 };
-    app.files_under_way.add(kept.held.id, progress.clone());
-    let mapping = remembered(&kept.choices, &parsed)?;
+    app.commit_progress.add(loaded.file.id, progress.clone());
+    let mapping = mapping_to_remember(&loaded.choices, &parsed)?;
     let rejected = parsed.rejected.count;
-    let delivery = delivery(app, caller, kept, parsed, progress).await?;
-    let delivery = imports::prepared(delivery)?;
-    let (mine, caller, slot) = (app.clone(), caller.clone(), kept.slot.clone());
-    let name = kept.held.name.clone();
+    let request = prepare(import_request(app, caller, loaded, parsed, progress).await?)?;
+    let (mine, caller, slot) = (app.clone(), caller.clone(), loaded.slot.clone());
+    let name = loaded.file.name.clone();
     let write = move |tx: &mut Tx<'_>| {
         let (user, _slot) = (caller.user, &slot);
-        let Outcome { import, summary, .. } = imports::take_in(tx, &mine, user, delivery)?;
+        let ImportOutcome { import, summary, .. } = commit_in(tx, &mine, user, request)?;
         let now = mine.clock.now();
-        // Settled in the transaction that wrote the rows: without the lease, none of them stays.
+        // In the same transaction as the rows: if the lease is lost, none of them stays.
         if tx.execute(SETTLE, params![user, lease.file, lease.until, import])? == 0 {
-            return Err(lost());
+            return Err(lease_lost());
         }
-        content::delete(tx, user, lease.file)?;
+        stored_bytes::delete(tx, user, lease.file)?;
         if let Some((columns, mapping)) = &mapping {
             tx.execute(REMEMBER, params![user, columns, mapping, now])?;
         }
@@ -143,69 +147,71 @@ async fn take_leased(app: &App, caller: &Caller, lease: CommitLease) -> Result<C
     app.db.write(write).await
 }
 
-fn lost() -> Error {
-    let message = "this import took too long, and the file was imported or discarded elsewhere in \
-                   the meantime; nothing was changed here";
+fn lease_lost() -> Error {
+    let message = "This import took too long, and the file was imported or discarded elsewhere in the \
+                   meantime. Nothing was changed.";
     Error::Conflict { code: Code::Conflict, message: message.to_owned() }
 }
 
-/// How such files are to be read from now on, where the person said so.
-fn remembered(choices: &Choices, parsed: &Parsed) -> Result<Option<(String, String)>> {
+/// The columns that the person chose, to be used for later files of the same kind.
+fn mapping_to_remember(choices: &Choices, parsed: &ParsedFile) -> Result<Option<(String, String)>> {
     let (Some(mapping), Some(_)) = (&choices.mapping, &parsed.table) else { return Ok(None) };
     let text = serde_json::to_string(mapping)
-        .map_err(|error| Error::internal(format!("a mapping cannot be kept: {error}")))?;
+        .map_err(|error| Error::internal(format!("a mapping cannot be serialized: {error}")))?;
     Ok(Some((parsed.columns.clone(), text)))
 }
 
-async fn delivery(
+async fn import_request(
     app: &App,
     caller: &Caller,
-    kept: &Kept,
-    mut parsed: Parsed,
+    loaded: &LoadedFile,
+    mut parsed: ParsedFile,
     progress: Progress,
-) -> Result<Delivery> {
+) -> Result<ImportRequest> {
     let all = accounts::all(app, caller).await?;
     let mut incoming = Vec::new();
-    let (drafts, names) = (mem::take(&mut parsed.accounts), mem::take(&mut parsed.names));
-    for (place, (account, known_as)) in drafts.into_iter().zip(names).enumerate() {
+    let (drafts, links) = (mem::take(&mut parsed.accounts), mem::take(&mut parsed.links));
+    for (index, (account, link)) in drafts.into_iter().zip(links).enumerate() {
         let currency = account.draft.currency;
         let candidates: Vec<&accounts::Account> =
             all.iter().filter(|it| it.currency == currency).collect();
-        let choice = kept.choices.accounts.get(&place);
-        let clues = (known_as.as_ref(), choice, &candidates[..]);
-        let destination = destination(app, caller, &parsed, &account, clues).await?;
+        let choice = loaded.choices.accounts.get(&index);
+        let evidence = (link.as_ref(), choice, &candidates[..]);
+        let destination =
+            destination::find(app, caller, &parsed.provenance, &account, evidence).await?;
         let FileAccount { bank, mut draft } = account;
         let into = match destination {
             Destination::Skip => continue,
             Destination::Unknown => {
-                let message = "say which of your accounts this file is about first";
+                let message = "Choose which of your accounts this file belongs to first.";
                 return Err(Error::invalid("account", message));
             }
             Destination::New => None,
             Destination::Existing(id) => {
                 if let Some(into) = candidates.iter().find(|it| it.id == id) {
-                    look::turn_balances(&mut draft, into.kind);
+                    convert_balances(&mut draft, into.kind);
                 }
                 Some(id)
             }
         };
         if into.is_none() {
-            draft.external_id = new_name(app, bank.as_deref(), &draft.external_id);
+            draft.external_id = new_external_id(app, bank.as_deref(), &draft.external_id);
         }
-        incoming.push(Incoming { draft, giver: Arc::clone(&parsed.giver), into, known_as });
+        let provenance = Arc::clone(&parsed.provenance);
+        incoming.push(IncomingAccount { draft, provenance, into, link });
     }
     if incoming.is_empty() {
-        return Err(Error::invalid("file", "there is nothing in this file to import"));
+        return Err(Error::invalid("file", "There is nothing to import in this file."));
     }
-    Ok(Delivery {
+    Ok(ImportRequest {
         source: Source::File,
         connection: CONNECTION.to_owned(),
         institution: None,
         as_of: app.clock.now(),
         accounts: incoming,
         rates: Vec::new(),
-        about: About {
-            name: Some(kept.held.name.clone()),
+        file: FileInfo {
+            name: Some(loaded.file.name.clone()),
             format: Some(parsed.format.as_str()),
             rejected: parsed.rejected.count,
         },
@@ -213,8 +219,8 @@ async fn delivery(
     })
 }
 
-/// A new account must not be taken for one that another file named alike.
-fn new_name(app: &App, bank: Option<&str>, number: &str) -> String {
+/// A unique id for a new account, since another file may use the same number for another account.
+fn new_external_id(app: &App, bank: Option<&str>, number: &str) -> String {
     let unique = app.ids.make::<base::kinds::File>();
     format!("{} {number} {unique}", bank.unwrap_or_default()).trim().to_owned()
 }

@@ -1,0 +1,216 @@
+//! Turns a SimpleFIN response into an import of the selected accounts.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use base::draft::{AccountDraft, AccountKind, Source, TransactionDraft, id_source};
+use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date};
+use db::{Row, Tx, params};
+use sources::simplefin::{self, AccountSet};
+
+use super::Owed;
+use super::lease::SyncLease;
+use super::notices::{AccountProblem, ServerAccount};
+use crate::Result;
+use crate::ingest::imports::{self, FileInfo, ImportRequest, IncomingAccount, Progress};
+
+/// The beginning of every provenance that is SimpleFIN's.
+const PROVENANCE_PREFIX: &str = "sf:";
+/// A pending transaction that is no longer listed is kept this long: it may post under another id.
+const PENDING_DAYS: i64 = 8;
+
+/// An account that the person selected for syncing.
+pub(super) struct SelectedAccount {
+    pub(super) external_id: String,
+    pub(super) login: Option<String>,
+    /// Its id at the server, which may repeat across logins.
+    pub(super) server_id: String,
+    pub(super) institution: Option<String>,
+    pub(super) own_name: Option<String>,
+    pub(super) seen_at: Timestamp,
+    /// When a response last had all of it.
+    pub(super) complete_at: Option<Timestamp>,
+    /// The account it is synced into; none before its first sync.
+    pub(super) account: Option<AccountId>,
+    currency: Option<Currency>,
+    choice: simplefin::Choice,
+}
+
+impl SelectedAccount {
+    pub(super) fn at_server(&self) -> ServerAccount<'_> {
+        let (login, institution) = (self.login.as_deref(), self.institution.as_deref());
+        ServerAccount { login, id: &self.server_id, institution }
+    }
+
+    /// The provenance of its transactions. It has no space, because a space ends it in their ids.
+    fn provenance(&self) -> Arc<str> {
+        let name = self.external_id.replace(char::is_whitespace, "_");
+        format!("{PROVENANCE_PREFIX}{name}").into()
+    }
+}
+
+/// The selected accounts of a connection. An account whose import was undone becomes undecided again.
+pub(super) fn list_selected(tx: &mut Tx<'_>, lease: &SyncLease) -> Result<Vec<SelectedAccount>> {
+    let key = params![lease.user, lease.id];
+    tx.execute(REOPEN, key)?;
+    Ok(tx.all(SELECTED, key, read)?)
+}
+
+/// The import of a response, and the selected accounts whose data is invalid.
+pub(super) struct DraftedImport {
+    pub(super) request: ImportRequest,
+    /// For each account of the request its index among the selected accounts.
+    pub(super) indexes: Vec<usize>,
+    pub(super) unusable: HashSet<usize>,
+}
+
+/// Drafts the selected accounts that the response lists. `has_pending` says whether the response includes pending
+/// transactions, so that pending ones it no longer lists are removed.
+pub(super) fn draft(
+    tx: &mut Tx<'_>,
+    lease: &SyncLease,
+    selected: &[SelectedAccount],
+    set: &AccountSet,
+    (now, has_pending): (Timestamp, bool),
+) -> Result<DraftedImport> {
+    let choices: BTreeMap<String, simplefin::Choice> =
+        selected.iter().map(|it| (it.external_id.clone(), it.choice.clone())).collect();
+    let request = |accounts| ImportRequest {
+        source: Source::Simplefin,
+        connection: lease.id.to_string(),
+        institution: None,
+        as_of: now,
+        accounts,
+        rates: Vec::new(),
+        file: FileInfo { rejected: set.rejected.len(), ..FileInfo::default() },
+        progress: Progress::default(),
+    };
+    let (mut accounts, mut indexes, mut unusable) = (Vec::new(), Vec::new(), HashSet::new());
+    for draft in simplefin::drafts(set, &choices, now) {
+        let is_drafted = |it: &SelectedAccount| it.external_id == draft.external_id;
+        let Some(index) = selected.iter().position(is_drafted) else { continue };
+        let account = &selected[index];
+        if account.currency.is_some_and(|it| it != draft.currency) {
+            unusable.insert(index);
+            continue;
+        }
+        let mut incoming = incoming_account(account, draft);
+        if has_pending && account.at_server().problem(set).is_none() {
+            let listed = &incoming.draft.transactions;
+            incoming.draft.removed = vanished_pending(tx, lease, account, listed, now)?;
+        }
+        // One account with invalid data must not keep the others from being imported.
+        match imports::prepare(request(vec![incoming])) {
+            Ok(mut alone) => {
+                accounts.append(&mut alone.accounts);
+                indexes.push(index);
+            }
+            Err(_) => {
+                unusable.insert(index);
+            }
+        }
+    }
+    Ok(DraftedImport { request: request(accounts), indexes, unusable })
+}
+
+fn incoming_account(account: &SelectedAccount, mut draft: AccountDraft) -> IncomingAccount {
+    let provenance = account.provenance();
+    for row in &mut draft.transactions {
+        row.external_id = row.external_id.take().map(|id| format!("{provenance} {id}"));
+    }
+    IncomingAccount { draft, provenance, into: None, link: None }
+}
+
+/// Stored pending transactions that the response no longer lists and that are old enough to be removed.
+fn vanished_pending(
+    tx: &mut Tx<'_>,
+    lease: &SyncLease,
+    account: &SelectedAccount,
+    listed: &[TransactionDraft],
+    now: Timestamp,
+) -> Result<Vec<String>> {
+    let Some(id) = account.account else { return Ok(Vec::new()) };
+    let today = now.as_second().div_euclid(86_400);
+    let before: Date = date_from_days(today - PENDING_DAYS);
+    let values = params![lease.user, id, days_from_date(before)];
+    let mut pending: Vec<(String, i64)> =
+        tx.all(PENDING, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // A transaction imported under the account's former id keeps that id, and is recognized by its amount.
+    pending.retain(|(id, minor)| {
+        let is_listed = |it: &TransactionDraft| {
+            it.external_id.as_ref() == Some(id) || it.pending && it.amount.minor() == *minor
+        };
+        id_source(id).starts_with(PROVENANCE_PREFIX) && !listed.iter().any(is_listed)
+    });
+    Ok(pending.into_iter().map(|(id, _)| id).collect())
+}
+
+/// Moves accounts that the response was merged into to this connection, which names them from now on.
+pub(super) fn adopt(
+    tx: &mut Tx<'_>,
+    lease: &SyncLease,
+    selected: &[SelectedAccount],
+    now: Timestamp,
+) -> Result<()> {
+    for account in selected {
+        let values = params![lease.user, account.account, lease.id, &account.external_id, now];
+        tx.execute(ADOPT, values)?;
+    }
+    Ok(())
+}
+
+/// The problem of a selected account after a response, if it has one.
+pub(super) fn problem_of(
+    account: &SelectedAccount,
+    set: &AccountSet,
+    is_unusable: bool,
+    now: Timestamp,
+) -> Option<AccountProblem> {
+    const UNLISTED_SECONDS: i64 = 2 * 86_400;
+    let unseen = now.as_second() - account.seen_at.as_second();
+    match account.at_server().problem(set) {
+        _ if is_unusable => Some(AccountProblem::Unusable),
+        None if unseen > UNLISTED_SECONDS => Some(AccountProblem::Unlisted),
+        problem => problem,
+    }
+}
+
+fn read(row: &Row<'_>) -> db::Result<SelectedAccount> {
+    let (kind, owed): (&str, &str) = (row.get(7)?, row.get(9)?);
+    let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
+    Ok(SelectedAccount {
+        external_id: row.get(0)?,
+        login: row.get(1)?,
+        server_id: row.get(2)?,
+        institution: row.get(3)?,
+        own_name: row.get(4)?,
+        seen_at: row.get(5)?,
+        complete_at: row.get(6)?,
+        choice: simplefin::Choice {
+            kind: AccountKind::parse(kind).ok_or_else(|| bad(7, kind))?,
+            subtype: row.get(8)?,
+            owed: Owed::parse(owed).ok_or_else(|| bad(9, owed))?,
+        },
+        account: row.get(10)?,
+        currency: row.get(11)?,
+    })
+}
+
+const REOPEN: &str =
+    "update offered_accounts set choice = 'open', account_id = null, good_at = null
+    where user_id = $1 and connection_id = $2 and choice = 'taken' and account_id is not null
+    and not exists (select 1 from accounts a
+        where a.user_id = $1 and a.id = offered_accounts.account_id)";
+// The kind of an account is fixed when it is created, so the stored one wins.
+const SELECTED: &str = "select o.external_id, o.login, o.asked_as, o.institution_name, o.own_name,
+    o.seen_at, o.good_at, coalesce(a.kind, o.kind), coalesce(a.subtype, o.subtype), o.owed, a.id,
+    a.currency
+    from offered_accounts o left join accounts a on a.user_id = o.user_id and a.id = o.account_id
+    where o.user_id = $1 and o.connection_id = $2 and o.choice = 'taken' order by o.external_id";
+const PENDING: &str = "select external_id, amount_minor from transactions
+    where user_id = $1 and account_id = $2 and state = 'pending' and posted_on < $3
+    and external_id is not null";
+const ADOPT: &str = "update accounts set connection_id = $3, external_id = $4, updated_at = $5
+    where user_id = $1 and id = $2 and (connection_id <> $3 or external_id <> $4)";
+
+pub(super) const STATEMENTS: &[&str] = &[REOPEN, SELECTED, PENDING, ADOPT];

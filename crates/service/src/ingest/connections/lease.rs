@@ -1,0 +1,153 @@
+//! The sync lease: one process at a time may send a request for a connection, and each request counts toward the day's
+//! limit.
+
+use base::{ConnectionId, Date, Timestamp, UserId};
+use db::params;
+use sources::simplefin::{self, AccessUrl};
+
+use super::connection::{DISCONNECTED, REQUESTS_A_DAY, REQUESTS_FOR_HISTORY, conflict};
+use super::schedule::later;
+use crate::{App, Error};
+
+/// A request takes at most two minutes. After this long, the process that holds the lease is dead.
+pub(super) const LEASE_SECONDS: i64 = 300;
+
+/// The right to send one request, and the state of the connection at that time.
+pub(super) struct SyncLease {
+    pub(super) user: UserId,
+    pub(super) id: ConnectionId,
+    /// When the lease ends; also the fencing token, because every new lease has another end.
+    pub(super) until: Timestamp,
+    pub(super) failures: i64,
+    pub(super) history_from: Option<Date>,
+    /// Periods in a row without any transaction, going back in time.
+    pub(super) history_empty: i64,
+    pub(super) window_days: i64,
+    /// None if the stored access URL cannot be decrypted.
+    pub(super) access: Option<AccessUrl>,
+}
+
+/// Why a sync could not start, or why it failed.
+#[derive(Debug)]
+pub(super) enum SyncError {
+    /// Another process holds the lease, or the sync is no longer due.
+    Busy,
+    Disconnected,
+    /// The requests of this day are used up.
+    RequestsUsedUp,
+    Failed(Error),
+}
+
+impl From<Error> for SyncError {
+    fn from(error: Error) -> SyncError {
+        SyncError::Failed(error)
+    }
+}
+
+impl From<db::Error> for SyncError {
+    fn from(error: db::Error) -> SyncError {
+        SyncError::Failed(error.into())
+    }
+}
+
+impl From<SyncError> for Error {
+    fn from(error: SyncError) -> Error {
+        match error {
+            SyncError::Busy => {
+                conflict("This connection is syncing right now. Check again in a few minutes.")
+            }
+            SyncError::Disconnected => conflict(DISCONNECTED),
+            SyncError::RequestsUsedUp => conflict(format!(
+                "You've used today's {REQUESTS_A_DAY} SimpleFIN requests. Syncing resumes \
+                 automatically after midnight UTC. Most banks update only about once a day."
+            )),
+            SyncError::Failed(error) => error,
+        }
+    }
+}
+
+/// What started a sync. A scheduled one starts only while it is still due, since another process may have done it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trigger {
+    Requested,
+    NewestDue,
+    HistoryDue,
+}
+
+impl Trigger {
+    fn statement(self) -> &'static str {
+        match self {
+            Trigger::Requested => ACQUIRE,
+            Trigger::NewestDue => ACQUIRE_NEWEST,
+            Trigger::HistoryDue => ACQUIRE_HISTORY,
+        }
+    }
+
+    fn requests_max(self) -> i64 {
+        match self {
+            Trigger::Requested | Trigger::NewestDue => REQUESTS_A_DAY,
+            Trigger::HistoryDue => REQUESTS_FOR_HISTORY,
+        }
+    }
+}
+
+/// Acquires the lease and counts the request.
+pub(super) async fn acquire(
+    app: &App,
+    user: UserId,
+    id: ConnectionId,
+    trigger: Trigger,
+) -> Result<SyncLease, SyncError> {
+    app.bank_client.http()?;
+    let (now, today) = (app.clock.now(), app.clock.today());
+    let (until, most) = (later(now, LEASE_SECONDS), trigger.requests_max());
+    let acquired = app.db.write(move |tx| {
+        let values = params![user, id, now, until, today, most];
+        let acquired = tx.execute(trigger.statement(), values)?;
+        let found = tx.first(STATE, params![user, id], |row| {
+            let requests: (Option<Date>, i64) = (row.get(5)?, row.get(6)?);
+            let is_used_up = requests.0 == Some(today) && requests.1 >= most;
+            let lease = SyncLease {
+                user,
+                id,
+                until,
+                failures: row.get(1)?,
+                history_from: row.get(2)?,
+                history_empty: row.get(3)?,
+                window_days: row.get::<Option<i64>>(4)?.unwrap_or(simplefin::WINDOW_DAYS),
+                access: None,
+            };
+            Ok((row.get::<Option<Vec<u8>>>(0)?, is_used_up, lease))
+        })?;
+        let (encrypted, is_used_up, lease) = found.ok_or(Error::NotFound("connection"))?;
+        match encrypted {
+            None => Err(SyncError::Disconnected),
+            Some(encrypted) if acquired > 0 => Ok((encrypted, lease)),
+            Some(_) if is_used_up => Err(SyncError::RequestsUsedUp),
+            Some(_) => Err(SyncError::Busy),
+        }
+    });
+    let (encrypted, lease) = acquired.await?;
+    Ok(SyncLease { access: app.bank_client.vault.decrypt(lease.id, &encrypted), ..lease })
+}
+
+// The sync stays due until its response is stored, so another process repeats it if this one dies.
+macro_rules! acquire {
+    ($and:literal) => {
+        concat!(
+            "update connections set leased_until = $4,
+            asked_count = case when asked_on = $5 then asked_count + 1 else 1 end, asked_on = $5
+            where user_id = $1 and id = $2 and source = 'simplefin' and access is not null
+            and (leased_until is null or leased_until <= $3)
+            and (asked_on is distinct from $5 or asked_count < $6)",
+            $and
+        )
+    };
+}
+const ACQUIRE: &str = acquire!("");
+const ACQUIRE_NEWEST: &str = acquire!(" and next_sync_at <= $3");
+const ACQUIRE_HISTORY: &str = acquire!(" and next_history_at <= $3 and failures = 0");
+const STATE: &str = "select access, failures, history_from, history_empty, window_days,
+    asked_on, asked_count from connections where user_id = $1 and id = $2 and source = 'simplefin'";
+
+pub(super) const STATEMENTS: &[&str] = &[ACQUIRE, ACQUIRE_NEWEST, ACQUIRE_HISTORY, STATE];

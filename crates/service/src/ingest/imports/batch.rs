@@ -1,0 +1,84 @@
+//! The state of one import while it is written: its journal, its events, and what must be recomputed afterwards.
+
+use std::collections::BTreeSet;
+
+use base::draft::AccountKind;
+use base::{AccountId, ConnectionId, Currency, ImportId, Timestamp, TransactionId, UserId};
+use db::{Tx, params};
+use wire::v1::Event;
+
+use super::journal::{Journal, RowKey};
+use super::request::{Progress, Summary};
+use crate::classify::classifier::Classifier;
+use crate::platform::dirty_queue::DirtyTransaction;
+use crate::{App, Error, Result};
+
+pub(super) struct Batch {
+    pub(super) app: App,
+    pub(super) user: UserId,
+    pub(super) connection: ConnectionId,
+    pub(super) id: ImportId,
+    pub(super) now: Timestamp,
+    pub(super) progress: Progress,
+    pub(super) journal: Journal,
+    /// Accounts in which something changed.
+    pub(super) changed: BTreeSet<AccountId>,
+    pub(super) events: Vec<Event>,
+    pub(super) summary: Summary,
+    pub(super) classifier: Classifier,
+    /// Transactions that were added, changed or removed, as they are and as they were.
+    pub(super) dirty: BTreeSet<DirtyTransaction>,
+    /// Whether past balances changed.
+    pub(super) balances_dirty: bool,
+    /// Whether all of the person's figures must be recomputed.
+    pub(super) all_dirty: bool,
+}
+
+/// An account of the import after it was saved.
+pub(super) struct SavedAccount {
+    pub(super) id: AccountId,
+    pub(super) currency: Currency,
+    pub(super) kind: AccountKind,
+    pub(super) subtype: Option<String>,
+    pub(super) is_new: bool,
+}
+
+impl Batch {
+    /// Records a row in the journal before it is written. A new account has no rows yet.
+    pub(super) fn record(
+        &mut self,
+        tx: &mut Tx<'_>,
+        account: &SavedAccount,
+        key: RowKey,
+    ) -> Result<()> {
+        if account.is_new {
+            self.journal.record_new(key);
+            return Ok(());
+        }
+        self.journal.record(tx, self.user, key)
+    }
+
+    /// Adds events about transactions, with at most `Event::IDS_MAX` ids each.
+    pub(super) fn push_events<E>(&mut self, account: AccountId, ids: &[TransactionId], event: E)
+    where
+        E: Fn(String, Vec<String>, usize) -> Event,
+    {
+        for chunk in ids.chunks(Event::IDS_MAX) {
+            let names: Vec<String> = chunk.iter().map(ToString::to_string).collect();
+            let count = names.len();
+            self.events.push(event(account.to_string(), names, count));
+        }
+    }
+}
+
+/// Locks the person's row, so that imports of one person run one after the other on PostgreSQL too.
+pub(super) fn lock_user(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<()> {
+    if tx.execute(LOCK, params![user, now])? == 0 {
+        return Err(Error::NotFound("user"));
+    }
+    Ok(())
+}
+
+const LOCK: &str = "update users set connected_at = coalesce(connected_at, $2) where id = $1";
+
+pub(super) const STATEMENTS: &[&str] = &[LOCK];
