@@ -2,6 +2,7 @@
 
 mod address_group;
 pub mod category;
+pub mod csv;
 pub mod draft;
 mod entropy;
 mod fixed;

@@ -1,8 +1,8 @@
-//! Everything of a person's in one zip file, as JSON and as CSV, written page by page so that little of it is ever in
-//! memory.
+//! Exports all of a person's data as a zip file of JSON and CSV files, written page by page so that little of it is in memory
+//! at any time.
 
-mod parts;
-mod sheet;
+mod datasets;
+mod formats;
 mod tables;
 mod zip;
 
@@ -13,83 +13,85 @@ use crate::ledger::accounts;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result};
 
-use parts::{Content, PARTS, Part, Place, Source};
-use sheet::{Format, Sheet};
-use zip::Zip;
+use datasets::{Content, DATASETS, Dataset, Position, Reader};
+use formats::{Format, RowWriter};
+use zip::ZipWriter;
 
 pub(crate) use tables::STATEMENTS;
 
-/// What is handed on in one go, at least.
-const CHUNK: usize = 64 * 1_024;
+/// The least number of bytes that `next` returns, except at the end.
+const CHUNK_BYTES: usize = 64 * 1_024;
 
-/// An export under way.
+/// A running export.
 pub struct Export {
-    source: Source,
-    zip: Zip,
-    at: Step,
+    reader: Reader,
+    zip: ZipWriter,
+    step: Step,
     readme: String,
 }
 
-/// Which file is being written, and how far it is.
+/// The next file or page to write.
 enum Step {
     Readme,
     Image,
-    /// A part, a format of it, and within that a place.
-    Part {
+    /// A page of a dataset in one of its formats.
+    Page {
         index: usize,
         format: usize,
-        place: Place,
-        sheet: Option<Sheet>,
+        position: Position,
+        writer: Option<RowWriter>,
     },
     Done,
 }
 
-/// Begins an export, and notes that it was asked for.
+/// Starts an export, and records it in the audit log.
 pub async fn start(app: &App, caller: &Caller) -> Result<Export> {
     caller.require_owner("export")?;
     sessions::require_proof(app, caller).await?;
-    let (asked, now) = (caller.clone(), app.clock.now());
+    let (requester, now) = (caller.clone(), app.clock.now());
     let note = move |tx: &mut db::Tx<'_>| {
-        let note = Note::new(&asked, "data.export", "Downloaded everything");
-        audit::note(tx, asked.user, now, note)
+        let note = Note::new(&requester, "data.export", "Exported all data");
+        audit::note(tx, requester.user, now, note)
     };
     app.db.write(note).await?;
     let accounts = accounts::all(app, caller).await?;
-    let source = Source { app: app.clone(), caller: caller.clone(), accounts };
+    let reader = Reader { app: app.clone(), caller: caller.clone(), accounts };
     let readme = readme(&now.strftime("%Y-%m-%d %H:%M UTC").to_string());
-    Ok(Export { source, zip: Zip::new(now), at: Step::Readme, readme })
+    Ok(Export { reader, zip: ZipWriter::new(now), step: Step::Readme, readme })
 }
 
 impl Export {
-    /// The next bytes of the file; none at its end.
+    /// Returns the next bytes of the zip file; none at its end.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        while self.zip.waiting() < CHUNK && !matches!(self.at, Step::Done) {
-            self.step().await?;
+        while self.zip.buffered() < CHUNK_BYTES && !matches!(self.step, Step::Done) {
+            self.run_step().await?;
         }
         let bytes = self.zip.take();
         Ok(Some(bytes).filter(|it| !it.is_empty()))
     }
 
-    async fn step(&mut self) -> Result<()> {
-        let done = std::mem::replace(&mut self.at, Step::Done);
-        self.at = match done {
+    async fn run_step(&mut self) -> Result<()> {
+        let step = std::mem::replace(&mut self.step, Step::Done);
+        self.step = match step {
             Step::Readme => {
-                self.zip.start("README.txt").map_err(unwritable)?;
-                self.zip.write(self.readme.as_bytes()).map_err(unwritable)?;
+                self.zip.start("README.txt").map_err(write_failed)?;
+                self.zip.write(self.readme.as_bytes()).map_err(write_failed)?;
                 Step::Image
             }
             Step::Image => {
-                if let Some(image) = images::own(&self.source.app, &self.source.caller).await? {
+                if let Some(image) = images::own(&self.reader.app, &self.reader.caller).await? {
                     let ending = image.media_type.as_str().trim_start_matches("image/");
-                    self.zip.start(&format!("profile_image.{ending}")).map_err(unwritable)?;
-                    self.zip.write(&image.content).map_err(unwritable)?;
+                    self.zip.start(&format!("profile_image.{ending}")).map_err(write_failed)?;
+                    self.zip.write(&image.content).map_err(write_failed)?;
                 }
-                Step::Part { index: 0, format: 0, place: Place::Start, sheet: None }
+                Step::Page { index: 0, format: 0, position: Position::Start, writer: None }
             }
-            Step::Part { index, format, place, sheet } => match PARTS.get(index) {
-                Some(part) => self.page(part, (index, format), place, sheet).await?,
+            Step::Page { index, format, position, writer } => match DATASETS.get(index) {
+                Some(dataset) => {
+                    self.write_page(dataset, (index, format), position, writer).await?
+                }
                 None => {
-                    self.zip.finish().map_err(unwritable)?;
+                    self.zip.finish().map_err(write_failed)?;
                     Step::Done
                 }
             },
@@ -98,62 +100,61 @@ impl Export {
         Ok(())
     }
 
-    /// Writes one page of a file, and says where to go on.
-    async fn page(
+    /// Writes one page of a file, and returns the next step.
+    async fn write_page(
         &mut self,
-        part: &Part,
+        dataset: &Dataset,
         (index, format): (usize, usize),
-        place: Place,
-        sheet: Option<Sheet>,
+        position: Position,
+        writer: Option<RowWriter>,
     ) -> Result<Step> {
         let kind = Format::ALL[format];
-        if sheet.is_none() {
-            let name = format!("{}.{}", part.name, kind.as_str());
-            self.zip.start(&name).map_err(unwritable)?;
+        if writer.is_none() {
+            let name = format!("{}.{}", dataset.name, kind.as_str());
+            self.zip.start(&name).map_err(write_failed)?;
         }
-        let mut sheet = sheet.unwrap_or_else(|| Sheet::new(kind));
+        let mut writer = writer.unwrap_or_else(|| RowWriter::new(kind));
         let mut out = Vec::new();
-        let next = match self.source.read(&part.rows, place).await? {
+        let next = match self.reader.read(&dataset.rows, position).await? {
             Content::Single(object) => {
-                sheet::single(kind, &object, &mut out)?;
+                formats::write_single(kind, &object, &mut out)?;
                 None
             }
             Content::Rows(rows, next) => {
-                rows.iter().try_for_each(|row| sheet.row(row, &mut out))?;
+                rows.iter().try_for_each(|row| writer.write_row(row, &mut out))?;
                 if next.is_none() {
-                    sheet.end(&mut out);
+                    writer.finish(&mut out);
                 }
                 next
             }
         };
-        self.zip.write(&out).map_err(unwritable)?;
+        self.zip.write(&out).map_err(write_failed)?;
         Ok(match next {
-            Some(place) => Step::Part { index, format, place, sheet: Some(sheet) },
+            Some(position) => Step::Page { index, format, position, writer: Some(writer) },
             None => {
                 let last = format + 1 == Format::ALL.len();
                 let (index, format) = if last { (index + 1, 0) } else { (index, format + 1) };
-                Step::Part { index, format, place: Place::Start, sheet: None }
+                Step::Page { index, format, position: Position::Start, writer: None }
             }
         })
     }
 }
 
-fn unwritable(error: io::Error) -> Error {
-    Error::internal(format!("an export: {error}"))
+fn write_failed(error: io::Error) -> Error {
+    Error::internal(format!("writing an export failed: {error}"))
 }
 
 fn readme(made_at: &str) -> String {
     let mut text = format!(
-        "Everything that Evenkeel keeps of you, as of {made_at}.\r\n\r\n\
-         Each part is here twice with the same content: as .json for programs, written as the API \
-         writes it,\r\nand as .csv for spreadsheets. A part without anything in it has an empty \
-         .csv.\r\n\r\n"
+        "All of your Evenkeel data, as of {made_at}.\r\n\r\n\
+         Each dataset is here twice with the same content: as .json for programs, in the API's \
+         format,\r\nand as .csv for spreadsheets. An empty dataset has an empty .csv file.\r\n\r\n"
     );
-    for part in PARTS {
-        text.push_str(&format!("{:20}{}\r\n", part.name, part.about));
+    for dataset in DATASETS {
+        text.push_str(&format!("{:20}{}\r\n", dataset.name, dataset.about));
     }
     text.push_str(
-        "\r\nAmounts are in the currency beside them. Days are written 2026-04-10, moments are \
+        "\r\nAmounts are in the currency of the same row. Dates look like 2026-04-10; times are \
          UTC.\r\nIn .csv files, text that begins like a formula has an apostrophe in front, so \
          that no spreadsheet runs it.\r\n",
     );

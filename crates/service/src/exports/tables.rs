@@ -1,4 +1,4 @@
-//! What is told straight from the tables, in pages that go on behind the last key.
+//! Datasets that are read directly from database tables, in pages by key.
 
 use base::{
     AccountId, ActionId, Currency, GrantId, KeyId, Money, PaperAccountId, PaperTradeId, RuleId,
@@ -10,28 +10,28 @@ use wire::json::write_str;
 
 use crate::{App, Caller, Result};
 
-/// A page is large enough to be quick and small enough to be nothing.
-pub(super) const ROWS: i64 = 1_000;
+/// Rows of a page: enough to be fast, and few enough to take little memory.
+pub(super) const PAGE_ROWS: i64 = 1_000;
 
-/// `sql` takes the user, the key of the row before, and a limit; the first columns are the key.
+/// A dataset from one query. `sql` takes the user, the key of the previous row, and a limit; its first columns are the key.
 pub(super) struct Table {
     sql: &'static str,
     key: usize,
-    columns: &'static [(&'static str, Shape)],
+    columns: &'static [(&'static str, ColumnType)],
 }
 
 /// How a column is written.
 #[derive(Clone, Copy)]
-enum Shape {
+enum ColumnType {
     Text,
     Number,
     Day,
     Moment,
     Hex,
-    /// Already JSON.
+    /// Stored as JSON.
     Json,
     Id(fn([u8; 16]) -> String),
-    /// In minor units of the currency in that column.
+    /// In minor units of the currency in the column with this index.
     Amount(usize),
 }
 
@@ -43,20 +43,20 @@ pub(super) enum Key {
 }
 
 impl Table {
-    /// A page of rows as JSON objects, and where the next one begins if there may be one.
+    /// A page of rows as JSON objects, and the key after which the next page starts, if there may be one.
     pub(super) async fn page(
         &self,
         app: &App,
         caller: &Caller,
         after: Option<Vec<Key>>,
     ) -> Result<(Vec<Vec<u8>>, Option<Vec<Key>>)> {
-        let after = after.unwrap_or_else(|| self.before_all());
+        let after = after.unwrap_or_else(|| self.first_key());
         let mut params: Vec<Param<'_>> = vec![caller.user.into()];
         params.extend(after.iter().map(|it| match it {
             Key::Number(number) => Param::from(*number),
             Key::Bytes(bytes) => Param::from(&bytes[..]),
         }));
-        params.push(ROWS.into());
+        params.push(PAGE_ROWS.into());
         let (mut rows, mut last) = (Vec::new(), None);
         app.db
             .each_slow(self.sql, &params, |row| {
@@ -65,13 +65,13 @@ impl Table {
                 Ok(())
             })
             .await?;
-        let more = rows.len() as i64 == ROWS;
+        let more = rows.len() as i64 == PAGE_ROWS;
         Ok((rows, last.filter(|_| more).transpose()?))
     }
 
-    fn before_all(&self) -> Vec<Key> {
-        let first = |(_, shape): &(&str, Shape)| match shape {
-            Shape::Id(_) => Key::Bytes(Vec::new()),
+    fn first_key(&self) -> Vec<Key> {
+        let first = |(_, kind): &(&str, ColumnType)| match kind {
+            ColumnType::Id(_) => Key::Bytes(Vec::new()),
             _ => Key::Number(i64::MIN),
         };
         self.columns[..self.key].iter().map(first).collect()
@@ -79,13 +79,13 @@ impl Table {
 
     fn row(&self, row: &db::Row<'_>) -> db::Result<Vec<u8>> {
         let mut out = Vec::with_capacity(256);
-        for (index, (name, shape)) in self.columns.iter().enumerate() {
+        for (index, (name, kind)) in self.columns.iter().enumerate() {
             out.push(if index == 0 { b'{' } else { b',' });
             write_str(&mut out, name);
             out.push(b':');
             match row.value(index)? {
                 Value::Null => out.extend_from_slice(b"null"),
-                value => write(&mut out, *shape, row, value)
+                value => write(&mut out, *kind, row, value)
                     .map_err(|reason| db::Error::Decode { column: index, reason })?,
             }
         }
@@ -99,58 +99,60 @@ fn key(value: Value<'_>) -> db::Result<Key> {
         Value::Int(number) => Ok(Key::Number(number)),
         Value::Bytes(bytes) => Ok(Key::Bytes(bytes.to_vec())),
         Value::Text(_) | Value::Null => {
-            Err(db::Error::Decode { column: 0, reason: "no key".to_owned() })
+            Err(db::Error::Decode { column: 0, reason: "not a key".to_owned() })
         }
     }
 }
 
 fn write(
     out: &mut Vec<u8>,
-    shape: Shape,
+    kind: ColumnType,
     row: &db::Row<'_>,
     value: Value<'_>,
 ) -> Result<(), String> {
-    match (shape, value) {
-        (Shape::Text, Value::Text(text)) => write_str(out, text),
-        (Shape::Json, Value::Text(text)) => out.extend_from_slice(text.as_bytes()),
-        (Shape::Number, Value::Int(number)) => out.extend_from_slice(number.to_string().as_bytes()),
-        (Shape::Day, Value::Int(days)) => framed(out, |out| write_date(out, days)),
-        (Shape::Moment, Value::Int(micros)) => framed(out, |out| write_instant(out, micros)),
-        (Shape::Hex, Value::Bytes(bytes)) => framed(out, |out| {
+    match (kind, value) {
+        (ColumnType::Text, Value::Text(text)) => write_str(out, text),
+        (ColumnType::Json, Value::Text(text)) => out.extend_from_slice(text.as_bytes()),
+        (ColumnType::Number, Value::Int(number)) => {
+            out.extend_from_slice(number.to_string().as_bytes())
+        }
+        (ColumnType::Day, Value::Int(days)) => quoted(out, |out| write_date(out, days)),
+        (ColumnType::Moment, Value::Int(micros)) => quoted(out, |out| write_instant(out, micros)),
+        (ColumnType::Hex, Value::Bytes(bytes)) => quoted(out, |out| {
             bytes.iter().for_each(|it| out.extend_from_slice(format!("{it:02x}").as_bytes()));
         }),
-        (Shape::Id(text), Value::Bytes(bytes)) => {
+        (ColumnType::Id(text), Value::Bytes(bytes)) => {
             let bytes = bytes.try_into().map_err(|_| "an id has 16 bytes".to_owned())?;
             write_str(out, &text(bytes));
         }
-        (Shape::Amount(of), Value::Int(minor)) => {
+        (ColumnType::Amount(of), Value::Int(minor)) => {
             let currency: Currency = row.get(of).map_err(|error| error.to_string())?;
             Money::new(minor, currency).write(out);
         }
-        _ => return Err("a value of another kind".to_owned()),
+        _ => return Err("an unexpected type of value".to_owned()),
     }
     Ok(())
 }
 
-fn framed(out: &mut Vec<u8>, inner: impl FnOnce(&mut Vec<u8>)) {
+fn quoted(out: &mut Vec<u8>, inner: impl FnOnce(&mut Vec<u8>)) {
     out.push(b'"');
     inner(out);
     out.push(b'"');
 }
 
-const ACCOUNT: Shape = Shape::Id(|it| AccountId::from_bytes(it).to_string());
-const TRANSACTION: Shape = Shape::Id(|it| TransactionId::from_bytes(it).to_string());
+const ACCOUNT: ColumnType = ColumnType::Id(|it| AccountId::from_bytes(it).to_string());
+const TRANSACTION: ColumnType = ColumnType::Id(|it| TransactionId::from_bytes(it).to_string());
 
 pub(super) const BALANCES: Table = Table {
     sql: BALANCES_AFTER,
     key: 2,
     columns: &[
         ("account_id", ACCOUNT),
-        ("date", Shape::Day),
-        ("currency", Shape::Text),
-        ("balance_current", Shape::Amount(2)),
-        ("balance_available", Shape::Amount(2)),
-        ("balance_limit", Shape::Amount(2)),
+        ("date", ColumnType::Day),
+        ("currency", ColumnType::Text),
+        ("balance_current", ColumnType::Amount(2)),
+        ("balance_available", ColumnType::Amount(2)),
+        ("balance_limit", ColumnType::Amount(2)),
     ],
 };
 
@@ -158,38 +160,38 @@ pub(super) const SCORES: Table = Table {
     sql: SCORES_AFTER,
     key: 1,
     columns: &[
-        ("observation_date", Shape::Day),
-        ("evenkeel", Shape::Number),
-        ("recovery", Shape::Number),
-        ("capacity", Shape::Number),
-        ("baseline", Shape::Number),
-        ("explanation", Shape::Json),
+        ("observation_date", ColumnType::Day),
+        ("evenkeel", ColumnType::Number),
+        ("recovery", ColumnType::Number),
+        ("capacity", ColumnType::Number),
+        ("baseline", ColumnType::Number),
+        ("explanation", ColumnType::Json),
     ],
 };
 
-const PAPER_ACCOUNT: Shape = Shape::Id(|it| PaperAccountId::from_bytes(it).to_string());
+const PAPER_ACCOUNT: ColumnType = ColumnType::Id(|it| PaperAccountId::from_bytes(it).to_string());
 
 pub(super) const ACTIONS: Table = Table {
     sql: ACTIONS_AFTER,
     key: 1,
     columns: &[
-        ("action_id", Shape::Id(|it| ActionId::from_bytes(it).to_string())),
-        ("action_type", Shape::Text),
-        ("status", Shape::Text),
-        ("description", Shape::Text),
-        ("reason_markdown", Shape::Text),
-        ("payload", Shape::Json),
-        ("details", Shape::Json),
-        ("proposed_by", Shape::Text),
-        ("created_at", Shape::Moment),
-        ("expires_at", Shape::Moment),
-        ("decided_at", Shape::Moment),
-        ("decision_method", Shape::Text),
-        ("rejection_reason", Shape::Text),
-        ("executed_at", Shape::Moment),
-        ("display_error_message", Shape::Text),
-        ("result", Shape::Json),
-        ("digest", Shape::Hex),
+        ("action_id", ColumnType::Id(|it| ActionId::from_bytes(it).to_string())),
+        ("action_type", ColumnType::Text),
+        ("status", ColumnType::Text),
+        ("description", ColumnType::Text),
+        ("reason_markdown", ColumnType::Text),
+        ("payload", ColumnType::Json),
+        ("details", ColumnType::Json),
+        ("proposed_by", ColumnType::Text),
+        ("created_at", ColumnType::Moment),
+        ("expires_at", ColumnType::Moment),
+        ("decided_at", ColumnType::Moment),
+        ("decision_method", ColumnType::Text),
+        ("rejection_reason", ColumnType::Text),
+        ("executed_at", ColumnType::Moment),
+        ("display_error_message", ColumnType::Text),
+        ("result", ColumnType::Json),
+        ("digest", ColumnType::Hex),
     ],
 };
 
@@ -198,15 +200,15 @@ pub(super) const PAPER_ACCOUNTS: Table = Table {
     key: 1,
     columns: &[
         ("id", PAPER_ACCOUNT),
-        ("name", Shape::Text),
-        ("status", Shape::Text),
-        ("currency", Shape::Text),
-        ("starting_cash_balance", Shape::Amount(3)),
-        ("buying_power", Shape::Amount(3)),
-        ("reserved", Shape::Amount(3)),
-        ("realised_gains", Shape::Amount(3)),
-        ("dividends", Shape::Amount(3)),
-        ("created_at", Shape::Moment),
+        ("name", ColumnType::Text),
+        ("status", ColumnType::Text),
+        ("currency", ColumnType::Text),
+        ("starting_cash_balance", ColumnType::Amount(3)),
+        ("buying_power", ColumnType::Amount(3)),
+        ("reserved", ColumnType::Amount(3)),
+        ("realised_gains", ColumnType::Amount(3)),
+        ("dividends", ColumnType::Amount(3)),
+        ("created_at", ColumnType::Moment),
     ],
 };
 
@@ -215,17 +217,17 @@ pub(super) const PAPER_TRADES: Table = Table {
     key: 2,
     columns: &[
         ("account_id", PAPER_ACCOUNT),
-        ("number", Shape::Number),
-        ("id", Shape::Id(|it| PaperTradeId::from_bytes(it).to_string())),
-        ("type", Shape::Text),
-        ("symbol", Shape::Text),
-        ("name", Shape::Text),
-        ("quantity", Shape::Text),
-        ("price", Shape::Text),
-        ("currency", Shape::Text),
-        ("amount", Shape::Amount(8)),
-        ("realised_gain", Shape::Amount(8)),
-        ("created_at", Shape::Moment),
+        ("number", ColumnType::Number),
+        ("id", ColumnType::Id(|it| PaperTradeId::from_bytes(it).to_string())),
+        ("type", ColumnType::Text),
+        ("symbol", ColumnType::Text),
+        ("name", ColumnType::Text),
+        ("quantity", ColumnType::Text),
+        ("price", ColumnType::Text),
+        ("currency", ColumnType::Text),
+        ("amount", ColumnType::Amount(8)),
+        ("realised_gain", ColumnType::Amount(8)),
+        ("created_at", ColumnType::Moment),
     ],
 };
 
@@ -233,14 +235,14 @@ pub(super) const RULES: Table = Table {
     sql: RULES_AFTER,
     key: 1,
     columns: &[
-        ("id", Shape::Id(|it| RuleId::from_bytes(it).to_string())),
-        ("merchant", Shape::Text),
-        ("words", Shape::Text),
+        ("id", ColumnType::Id(|it| RuleId::from_bytes(it).to_string())),
+        ("merchant", ColumnType::Text),
+        ("words", ColumnType::Text),
         ("account_id", ACCOUNT),
-        ("cash_flow_direction", Shape::Text),
-        ("counterparty_name", Shape::Text),
-        ("category", Shape::Text),
-        ("created_at", Shape::Moment),
+        ("cash_flow_direction", ColumnType::Text),
+        ("counterparty_name", ColumnType::Text),
+        ("category", ColumnType::Text),
+        ("created_at", ColumnType::Moment),
     ],
 };
 
@@ -249,9 +251,9 @@ pub(super) const CORRECTIONS: Table = Table {
     key: 1,
     columns: &[
         ("transaction_id", TRANSACTION),
-        ("counterparty_name", Shape::Text),
-        ("category", Shape::Text),
-        ("corrected_at", Shape::Moment),
+        ("counterparty_name", ColumnType::Text),
+        ("category", ColumnType::Text),
+        ("corrected_at", ColumnType::Moment),
     ],
 };
 
@@ -261,8 +263,8 @@ pub(super) const TRANSFER_DECISIONS: Table = Table {
     columns: &[
         ("outflow_id", TRANSACTION),
         ("inflow_id", TRANSACTION),
-        ("decision", Shape::Text),
-        ("decided_at", Shape::Moment),
+        ("decision", ColumnType::Text),
+        ("decided_at", ColumnType::Moment),
     ],
 };
 
@@ -270,16 +272,16 @@ pub(super) const KEYS: Table = Table {
     sql: KEYS_AFTER,
     key: 1,
     columns: &[
-        ("id", Shape::Id(|it| KeyId::from_bytes(it).to_string())),
-        ("name", Shape::Text),
-        ("last_four", Shape::Text),
-        ("scopes", Shape::Text),
-        ("limited_to_accounts_at", Shape::Moment),
-        ("created_at", Shape::Moment),
-        ("expires_at", Shape::Moment),
-        ("last_used_at", Shape::Moment),
-        ("last_used_address", Shape::Text),
-        ("revoked_at", Shape::Moment),
+        ("id", ColumnType::Id(|it| KeyId::from_bytes(it).to_string())),
+        ("name", ColumnType::Text),
+        ("last_four", ColumnType::Text),
+        ("scopes", ColumnType::Text),
+        ("limited_to_accounts_at", ColumnType::Moment),
+        ("created_at", ColumnType::Moment),
+        ("expires_at", ColumnType::Moment),
+        ("last_used_at", ColumnType::Moment),
+        ("last_used_address", ColumnType::Text),
+        ("revoked_at", ColumnType::Moment),
     ],
 };
 
@@ -287,14 +289,14 @@ pub(super) const APPS: Table = Table {
     sql: APPS_AFTER,
     key: 1,
     columns: &[
-        ("id", Shape::Id(|it| GrantId::from_bytes(it).to_string())),
-        ("name", Shape::Text),
-        ("host", Shape::Text),
-        ("scopes", Shape::Text),
-        ("allowed_at", Shape::Moment),
-        ("last_used_at", Shape::Moment),
-        ("last_used_address", Shape::Text),
-        ("revoked_at", Shape::Moment),
+        ("id", ColumnType::Id(|it| GrantId::from_bytes(it).to_string())),
+        ("name", ColumnType::Text),
+        ("host", ColumnType::Text),
+        ("scopes", ColumnType::Text),
+        ("allowed_at", ColumnType::Moment),
+        ("last_used_at", ColumnType::Moment),
+        ("last_used_address", ColumnType::Text),
+        ("revoked_at", ColumnType::Moment),
     ],
 };
 
@@ -302,18 +304,18 @@ pub(super) const AUDIT: Table = Table {
     sql: AUDIT_AFTER,
     key: 1,
     columns: &[
-        ("number", Shape::Number),
-        ("at", Shape::Moment),
-        ("actor", Shape::Text),
-        ("actor_id", Shape::Text),
-        ("actor_name", Shape::Text),
-        ("action", Shape::Text),
-        ("subject", Shape::Text),
-        ("details", Shape::Text),
-        ("method", Shape::Text),
-        ("address", Shape::Text),
-        ("digest", Shape::Hex),
-        ("hash", Shape::Hex),
+        ("number", ColumnType::Number),
+        ("at", ColumnType::Moment),
+        ("actor", ColumnType::Text),
+        ("actor_id", ColumnType::Text),
+        ("actor_name", ColumnType::Text),
+        ("action", ColumnType::Text),
+        ("subject", ColumnType::Text),
+        ("details", ColumnType::Text),
+        ("method", ColumnType::Text),
+        ("address", ColumnType::Text),
+        ("digest", ColumnType::Hex),
+        ("hash", ColumnType::Hex),
     ],
 };
 

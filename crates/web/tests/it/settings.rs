@@ -278,7 +278,7 @@ async fn everything_can_be_taken_along_and_the_trail_says_so() {
     for file in ["README.txt", "accounts.json", "transactions.csv", "audit_trail.json"] {
         assert!(answer.bytes.windows(file.len()).any(|it| it == file.as_bytes()), "{file}");
     }
-    assert!(browser.get("/settings/audit").await.text.contains("Downloaded everything"));
+    assert!(browser.get("/settings/audit").await.text.contains("Exported all data"));
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ words!(
 );
 
 impl Delimiter {
-    fn byte(self) -> u8 {
+    pub(crate) fn byte(self) -> u8 {
         match self {
             Delimiter::Comma => b',',
             Delimiter::Semicolon => b';',
@@ -45,7 +45,7 @@ pub(super) fn check_size(text: &str, delimiter: Delimiter) -> Result<(), FileErr
 }
 
 /// Reads one record after the other. Cells borrow from the text unless they hold doubled quotation marks.
-pub(super) struct Records<'a> {
+pub(crate) struct Records<'a> {
     text: &'a str,
     at: usize,
     line: usize,
@@ -60,7 +60,7 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(text: &'a str, delimiter: Delimiter) -> Records<'a> {
+    pub(crate) fn new(text: &'a str, delimiter: Delimiter) -> Records<'a> {
         // Files of old Macs end their lines with nothing but a carriage return.
         let is_old = memchr(b'\n', text.as_bytes()).is_none();
         Records {
@@ -99,12 +99,17 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// Whether a quotation mark was found that is never closed.
+    pub(crate) fn has_unclosed_quote(&self) -> bool {
+        self.is_broken
+    }
+
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
     /// The line of the next record that is not empty; its cells replace those in `cells`.
-    pub(super) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Option<usize> {
+    pub(crate) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Option<usize> {
         loop {
             self.skip_empty_lines();
             if self.at >= self.text.len() {

@@ -21,6 +21,7 @@ use super::{BYTES_MAX, FileError, Hints, Reading, named_apart, text};
 
 pub use super::amount::DecimalMark;
 pub use dialect::Delimiter;
+pub(crate) use dialect::Records;
 pub use mapping::{Column, Complaint, Field, Mapping};
 pub use presets::presets;
 pub use sample::Row;

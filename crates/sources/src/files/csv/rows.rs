@@ -413,13 +413,7 @@ impl<'m> Reader<'m> {
         if !self.mapping.formulas_are_marked {
             return Cow::Borrowed(text);
         }
-        let is_formula = |it: &&str| {
-            let begins = it.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
-            begins.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%'])
-                || it.starts_with(['\t', '\r', '\n'])
-        };
-        let inner = text.strip_prefix('\'').filter(is_formula);
-        Cow::Borrowed(inner.map_or(text, tidy))
+        Cow::Borrowed(base::csv::strip_guard(text).map_or(text, tidy))
     }
 }
 

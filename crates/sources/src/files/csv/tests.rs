@@ -333,14 +333,7 @@ fn rendered(rows: &[(i64, i64, String)], way: &Way) -> String {
 
 /// What our own exports do to text.
 fn exported(text: &str) -> String {
-    let begins = text.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
-    let risky = ['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%'];
-    let is_formula = begins.starts_with(risky) || text.starts_with(['\t', '\r', '\n']);
-    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
-    match text.contains([',', '"', '\r', '\n', ';', '\t']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
-    }
+    base::csv::text_cell(text)
 }
 
 proptest! {

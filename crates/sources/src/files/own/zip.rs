@@ -1,4 +1,5 @@
-//! The files within a zip file, as far as we write such files ourselves.
+//! Reads the entries of a zip file, unpacking within a budget of bytes. Our own, because the `zip` crate loads the whole list
+//! of entries before any limit applies: a hostile file of a few MiB lists enough of them to fill the memory.
 
 use std::cell::Cell;
 use std::io::{self, Read};

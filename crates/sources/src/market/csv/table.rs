@@ -1,12 +1,16 @@
-//! Text in columns with a header, as spreadsheets and download pages write it.
+//! A price list with a header, read line by line with the CSV reader of bank files, so that a bad line costs only itself.
+
+use std::borrow::Cow;
 
 use base::{Date, Fixed9};
+
+use crate::files::csv::{Delimiter, Records};
 
 /// Longer lines are no price list.
 const MOST_LINE_BYTES: usize = 10_000;
 
 pub(super) struct Table<'a> {
-    separator: char,
+    delimiter: Delimiter,
     columns: Vec<String>,
     body: &'a str,
 }
@@ -14,7 +18,7 @@ pub(super) struct Table<'a> {
 /// One line under the header.
 pub(super) struct Row<'a> {
     table: &'a Table<'a>,
-    cells: Vec<String>,
+    cells: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Table<'a> {
@@ -22,11 +26,12 @@ impl<'a> Table<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Table<'a>, &'static str> {
         let text = text.trim_start_matches('\u{feff}');
         let (header, body) = text.split_once('\n').unwrap_or((text, ""));
-        let count = |separator: &char| header.matches(*separator).count();
-        let separator = [';', '\t', ','].into_iter().max_by_key(count).unwrap_or(',');
-        let columns = cells(header.trim_end_matches('\r'), separator)?;
-        let plain = |it: &String| it.trim().to_lowercase().replace([' ', '-'], "_");
-        Ok(Table { separator, columns: columns.iter().map(plain).collect(), body })
+        let count = |it: &Delimiter| header.bytes().filter(|byte| *byte == it.byte()).count();
+        let delimiters = [Delimiter::Semicolon, Delimiter::Tab, Delimiter::Comma];
+        let delimiter = delimiters.into_iter().max_by_key(count).unwrap_or_default();
+        let columns = cells(header.trim_end_matches('\r'), delimiter)?;
+        let plain = |it: &Cow<'_, str>| it.trim().to_lowercase().replace([' ', '-'], "_");
+        Ok(Table { delimiter, columns: columns.iter().map(plain).collect(), body })
     }
 
     /// The first of these names that the header has.
@@ -38,7 +43,7 @@ impl<'a> Table<'a> {
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Result<Row<'_>, &'static str>)> {
         let lines = self.body.lines().zip(2..).filter(|(line, _)| !line.trim().is_empty());
         lines.map(|(line, number)| {
-            let cells = cells(line, self.separator);
+            let cells = cells(line, self.delimiter);
             (number, cells.map(|cells| Row { table: self, cells }))
         })
     }
@@ -54,8 +59,8 @@ impl Row<'_> {
     pub(super) fn positive(&self, column: &str) -> Result<Fixed9, String> {
         let text = self.text(column).unwrap_or_default();
         // Where semicolons separate, commas are what decimals begin with.
-        let number = match self.table.separator {
-            ';' => Fixed9::parse(&text.replacen(',', ".", 1)),
+        let number = match self.table.delimiter {
+            Delimiter::Semicolon => Fixed9::parse(&text.replacen(',', ".", 1)),
             _ => Fixed9::parse(text),
         };
         match number {
@@ -73,28 +78,14 @@ impl Row<'_> {
     }
 }
 
-/// Quotation marks hold a cell together within its line; two of them are one inside.
-fn cells(line: &str, separator: char) -> Result<Vec<String>, &'static str> {
+/// The cells of a line. A quotation mark must be closed within the line.
+fn cells(line: &str, delimiter: Delimiter) -> Result<Vec<Cow<'_, str>>, &'static str> {
     if line.len() > MOST_LINE_BYTES {
         return Err("the line is too long");
     }
-    let mut cells = Vec::new();
-    let mut cell = String::new();
-    let mut is_quoted = false;
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if is_quoted => match letters.next_if_eq(&'"') {
-                Some(mark) => cell.push(mark),
-                None => is_quoted = false,
-            },
-            '"' if cell.trim().is_empty() => is_quoted = true,
-            _ if letter == separator && !is_quoted => cells.push(std::mem::take(&mut cell)),
-            _ => cell.push(letter),
-        }
-    }
-    cells.push(cell);
-    if is_quoted {
+    let (mut records, mut cells) = (Records::new(line, delimiter), Vec::new());
+    records.next(&mut cells);
+    if records.has_unclosed_quote() {
         return Err("a quotation mark is not closed");
     }
     Ok(cells)

@@ -5,6 +5,7 @@ use std::io;
 use axum::body::Body;
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
+use base::csv::{guard_formula, quote};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::{StatusCode, header};
@@ -19,6 +20,8 @@ use crate::site::person::Person;
 const ROWS: usize = 500;
 const HEAD: &str = "Date,Authorized,Account,Name,Bank text,Category,Category code,Amount,Currency,\
                     Status,Own transfer,Id\r\n";
+/// The amount is a number, so that spreadsheets can add it up.
+const AMOUNT_COLUMN: usize = 7;
 
 /// How the rows are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,32 +154,15 @@ fn write_row(out: &mut String, row: &Row) {
         if index > 0 {
             out.push(',');
         }
-        write_cell(out, text);
+        if index == AMOUNT_COLUMN { out.push_str(text) } else { write_text(out, text) }
     }
     out.push_str("\r\n");
 }
 
-/// As RFC 4180 writes it. What a spreadsheet would take for a formula gets an apostrophe before it: banks' text is
-/// anybody's text.
-fn write_cell(out: &mut String, text: &str) {
-    let opens = |it: &str| it.starts_with(['=', '+', '-', '@']);
-    let risky = opens(text.trim_start()) || text.starts_with(['\t', '\r', '\n']);
-    let text = if risky && !is_number(text) { format!("'{text}") } else { text.to_owned() };
-    let text = text.replace(|it: char| it.is_control(), " ");
-    if text.contains(['"', ',']) {
-        out.push('"');
-        out.push_str(&text.replace('"', "\"\""));
-        out.push('"');
-    } else {
-        out.push_str(&text);
-    }
-}
-
-fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (whole, rest) = digits.split_once('.').unwrap_or((digits, "0"));
-    let plain = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
-    plain(whole) && plain(rest)
+/// A cell of text on one line, which no spreadsheet runs as a formula.
+fn write_text(out: &mut String, text: &str) {
+    let guarded = guard_formula(text).replace(|it: char| it.is_control(), " ");
+    out.push_str(&quote(&guarded));
 }
 
 #[cfg(test)]
@@ -184,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cell_is_a_formula_and_plain_numbers_stay_numbers() {
+    fn no_cell_of_text_is_a_formula() {
         for (text, wanted) in [
             ("=1+1", "'=1+1"),
             ("+49 30 1234", "'+49 30 1234"),
@@ -192,8 +178,12 @@ mod tests {
             ("@SUM(A1)", "'@SUM(A1)"),
             ("\t=1", "' =1"),
             (" =1", "' =1"),
-            ("-42.10", "-42.10"),
-            ("+7", "+7"),
+            ("-42.10", "'-42.10"),
+            ("+7", "'+7"),
+            ("|cmd", "'|cmd"),
+            ("%0A=1", "'%0A=1"),
+            ("＝1", "'＝1"),
+            ("a;b", "\"a;b\""),
             ("-1-1", "'-1-1"),
             ("-", "'-"),
             ("a,b", "\"a,b\""),
@@ -204,7 +194,7 @@ mod tests {
             ("", ""),
         ] {
             let mut out = String::new();
-            write_cell(&mut out, text);
+            write_text(&mut out, text);
             assert_eq!(out, wanted, "{text:?}");
         }
     }

@@ -1,7 +1,8 @@
-//! The same rows twice: as JSON for programs, and as CSV for spreadsheets, where text must never become a formula.
+//! Writes rows as JSON for programs or as CSV for spreadsheets.
 
 use std::fmt;
 
+use base::csv::{quote, text_cell};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -9,19 +10,19 @@ use crate::{Error, Result};
 
 base::words!(Format { Json => "json", Csv => "csv" });
 
-/// How far a file of rows has come.
-pub(super) struct Sheet {
+/// Writes the rows of one file.
+pub(super) struct RowWriter {
     format: Format,
     rows: usize,
 }
 
-impl Sheet {
-    pub(super) fn new(format: Format) -> Sheet {
-        Sheet { format, rows: 0 }
+impl RowWriter {
+    pub(super) fn new(format: Format) -> RowWriter {
+        RowWriter { format, rows: 0 }
     }
 
-    /// Appends one row, which is a JSON object; all rows of a sheet have the same members.
-    pub(super) fn row(&mut self, object: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    /// Appends one row, which is a JSON object; all rows of a file have the same members.
+    pub(super) fn write_row(&mut self, object: &[u8], out: &mut Vec<u8>) -> Result<()> {
         match self.format {
             Format::Json => {
                 out.extend_from_slice(if self.rows == 0 { b"[\n" } else { b",\n" });
@@ -30,16 +31,16 @@ impl Sheet {
             Format::Csv => {
                 let members = members(object)?;
                 if self.rows == 0 {
-                    line(members.iter().map(|(name, _)| text_cell(name)), out);
+                    write_line(members.iter().map(|(name, _)| text_cell(name)), out);
                 }
-                line(members.iter().map(|(_, value)| cell(value)), out);
+                write_line(members.iter().map(|(_, value)| cell(value)), out);
             }
         }
         self.rows += 1;
         Ok(())
     }
 
-    pub(super) fn end(&self, out: &mut Vec<u8>) {
+    pub(super) fn finish(&self, out: &mut Vec<u8>) {
         match (self.format, self.rows) {
             (Format::Json, 0) => out.extend_from_slice(b"[]\n"),
             (Format::Json, _) => out.extend_from_slice(b"\n]\n"),
@@ -48,15 +49,15 @@ impl Sheet {
     }
 }
 
-/// One thing that is no list: itself as JSON, its members one below the other as CSV.
-pub(super) fn single(format: Format, object: &[u8], out: &mut Vec<u8>) -> Result<()> {
+/// Appends a single object: as it is in JSON, and one row per member in CSV.
+pub(super) fn write_single(format: Format, object: &[u8], out: &mut Vec<u8>) -> Result<()> {
     match format {
         Format::Json => {
             out.extend_from_slice(object);
             out.push(b'\n');
         }
         Format::Csv => {
-            line(["name", "value"].into_iter().map(text_cell), out);
+            write_line(["name", "value"].into_iter().map(text_cell), out);
             flatten("", object, out)?;
         }
     }
@@ -69,14 +70,14 @@ fn flatten(path: &str, object: &[u8], out: &mut Vec<u8>) -> Result<()> {
         if value.get().starts_with('{') {
             flatten(&path, value.get().as_bytes(), out)?;
         } else {
-            line([text_cell(&path), cell(value)].into_iter(), out);
+            write_line([text_cell(&path), cell(value)].into_iter(), out);
         }
     }
     Ok(())
 }
 
-/// RFC 4180, with the line ends it asks for.
-fn line(cells: impl Iterator<Item = String>, out: &mut Vec<u8>) {
+/// Appends a line as RFC 4180 writes it.
+fn write_line(cells: impl Iterator<Item = String>, out: &mut Vec<u8>) {
     for (index, cell) in cells.enumerate() {
         if index > 0 {
             out.push(b',');
@@ -86,38 +87,22 @@ fn line(cells: impl Iterator<Item = String>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Numbers go over as they are written; nothing is an empty cell; lists stay JSON.
+/// Numbers stay as they are, null becomes an empty cell, and lists stay JSON.
 fn cell(value: &RawValue) -> String {
     let raw = value.get();
     match raw.as_bytes().first() {
         Some(b'"') => text_cell(&serde_json::from_str::<String>(raw).unwrap_or_default()),
         Some(b'n') => String::new(),
-        _ => quoted(raw),
+        _ => quote(raw).into_owned(),
     }
 }
 
-/// Spreadsheets run what begins like a formula. Bank text is a stranger's, so it gets an apostrophe in front, which
-/// they show as text.
-fn text_cell(text: &str) -> String {
-    let risky =
-        |it: char| matches!(it, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '|' | '%');
-    let begins = text.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
-    let is_formula = begins.starts_with(risky) || text.starts_with(['\t', '\r', '\n']);
-    if is_formula { quoted(&format!("'{text}")) } else { quoted(text) }
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\r', '\n', ';', '\t']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-/// The members of an object in their order, each value as it is written: no number goes through a float.
+/// The members of an object in their order, each value unparsed, so that no number becomes a float.
 fn members(object: &[u8]) -> Result<Vec<(String, &RawValue)>> {
     let mut parser = serde_json::Deserializer::from_slice(object);
-    let wrong = |error: serde_json::Error| Error::internal(format!("a row of an export: {error}"));
+    let wrong = |error: serde_json::Error| {
+        Error::internal(format!("a row of an export is no JSON object: {error}"))
+    };
     parser.deserialize_map(Members).map_err(wrong)
 }
 
@@ -144,16 +129,16 @@ mod tests {
     use super::*;
 
     fn written(format: Format, rows: &[&str]) -> String {
-        let (mut sheet, mut out) = (Sheet::new(format), Vec::new());
+        let (mut writer, mut out) = (RowWriter::new(format), Vec::new());
         for row in rows {
-            sheet.row(row.as_bytes(), &mut out).unwrap();
+            writer.write_row(row.as_bytes(), &mut out).unwrap();
         }
-        sheet.end(&mut out);
+        writer.finish(&mut out);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn rows_are_the_same_in_both_forms_and_numbers_stay_exact() {
+    fn rows_are_the_same_in_both_formats_and_numbers_stay_exact() {
         let rows = [
             r#"{"id":"a","amount":-92233720368547758.08,"pending":false,"note":null}"#,
             r#"{"id":"b","amount":0.10,"pending":true,"note":"say \"hi\", twice\n"}"#,
@@ -182,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn one_thing_is_told_member_by_member() {
+    fn a_single_object_is_written_member_by_member() {
         let mut out = Vec::new();
         let object = br#"{"at":"x","debt":{"amount":1.50,"breakdown":{"=Car":{"amount":1.5}}}}"#;
-        single(Format::Csv, object, &mut out).unwrap();
+        write_single(Format::Csv, object, &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(
             text,

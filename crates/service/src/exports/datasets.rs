@@ -1,4 +1,4 @@
-//! The files of an export, and where the rows of each come from.
+//! The datasets of an export, and where the rows of each come from.
 
 use base::AccountId;
 use calc::investments::{SortBy, View};
@@ -14,119 +14,119 @@ use crate::ledger::{goals, investments, transactions};
 use crate::platform::cursors::Page;
 use crate::{App, Caller, Error, Result};
 
-/// One resource: two files, and a sentence about them.
-pub(super) struct Part {
+/// One resource, exported as two files.
+pub(super) struct Dataset {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) rows: Rows,
 }
 
 pub(super) enum Rows {
-    /// One object and no list.
+    /// A single object.
     Profile,
     Income,
     Table(&'static Table),
     Accounts,
     Goals,
     Benefits,
-    /// Account after account, so that hidden ones are told as well.
+    /// Account by account, so that hidden accounts are included.
     Transactions,
     Holdings,
     Streams,
 }
 
-pub(super) const PARTS: &[Part] = &[
-    part("profile", "Who you are here.", Rows::Profile),
-    part("accounts", "Your accounts, closed and hidden ones too.", Rows::Accounts),
-    part(
+pub(super) const DATASETS: &[Dataset] = &[
+    dataset("profile", "Your profile.", Rows::Profile),
+    dataset("accounts", "Your accounts, including closed and hidden ones.", Rows::Accounts),
+    dataset(
         "balances",
-        "What your institutions reported, a row for each account and day.",
+        "Balances that your institutions reported, one row per account and day.",
         Rows::Table(&tables::BALANCES),
     ),
-    part(
+    dataset(
         "transactions",
-        "Every transaction, account by account, newest first. Money going out is negative.",
+        "All transactions by account, newest first. Money out is negative.",
         Rows::Transactions,
     ),
-    part("investments", "What each of your accounts holds.", Rows::Holdings),
-    part("goals", "Your goals and how far along they are.", Rows::Goals),
-    part("recurring", "Bills, subscriptions and pay that come again.", Rows::Streams),
-    part("income", "The analysis of your income, as it stands.", Rows::Income),
-    part("scores", "Your scores, a row for each day.", Rows::Table(&tables::SCORES)),
-    part("benefits", "The benefits of your cards in their present cycle.", Rows::Benefits),
-    part(
+    dataset("investments", "Holdings of each account.", Rows::Holdings),
+    dataset("goals", "Your goals and their progress.", Rows::Goals),
+    dataset("recurring", "Recurring bills, subscriptions and income.", Rows::Streams),
+    dataset("income", "The current analysis of your income.", Rows::Income),
+    dataset("scores", "Your scores, one row per day.", Rows::Table(&tables::SCORES)),
+    dataset("benefits", "Card benefits in their current cycle.", Rows::Benefits),
+    dataset(
         "actions",
-        "What was proposed to you, and what became of it.",
+        "Proposals to you, with your decisions and their results.",
         Rows::Table(&tables::ACTIONS),
     ),
-    part("paper_accounts", "Your paper accounts.", Rows::Table(&tables::PAPER_ACCOUNTS)),
-    part(
+    dataset("paper_accounts", "Your paper accounts.", Rows::Table(&tables::PAPER_ACCOUNTS)),
+    dataset(
         "paper_trades",
-        "Every entry of the ledgers of your paper accounts, oldest first.",
+        "All ledger entries of your paper accounts, oldest first.",
         Rows::Table(&tables::PAPER_TRADES),
     ),
-    part("rules", "The rules you made for names and categories.", Rows::Table(&tables::RULES)),
-    part(
+    dataset("rules", "Your rules for names and categories.", Rows::Table(&tables::RULES)),
+    dataset(
         "corrections",
-        "The transactions you named or categorised yourself.",
+        "Transactions that you renamed or recategorized.",
         Rows::Table(&tables::CORRECTIONS),
     ),
-    part(
+    dataset(
         "transfer_decisions",
-        "What you said of moves between your own accounts.",
+        "Your decisions about transfers between your accounts.",
         Rows::Table(&tables::TRANSFER_DECISIONS),
     ),
-    part(
+    dataset(
         "api_keys",
-        "Your API keys, without the keys themselves: nobody has those but you.",
+        "Your API keys, without the secret keys, which are not stored.",
         Rows::Table(&tables::KEYS),
     ),
-    part("connected_apps", "The apps you let in.", Rows::Table(&tables::APPS)),
-    part("audit_trail", "What was done with your account.", Rows::Table(&tables::AUDIT)),
+    dataset("connected_apps", "Apps that you connected.", Rows::Table(&tables::APPS)),
+    dataset("audit_trail", "The audit log of your account.", Rows::Table(&tables::AUDIT)),
 ];
 
-const fn part(name: &'static str, about: &'static str, rows: Rows) -> Part {
-    Part { name, about, rows }
+const fn dataset(name: &'static str, about: &'static str, rows: Rows) -> Dataset {
+    Dataset { name, about, rows }
 }
 
-/// Before the cursor of a walk over hidden transactions; no cursor begins so.
+/// Prefix of a cursor into hidden transactions; no other cursor begins with it.
 const HIDDEN: &str = "hidden ";
 
-/// Where a file goes on.
+/// The position of the next page in a dataset.
 #[derive(Clone)]
-pub(super) enum Place {
+pub(super) enum Position {
     Start,
     After(Vec<Key>),
-    /// An account, and within it a cursor.
+    /// The index of an account, and a cursor within it.
     Account(usize, Option<String>),
 }
 
 pub(super) enum Content {
     Single(Vec<u8>),
-    /// Rows as JSON objects, and where the next ones are.
-    Rows(Vec<Vec<u8>>, Option<Place>),
+    /// Rows as JSON objects, and the position of the next page.
+    Rows(Vec<Vec<u8>>, Option<Position>),
 }
 
-/// Whose data is told; the accounts are read once.
-pub(super) struct Source {
+/// Reads the datasets of one person.
+pub(super) struct Reader {
     pub(super) app: App,
     pub(super) caller: Caller,
     pub(super) accounts: Vec<Account>,
 }
 
-impl Source {
-    pub(super) async fn read(&self, rows: &Rows, place: Place) -> Result<Content> {
+impl Reader {
+    pub(super) async fn read(&self, rows: &Rows, position: Position) -> Result<Content> {
         let (app, caller) = (&self.app, &self.caller);
         Ok(match rows {
             Rows::Profile => Content::Single(self.profile().await?),
             Rows::Income => Content::Single(json(&income::get(app, caller).await?)?),
             Rows::Table(table) => {
-                let after = match place {
-                    Place::After(key) => Some(key),
-                    Place::Start | Place::Account(..) => None,
+                let after = match position {
+                    Position::After(key) => Some(key),
+                    Position::Start | Position::Account(..) => None,
                 };
                 let (rows, next) = table.page(app, caller, after).await?;
-                Content::Rows(rows, next.map(Place::After))
+                Content::Rows(rows, next.map(Position::After))
             }
             Rows::Accounts => all(self.accounts.iter().map(v1::Account::from))?,
             Rows::Goals => all(goals::list(app, caller, None).await?.iter().map(v1::Goal::from))?,
@@ -135,16 +135,16 @@ impl Source {
                 all(cards.into_iter().flat_map(|it| it.benefits))?
             }
             Rows::Transactions | Rows::Holdings | Rows::Streams => {
-                let (index, cursor) = match place {
-                    Place::Account(index, cursor) => (index, cursor),
-                    Place::Start | Place::After(_) => (0, None),
+                let (index, cursor) = match position {
+                    Position::Account(index, cursor) => (index, cursor),
+                    Position::Start | Position::After(_) => (0, None),
                 };
                 let Some(account) = self.accounts.get(index) else {
                     return Ok(Content::Rows(Vec::new(), None));
                 };
                 let (found, cursor) = self.of_account(rows, account, cursor).await?;
                 let next = if cursor.is_some() { index } else { index + 1 };
-                let next = (next < self.accounts.len()).then_some(Place::Account(next, cursor));
+                let next = (next < self.accounts.len()).then_some(Position::Account(next, cursor));
                 Content::Rows(found, next)
             }
         })
@@ -164,7 +164,7 @@ impl Source {
                 let held = investments::list(app, caller, Some(account.id), view).await?;
                 let groups = v1::Investments::from(&held).groups;
                 let holdings = groups.into_iter().flat_map(|it| it.holdings);
-                let row = |holding| Held {
+                let row = |holding| HoldingRow {
                     account_id: account.id.to_string(),
                     account_name: &account.name,
                     holding,
@@ -186,7 +186,7 @@ impl Source {
         account: AccountId,
         cursor: Option<&str>,
     ) -> Result<(Vec<Vec<u8>>, Option<String>)> {
-        // What a rule hides is told behind what it does not.
+        // Transactions that a rule hides follow the visible ones.
         let hidden = cursor.and_then(|it| it.strip_prefix(HIDDEN));
         let cursor = hidden.or(cursor).filter(|it| !it.is_empty());
         let filter = transactions::Filter {
@@ -194,7 +194,7 @@ impl Source {
             hidden: hidden.is_some(),
             ..Default::default()
         };
-        let page = Page { cursor, limit: tables::ROWS as usize };
+        let page = Page { cursor, limit: tables::PAGE_ROWS as usize };
         let mut rows = Vec::new();
         let end = transactions::list(&self.app, &self.caller, &filter, page, |row| {
             let mut written = Vec::with_capacity(640);
@@ -233,9 +233,9 @@ struct Profile {
     created_at: Moment,
 }
 
-/// A holding does not say by itself which account it lies in.
+/// A holding with its account.
 #[derive(Serialize)]
-struct Held<'a> {
+struct HoldingRow<'a> {
     account_id: String,
     account_name: &'a str,
     #[serde(flatten)]
@@ -248,5 +248,7 @@ fn all<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<Content> {
 
 fn json(value: &impl Serialize) -> Result<Vec<u8>> {
     let written = serde_json::to_vec(value);
-    written.map_err(|error| Error::internal(format!("a row of an export: {error}")))
+    written.map_err(|error| {
+        Error::internal(format!("a row of an export cannot be serialized: {error}"))
+    })
 }
