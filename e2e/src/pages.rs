@@ -64,7 +64,7 @@ impl Browser {
         self.fill("Email", "kim@example.com");
         self.fill("Password", scenes::PASSWORD);
         self.fill("Your name", "Kim");
-        self.press("Create your account");
+        self.press("Create account");
     }
 
     /// Goes in as the demo's person.

@@ -42,7 +42,7 @@ fn first_person(show: &mut impl FnMut(&str, &Browser)) {
 
     browser.go("/settings/people");
     browser.fill("Their email", "ash@example.com");
-    browser.press("Make an invitation");
+    browser.press("Create invitation");
     browser.sees("/invite/");
     show("invited", &browser);
     let text = browser.text();
@@ -70,12 +70,12 @@ fn second_step(show: &mut impl FnMut(&str, &Browser)) {
     browser.with_passkey_device();
     browser.sign_in(&program);
     browser.go("/settings/security");
-    browser.fill("Name of the new passkey", "This laptop");
-    browser.press("Add a passkey");
+    browser.fill("Passkey name", "This laptop");
+    browser.press("Add passkey");
     browser.sees("This laptop");
-    browser.press("Switch it on");
-    browser.sees("The second step is on");
-    browser.press("Make new recovery codes");
+    browser.press("Turn on");
+    browser.sees("Two-step sign-in is on");
+    browser.press("Create recovery codes");
     browser.sees("Your new recovery codes");
     show("recovery-codes", &browser);
     browser.forget_cookies();
@@ -95,7 +95,7 @@ fn new_key_and_consent(show: &mut impl FnMut(&str, &Browser)) {
     browser.sign_in(&program);
     browser.go("/settings/keys");
     browser.fill("Name", "Laptop");
-    browser.press("Make the key");
+    browser.press("Create key");
     browser.sees("curl");
     show("new-key", &browser);
 
@@ -133,7 +133,7 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     let odd = ("holiday.jpg", "not a statement at all".to_owned());
     browser.go("/import");
     browser.drop_files(&[bank::ofx(now), bank::checking(now), bank::open_table(), odd]);
-    browser.sees("4 files are here to be looked at.");
+    browser.sees("4 files ready to review");
     show("import-waiting", &browser);
     // Whoever looks may leave a menu open; each scene begins with a fresh page.
     let open = |name: &str| {
@@ -145,7 +145,7 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     show("import-preview", &browser);
     open("statement.ofx");
     browser.press("Import 40 new transactions");
-    browser.sees("40 new transactions came in");
+    browser.sees("40 new transactions imported");
     show("import-done", &browser);
     open("Chase1234_Activity.csv");
     show("import-unclear", &browser);
@@ -154,7 +154,7 @@ fn files(show: &mut impl FnMut(&str, &Browser)) {
     browser.sees("Nothing new in this file");
     show("import-nothing-new", &browser);
     open("little-bank.csv");
-    browser.sees("Which day is");
+    browser.sees("What date is");
     show("import-questions", &browser);
     open("little-bank.csv");
     browser.choose("Amount", "Not in this file");
@@ -181,8 +181,8 @@ fn portal(show: &mut impl FnMut(&str, &Browser)) {
     let browser = Browser::start(program.origin());
     browser.go(link["data"]["url"].as_str().expect("a link is made"));
     show("portal-door", &browser);
-    browser.press("Open the portal");
-    browser.sees("and nothing else");
+    browser.press("Open portal");
+    browser.sees("Endpoints of the API key");
     show("portal", &browser);
     for (path, name) in [
         (format!("/{id}"), "endpoint"),

@@ -27,7 +27,7 @@
     button.setAttribute('aria-live', 'polite');
     button.addEventListener('click', async () => {
       const copied = await copy(figure.querySelector('code')).catch(() => false);
-      button.textContent = copied ? 'Copied' : 'Not copied';
+      button.textContent = copied ? 'Copied' : 'Copy failed';
       button.setAttribute('aria-label', `${button.textContent}: ${caption}`);
       setTimeout(() => {
         button.textContent = 'Copy';

@@ -158,7 +158,7 @@
     );
     const code = body?.error?.code;
     if (/^[A-Z_]+$/.test(code)) {
-      const link = element('a', 'What to do about it');
+      const link = element('a', 'How to fix it');
       link.href = `/docs/errors/${code.toLowerCase().replace(/_/g, '-')}`;
       outcome.append('. ', link);
     }
@@ -196,7 +196,7 @@
     if (body) headers['Content-Type'] = 'application/json';
     button.disabled = true;
     /* A word about waiting only when there is some. */
-    const patience = setTimeout(() => outcome.replaceChildren('Waiting for the answer'), 200);
+    const patience = setTimeout(() => outcome.replaceChildren('Waiting for the response'), 200);
     const began = performance.now();
     try {
       const response = await fetch(`/v1${target(form)}`, {
@@ -212,7 +212,7 @@
       show(form, response, text, Math.round(performance.now() - began));
     } catch {
       form.parentElement.querySelector('.reply').hidden = true;
-      outcome.replaceChildren('There was no answer. Check that the server is running and that the key has no odd characters.');
+      outcome.replaceChildren('No response. Check that the server is running and that the key is correct.');
     } finally {
       clearTimeout(patience);
       button.disabled = false;

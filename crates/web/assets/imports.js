@@ -22,14 +22,14 @@
         return;
       }
       const said = html(request.responseText).querySelector('main .wrong, main p');
-      fail(said ? said.textContent : 'The files were not taken. Try again.');
+      fail(said ? said.textContent : 'The upload failed. Try again.');
     }
 
     function send(files) {
       const most = Number(form.dataset.most);
       if (files.length === 0) return;
       if (files.reduce((sum, it) => sum + it.size, 0) > most) {
-        fail(`Together these files have more than ${most / 1048576} MiB. Send fewer at once.`);
+        fail(`These files exceed ${most / 1048576} MiB in total. Upload fewer files.`);
         return;
       }
       const body = new FormData();
@@ -42,11 +42,11 @@
         if (event.lengthComputable) bar.value = (100 * event.loaded) / event.total;
       });
       request.addEventListener('load', () => done(request));
-      request.addEventListener('error', () => fail('The server does not answer. Try again in a moment.'));
+      request.addEventListener('error', () => fail('The server isn\'t responding. Try again in a moment.'));
       bar.value = 0;
       bar.hidden = false;
       button.disabled = true;
-      told.textContent = files.length === 1 ? 'Sending the file.' : `Sending ${files.length} files.`;
+      told.textContent = files.length === 1 ? 'Uploading file.' : `Uploading ${files.length} files.`;
       request.send(body);
     }
 
@@ -97,7 +97,7 @@
       const again = focused && document.getElementById(focused);
       if (again) again.focus({ preventScroll: true });
       document.querySelector('main > .lead-in').replaceWith(page.querySelector('main > .lead-in'));
-      form.querySelector('output').textContent = 'The preview is updated.';
+      form.querySelector('output').textContent = 'Preview updated.';
     }
 
     document.addEventListener('pointerdown', () => { pressed = true; });

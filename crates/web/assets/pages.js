@@ -62,3 +62,16 @@
     });
   }
 })();
+
+/* The label of the bulk form says how many transactions are selected. */
+(() => {
+  const label = document.querySelector('[data-selected]');
+  if (!label) return;
+  const form = label.closest('form');
+  const update = () => {
+    const count = form.querySelectorAll('input[name="id"]:checked').length;
+    label.textContent = count ? `${count} ` : '';
+  };
+  form.addEventListener('change', update);
+  update();
+})();

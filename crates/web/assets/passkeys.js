@@ -13,7 +13,7 @@
       body: JSON.stringify({ about: box.dataset.about, ...body }),
     });
     const type = answer.headers.get('content-type') || '';
-    if (!type.startsWith('application/json')) throw new Error('Load the page again, then try once more.');
+    if (!type.startsWith('application/json')) throw new Error('Reload the page and try again.');
     const said = await answer.json();
     if (!answer.ok) throw new Error(said.message);
     return said;
@@ -48,8 +48,8 @@
     const refused = error.name === 'NotAllowedError' || error.name === 'InvalidStateError';
     place.hidden = quiet;
     place.textContent = error.name === 'InvalidStateError'
-      ? 'This device already has a passkey of yours.'
-      : refused ? 'No passkey was used. Try again, or go another way.' : error.message;
+      ? 'This device already has your passkey.'
+      : refused ? 'No passkey was used. Try again or use another method.' : error.message;
   }
 
   function bind(box) {

@@ -67,13 +67,13 @@ fn a_program_proposes_the_badge_appears_and_a_passkey_decides() {
     let desk = Desk::new();
     let browser = &desk.browser;
     browser.go("/settings/security");
-    browser.fill("Name of the new passkey", "This laptop");
-    browser.press("Add a passkey");
+    browser.fill("Passkey name", "This laptop");
+    browser.press("Add passkey");
     browser.sees("This laptop");
     browser.go("/settings/approvals");
-    browser.fill("From this amount on", "100.00");
-    browser.press("Save");
-    browser.sees("The rules of approval are saved");
+    browser.fill("Minimum amount", "100.00");
+    browser.press("Save settings");
+    browser.sees("Approval settings saved");
 
     // The page is open while the program proposes: the number beside the word follows without a reload.
     browser.go("/goals");
@@ -83,10 +83,10 @@ fn a_program_proposes_the_badge_appears_and_a_passkey_decides() {
     browser.sees("Approvals 4");
 
     desk.open(&action);
-    browser.sees("This takes your passkey");
+    browser.sees("Your passkey is required");
     browser.keeps_nobody_out();
     browser.press("Buy 2 AAPL");
-    browser.sees("with your passkey, and it is done");
+    browser.sees("with your passkey. It's done.");
     browser.keeps_nobody_out();
     assert_eq!((desk.status(&action).as_str(), desk.shares().as_str()), ("executed", "2"));
 
@@ -95,7 +95,7 @@ fn a_program_proposes_the_badge_appears_and_a_passkey_decides() {
     browser.keeps_nobody_out();
     browser.go("/settings/audit");
     browser.sees("Bought 2 AAPL");
-    browser.sees("The trail is sound");
+    browser.sees("The audit trail is intact");
     browser.is_clean();
 }
 
@@ -110,13 +110,13 @@ fn an_open_inbox_follows_and_a_rejection_tells_its_reason() {
     browser.script("document.querySelector('details').open = true", json!([]));
     browser.fill("Reason", "Not this week");
     browser.press("Reject");
-    browser.sees("You rejected it. Nothing was done.");
+    browser.sees("You rejected this. Nothing was done.");
     browser.sees("Not this week");
     assert_eq!((desk.status(&action).as_str(), desk.shares().as_str()), ("rejected", "none"));
 
     // Opened again, it says how it was decided, and offers no second word.
     desk.open(&action);
-    browser.sees("You rejected it");
+    browser.sees("Proposal rejected");
     assert!(!browser.has_button("Buy 1 AAPL"));
     browser.is_clean();
 }
@@ -134,7 +134,7 @@ fn an_open_page_notices_that_its_time_is_over() {
     let action = answer.json()["data"].clone();
     desk.open(&action);
     desk.browser.sees("Cancel the gym?");
-    desk.browser.sees("Nobody decided in time");
+    desk.browser.sees("This expired before a decision");
     assert!(!desk.browser.has_button("Approve"));
     assert_eq!(desk.status(&action), "expired");
     desk.browser.is_clean();
@@ -166,6 +166,6 @@ fn no_script_is_needed_to_decide() {
     desk.browser.without_script();
     desk.open(&action);
     desk.browser.press("Buy 1 AAPL");
-    desk.browser.sees("and it is done");
+    desk.browser.sees("It's done.");
     assert_eq!(desk.shares(), "1");
 }

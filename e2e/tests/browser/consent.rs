@@ -140,9 +140,9 @@ fn an_app_that_is_allowed_reads_the_accounts_and_nothing_more_until_it_is_shut_o
     assert_eq!(program.get("/v1/transactions", token).status, 403);
 
     browser.go("/settings/apps");
-    browser.press("End access of Ledger reader");
-    browser.press("End access");
-    browser.sees("The app is out");
+    browser.press("Revoke access for Ledger reader");
+    browser.press("Revoke access");
+    browser.sees("Access revoked");
     assert_eq!(program.get("/v1/accounts", token).status, 401);
     app.is_all_that_was_asked_abroad(&browser);
 }
@@ -168,7 +168,7 @@ fn a_session_left_open_confirms_first_and_then_leads_to_the_app() {
     crate::proof::leave_open(&program);
     let coming = app.wait();
     browser.press("Allow");
-    browser.sees("Confirm that it is you");
+    browser.sees("Confirm it's you");
     browser.fill("Password", program.fact("password"));
     browser.press("Confirm");
     let brought = coming.join().unwrap();

@@ -30,39 +30,39 @@ fn shows(browser: &Browser, path: &str, texts: &[&str]) {
 fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
     let program = Program::serve();
     let browser = newcomer(&program);
-    browser.follow("Import files from your bank");
+    browser.follow("Import bank files");
     browser.arrive("/import");
     let now = Month::of(&browser);
     let files = [bank::ofx(now), bank::checking(now), bank::card(now)];
 
     browser.drop_files(&files);
-    browser.sees("3 files are here to be looked at.");
+    browser.sees("3 files ready to review");
     browser.keeps_nobody_out();
     browser.go("/import");
     browser.follow("statement.ofx");
-    browser.sees("40 new, 0 updated, 0 already there");
+    browser.sees("40 new, 0 updated, 0 already imported");
     browser.sees("NETFLIX.COM");
     browser.sees("$6,302.72");
     browser.press("Import 40 new transactions");
-    browser.sees("40 new transactions came in");
+    browser.sees("40 new transactions imported");
     let next = browser.path();
     browser.keeps_nobody_out();
     browser.go(&next);
 
     // The bank's table of the same account: it does not say which, and the preview follows the answer.
     browser.follow("Next: Chase1234_Activity.csv");
-    browser.sees("Its columns are those of Chase checking and savings");
-    browser.sees("does not say which account it is about");
+    browser.sees("Recognized as Chase checking and savings");
+    browser.sees("doesn't name its account");
     browser.choose("Account for Chase", ACCOUNT);
     browser.sees("Nothing new in this file");
-    browser.sees("15 transactions are already there");
+    browser.sees("15 transactions are already imported");
     browser.press("Import anyway");
-    browser.sees("All of it was here already.");
+    browser.sees("All transactions were already imported.");
 
     browser.follow("Next: Chase9876_Activity.csv");
-    browser.choose("Account for Chase 9876", "A new account");
+    browser.choose("Account for Chase 9876", "New account");
     browser.press("Import 16 new transactions");
-    browser.sees("16 new transactions came in");
+    browser.sees("16 new transactions imported");
 
     shows(&browser, "/transactions", &["Netflix", "Groceries", ACCOUNT, "Chase 9876"]);
     shows(&browser, "/recurring", &["Netflix", "Spotify"]);
@@ -72,14 +72,14 @@ fn a_newcomer_drops_files_sees_what_is_in_them_and_has_an_overview() {
 
     browser.go("/import");
     browser.drop_files(&files);
-    browser.sees("3 files are here to be looked at.");
+    browser.sees("3 files ready to review");
     assert_eq!(browser.text().matches("Nothing new").count(), 3, "{}", browser.text());
     for name in ["statement.ofx", "Chase1234_Activity.csv", "Chase9876_Activity.csv"] {
         browser.go("/import");
         browser.follow(name);
         browser.sees("Nothing new in this file");
         browser.press("Discard");
-        browser.sees("The file is discarded.");
+        browser.sees("File discarded.");
     }
     browser.is_clean();
 }
@@ -90,11 +90,11 @@ fn columns_are_mended_with_a_preview_that_follows() {
     let browser = newcomer(&program);
     browser.go("/import");
     browser.drop_files(&[bank::open_table()]);
-    browser.sees("Which day is 05/06?");
-    browser.click(&browser.field("5 June 2026: the day comes first"));
+    browser.sees("What date is 05/06?");
+    browser.click(&browser.field("5 June 2026 (day first)"));
     browser.sees("Fri 5 Jun");
-    browser.click(&browser.field("Money out: something was paid for"));
-    until("no question is left", || (!browser.text().contains("leaves this open")).then_some(()));
+    browser.click(&browser.field("Money out: a purchase or payment"));
+    until("no question is left", || (!browser.text().contains("about this file")).then_some(()));
     browser.choose("Description", "Note: a · b · c");
     browser.sees("Fri 5 Jun\tb\tNew\t-$80.00");
     browser.choose("Amount", "Not in this file");
@@ -115,14 +115,14 @@ fn files_are_imported_and_taken_back_without_a_script() {
     browser.without_script();
     browser.go("/import");
     browser.attach("Files", &[&path]);
-    browser.press("Look at these files");
-    browser.sees("40 new, 0 updated, 0 already there");
+    browser.press("Review files");
+    browser.sees("40 new, 0 updated, 0 already imported");
     browser.fill("Name", "Everyday");
-    browser.press("Update the preview");
+    browser.press("Update preview");
     browser.press("Import 40 new transactions");
-    browser.sees("40 new transactions came in");
+    browser.sees("40 new transactions imported");
     browser.press("Undo the import of statement.ofx");
-    browser.press("Undo this import");
+    browser.press("Undo import");
     browser.sees("40 transactions removed");
     browser.go("/accounts");
     browser.sees("No accounts yet");

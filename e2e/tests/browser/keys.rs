@@ -6,7 +6,7 @@ use e2e::{Browser, Program};
 fn make_key(browser: &Browser, name: &str) -> String {
     browser.go("/settings/keys");
     browser.fill("Name", name);
-    browser.press("Make the key");
+    browser.press("Create key");
     browser.sees("curl");
     browser.keeps_nobody_out();
     let text = browser.text();
@@ -19,8 +19,8 @@ fn make_key(browser: &Browser, name: &str) -> String {
 fn revoke_key(browser: &Browser, name: &str) {
     browser.go("/settings/keys");
     browser.press(&format!("Revoke {name}"));
-    browser.press("Revoke this key");
-    browser.sees("The key is revoked");
+    browser.press("Revoke key");
+    browser.sees("Key revoked");
 }
 
 fn a_key_works_until_it_is_revoked(program: &Program, browser: &Browser) {

@@ -73,7 +73,7 @@ fn an_address_that_leads_nowhere_is_as_usable_as_any_other() {
     let program = Program::demo();
     let browser = Browser::start(program.origin());
     browser.go("/nowhere");
-    browser.sees("There is no page here");
+    browser.sees("Page not found");
     browser.keeps_nobody_out();
     browser.expect_refusal("/nowhere");
     browser.is_clean();

@@ -9,8 +9,8 @@ fn a_passkey_made_in_the_settings_opens_the_door() {
     browser.with_passkey_device();
     browser.sign_in(&program);
     browser.go("/settings/security");
-    browser.fill("Name of the new passkey", "This laptop");
-    browser.press("Add a passkey");
+    browser.fill("Passkey name", "This laptop");
+    browser.press("Add passkey");
     browser.sees("This laptop");
 
     // The page offers the passkeys of this device, and ours agrees at once.

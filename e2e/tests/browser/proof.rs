@@ -13,8 +13,8 @@ fn ask_for_a_key(program: &Program, browser: &Browser, name: &str) {
     browser.go("/settings/keys");
     browser.fill("Name", name);
     leave_open(program);
-    browser.press("Make the key");
-    browser.sees("Confirm that it is you");
+    browser.press("Create key");
+    browser.sees("Confirm it's you");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn the_password_is_proof_and_nothing_that_was_typed_is_lost() {
     ask_for_a_key(&program, &browser, "Laptop & more");
     browser.fill("Password", program.fact("password"));
     browser.press("Confirm");
-    browser.sees("Your key \"Laptop & more\" is made");
+    browser.sees("Key \"Laptop & more\" is made");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn it_is_so_without_a_script() {
     ask_for_a_key(&program, &browser, "Laptop");
     browser.fill("Password", program.fact("password"));
     browser.press("Confirm");
-    browser.sees("Your key \"Laptop\" is made");
+    browser.sees("Key \"Laptop\" is made");
 }
 
 #[test]
@@ -47,10 +47,10 @@ fn a_passkey_is_proof_as_well() {
     browser.with_passkey_device();
     browser.sign_in(&program);
     browser.go("/settings/security");
-    browser.fill("Name of the new passkey", "This laptop");
-    browser.press("Add a passkey");
+    browser.fill("Passkey name", "This laptop");
+    browser.press("Add passkey");
     browser.sees("This laptop");
     ask_for_a_key(&program, &browser, "Phone");
-    browser.press("Use a passkey");
-    browser.sees("Your key \"Phone\" is made");
+    browser.press("Use passkey");
+    browser.sees("Key \"Phone\" is made");
 }

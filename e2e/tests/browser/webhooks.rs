@@ -44,7 +44,7 @@ fn a_developer_sees_the_next_transaction_and_the_portal_shows_the_attempt() {
     let browser = Browser::start(program.origin());
     browser.go(url.strip_prefix(program.origin()).unwrap());
     browser.keeps_nobody_out();
-    browser.press("Open the portal");
+    browser.press("Open portal");
     browser.sees(&listener.url);
     browser.go(&format!("/portal/webhooks/events/{event}"));
     browser.sees("transaction.created");
@@ -61,39 +61,39 @@ fn an_endpoint_is_made_tried_rotated_disabled_and_deleted_on_pages() {
     let browser = Browser::start(program.origin());
     browser.sign_in(&program);
     browser.go("/settings/webhooks");
-    browser.fill("Address", "http://example.com/");
-    browser.press("Make the endpoint");
+    browser.fill("URL", "http://example.com/");
+    browser.press("Create endpoint");
     browser.sees("Url cannot be used");
     browser.go("/settings/webhooks");
-    browser.fill("Address", &listener.url);
-    browser.press("Make the endpoint");
+    browser.fill("URL", &listener.url);
+    browser.press("Create endpoint");
     browser.sees("whsec_");
     browser.keeps_nobody_out();
-    browser.follow("Done, I have copied it");
+    browser.follow("I've copied it");
 
-    browser.press("Send a test");
-    browser.sees("It was delivered: 200");
+    browser.press("Send test event");
+    browser.sees("Delivered: 200");
     unfold(&browser);
     browser.sees("seen by the program");
     listener.shows(&["webhook.test", "answered 200 in"]);
     developed.answers(503);
-    browser.press("Send a test");
-    browser.sees("It was not delivered: 503");
+    browser.press("Send test event");
+    browser.sees("Delivery failed: 503");
     browser.keeps_nobody_out();
 
     unfold(&browser);
-    browser.press("Make a new secret");
-    browser.sees("The secret is changed");
-    browser.follow("Done, I have copied it");
-    browser.sees("Sign beside it, the last until");
+    browser.press("Rotate signing secret");
+    browser.sees("Signing secret rotated");
+    browser.follow("I've copied it");
+    browser.sees("Also used until");
 
-    browser.press("Disable");
-    browser.sees("It is off. Nothing is sent there.");
-    browser.press("Enable");
-    browser.sees("It is on again");
+    browser.press("Disable endpoint");
+    browser.sees("Endpoint disabled.");
+    browser.press("Enable endpoint");
+    browser.sees("Endpoint enabled");
     unfold(&browser);
-    browser.press("Delete this endpoint");
-    browser.sees("The endpoint is deleted.");
+    browser.press("Delete endpoint");
+    browser.sees("Endpoint deleted.");
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn who_says_gone_is_told_on_the_overview_and_what_it_missed_is_sent_again() {
     let page = format!("/settings/webhooks/{}", endpoint["id"].as_str().unwrap());
     e2e::until("the endpoint is disabled", || {
         browser.go(&page);
-        browser.text().contains("It answered that it is gone").then_some(())
+        browser.text().contains("responded with 410 Gone").then_some(())
     });
     browser.go("/");
-    browser.sees("It answered that it is gone");
+    browser.sees("responded with 410 Gone");
     browser.keeps_nobody_out();
 
     browser.go("/settings/webhooks/failed");
@@ -124,14 +124,14 @@ fn who_says_gone_is_told_on_the_overview_and_what_it_missed_is_sent_again() {
     browser.keeps_nobody_out();
     developed.answers(200);
     browser.go(&page);
-    browser.press("Enable");
-    browser.sees("It is on again");
+    browser.press("Enable endpoint");
+    browser.sees("Endpoint enabled");
     browser.go("/settings/webhooks/failed");
-    browser.press("Send all again");
+    browser.press("Resend all");
     e2e::until("all of it is sent again", || {
         browser.go("/settings/webhooks/failed");
         let text = browser.text();
-        (text.contains("Nothing lies here") && text.contains("Done")).then_some(())
+        (text.contains("No failed deliveries") && text.contains("Done")).then_some(())
     });
     listener.shows(&["transaction.created", "again", "answered 200 in"]);
 }

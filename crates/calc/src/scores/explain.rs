@@ -112,25 +112,25 @@ impl Reason {
         let percent = || tenths(quantity * 100);
         match self.component {
             Component::Margin | Component::Obligations if quantity.abs() >= BEYOND / 2 => {
-                "no income to pay it from".to_owned()
+                "no income".to_owned()
             }
-            Component::Runway => format!("{} months of your spending at hand", tenths(quantity)),
+            Component::Runway => format!("{} months of spending in savings", tenths(quantity)),
             Component::Shock if quantity >= ONE => "a sudden bill fully covered".to_owned(),
-            Component::Shock => format!("{} % of a sudden bill covered", percent()),
-            Component::CreditSlack => format!("{} % of your card limits used", percent()),
-            Component::Margin => format!("{} % of income left at the end of a month", percent()),
+            Component::Shock => format!("{}% of a sudden bill covered", percent()),
+            Component::CreditSlack => format!("{}% of your card limits used", percent()),
+            Component::Margin => format!("{}% of income left at the end of the month", percent()),
             Component::Obligations => {
-                format!("{} % of income bound in rent and debt", percent())
+                format!("{}% of income spent on rent and debt", percent())
             }
             Component::LowDays => {
-                format!("{} % of days with less than a week's money", percent())
+                format!("{}% of days with less than a week of expenses available", percent())
             }
             Component::Distress => {
                 format!("{} of 12 months with an overdraft or a late fee", quantity / ONE)
             }
-            Component::Steadiness => format!("income varies by {} %", percent()),
+            Component::Steadiness => format!("income varies by {}%", percent()),
             Component::SurplusMonths => {
-                format!("{} % of months paid for by their income", percent())
+                format!("{}% of months with income above spending", percent())
             }
         }
     }

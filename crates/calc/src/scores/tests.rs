@@ -86,15 +86,15 @@ fn example_a_in_full() {
     assert_eq!(
         said,
         [
-            "1.9 months of your spending at hand",
+            "1.9 months of spending in savings",
             "a sudden bill fully covered",
-            "10.3 % of your card limits used",
-            "14.8 % of income left at the end of a month",
-            "41.9 % of income bound in rent and debt",
-            "4.0 % of days with less than a week's money",
+            "10.3% of your card limits used",
+            "14.8% of income left at the end of the month",
+            "41.9% of income spent on rent and debt",
+            "4.0% of days with less than a week of expenses available",
             "1 of 12 months with an overdraft or a late fee",
-            "income varies by 6.0 %",
-            "75.0 % of months paid for by their income",
+            "income varies by 6.0%",
+            "75.0% of months with income above spending",
         ]
     );
     assert_eq!(reason(&scores, Component::Runway).between(), ((1_000, 50), (3_000, 75)));
@@ -184,7 +184,7 @@ fn weights_add_up_to_one_and_what_is_lost_to_what_lacks() {
 fn without_income_nothing_is_left_and_obligations_count_in_full() {
     let scores = score(&Inputs { income_minor: 0, ..steady() });
     assert_eq!(scores.capacity, Score(0));
-    assert_eq!(reason(&scores, Component::Margin).said(), "no income to pay it from");
+    assert_eq!(reason(&scores, Component::Margin).said(), "no income");
     let free = Inputs { income_minor: 0, debt_minor: 0, rent_minor: 0, ..steady() };
     assert_eq!(score(&free).capacity.hundredths(), 4000);
 }

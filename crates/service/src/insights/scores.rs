@@ -163,9 +163,9 @@ fn explain(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Ex
         points_hundredths: it.points.hundredths(),
         lost_hundredths: it.lost.hundredths(),
     });
-    let money = |minor: i64| Money::new(minor, currency).to_string();
+    let money = |minor: i64| Money::new(minor, currency).pretty();
     let mut covers = format!(
-        "Drawn from {} linked accounts over {} months; {}.{} % of the money that came in is explained.",
+        "Based on {} linked accounts over {} months. We recognized {}.{}% of the money that came in.",
         coverage.accounts,
         coverage.months,
         coverage.explained_percent_tenths / 10,
@@ -173,7 +173,7 @@ fn explain(scores: &Scores, coverage: &Coverage, currency: base::Currency) -> Ex
     );
     if coverage.unseen_card_payments_minor > 0 {
         covers += &format!(
-            " {} went to cards that are not linked.",
+            " {} went to cards that aren't linked.",
             money(coverage.unseen_card_payments_minor)
         );
     }
@@ -191,16 +191,11 @@ fn step(step: &Step, money: &dyn Fn(i64) -> String) -> String {
     let tenths = |hundredths: i64| format!("{}.{}", hundredths / 100, hundredths % 100 / 10);
     let amount = money(step.amount_minor.unwrap_or(0));
     let what = match step.kind {
-        StepKind::MoreAtHand => format!("{amount} more at hand"),
-        StepKind::FewerObligations => format!("{amount} less rent and debt a month"),
-        StepKind::FewerBadMonths => "One month fewer with an overdraft or a late fee".to_owned(),
+        StepKind::MoreAtHand => format!("Saving {amount} more"),
+        StepKind::FewerObligations => format!("Cutting rent and debt payments by {amount} a month"),
+        StepKind::FewerBadMonths => "One fewer month with an overdraft or a late fee".to_owned(),
     };
-    format!(
-        "{what}: {} +{}, overall +{}",
-        step.part.as_str(),
-        tenths(step.part_gain.hundredths()),
-        tenths(step.evenkeel_gain.hundredths())
-    )
+    format!("{what} would raise your score by {}.", tenths(step.evenkeel_gain.hundredths()))
 }
 
 fn sentence(missing: &[Missing]) -> String {
@@ -221,8 +216,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Observation> {
     })
 }
 
-const NOT_COMPUTED: &str =
-    "scores need data that has been looked at; bring some in, or ask again in a moment";
+const NOT_COMPUTED: &str = "import transactions to see your scores";
 const MISSING: &str = "select scores_missing from insights where user_id = $1";
 const LATEST: &str =
     "select observed_on, evenkeel, recovery, capacity, baseline, explanation from scores

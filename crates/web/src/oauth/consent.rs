@@ -28,12 +28,12 @@ fn card(person: &Person, asked: &Request, query: &str, wrong: &FormError) -> Mar
     let inner = html! {
         input type="hidden" name="asked" value=(query);
         fieldset {
-            legend { "It will be able to" }
+            legend { "This app will be able to" }
             @for scope in asked.scopes.iter() {
                 (fields::check("scope", scope.as_str(), scope.describe(), true))
             }
         }
-        p.soft { "Clear what it does not need." }
+        p.soft { "Clear anything it doesn't need." }
         div.choices {
             button.primary type="submit" name="decision" value="allow" { "Allow" }
             button.outlined type="submit" name="decision" value="deny" { "Deny" }

@@ -1,4 +1,4 @@
-//! The frame of the signed-in pages: where one is, where one can go, and what the page before wanted to say.
+//! The layout of the signed-in pages: navigation, display settings, messages and the content.
 
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -10,7 +10,7 @@ use super::person::Person;
 use super::visitor::Visitor;
 use super::{cookies, fields, logo, urls};
 
-/// The entry of the navigation that a page belongs to.
+/// The navigation entry that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NavItem {
     Overview,
@@ -45,22 +45,22 @@ const NAV_ITEMS: [(NavItem, &str, &str); 14] = [
     (NavItem::Connections, "/connections", "Connections"),
     (NavItem::Settings, "/settings", "Settings"),
 ];
-/// Those within a thumb's reach on a phone; the rest is behind "More".
+/// The entries of the bottom bar on phones; the others are behind "More".
 const BOTTOM_BAR_ITEMS: [NavItem; 4] =
     [NavItem::Overview, NavItem::Approvals, NavItem::Accounts, NavItem::Transactions];
 
 pub(crate) struct AppPage<'a> {
     pub(crate) place: NavItem,
     pub(crate) title: &'a str,
-    /// Beside the one that every page has.
+    /// Scripts in addition to those that every page loads.
     pub(crate) scripts: &'static [Asset],
-    /// Whether what it shows is fetched anew when an action is made or moves.
+    /// Whether the page refreshes itself when an action is proposed or changes.
     pub(crate) live: bool,
-    /// Whether it shows work under way: without scripts it is asked for again every other second.
+    /// Whether the page shows work in progress. Without scripts it reloads every two seconds.
     pub(crate) waits: bool,
 }
 
-/// A page with one thing to decide.
+/// Settings of a page with a single decision.
 pub(crate) struct Decision<'a> {
     pub(crate) status: StatusCode,
     pub(crate) title: &'a str,
@@ -76,11 +76,11 @@ impl<'a> AppPage<'a> {
         self.page_with(StatusCode::OK, person, main)
     }
 
-    /// With a status of its own: a form that is shown again because something is wrong answers 400.
+    /// Renders the page with a status. A form that is shown again with an error answers 400.
     pub(crate) fn page_with(&self, status: StatusCode, person: &Person, main: Markup) -> Response {
         let body = html! {
             body.app {
-                a.skip href="#main" { "Skip to the content" }
+                a.skip href="#main" { "Skip to content" }
                 (self.side(person))
                 div.content {
                     (top(person))
@@ -114,13 +114,13 @@ impl<'a> AppPage<'a> {
             li {
                 a href=(href) aria-current=[current] {
                     (name)
-                    @if place == NavItem::Approvals { (waiting(person.pending)) }
+                    @if place == NavItem::Approvals { (pending_badge(person.pending)) }
                 }
             }
         }
     }
 
-    /// Beside the page where there is room, and behind "More" where there is not.
+    /// The sidebar on wide screens, and the menu behind "More" on narrow ones.
     fn side(&self, person: &Person) -> Markup {
         html! {
             div.sidebar id="menu" popover {
@@ -150,8 +150,8 @@ impl<'a> AppPage<'a> {
     }
 }
 
-/// How many proposals wait, beside the word; the script of open pages keeps it true.
-fn waiting(pending: i64) -> Markup {
+/// The number of pending approvals in the navigation. The live script keeps it up to date.
+fn pending_badge(pending: i64) -> Markup {
     let hidden = pending == 0;
     html! {
         span.waiting data-waiting hidden[hidden] {
@@ -160,7 +160,7 @@ fn waiting(pending: i64) -> Markup {
     }
 }
 
-/// How one looks at pages: amounts hidden or shown, light or dark.
+/// The switches for hidden amounts and the theme.
 fn top(person: &Person) -> Markup {
     let view = person.view;
     let (hide, label) = match view.hide_amounts {
@@ -168,9 +168,9 @@ fn top(person: &Person) -> Markup {
         false => ("1", "Hide amounts"),
     };
     let (theme, named) = match view.theme {
-        Theme::System => (Theme::Dark, "Go dark"),
-        Theme::Dark => (Theme::Light, "Go light"),
-        Theme::Light => (Theme::System, "Follow the system"),
+        Theme::System => (Theme::Dark, "Use dark theme"),
+        Theme::Dark => (Theme::Light, "Use light theme"),
+        Theme::Light => (Theme::System, "Use system theme"),
     };
     let switch = |name: &str, value: &str, label: &str| {
         let inner = html! {
@@ -187,15 +187,15 @@ fn top(person: &Person) -> Markup {
     }
 }
 
-/// A page with one thing to decide, and nothing else to press.
+/// A page with a single decision and no navigation.
 pub(crate) fn decision(status: StatusCode, person: &Person, title: &str, card: Markup) -> Response {
-    send(status, document(person.view, title, &[], &lone(card, false)))
+    send(status, document(person.view, title, &[], &single_card(card, false)))
 }
 
-/// The same, with what the page before wanted to say, and kept true while it is open.
+/// As `decision`, with the message of the previous page and live updates.
 pub(crate) fn decision_with(person: &Person, about: &Decision<'_>, card: Markup) -> Response {
     let scripts = &[Asset::Passkeys];
-    let page = document(person.view, about.title, scripts, &lone(card, about.live));
+    let page = document(person.view, about.title, scripts, &single_card(card, about.live));
     let mut response = send(about.status, page);
     if person.notice.is_some() {
         clear_notice(person.public_url(), &mut response);
@@ -203,13 +203,13 @@ pub(crate) fn decision_with(person: &Person, about: &Decision<'_>, card: Markup)
     response
 }
 
-/// It is said once.
+/// Deletes the message cookie, so that a message is shown once.
 pub(super) fn clear_notice(public_url: &str, response: &mut Response) {
     let line = cookies::set(cookies::NOTICE, "", Some(0), cookies::is_secure(public_url));
     response.headers_mut().append(header::SET_COOKIE, line);
 }
 
-/// A page at the door: the mark and one card.
+/// A page for visitors who are not signed in: the logo and one card.
 pub(crate) fn auth_page(
     visitor: &Visitor,
     title: &str,
@@ -226,10 +226,11 @@ pub(crate) fn auth_page_with(
     scripts: &[Asset],
     card: Markup,
 ) -> Response {
-    visitor.remember(send(status, document(visitor.view, title, scripts, &lone(card, false))))
+    visitor
+        .remember(send(status, document(visitor.view, title, scripts, &single_card(card, false))))
 }
 
-fn lone(card: Markup, live: bool) -> Markup {
+fn single_card(card: Markup, live: bool) -> Markup {
     html! {
         body.single-card {
             main id="main" data-live=[live.then_some("")] {
@@ -273,7 +274,7 @@ fn document_with(
     }
 }
 
-/// Pages with personal figures are kept by nobody.
+/// Sends a page that must not be cached, because it shows personal data.
 pub(super) fn send(status: StatusCode, page: Markup) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -282,12 +283,12 @@ pub(super) fn send(status: StatusCode, page: Markup) -> Response {
     (status, headers, page.into_string()).into_response()
 }
 
-/// What to do after a form did its work: go on, and say once what was done.
+/// Redirects after a form was handled, with a message that the next page shows once.
 pub(crate) fn see_other(person: &Person, next: &str, said: &str) -> Response {
     redirect_with_notice(person.public_url(), next, said)
 }
 
-/// The same for whoever is not the person.
+/// As `see_other`, for pages without a signed-in person.
 pub(super) fn redirect_with_notice(public_url: &str, next: &str, said: &str) -> Response {
     let mut response = Redirect::to(urls::local_path(next)).into_response();
     if !said.is_empty() {

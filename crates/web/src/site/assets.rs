@@ -1,4 +1,4 @@
-//! Style, scripts and the mark, inside the binary, each at an address that changes when it does.
+//! Style sheets, scripts and the logo. They are part of the binary, and their URLs change with their content.
 
 use std::sync::LazyLock;
 
@@ -15,15 +15,15 @@ pub(crate) enum Asset {
     Copying,
     Docs,
     Logo,
-    /// The style of the signed-in pages, on top of the first.
+    /// The style of the signed-in pages, loaded after `Style`.
     App,
-    /// What makes charts speak and menus close.
+    /// Reads chart values aloud and closes menus.
     Pages,
-    /// What asks the browser for a passkey.
+    /// Asks the browser for a passkey.
     Passkeys,
-    /// What keeps open pages true.
+    /// Keeps open pages up to date.
     Live,
-    /// What takes dropped files and renews a preview.
+    /// Uploads dropped files and refreshes the import preview.
     Imports,
 }
 
@@ -33,7 +33,7 @@ struct Served {
     text: &'static str,
 }
 
-/// In the order of the enumeration.
+/// The assets, in the order of `Asset`.
 static SERVED: LazyLock<[Served; 9]> = LazyLock::new(|| {
     [
         served("app", "css", "text/css", include_str!("../../assets/app.css")),
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// All that any page loads, as it travels.
+    /// The compressed size of all assets together.
     #[test]
     fn style_and_scripts_are_light_together() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn each_asset_stands_in_its_own_place() {
+    fn each_asset_has_its_own_url() {
         for (asset, name) in [
             (Asset::Style, "/assets/app."),
             (Asset::Copying, "/assets/copying."),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_of_anyone_else() {
+    fn assets_load_nothing_from_other_sites() {
         for asset in SERVED.iter() {
             let plain = asset.text.replace("http://www.w3.org/2000/svg", "");
             assert!(!plain.contains("//") && !plain.contains("@import"), "{}", asset.href);

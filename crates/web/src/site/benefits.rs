@@ -1,4 +1,4 @@
-//! Card benefits: the fee against what was used, what is about to be lost, and what only the person can say.
+//! The card benefits page: annual fees against the value used, benefits that expire soon, and forms to mark them.
 
 use axum::extract::Path;
 use base::{BenefitId, Currency, Money};
@@ -27,8 +27,7 @@ pub(super) async fn get(person: Person) -> PageResult {
             (expiring(&person, &soon))
             @for card in &summary.cards { (card_section(&person, card)) }
             p.soft {
-                "What your cards give comes from a list kept with Evenkeel, with the day each fact \
-                 was checked. Terms change; the issuer's word counts."
+                "Benefit details come from Evenkeel's card list. Terms can change, so check with your card issuer."
             }
         }
     };
@@ -38,11 +37,10 @@ pub(super) async fn get(person: Person) -> PageResult {
 fn empty() -> Markup {
     html! {
         div.empty {
-            h2 { "No card we know" }
-            p { "When a card is linked whose benefits are in our list, its credits are followed \
-                 here: used, left, and until when. On a card's own page you can say which product \
-                 it is." }
-            a href="/accounts" { "Look at your accounts" }
+            h2 { "No card benefits yet" }
+            p { "Add a card with known benefits to track its credits here. If we don't recognize your card, choose \
+                 its product on the card's page." }
+            a href="/accounts" { "Go to accounts" }
         }
     }
 }
@@ -51,10 +49,10 @@ fn tiles(person: &Person, totals: &BenefitTotals, currency: Currency) -> Markup 
     let view = person.view;
     html! {
         dl.tiles {
-            div.tile { dt { "Fees a year" } dd { (view.decimal(&totals.annual_fees, currency)) } }
-            div.tile { dt { "Used in present cycles" } dd { (view.decimal(&totals.used_amount, currency)) } }
-            div.tile { dt { "Still there" } dd { (view.decimal(&totals.remaining_amount, currency)) } }
-            div.tile { dt { "Used this year less fees" } dd { (view.decimal(&totals.net_value, currency)) } }
+            div.tile { dt { "Annual fees" } dd { (view.decimal(&totals.annual_fees, currency)) } }
+            div.tile { dt { "Used this period" } dd { (view.decimal(&totals.used_amount, currency)) } }
+            div.tile { dt { "Remaining" } dd { (view.decimal(&totals.remaining_amount, currency)) } }
+            div.tile { dt { "Value used minus annual fees" } dd { (view.decimal(&totals.net_value, currency)) } }
         }
     }
 }
@@ -63,9 +61,9 @@ fn expiring(person: &Person, soon: &ExpiringBenefits) -> Markup {
     let view = person.view;
     html! {
         section.card aria-labelledby="soon" {
-            h2 id="soon" { "Lost within 30 days unless used" }
+            h2 id="soon" { "Expiring in the next 30 days" }
             @if soon.benefits.is_empty() {
-                p.soft { "Nothing runs out soon." }
+                p.soft { "Nothing expires soon." }
             }
             ul.rows {
                 @for benefit in &soon.benefits {
@@ -73,7 +71,7 @@ fn expiring(person: &Person, soon: &ExpiringBenefits) -> Markup {
                         span.what {
                             (benefit.name)
                             span.soft {
-                                (benefit.account_name) ", until " (view.relative_day(benefit.expires_on.0))
+                                (benefit.account_name) ", expires " (view.relative_day(benefit.expires_on.0))
                             }
                         }
                         (view.decimal(&benefit.remaining_amount, currency_of(benefit)))
@@ -92,7 +90,7 @@ fn card_section(person: &Person, card: &CardBenefits) -> Markup {
             header {
                 h2 { a href={ "/accounts/" (card.account_id) } { (card.account_name) } }
                 span.soft {
-                    "Fee " (view.decimal(&card.annual_fee, currency)) " a year, used less fee "
+                    "Annual fee " (view.decimal(&card.annual_fee, currency)) ", value used minus fee "
                     (view.decimal(&card.net_value, currency))
                 }
             }
@@ -110,11 +108,11 @@ fn row(person: &Person, benefit: &Benefit) -> Markup {
                 span.soft { (benefit.description) }
                 span.soft {
                     (view.decimal(&benefit.used_amount, currency)) " of "
-                    (view.decimal(&benefit.total_amount, currency)) " used, until "
+                    (view.decimal(&benefit.total_amount, currency)) " used, expires "
                     (view.relative_day(benefit.expires_on.0))
                 }
                 details {
-                    summary { "Say something about it" span.hush { ": " (benefit.name) } }
+                    summary { "Mark as used" span.hush { ": " (benefit.name) } }
                     (mark_form(person, benefit))
                 }
             }
@@ -126,29 +124,29 @@ fn row(person: &Person, benefit: &Benefit) -> Markup {
 fn badge(benefit: &Benefit) -> Markup {
     let (class, text) = match benefit.status {
         "used" => ("good", "Used"),
-        "partially_used" => ("good", "Partly used"),
-        "available" => ("", "Not used yet"),
-        "expired" => ("warn", "Run out"),
-        _ => ("warn", "Needs to be switched on"),
+        "partially_used" => ("good", "Partially used"),
+        "available" => ("", "Available"),
+        "expired" => ("warn", "Expired"),
+        _ => ("warn", "Needs activation"),
     };
     html! { span.badge.(class) { (text) } }
 }
 
-/// What the bank cannot see, or saw wrongly.
+/// The form for what the bank does not report, or reports wrongly.
 fn mark_form(person: &Person, benefit: &Benefit) -> Markup {
     let amount = format!("used-{}", benefit.id);
     let body = html! {
         div.field {
-            label for=(amount) { "Used in this cycle (" (benefit.currency) ")" }
+            label for=(amount) { "Amount used this period (" (benefit.currency) ")" }
             input id=(amount) name="used_amount" type="text" inputmode="decimal" autocomplete="off"
                 placeholder=(benefit.total_amount.as_str());
         }
         div.actions {
             button.primary type="submit" name="said" value="used" { "Mark as used" }
             @if benefit.activation_required && !benefit.activated {
-                button.outlined type="submit" name="said" value="activated" { "I switched it on" }
+                button.outlined type="submit" name="said" value="activated" { "Mark as activated" }
             }
-            button.outlined type="submit" name="said" value="nothing" { "Forget what I said" }
+            button.outlined type="submit" name="said" value="nothing" { "Clear my entry" }
         }
     };
     fields::form(&format!("/benefits/{}", benefit.id), &person.form_token, body)
@@ -158,17 +156,17 @@ pub(super) async fn mark(person: Person, Path(id): Path<String>, form: Form) -> 
     let id = BenefitId::parse(&id).map_err(|_| PageError::not_found())?;
     let (said, done) = match form.text("said") {
         "used" => (BenefitMark::Used(used_minor(&person, &form)?), "Marked as used."),
-        "activated" => (BenefitMark::Activated, "Noted: it is switched on."),
-        "nothing" => (BenefitMark::Clear, "What you said of this cycle is forgotten."),
+        "activated" => (BenefitMark::Activated, "Marked as activated."),
+        "nothing" => (BenefitMark::Clear, "Your entry was cleared."),
         _ => return Err(PageError::not_found()),
     };
     benefits::mark(person.app(), &person.caller, id, said).await?;
-    // Worked out at once, so that the page shows what was just said.
+    // Recomputed at once, so that the next page shows the change.
     service::insights::pipeline::run_for(person.app(), person.caller.user).await?;
     Ok(app_page::see_other(&person, "/benefits", done))
 }
 
-/// All of it when nothing is written.
+/// The amount that was typed; none means the whole benefit.
 fn used_minor(person: &Person, form: &Form) -> Result<Option<i64>, Error> {
     let text = form.text("used_amount");
     if text.is_empty() {

@@ -1,26 +1,26 @@
-//! The few cookies: read from a request, and written with the flags that keep them from everyone else.
+//! The site's cookies: reading them from a request, and writing them with safe flags.
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// Who is signed in.
+/// The session of the signed-in person.
 pub(crate) const SESSION: &str = "evenkeel_session";
-/// Whose forms at the door these are.
+/// Ties the forms of a visitor who is not signed in to their browser.
 pub(crate) const VISIT: &str = "evenkeel_visit";
-/// Who looks through the webhook portal.
+/// The session of a guest in the webhook portal.
 pub(crate) const PORTAL: &str = "evenkeel_portal";
-/// Between the password and the passkey.
+/// The pending sign-in between the password and the second step.
 pub(crate) const SECOND: &str = "evenkeel_second";
-/// A browser in which somebody signed in before.
+/// A browser in which someone signed in before.
 pub(crate) const DEVICE: &str = "evenkeel_device";
-/// What to say once on the next page.
+/// A message to show once on the next page.
 pub(crate) const NOTICE: &str = "evenkeel_notice";
-/// How the person likes to look at pages.
+/// Display settings: hidden amounts and the theme.
 pub(crate) const HIDE: &str = "evenkeel_hide";
 pub(crate) const THEME: &str = "evenkeel_theme";
 
 pub(crate) const YEAR_SECONDS: i64 = 31_536_000;
 
-/// On https the name binds a cookie to this very host, so that no neighbouring site can plant one.
+/// On https the `__Host-` prefix binds a cookie to this host, so that a neighboring host cannot set one.
 fn full_name(name: &str, secure: bool) -> String {
     if secure { format!("__Host-{name}") } else { name.to_owned() }
 }
@@ -29,7 +29,7 @@ pub(crate) fn is_secure(public_url: &str) -> bool {
     public_url.starts_with("https://")
 }
 
-/// The value of a cookie. Of two with one name neither is believed.
+/// The value of a cookie; none if two cookies have the same name, because one of them may be planted.
 pub(crate) fn get<'a>(headers: &'a HeaderMap, name: &str, secure: bool) -> Option<&'a str> {
     let name = full_name(name, secure);
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
@@ -41,13 +41,13 @@ pub(crate) fn get<'a>(headers: &'a HeaderMap, name: &str, secure: bool) -> Optio
     }
 }
 
-/// A `Set-Cookie` line; without seconds it ends with the browser, with 0 it ends now.
+/// A `Set-Cookie` value. Without seconds the cookie lasts until the browser closes; 0 deletes it.
 pub(crate) fn set(name: &str, value: &str, seconds: Option<i64>, secure: bool) -> HeaderValue {
     let name = full_name(name, secure);
     let age = seconds.map_or(String::new(), |it| format!("; Max-Age={it}"));
     let only = if secure { "; Secure" } else { "" };
     let line = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{only}");
-    // What is put here is made of letters, digits and percent signs.
+    // Values consist of letters, digits and percent signs, so this never fails.
     HeaderValue::from_str(&line).unwrap_or_else(|_| HeaderValue::from_static("evenkeel_visit="))
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_for_this_host_and_no_script() {
+    fn cookies_are_bound_to_this_host_and_hidden_from_scripts() {
         let line = set(SESSION, "abc", Some(60), true);
         let wanted = "__Host-evenkeel_session=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; \
                       Secure";
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_two_cookies_with_the_same_name_is_a_plant_and_neither_counts() {
+    fn two_cookies_with_the_same_name_are_both_ignored() {
         let read = |line: &'static str, secure| {
             let mut headers = HeaderMap::new();
             headers.insert(header::COOKIE, HeaderValue::from_static(line));

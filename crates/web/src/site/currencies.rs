@@ -1,8 +1,8 @@
-//! The currencies to choose from: the common ones by name first, then every code there is.
+//! The currency options of a form: common currencies by name, then all other codes.
 
 use base::Currency;
 
-/// Those most people look for.
+/// The most common currencies, shown first.
 const COMMON: [(&str, &str); 12] = [
     ("USD", "US dollar"),
     ("EUR", "Euro"),
@@ -18,7 +18,7 @@ const COMMON: [(&str, &str); 12] = [
     ("PLN", "Polish zloty"),
 ];
 
-/// Each as its code and what is shown for it.
+/// Each option as its code and label.
 pub(crate) fn options() -> Vec<(String, String)> {
     let common = COMMON.iter().map(|(code, name)| (code.to_string(), format!("{code}: {name}")));
     let rest = Currency::codes().filter(|it| COMMON.iter().all(|(code, _)| code != it));

@@ -1,4 +1,4 @@
-//! The switches on every page: amounts hidden or shown, light or dark. They live in the browser, not with the person.
+//! The display switches of every page: hidden amounts and the theme. They are stored in browser cookies.
 
 use axum::response::{IntoResponse as _, Redirect, Response};
 use http::header;

@@ -1,4 +1,4 @@
-//! Where one arrives when an address leads nowhere, or does not take what was sent.
+//! The pages for an unknown address and for a method that a page does not accept.
 
 use axum::response::Response;
 use http::{HeaderMap, Method, StatusCode, Uri};
@@ -19,11 +19,11 @@ pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> Response {
 
 pub(super) fn not_found_page(path: &str) -> Markup {
     page(
-        "There is no page here",
+        "Page not found",
         html! {
             p {
-                "Nothing is kept at " code { (shown(path)) }
-                ". The address may be mistyped, or the page has moved."
+                "There is no page at " code { (shown(path)) } ". Check the address for typos. The page may have \
+                    moved."
             }
         },
     )
@@ -31,8 +31,8 @@ pub(super) fn not_found_page(path: &str) -> Markup {
 
 fn method_not_allowed_page(method: &str, path: &str) -> Markup {
     page(
-        "This page can only be read",
-        html! { p { code { (shown(path)) } " does not take " code { (shown(method)) } "." } },
+        "Method not allowed",
+        html! { p { code { (shown(path)) } " doesn't accept " code { (shown(method)) } " requests." } },
     )
 }
 
@@ -42,9 +42,9 @@ pub(super) fn page(title: &str, said: Markup) -> Markup {
             h1 { (title) }
             (said)
             ul.next {
-                li { a href="/" { "Go to the start" } }
-                li { a href="/docs" { "Open the API reference" } }
-                li { a href="/docs/errors" { "Look up an error" } }
+                li { a href="/" { "Go to overview" } }
+                li { a href="/docs" { "API reference" } }
+                li { a href="/docs/errors" { "Error codes" } }
             }
         }
     };
@@ -53,7 +53,7 @@ pub(super) fn page(title: &str, said: Markup) -> Markup {
         .render()
 }
 
-/// As much of what was asked as helps to see the mistake.
+/// The text, shortened to a length that fits the page.
 fn shown(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut shown: String = text.chars().take(LONGEST).collect();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_is_shown_as_text_and_not_at_any_length() {
+    fn the_path_is_escaped_and_shortened() {
         let page = not_found_page("/<script>alert(1)</script>").into_string();
         assert!(page.contains("/&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
         let long = not_found_page(&"/é".repeat(10_000)).into_string();

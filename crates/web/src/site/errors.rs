@@ -1,4 +1,4 @@
-//! What a page says when it cannot be shown or a form cannot be taken.
+//! Errors of pages: turns a service error into an error page with advice.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,7 +9,7 @@ use super::error_pages;
 use super::public_page;
 use crate::error::error_chain;
 
-/// A page about what went wrong, with the way on.
+/// An error page.
 pub(crate) struct PageError {
     status: StatusCode,
     title: String,
@@ -17,7 +17,7 @@ pub(crate) struct PageError {
     retry_after_seconds: Option<i64>,
 }
 
-/// What handlers of pages answer.
+/// The result of a page handler.
 pub(crate) type PageResult = Result<Response, PageError>;
 
 impl PageError {
@@ -26,12 +26,12 @@ impl PageError {
         PageError { status, title: title.to_owned(), said, retry_after_seconds: None }
     }
 
-    /// A page that says more than one sentence.
+    /// An error page with more than one paragraph.
     pub(crate) fn with(status: StatusCode, title: &str, said: Markup) -> PageError {
         PageError { status, title: title.to_owned(), said, retry_after_seconds: None }
     }
 
-    /// The same page for what is not there and for what is somebody else's.
+    /// The page for something that does not exist or belongs to someone else.
     pub(crate) fn not_found() -> PageError {
         PageError::from(Error::NotFound("page"))
     }
@@ -43,20 +43,20 @@ impl From<Error> for PageError {
         match error {
             Error::NotFound(_) => PageError::new(
                 StatusCode::NOT_FOUND,
-                "There is no page here",
-                "It may have been removed, or the address is mistyped.",
+                "Page not found",
+                "It may have been removed, or the address has a typo.",
             ),
             Error::Invalid { .. } => {
-                PageError::new(StatusCode::BAD_REQUEST, "This cannot be done", &sentence(&message))
+                PageError::new(StatusCode::BAD_REQUEST, "This didn't work", &sentence(&message))
             }
-            Error::Unauthenticated(_) | Error::Forbidden(_) | Error::KeyRequired => PageError::new(
-                StatusCode::FORBIDDEN,
-                "This is not yours to do",
+            Error::Unauthenticated(_) | Error::Forbidden(_) | Error::KeyRequired => {
+                PageError::new(StatusCode::FORBIDDEN, "You don't have access", &sentence(&message))
+            }
+            Error::Conflict { .. } => PageError::new(
+                StatusCode::CONFLICT,
+                "This can't be done right now",
                 &sentence(&message),
             ),
-            Error::Conflict { .. } => {
-                PageError::new(StatusCode::CONFLICT, "This cannot be done now", &sentence(&message))
-            }
             Error::Limited { retry_after_seconds, .. } => PageError {
                 retry_after_seconds: Some(retry_after_seconds.max(1)),
                 ..PageError::new(
@@ -67,24 +67,23 @@ impl From<Error> for PageError {
             },
             Error::TooSlow => PageError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "This takes too long",
-                "Ask for less, for example for fewer days or for one account, or try again later.",
+                "This took too long",
+                "Try a shorter time period or a single account, or try again later.",
             ),
             Error::Unavailable(_) => {
-                tracing::error!(error = %error_chain(&error), "a page failed");
+                tracing::error!(error = %error_chain(&error), "page failed");
                 PageError::new(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "The data cannot be reached",
-                    "The database does not answer right now. Nothing is lost. Try again in a \
-                     moment.",
+                    "Your data is temporarily unavailable",
+                    "The database isn't responding. Nothing was lost. Try again in a moment.",
                 )
             }
             Error::Internal(_) => {
-                tracing::error!(error = %error_chain(&error), "a page failed");
+                tracing::error!(error = %error_chain(&error), "page failed");
                 PageError::new(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "Something went wrong on our side",
-                    "It was written to the log. Nothing was changed.",
+                    "Nothing was changed. The error was logged. Try again in a moment.",
                 )
             }
         }
@@ -104,7 +103,7 @@ impl IntoResponse for PageError {
     }
 }
 
-/// A message of the service as a sentence on a page.
+/// Capitalizes a message and ends it with a period.
 pub(crate) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|it| it.to_uppercase().to_string()).unwrap_or_default();
@@ -112,7 +111,7 @@ pub(crate) fn sentence(message: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// Seconds as people say them.
+/// A duration in words: "90 seconds", "5 minutes".
 pub(crate) fn duration_text(seconds: i64) -> String {
     match seconds {
         ..=1 => "a second".to_owned(),

@@ -1,4 +1,4 @@
-//! Forms and their fields, each with its label, its hint and what is wrong with it.
+//! Form fields with labels, hints and error messages, and parsers for what people type into them.
 
 use base::{Currency, Date, Money, MoneyError};
 use maud::{Markup, html};
@@ -7,7 +7,7 @@ use service::{Error, Result};
 use super::errors::sentence;
 use super::form::TOKEN_FIELD;
 
-/// A form that changes something: it carries the token without which it is refused.
+/// A POST form with its anti-forgery token.
 pub(crate) fn form(action: &str, token: &str, body: Markup) -> Markup {
     html! {
         form method="post" action=(action) {
@@ -17,12 +17,12 @@ pub(crate) fn form(action: &str, token: &str, body: Markup) -> Markup {
     }
 }
 
-/// A single button that changes something.
+/// A POST form with a single button.
 pub(crate) fn button(action: &str, token: &str, label: &str, class: &str) -> Markup {
     form(action, token, html! { button.(class) type="submit" { (label) } })
 }
 
-/// What was typed and what is wrong with it, when a form is shown again.
+/// The error of a form that is shown again, and the field it is about.
 #[derive(Default)]
 pub(crate) struct FormError {
     pub(crate) param: Option<String>,
@@ -30,7 +30,7 @@ pub(crate) struct FormError {
 }
 
 impl FormError {
-    /// What the person can mend; everything else is a page of its own.
+    /// Converts an error that the person can correct. Other errors are returned and get an error page.
     pub(crate) fn from_error(error: Error) -> Result<FormError> {
         match error {
             Error::Invalid { param, message } => {
@@ -43,12 +43,12 @@ impl FormError {
         }
     }
 
-    /// At the field it is about.
+    /// The message, if it is about that field.
     fn at(&self, name: &str) -> Option<&str> {
         (self.param.as_deref() == Some(name)).then_some(self.message.as_str())
     }
 
-    /// Above the form: read out first, whatever field it is about.
+    /// The message above the form, which screen readers announce first.
     pub(crate) fn summary(&self) -> Markup {
         html! {
             @if !self.message.is_empty() {
@@ -58,7 +58,7 @@ impl FormError {
     }
 }
 
-/// One field of a form.
+/// An input of a form.
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
@@ -66,10 +66,10 @@ pub(crate) struct Field<'a> {
     pub(crate) kind: &'a str,
     pub(crate) value: &'a str,
     pub(crate) hint: &'a str,
-    /// What the browser may fill in, such as `current-password`.
+    /// The HTML autocomplete hint, such as `current-password`.
     pub(crate) autocomplete: &'a str,
     pub(crate) required: bool,
-    /// Tells fields of one name apart where several forms are on one page.
+    /// A prefix for ids, if several forms on a page have a field of this name.
     pub(crate) form: &'a str,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// A choice among words; each is its value and what is shown for it.
+/// A select box; each option is its value and label.
 pub(crate) fn select(name: &str, label: &str, options: &[(&str, &str)], chosen: &str) -> Markup {
     let id = format!("f-{name}");
     html! {
@@ -143,7 +143,7 @@ pub(crate) fn select(name: &str, label: &str, options: &[(&str, &str)], chosen: 
     }
 }
 
-/// A box to tick.
+/// A checkbox.
 pub(crate) fn check(name: &str, value: &str, label: &str, ticked: bool) -> Markup {
     html! {
         label.check {
@@ -153,18 +153,18 @@ pub(crate) fn check(name: &str, value: &str, label: &str, ticked: bool) -> Marku
     }
 }
 
-/// A day as a form gives it; none where nothing is given.
+/// Parses a date field; none if it is empty.
 pub(crate) fn day(param: &str, text: &str) -> Result<Option<Date>> {
     if text.is_empty() {
         return Ok(None);
     }
     let parsed = if text.len() == 10 && text.is_ascii() { text.parse().ok() } else { None };
-    let wrong = || Error::invalid(param, "give the day as a date such as 2026-03-10");
+    let wrong = || Error::invalid(param, "enter a date such as 2026-03-10");
     parsed.map(Some).ok_or_else(wrong)
 }
 
-/// An amount as people type it: a sign of the currency and commas between thousands do no harm, but a comma that could
-/// mean cents is refused rather than read as a hundred times as much.
+/// Parses an amount as people type it. A currency sign and commas between thousands are ignored. A comma that could
+/// be a decimal comma is refused, so that 12,34 is not read as 1234.
 pub(crate) fn amount(param: &str, text: &str, currency: Currency) -> Result<Money> {
     let (before, after) = currency.affixes();
     let bare = text.replace([' ', '\u{a0}'], "");
@@ -173,14 +173,14 @@ pub(crate) fn amount(param: &str, text: &str, currency: Currency) -> Result<Mone
     let groups_fit = whole.split(',').skip(1).all(|it| it.len() == 3);
     let commas_in_cents = bare[whole.len()..].contains(',');
     let wrong = || {
-        let message = format!("write the amount like {}", plain_example(currency));
+        let message = format!("enter an amount such as {}", plain_example(currency));
         Error::invalid(param, message)
     };
     if !groups_fit || commas_in_cents {
         return Err(wrong());
     }
     Money::parse(&bare.replace(',', ""), currency).map_err(|error| match error {
-        MoneyError::OutOfRange => Error::invalid(param, "the amount is too large to be true"),
+        MoneyError::OutOfRange => Error::invalid(param, "the amount is too large"),
         _ => wrong(),
     })
 }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_amount_is_read_as_it_was_meant_or_not_at_all() {
+    fn ambiguous_amounts_are_refused() {
         let read = |text: &str| amount("amount", text, Currency::USD).map(Money::minor).ok();
         for (text, minor) in
             [("12", 1_200), ("$1,234.56", 123_456), ("-0.05", -5), ("1,234,567", 123_456_700)]
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_a_date_or_nothing() {
+    fn a_date_field_is_a_valid_date_or_empty() {
         assert_eq!(day("on", "").unwrap(), None);
         assert!(day("on", "2026-03-10").unwrap().is_some());
         assert!(day("on", "2026-02-30").is_err() && day("on", "+002026-03-10").is_err());

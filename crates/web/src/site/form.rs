@@ -1,5 +1,5 @@
-//! What a form sent, after it is certain that the form was ours: it carries the token of the cookie that came with it,
-//! and the browser says it was not sent from another site.
+//! Extractors for form submissions. They check that the form came from this site: it must carry the anti-forgery
+//! token of its cookie, and the browser must not report another origin.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
@@ -13,41 +13,41 @@ use super::{cookies, urls};
 use crate::WebState;
 
 const BYTES_MAX: usize = 64 * 1_024;
-/// More fields than any form of ours has. Each field that a page reads is looked for among all of them.
+/// More fields than any form of the site has. It bounds the linear search for each field.
 const FIELDS_MAX: usize = 8_192;
-/// The hidden field, and the header that scripts of ours send instead.
+/// The anti-forgery token as a hidden field, or as a header sent by our scripts.
 pub(crate) const TOKEN_FIELD: &str = "form_token";
 const TOKEN_HEADER: &str = "x-form-token";
 
-/// The fields of a form of the signed-in person.
+/// The fields of a form that the signed-in person sent.
 pub(crate) struct Form(Vec<(String, String)>);
 
-/// The fields of a form at the door, where nobody is signed in.
+/// The fields of a form that a visitor sent who is not signed in.
 pub(crate) struct PublicForm(pub(crate) Form);
 
 impl Form {
-    /// None where the text is not an urlencoded form.
+    /// Parses an urlencoded form; none if it is malformed.
     pub(super) fn parse(text: &str) -> Option<Form> {
         urls::parse_pairs(text).filter(|it| it.len() <= FIELDS_MAX).map(Form)
     }
 
-    /// Every field, in the order of the form.
+    /// All fields, in the order of the form.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The token that came with it, in a header or in its field.
+    /// The anti-forgery token, from its header or its field.
     pub(super) fn token<'a>(&'a self, headers: &'a HeaderMap) -> &'a str {
         let sent = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok());
         sent.unwrap_or_else(|| self.raw(TOKEN_FIELD))
     }
 
-    /// Trimmed; nothing where the field is absent.
+    /// The trimmed value of a field; empty if the field is missing.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// As it was typed, which matters for passwords.
+    /// The untrimmed value of a field, for passwords.
     pub(crate) fn raw(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(it, _)| it == name);
         found.map_or("", |(_, value)| value.as_str())
@@ -57,7 +57,7 @@ impl Form {
         self.0.iter().filter(move |(it, _)| it == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a box was ticked, or a button with that name pressed.
+    /// Whether the form has a field of that name, such as a ticked checkbox.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(it, _)| it == name)
     }
@@ -90,13 +90,15 @@ pub(super) async fn read(request: Request, web: &WebState, cookie: &str) -> Resu
 
 pub(crate) async fn body_text(body: Body) -> Result<String, Response> {
     let Ok(collected) = Limited::new(body, BYTES_MAX).collect().await else {
-        let said = "What was sent is larger than any form of ours. Go back and send less.";
-        return Err(PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said).into_response());
+        let said = "This form is too large. Go back and send less.";
+        return Err(
+            PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too large", said).into_response()
+        );
     };
     String::from_utf8(collected.to_bytes().to_vec()).map_err(|_| unreadable())
 }
 
-/// Whether a change comes from a page of ours and for the holder of that cookie.
+/// Whether a request comes from a page of this site, for the holder of that cookie.
 pub(crate) fn is_ours(web: &WebState, headers: &HeaderMap, cookie: &str, given: &str) -> bool {
     let secure = cookies::is_secure(&web.settings.public_url);
     let Some(cookie) = cookies::get(headers, cookie, secure) else { return false };
@@ -104,8 +106,7 @@ pub(crate) fn is_ours(web: &WebState, headers: &HeaderMap, cookie: &str, given: 
         && sessions::form_token_fits(&web.app, cookie, given)
 }
 
-/// What the browser itself says of where a request comes from. What says nothing is no browser of today, and has the
-/// token to show.
+/// Checks the origin that the browser reports. Clients that report none still need the token.
 fn is_same_site(headers: &HeaderMap, public_url: &str) -> bool {
     let text = |name: header::HeaderName| headers.get(name).map(|it| it.to_str().unwrap_or("?"));
     if let Some(site) = text(header::HeaderName::from_static("sec-fetch-site")) {
@@ -117,14 +118,15 @@ fn is_same_site(headers: &HeaderMap, public_url: &str) -> bool {
 }
 
 pub(super) fn unreadable() -> Response {
-    let said = "What was sent is no form that can be read. Go back and try again.";
-    PageError::new(StatusCode::BAD_REQUEST, "This form cannot be read", said).into_response()
+    let said = "We couldn't read this form. Go back and try again.";
+    PageError::new(StatusCode::BAD_REQUEST, "Something went wrong with this form", said)
+        .into_response()
 }
 
 pub(super) fn stale() -> Response {
-    let said = "The page was open for too long, or was not opened here. Nothing was changed. Go \
-                back, load the page again, and send the form once more.";
-    PageError::new(StatusCode::FORBIDDEN, "This form is no longer good", said).into_response()
+    let said = "The page was open too long, or the form came from another site. Nothing was changed. Go back, \
+                reload the page and try again.";
+    PageError::new(StatusCode::FORBIDDEN, "This form has expired", said).into_response()
 }
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_from_another_site_is_seen_by_what_the_browser_says() {
+    fn requests_from_other_sites_are_recognized_by_their_headers() {
         let says = |pairs: &[(&'static str, &'static str)]| {
             let mut headers = HeaderMap::new();
             for (name, value) in pairs {

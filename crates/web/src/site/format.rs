@@ -1,6 +1,6 @@
-//! How figures and days are written on pages, and how the person likes to see them.
+//! Formats amounts, dates and counts for pages, and masks amounts if the person hides them.
 
-use base::{Currency, Date, Money, Percent, Timestamp, grouped};
+use base::{Currency, Date, Fixed9, Money, Percent, Timestamp, grouped};
 use http::HeaderMap;
 use maud::{Markup, html};
 
@@ -12,13 +12,14 @@ use crate::WebState;
 base::words!(Theme { System => "system", Light => "light", Dark => "dark" });
 
 #[derive(Debug, Clone, Copy)]
+/// The person's display settings.
 pub(crate) struct View {
     pub(crate) hide_amounts: bool,
     pub(crate) theme: Theme,
     pub(crate) today: Date,
 }
 
-/// What stands in place of an amount that is not to be seen.
+/// Shown in place of a hidden amount.
 const HIDDEN: &str = "•••";
 
 impl View {
@@ -37,21 +38,21 @@ impl View {
         html! { span.amount { (self.money_text(money)) } }
     }
 
-    /// The same with a plus where money came in.
+    /// As `money`, with a plus sign for money in.
     pub(crate) fn signed(self, money: Money) -> Markup {
         let plus = if money.minor() > 0 && !self.hide_amounts { "+" } else { "" };
         html! { span.amount { (plus) (self.money_text(money)) } }
     }
 
-    /// A figure that may not be known.
+    /// An amount, or "Unknown".
     pub(crate) fn money_or_unknown(self, money: Option<Money>) -> Markup {
         match money {
             Some(money) => self.money(money),
-            None => html! { span.soft { "not known" } },
+            None => html! { span.soft { "Unknown" } },
         }
     }
 
-    /// An amount as the contract writes it, in that currency.
+    /// An amount that the API's types hold as a decimal number.
     pub(crate) fn decimal(self, number: &Number, currency: Currency) -> Markup {
         match Money::parse(number.as_str(), currency) {
             Ok(money) => self.money(money),
@@ -63,7 +64,7 @@ impl View {
         if self.hide_amounts { hidden(money.currency()) } else { money.pretty() }
     }
 
-    /// A sentence that was made elsewhere, without its amounts where they are hidden.
+    /// Masks the amounts in a sentence if amounts are hidden.
     pub(crate) fn mask_amounts(self, text: &str) -> String {
         if !self.hide_amounts {
             return text.to_owned();
@@ -83,13 +84,25 @@ impl View {
         }
         out
     }
+    /// A price, which may have more decimals than its currency: "$184.2550".
+    pub(crate) fn price_text(self, price: Fixed9, currency: Currency) -> String {
+        if self.hide_amounts {
+            return hidden(currency);
+        }
+        let text = price.to_string();
+        let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+        let decimals = currency.decimals() as usize;
+        let point = if decimals.max(rest.len()) > 0 { "." } else { "" };
+        let (before, after) = currency.signs();
+        format!("{before}{}{point}{rest:0<decimals$}{after}", grouped(whole))
+    }
 
-    /// Without cents, where the cents only make noise: large figures and charts.
+    /// An amount without cents, for charts and large figures.
     pub(crate) fn whole_money_text(self, money: Money) -> String {
         if self.hide_amounts { hidden(money.currency()) } else { money.pretty_whole() }
     }
 
-    /// "Tue 3 Nov", with the year where it is not this one.
+    /// "Tue 3 Nov", with the year if it is not the current one.
     pub(crate) fn day(self, on: Date) -> String {
         if on.year() == self.today.year() {
             on.strftime("%a %-d %b").to_string()
@@ -98,7 +111,7 @@ impl View {
         }
     }
 
-    /// Relative within two days, as people say it.
+    /// "today", "tomorrow", "yesterday", or the date.
     pub(crate) fn relative_day(self, on: Date) -> String {
         match base::days_from_date(on) - base::days_from_date(self.today) {
             0 => "today".to_owned(),
@@ -114,21 +127,21 @@ fn hidden(currency: Currency) -> String {
     format!("{before}{HIDDEN}{after}")
 }
 
-/// Digits alone, as a form takes them back.
+/// An amount without currency sign or grouping, for form fields.
 pub(crate) fn plain_amount(money: Money) -> String {
     let mut digits = Vec::new();
     money.write(&mut digits);
     String::from_utf8_lossy(&digits).into_owned()
 }
 
-/// "12.5 %".
+/// "12.5%".
 pub(crate) fn percent(percent: Percent) -> String {
     let mut text = Vec::new();
     percent.write(&mut text);
-    format!("{}\u{a0}%", String::from_utf8_lossy(&text))
+    format!("{}%", String::from_utf8_lossy(&text))
 }
 
-/// A moment in words that need no clock: today's by the minute, others by the day.
+/// "5 minutes ago", or the date if it is more than a day ago.
 pub(crate) fn time_ago(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - at.as_second();
     match seconds {
@@ -141,7 +154,7 @@ pub(crate) fn time_ago(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// A moment to come, as one says it.
+/// "in 5 minutes", or the date if it is more than two days ahead.
 pub(crate) fn time_until(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.as_second() - now.as_second();
     match seconds {
@@ -152,12 +165,12 @@ pub(crate) fn time_until(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How many there are, with the word that goes with so many.
+/// A count with its noun: "1 account", "2 accounts".
 pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
     format!("{} {}", count_text(count), if count == 1 { one } else { many })
 }
 
-/// A code as words, for what has no name of its own: FOOD_AND_DRINK is "Food and drink".
+/// A code as words: FOOD_AND_DRINK becomes "Food and drink".
 pub(crate) fn code_to_words(code: &str) -> String {
     let small = code.to_lowercase().replace("non_profit", "non-profit").replace('_', " ");
     let mut letters = small.chars();
@@ -165,7 +178,7 @@ pub(crate) fn code_to_words(code: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// A count of things: "12,345".
+/// A count with grouped digits: "12,345".
 pub(crate) fn count_text(count: i64) -> String {
     grouped(&count.to_string())
 }
@@ -179,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_amounts_say_nothing_but_the_currency() {
+    fn hidden_amounts_show_only_the_currency() {
         let today = "2026-03-10".parse().unwrap();
         let view = View { hide_amounts: true, theme: Theme::System, today };
         for minor in [-1, 0, 1, 99_999_999] {
@@ -190,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_near_or_named() {
+    fn days_are_relative_or_dates() {
         let today = "2026-03-10".parse().unwrap();
         let view = View { hide_amounts: false, theme: Theme::System, today };
         assert_eq!(view.relative_day("2026-03-11".parse().unwrap()), "tomorrow");

@@ -1,4 +1,4 @@
-//! Whether the process is alive, and whether it can serve.
+//! Health checks: liveness and readiness.
 
 use axum::extract::State;
 use http::StatusCode;
@@ -9,7 +9,7 @@ pub(super) async fn alive() -> &'static str {
     "alive\n"
 }
 
-/// The reason goes to the log and, in one sentence without details of the database, to whoever asks.
+/// Logs the full reason and answers with one sentence that has no database details.
 pub(super) async fn ready(State(web): State<WebState>) -> (StatusCode, String) {
     match service::platform::readiness::check(&web.app).await {
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),

@@ -1,4 +1,4 @@
-//! Investments: what is held, what it is worth, and what it has gained, as far as that is known.
+//! The investments page: holdings by asset class with value, daily change and gain.
 
 use axum::extract::RawQuery;
 use base::draft::AssetClass;
@@ -12,7 +12,7 @@ use super::format::{self, View};
 use super::person::Person;
 use super::urls;
 
-/// The columns one can sort by: what the address says, what the table says.
+/// The sortable columns: their name in the URL and their label.
 const COLUMNS: [(&str, &str); 6] = [
     ("symbol", "Holding"),
     ("quantity", "Quantity"),
@@ -40,7 +40,7 @@ struct Sorting {
 }
 
 impl Sorting {
-    /// What makes no sense is as good as nothing said.
+    /// Reads the sorting from the URL. Unknown values fall back to the default.
     fn read(query: Option<&str>) -> Sorting {
         let pairs = query.and_then(urls::parse_pairs).unwrap_or_default();
         let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, it)| it.as_str());
@@ -56,9 +56,8 @@ fn empty() -> Markup {
     html! {
         div.empty {
             h2 { "No holdings yet" }
-            p { "When an investment account is linked, what it holds is listed here: value, change \
-                 of the day, and gain where the cost is known." }
-            a href="/accounts" { "Look at your accounts" }
+            p { "Add an investment account to see its holdings, their value, daily change and gain." }
+            a href="/accounts" { "Go to accounts" }
         }
     }
 }
@@ -80,14 +79,13 @@ fn page(found: &Investments, sorting: &Sorting, person: &Person) -> Markup {
             }
         }
         p.soft {
-            "Totals count only holdings whose cost or earlier price is known. A missing cost can \
-             hide a gain, and never makes one up."
+            "Holdings without a cost are excluded from gains."
         }
         @for group in &found.portfolio.groups {
             section.card aria-label=(class_name(group.asset_class)) {
                 h2 { (class_name(group.asset_class)) }
                 div.scroll tabindex="0" role="group"
-                    aria-label={ (class_name(group.asset_class)) ", a table" } {
+                    aria-label={ (class_name(group.asset_class)) " holdings" } {
                     table.holdings.labelled {
                         thead { tr { @for column in COLUMNS { (head(column, sorting)) }
                             th.figure scope="col" { "Share" } } }
@@ -99,7 +97,7 @@ fn page(found: &Investments, sorting: &Sorting, person: &Person) -> Markup {
     }
 }
 
-/// A column's name is the link that sorts by it, and turns the order round when it already does.
+/// A column header that links to the list sorted by it, or reversed if it is sorted by it already.
 fn head((name, label): (&str, &str), sorting: &Sorting) -> Markup {
     let sorted = sorting.sort == name;
     let next = if sorted && sorting.descending { "asc" } else { "desc" };
@@ -122,7 +120,7 @@ fn row(view: View, holding: &Holding) -> Markup {
                 @if let Some(symbol) = &holding.symbol { strong { (symbol) } " " }
                 (holding.name)
                 @if let Some(at) = holding.last_price_at {
-                    span.soft { "Price of " (at.strftime("%a %-d %b %Y, %H:%M UTC")) }
+                    span.soft { "Price as of " (at.strftime("%a %-d %b %Y, %H:%M UTC")) }
                 }
             }
             td.figure data-label="Quantity" { (holding.quantity) }
@@ -131,7 +129,7 @@ fn row(view: View, holding: &Holding) -> Markup {
             td.figure data-label="Today" { (change(view, money(holding.day_change_minor), holding.day_change_percent)) }
             td.figure data-label="Gain" {
                 @if holding.cost_basis_total_minor.is_none() {
-                    span.soft { "no cost known" }
+                    span.soft { "Cost unknown" }
                 } @else {
                     (change(view, money(holding.total_gain_loss_minor), holding.total_gain_loss_percent))
                 }
@@ -143,12 +141,11 @@ fn row(view: View, holding: &Holding) -> Markup {
     }
 }
 
-/// A price may have more decimals than its currency.
+/// A price, which may have more decimals than its currency.
 fn price(view: View, price: Option<base::Fixed9>, currency: Currency) -> Markup {
     match price {
-        None => html! { span.soft { "not known" } },
-        Some(_) if view.hide_amounts => html! { "•••" },
-        Some(price) => html! { (price) " " span.soft.unit { (currency) } },
+        None => html! { span.soft { "Unknown" } },
+        Some(price) => html! { (view.price_text(price, currency)) },
     }
 }
 
@@ -156,7 +153,7 @@ fn change(view: View, amount: Option<Money>, percent: Option<Percent>) -> Markup
     html! {
         @match amount {
             Some(amount) => (view.signed(amount)),
-            None => span.soft { "not known" },
+            None => span.soft { "Unknown" },
         }
         @if let Some(percent) = percent { " " span.soft { (format::percent(percent)) } }
     }

@@ -1,8 +1,8 @@
-//! The mark: a level waterline, and a keel that hangs from its middle.
+//! The logo as inline SVG: a waterline with a keel below it.
 
 use maud::{Markup, html};
 
-/// Beside a word that already names it, so it is hidden from those who listen.
+/// It stands beside the product's name, so it is hidden from screen readers.
 pub(super) fn svg() -> Markup {
     html! {
         svg.mark viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.75"

@@ -1,10 +1,10 @@
-//! What a proposer wrote, drawn with nothing in it that acts: no links to press, no pictures to load, no HTML of theirs.
+//! Renders Markdown written by the proposer of an action, without links, images or HTML.
 
 use maud::{Markup, PreEscaped, Render as _};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// Paragraphs, lists, quotes, emphasis and code. A link shows where it leads, and leads nowhere; a picture shows its
-/// words. Headings are only bold, so that they do not pose as ours.
+/// Renders paragraphs, lists, quotes, emphasis and code. A link shows its address as text, an image its alternative
+/// text. Headings become bold text, so that they cannot be mistaken for headings of the page.
 pub(crate) fn render(text: &str) -> Markup {
     let mut out = String::with_capacity(text.len() * 2);
     let mut links = Vec::new();
@@ -26,7 +26,7 @@ pub(crate) fn render(text: &str) -> Markup {
             }
             Event::SoftBreak => out.push(' '),
             Event::HardBreak => out.push_str("<br>"),
-            // HTML, and whatever else may come, is text.
+            // HTML is shown as text.
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 escape(&mut out, &text);
             }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helps_to_read_is_drawn() {
+    fn formatting_is_rendered() {
         check(
             "Prices *fell*.\n\nSo **buy**.",
             "<p>Prices <em>fell</em>.</p><p>So <strong>buy</strong>.</p>",
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_is_only_text() {
+    fn links_images_and_html_become_text() {
         check("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;");
         check("a <img src=x onerror=y> b", "<p>a &lt;img src=x onerror=y&gt; b</p>");
         check("![logo](https://evil.example/a.png)", "<p>logo</p>");
@@ -102,9 +102,9 @@ mod tests {
     }
 
     proptest! {
-        /// Every `<` that comes out begins one of our own tags, which have no attribute but one of ours.
+        /// Every `<` in the output begins one of the allowed tags.
         #[test]
-        fn no_tag_comes_out_that_is_not_ours(text in "[\\[\\]()<>!\"'`*#=/a-z:&;\\n -]{0,200}") {
+        fn only_allowed_tags_are_rendered(text in "[\\[\\]()<>!\"'`*#=/a-z:&;\\n -]{0,200}") {
             let drawn = render(&text).into_string();
             for piece in drawn.split('<').skip(1) {
                 let tag = piece.split('>').next().unwrap_or_default();

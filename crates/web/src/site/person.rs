@@ -1,4 +1,4 @@
-//! The signed-in person behind a request; whoever is not signed in is sent to the door.
+//! The extractor for the signed-in person. Visitors who are not signed in are redirected to the sign-in page.
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -21,11 +21,11 @@ pub(crate) struct Person {
     pub(crate) session: Session,
     pub(crate) view: View,
     pub(crate) form_token: String,
-    /// The address of this page, to come back to.
+    /// The path and query of this page, to return to.
     pub(crate) here: String,
-    /// How many proposals wait for their word.
+    /// How many proposals are waiting for approval.
     pub(crate) pending: i64,
-    /// What the page before wanted to be said.
+    /// The message of the previous page, to show once.
     pub(super) notice: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl FromRequestParts<WebState> for Person {
     }
 }
 
-/// The person of the session cookie, if there is one and it is good.
+/// Finds the person by the session cookie; none if the session is missing or invalid.
 pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Option<Person>> {
     let secure = cookies::is_secure(&web.settings.public_url);
     let Some(token) = cookies::get(&parts.headers, cookies::SESSION, secure) else {
@@ -84,7 +84,8 @@ pub(super) fn notice(headers: &HeaderMap, secure: bool) -> Option<String> {
     super::urls::decode(text)
 }
 
-/// Reading goes on after signing in where it left off; a form that was sent is lost, and its page is asked for again.
+/// Redirects to the sign-in page, or to the setup page on the first run. After signing in, a GET returns to its page;
+/// a submitted form is lost.
 async fn redirect_to_sign_in(parts: &Parts, web: &WebState) -> Response {
     match users::list(&web.app, 1).await {
         Ok(users) if users.is_empty() => Redirect::to("/setup").into_response(),

@@ -1,4 +1,4 @@
-//! The frame of every page: head, the bar on top, what is beside, the content, the foot.
+//! The layout of public pages, such as the documentation and error pages.
 
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::assets::Asset;
 use super::logo;
 
-/// The entry of the bar on top that a page belongs to.
+/// The entry of the top navigation that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PublicNavItem {
     Guides,
@@ -20,10 +20,9 @@ pub(super) enum PublicNavItem {
 pub(super) struct PublicPage<'a> {
     pub(super) title: &'a str,
     pub(super) place: PublicNavItem,
-    /// On the body, for what the style does differently here.
+    /// The class of the body element.
     pub(super) class: &'static str,
-    /// Navigation within the page and its neighbours: beside it where there is room, behind a button
-    /// where there is not.
+    /// The table of contents: beside the page on wide screens, behind a button on narrow ones.
     pub(super) side: Option<Markup>,
     pub(super) scripts: &'static [Asset],
     pub(super) main: Markup,
@@ -39,7 +38,7 @@ impl PublicPage<'_> {
                     title { (self.title) " · Evenkeel" }
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    // An installation is somebody's own, and no search engine's.
+                    // An installation is private, so search engines must not index it.
                     meta name="robots" content="noindex, nofollow";
                     link rel="icon" type="image/svg+xml" href=(Asset::Logo.href());
                     link rel="stylesheet" href=(Asset::Style.href());
@@ -48,7 +47,7 @@ impl PublicPage<'_> {
                     }
                 }
                 body class=(self.class) {
-                    a.skip href="#main" { "Skip to the content" }
+                    a.skip href="#main" { "Skip to content" }
                     (self.top())
                     div.shell {
                         @if let Some(side) = &self.side {
@@ -92,19 +91,19 @@ fn foot() -> Markup {
         footer.foot {
             p {
                 "Evenkeel " (env!("CARGO_PKG_VERSION"))
-                ". This page asks nothing of any other server."
+                ". This page loads nothing from other servers."
             }
             ul {
                 li { a href="/v1/openapi.json" { "OpenAPI document" } }
-                li { a href="/healthz" { "Alive" } }
-                li { a href="/readyz" { "Ready" } }
+                li { a href="/healthz" { "Liveness" } }
+                li { a href="/readyz" { "Readiness" } }
             }
         }
     }
 }
 
-/// Sends a page that is the same for everyone: it may be kept, but is asked about each time,
-/// because it changes with the next version.
+/// Sends a page that is the same for everyone. Browsers may cache it but must revalidate it, because it changes with
+/// the next version.
 pub(super) fn send(asked: &HeaderMap, status: StatusCode, page: impl Into<String>) -> Response {
     let page: String = page.into();
     let tag = format!("W/\"{:016x}\"", xxh3_64(page.as_bytes()));

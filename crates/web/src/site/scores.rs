@@ -1,4 +1,4 @@
-//! Scores: the four numbers, why they are what they are, and what would raise them.
+//! The scores page: the four scores, the reasons for them, and what would raise them.
 
 use base::date_from_days;
 use http::StatusCode;
@@ -11,7 +11,7 @@ use super::chart::{NumberLine, Point};
 use super::errors::{PageResult, sentence};
 use super::person::Person;
 
-/// How far back the chart looks.
+/// How many days the chart covers.
 const DAYS_BACK: i64 = 365;
 
 pub(super) async fn get(person: Person) -> PageResult {
@@ -23,7 +23,7 @@ pub(super) async fn get(person: Person) -> PageResult {
             let history = scores::history(person.app(), &person.caller, from, today).await?;
             Ok(app_page.page(&person, page(&person, &observed, &history)))
         }
-        // Too little is known yet, and the message says what is missing.
+        // There is not enough data yet; the message says what is missing.
         Err(Error::Conflict { message, .. }) => {
             Ok(app_page.page_with(StatusCode::OK, &person, not_ready(&message)))
         }
@@ -35,12 +35,11 @@ fn not_ready(message: &str) -> Markup {
     html! {
         h1 { "Scores" }
         div.empty {
-            h2 { "Not yet" }
+            h2 { "No scores yet" }
             p { (sentence(message)) }
-            p { "Scores say how well you could take a shock, how much room a month leaves, and \
-                 whether ordinary life stays above water. They need some history to be worth \
-                 anything." }
-            a href="/accounts" { "Look at your accounts" }
+            p { "Your scores show how well you could handle a financial shock, how much is left each month, and \
+                 how stable your finances are. They need a few months of history." }
+            a href="/import" { "Import transactions" }
         }
     }
 }
@@ -48,30 +47,30 @@ fn not_ready(message: &str) -> Markup {
 fn page(person: &Person, observed: &Observation, history: &[Observation]) -> Markup {
     let why = &observed.explanation;
     let parts = [
-        ("recovery", "Recovery", observed.recovery, "Could you get back up after a shock?"),
-        ("capacity", "Capacity", observed.capacity, "How much room does a month leave?"),
-        ("baseline", "Baseline", observed.baseline, "Does ordinary life stay above water?"),
+        ("recovery", "Recovery", observed.recovery, "Could you recover from a financial shock?"),
+        ("capacity", "Capacity", observed.capacity, "How much is left at the end of a month?"),
+        ("baseline", "Baseline", observed.baseline, "How stable are your everyday finances?"),
     ];
     html! {
         h1 { "Scores" }
         section.card aria-label="Overall" {
-            p { span.big { (observed.evenkeel) } " of 100, " strong { (why.band) } }
+            p { span.big { (observed.evenkeel) } " out of 100, " strong { (why.band) } }
             progress aria-label="Overall score" max="100" value=(observed.evenkeel) {}
             p.soft {
-                "As of " (person.view.relative_day(observed.observed_on)) ". " (why.coverage)
-                " It is a gauge for yourself, and no credit score: no lender sees it."
+                "As of " (person.view.relative_day(observed.observed_on)) ". " (person.view.mask_amounts(&why.coverage))
+                " This is not a credit score, and lenders can't see it."
             }
         }
         @if history.len() > 1 {
-            section.card aria-label="Over time" {
-                h2 { "Over time" }
+            section.card aria-label="History" {
+                h2 { "History" }
                 (NumberLine { title: "Overall score", points: &points(history) }.draw(person.view))
             }
         }
         @if !why.next_steps.is_empty() {
             section.card aria-labelledby="raise" {
-                h2 id="raise" { "What would raise it" }
-                ul.rows { @for step in &why.next_steps { li { span.what { (step) } } } }
+                h2 id="raise" { "How to raise your score" }
+                ul.rows { @for step in &why.next_steps { li { span.what { (person.view.mask_amounts(step)) } } } }
             }
         }
         @for (part, name, points, question) in parts {
@@ -97,11 +96,11 @@ fn row(reason: &Reason, largest_drag: Option<&str>) -> Markup {
             span.what {
                 (name.trim_end_matches('.'))
                 @if largest_drag == Some(reason.component.as_str()) {
-                    " " span.badge.warn { "Costs the most" }
+                    " " span.badge.warn { "Biggest drag" }
                 }
                 span.soft { (reason.said) }
             }
-            span.amount { (reason.points_hundredths / 100) " of 100" }
+            span.amount { (reason.points_hundredths / 100) " out of 100" }
         }
     }
 }
@@ -114,16 +113,14 @@ fn points(history: &[Observation]) -> Vec<Point> {
 fn method() -> Markup {
     html! {
         details.card {
-            summary { "How it is computed" }
-            p { "Nine quantities are read off the accounts you linked, each on a curve of its own \
-                 from 0 to 100. Recovery is made of what you have: months of spending at hand, a \
-                 sudden bill, how much of your card limits is free. Capacity is made of what \
-                 flows: what a month leaves, and rent and debt against income. Baseline is made of \
-                 what happened: days with little at hand, overdrafts and late fees, how steady \
-                 income is, months that paid for themselves." }
-            p { "The overall number is 40 % recovery, 30 % capacity and 30 % baseline. Nothing is \
-                 compared with other people. The whole method, with its curves, is in the file \
-                 docs/scores.md of Evenkeel's source." }
+            summary { "How scores are calculated" }
+            p { "We measure nine things from your linked accounts and rate each from 0 to 100. Recovery is about \
+                 what you have: months of spending in savings, coverage of a sudden bill, and unused card limits. \
+                 Capacity is about monthly cash flow: what is left each month, and how much of your income goes to \
+                 rent and debt. Baseline is about your track record: days with low balances, overdrafts and late \
+                 fees, steady income, and months in which you spent less than you earned." }
+            p { "The overall score is 40% recovery, 30% capacity and 30% baseline. You are not compared with other \
+                 people. The full method is documented in docs/scores.md in Evenkeel's source code." }
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Text with code in it: sentences with backticks, blocks to copy, JSON in colours.
+//! Code in pages: inline code in sentences, blocks to copy, and colored JSON.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// A sentence as the contract writes it, where backticks mean code.
+/// A sentence in which backticks mark code.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
@@ -12,7 +12,7 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// Something to run or to read, with a button that copies it.
+/// A code block with a copy button.
 pub(super) fn block(caption: &str, body: &Markup) -> Markup {
     figure(caption, body, None)
 }
@@ -21,7 +21,7 @@ pub(super) fn text(caption: &str, text: &str) -> Markup {
     figure(caption, &html! { (text) }, None)
 }
 
-/// The same with an id on the text, for a script that keeps it current.
+/// A code block with an id, for a script that updates it.
 pub(super) fn current(caption: &str, text: &str, id: &str) -> Markup {
     figure(caption, &html! { (text) }, Some(id))
 }
@@ -33,23 +33,23 @@ fn figure(caption: &str, body: &Markup, id: Option<&str>) -> Markup {
                 span { (caption) }
                 button.copy type="button" hidden { "Copy" }
             }
-            // It scrolls, so those without a mouse must be able to reach it.
+            // It scrolls, so it must be reachable by keyboard.
             pre tabindex="0" role="group" aria-label=(caption) { code id=[id] { (body) } }
         }
     }
 }
 
-/// The head of a table.
+/// The header row of a table.
 pub(super) fn columns(names: [&str; 3]) -> Markup {
     html! { thead { tr { @for name in names { th scope="col" { (name) } } } } }
 }
 
-/// `curl` with the key from the environment, so that it stays out of the shell's history.
+/// A `curl` command that reads the key from the environment, so that it stays out of the shell's history.
 pub(super) fn curl(url: &str) -> String {
     format!("curl '{url}' \\\n  -H \"Authorization: Bearer $EVENKEEL_KEY\"")
 }
 
-/// A change: with the body, if it has one, and without a quote in the way of a shell's.
+/// A `curl` command for a POST, with its body quoted for the shell.
 pub(super) fn curl_post(url: &str, body: Option<&str>) -> String {
     let key = "-H \"Authorization: Bearer $EVENKEEL_KEY\"";
     match body {
@@ -61,7 +61,7 @@ pub(super) fn curl_post(url: &str, body: Option<&str>) -> String {
     }
 }
 
-/// JSON as the reference shows it: two spaces a level, names, strings and the rest told apart.
+/// Indented JSON with colored strings and numbers.
 pub(super) fn json(value: &Value) -> Markup {
     html! { (json_at(value, 0)) }
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_without_its_colours_is_the_same_json() {
+    fn json_without_its_colors_is_the_same_json() {
         let value = serde_json::json!({
             "text": "a \"quoted\" <b>", "list": [1, -2.5, true, null, {}, []], "deep": { "er": {} },
         });

@@ -1,4 +1,4 @@
-//! A form with files: taken apart strictly, after it is certain that the form was ours.
+//! Extractors for forms with files (multipart). They check that the form came from this site.
 
 use std::time::Duration;
 
@@ -17,26 +17,26 @@ use super::errors::PageError;
 use super::form::{self, TOKEN_FIELD};
 use crate::WebState;
 
-/// More than any picture we keep, so that one that is a little too large is told so on its page.
+/// Larger than any picture we accept, so that a slightly too large one gets a proper message.
 const BYTES_MAX: usize = 8 * 1_024 * 1_024;
-/// Files to import, together, with what a form writes around them.
+/// The limit for all files of an import together, with room for the multipart headers.
 const FILES_BYTES_MAX: usize = files::BYTES_MAX + 1_024 * 1_024;
-/// A browser shows our answer only when all that it sends was taken from it; whoever sends more is cut off.
+/// How much of a too large upload is read. A browser shows our answer only after it has sent everything.
 const DRAINED_MAX: usize = 1_024 * 1_024 * 1_024;
 
-/// The file of a form of the signed-in person, if one was chosen.
+/// The uploaded file, if one was chosen.
 pub(crate) struct Upload {
     pub(crate) content: Option<Vec<u8>>,
 }
 
 /// Files to import, in the order in which they were chosen.
 pub(crate) struct Uploads {
-    pub(crate) files: Vec<Sent>,
+    pub(crate) files: Vec<UploadedFile>,
     /// Their share of the memory for uploads.
     _memory: UploadMemory,
 }
 
-pub(crate) struct Sent {
+pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) content: Bytes,
 }
@@ -47,12 +47,12 @@ impl FromRequest<WebState> for Upload {
     async fn from_request(request: Request, web: &WebState) -> Result<Upload, Response> {
         let (parts, body) = request.into_parts();
         let Ok(body) = Limited::new(body, BYTES_MAX).collect().await else {
-            let said = "The file is far too large. Go back and choose a smaller one.";
-            let error = PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "Too much", said);
+            let said = "This file is too large. Go back and choose a smaller one.";
+            let error = PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "File too large", said);
             return Err(error.into_response());
         };
         let body = body.to_bytes();
-        let fields = ours(web, &parts.headers, &body).map_err(|refuse| refuse())?;
+        let fields = verified_fields(web, &parts.headers, &body).map_err(|refuse| refuse())?;
         let file = fields.iter().find(|it| it.file.is_some() && !it.content.is_empty());
         Ok(Upload { content: file.map(|it| it.content.to_vec()) })
     }
@@ -64,17 +64,17 @@ impl FromRequest<WebState> for Uploads {
     async fn from_request(request: Request, web: &WebState) -> Result<Uploads, Response> {
         let (parts, body) = request.into_parts();
         let (body, memory) = collect(body, FILES_BYTES_MAX).await?;
-        let fields = ours(web, &parts.headers, &body).map_err(|refuse| refuse())?;
+        let fields = verified_fields(web, &parts.headers, &body).map_err(|refuse| refuse())?;
         let sent = |it: &Field<'_>| {
             // A form without a chosen file sends one without a name.
             let name = it.file.filter(|name| !name.is_empty())?;
-            Some(Sent { name: unescaped(name), content: body.slice_ref(it.content) })
+            Some(UploadedFile { name: unescaped(name), content: body.slice_ref(it.content) })
         };
         Ok(Uploads { files: fields.iter().filter_map(sent).collect(), _memory: memory })
     }
 }
 
-/// All that is sent. What is too much is still taken, but not kept, so that the browser comes to hear of it.
+/// Reads the whole body. A body that is too large is read but not kept, so that the browser shows our answer.
 async fn collect(mut body: Body, most: usize) -> Result<(Bytes, UploadMemory), Response> {
     let (mut kept, mut taken) = (BytesMut::new(), 0_usize);
     let mut memory = UploadMemory::default();
@@ -95,20 +95,20 @@ async fn collect(mut body: Body, most: usize) -> Result<(Bytes, UploadMemory), R
     if taken <= most { Ok((kept.freeze(), memory)) } else { Err(too_large()) }
 }
 
-/// MiB that the files of all requests under way may take together.
+/// MiB of memory for the uploads of all requests together.
 const MEMORY_MIB: usize = 256;
 static MEMORY: Semaphore = Semaphore::const_new(MEMORY_MIB);
-/// A request that waits longer for others to finish is refused.
+/// How long a request waits for memory before it is refused.
 const MEMORY_WAIT: Duration = Duration::from_secs(30);
 
-/// The share of one request, which grows with what was sent: one that sends nothing holds nothing.
+/// The memory reserved by one request. It grows with the bytes received.
 #[derive(Default)]
 pub(crate) struct UploadMemory {
     permits: Option<SemaphorePermit<'static>>,
 }
 
 impl UploadMemory {
-    /// Waits until there is room for so many bytes in all.
+    /// Reserves memory for that many bytes in total, waiting if necessary.
     async fn reserve(&mut self, bytes: usize, wait: Duration) -> Result<(), Response> {
         let held = self.permits.as_ref().map_or(0, SemaphorePermit::num_permits);
         let more = bytes.div_ceil(1_024 * 1_024).saturating_sub(held);
@@ -128,23 +128,23 @@ impl UploadMemory {
 }
 
 fn busy() -> Response {
-    let said = "Other files are being sent right now. Go back and try again in a moment.";
-    let title = "Too many files at once";
+    let said = "Other files are being uploaded right now. Go back and try again in a moment.";
+    let title = "Too many uploads at once";
     PageError::new(StatusCode::SERVICE_UNAVAILABLE, title, said).into_response()
 }
 
 fn too_large() -> Response {
     let most = files::BYTES_MAX / 1_024 / 1_024;
     let said = format!(
-        "Together these files have more than {most} MiB, so none of them was taken. Go back and \
-         send fewer at once; if it is one file, download a shorter time from your bank."
+        "Your files exceed {most} MiB in total, so none were uploaded. Go back and upload fewer files. For a \
+         single large file, download a shorter time period from your bank."
     );
     let title = "These files are too large";
     PageError::new(StatusCode::PAYLOAD_TOO_LARGE, title, &said).into_response()
 }
 
-/// The fields, once it is certain that the form was ours; else how it is refused.
-fn ours<'a>(
+/// The fields of a form from this site, or the error page.
+fn verified_fields<'a>(
     web: &WebState,
     headers: &HeaderMap,
     body: &'a [u8],
@@ -162,7 +162,7 @@ fn ours<'a>(
 
 struct Field<'a> {
     name: &'a str,
-    /// What the file is called, if the field is one.
+    /// The file name, if the field is a file.
     file: Option<&'a str>,
     content: &'a [u8],
 }
@@ -174,7 +174,7 @@ fn boundary(media_type: &str) -> Option<&str> {
     ((1..=70).contains(&boundary.len()) && !boundary.contains(['"', ';', ' '])).then_some(boundary)
 }
 
-/// RFC 7578 as browsers write it; what is not written so is no form.
+/// Parses multipart form data (RFC 7578) as browsers write it; none if it is malformed.
 fn fields<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Field<'a>>> {
     let first = format!("--{boundary}");
     let next = format!("\r\n--{boundary}");
@@ -194,7 +194,7 @@ fn fields<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Field<'a>>> {
     }
 }
 
-/// The name of a field, and that of its file.
+/// The name of a field and of its file.
 fn named(head: &str) -> Option<(&str, Option<&str>)> {
     let line = head.lines().find(|it| {
         it.get(..20).is_some_and(|it| it.eq_ignore_ascii_case("content-disposition:"))
@@ -208,7 +208,7 @@ fn named(head: &str) -> Option<(&str, Option<&str>)> {
     Some((name, Some(quoted.map_or("file", |(file, _)| file))))
 }
 
-/// Browsers write what would end the name in this way, and nothing else.
+/// Decodes the three characters that browsers escape in file names.
 fn unescaped(name: &str) -> String {
     name.replace("%22", "\"").replace("%0D", " ").replace("%0A", " ")
 }
@@ -222,7 +222,7 @@ mod tests {
         Content-Type: image/png\r\n\r\n\x01\r\n--\r\n--b--\r\n";
 
     #[test]
-    fn a_form_is_taken_apart_into_its_fields() {
+    fn a_form_is_split_into_its_fields() {
         let fields = fields(FORM.as_bytes(), "b").unwrap();
         let told: Vec<_> = fields.iter().map(|it| (it.name, it.file, it.content)).collect();
         let wanted = [("form_token", None, &b"t1"[..]), ("image", Some("a.png"), b"\x01\r\n--")];
@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_much_is_taken_to_its_end_and_refused() {
+    async fn a_too_large_body_is_read_and_refused() {
         assert_eq!(collect(Body::from(vec![7; 64]), 64).await.unwrap().0.len(), 64);
         let refused = collect(Body::from(vec![7; 65]), 64).await.map(drop).unwrap_err();
         assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
 
     #[tokio::test]
-    async fn requests_that_hold_all_memory_make_others_wait_and_then_go() {
+    async fn requests_wait_for_upload_memory() {
         let mut first = UploadMemory::default();
         first.reserve(1, MEMORY_WAIT).await.unwrap();
         first.reserve(MEMORY_MIB << 20, MEMORY_WAIT).await.unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_bent_is_no_form() {
+    fn malformed_bodies_are_refused() {
         let whole = FORM.len() - 2;
         for cut in 0..whole - 2 {
             assert!(fields(&FORM.as_bytes()[..cut], "b").is_none(), "{cut}");

@@ -1,4 +1,4 @@
-//! Whoever opens a page, before anything is known of them: from where, with what, and whose forms they may send.
+//! The extractor for a visitor who is not signed in: their address, browser and anti-forgery token.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -13,13 +13,13 @@ use super::cookies;
 use super::format::View;
 use crate::WebState;
 
-/// Somebody at the door.
+/// A visitor who is not signed in.
 pub(crate) struct Visitor {
     pub(crate) web: WebState,
     pub(crate) view: View,
     pub(crate) visit: Visit,
     pub(crate) form_token: String,
-    /// To be set where the browser had none yet.
+    /// A new visit cookie, if the browser had none.
     new_cookie: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl FromRequestParts<WebState> for Visitor {
 }
 
 impl Visitor {
-    /// Adds the cookie that this visitor's forms will be known by.
+    /// Adds the visit cookie to the response if the browser had none.
     pub(crate) fn remember(&self, mut response: Response) -> Response {
         if let Some(cookie) = &self.new_cookie {
             let secure = cookies::is_secure(&self.web.settings.public_url);
@@ -59,7 +59,7 @@ impl Visitor {
     }
 }
 
-/// Where a request comes from, and what the browser says it is.
+/// The address and browser of a request.
 pub(crate) fn visit(parts: &Parts) -> Visit {
     let agent = parts.headers.get(header::USER_AGENT).and_then(|it| it.to_str().ok());
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();

@@ -71,7 +71,7 @@ async fn sending_the_form_again_makes_no_second_key_and_shows_none() {
     let made = browser.post(KEYS, &plain("Once")).await.text;
     let again = browser.post(KEYS, &plain("Once")).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
-    assert!(again.text.contains("cannot be shown again"));
+    assert!(again.text.contains("can't be shown again"));
     assert!(!again.text.contains(&secret(&made)));
     assert_eq!(keys::list(&world.app, &robin.caller).await.unwrap().len(), 1);
 }
@@ -251,7 +251,7 @@ async fn what_only_pretends_to_be_a_picture_is_refused_with_the_reason() {
         (svg, "must be a PNG, JPEG or WebP"),
         (heavy, "at most 256 KiB"),
         (huge, "at most 1024 pixels"),
-        (Vec::new(), "Choose a picture first"),
+        (Vec::new(), "Choose a picture"),
     ] {
         let answer = browser.upload("/settings/image", &token, "me.png", &file).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{said}");
@@ -267,7 +267,7 @@ async fn everything_can_be_taken_along_and_the_trail_says_so() {
     let (_world, robin, mut browser) = at_home().await;
     robin.import(statement([checking("Everyday")])).await;
     let page = browser.get("/settings/data").await.text;
-    assert!(page.contains("Download everything"));
+    assert!(page.contains("Download data"));
     let answer = browser.post("/settings/data/download", &[]).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.header("content-type"), "application/zip");
@@ -289,8 +289,8 @@ async fn the_trail_has_pages_and_says_whether_it_is_sound() {
         keys::revoke(&world.app, &robin.caller, key.id).await.unwrap();
     }
     let first = browser.get("/settings/audit").await.text;
-    assert!(first.contains("The trail is sound: 121 entries"), "{first}");
-    assert!(first.contains("The operator of this installation"));
+    assert!(first.contains("The audit trail is intact (121 entries)"), "{first}");
+    assert!(first.contains("Administrator"));
     assert!(first.contains("No. 59.") && !first.contains("No. 10."));
     assert_eq!(first.matches("<tr>").count(), 51);
     let next = first.split("href=\"/settings/audit?before=").nth(1).unwrap();

@@ -1,4 +1,4 @@
-//! What is done with an account by forms.
+//! Form handlers that change an account.
 
 use axum::extract::Path;
 use base::AccountId;
@@ -16,15 +16,15 @@ use crate::site::person::Person;
 pub(in crate::site) async fn rename(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let done = accounts::rename(person.app(), &person.caller, id, Some(form.text("name"))).await;
-    answer(&person, id, &form, done, "The name is saved.").await
+    answer(&person, id, &form, done, "Name saved.").await
 }
 
 pub(in crate::site) async fn hide(person: Person, id: Path<String>, form: Form) -> PageResult {
     let (id, hidden) = (parse(id)?, form.text("hidden") == "1");
     let done = accounts::set_hidden(person.app(), &person.caller, id, hidden).await;
     let said = match hidden {
-        true => "The account is hidden. You find it under hidden and closed accounts.",
-        false => "The account is in sight again.",
+        true => "Account hidden. You can find it under hidden and closed accounts.",
+        false => "Account is visible again.",
     };
     answer(&person, id, &form, done, said).await
 }
@@ -33,16 +33,16 @@ pub(in crate::site) async fn close(person: Person, id: Path<String>, form: Form)
     let id = parse(id)?;
     let done = match fields::day("closed_on", form.text("closed_on")) {
         Ok(Some(on)) => accounts::close(person.app(), &person.caller, id, on).await,
-        Ok(None) => Err(Error::invalid("closed_on", "say which day was its last")),
+        Ok(None) => Err(Error::invalid("closed_on", "enter the closing date")),
         Err(error) => Err(error),
     };
-    answer(&person, id, &form, done, "The account is closed. Its history stays.").await
+    answer(&person, id, &form, done, "Account closed. Its history is kept.").await
 }
 
 pub(in crate::site) async fn reopen(person: Person, id: Path<String>, form: Form) -> PageResult {
     let id = parse(id)?;
     let done = accounts::reopen(person.app(), &person.caller, id).await;
-    answer(&person, id, &form, done, "The account is open again.").await
+    answer(&person, id, &form, done, "Account reopened.").await
 }
 
 pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) -> PageResult {
@@ -54,13 +54,13 @@ pub(in crate::site) async fn card(person: Person, id: Path<String>, form: Form) 
         Err(error) => Err(error),
     };
     if done.is_ok() {
-        // Worked out at once, so that the benefits page shows what was just said.
+        // Recomputed at once, so that the benefits page shows the change.
         insights::pipeline::run_for(app, caller.user).await?;
     }
-    answer(&person, id, &form, done, "The card is saved.").await
+    answer(&person, id, &form, done, "Card saved.").await
 }
 
-/// Back to the account with what was done, or with what is wrong.
+/// Redirects to the account with a message, or shows the form again with the error.
 pub(super) async fn answer(
     person: &Person,
     id: AccountId,

@@ -1,4 +1,4 @@
-//! One account: its balance now and over time, what nothing explains, and what happened on it last.
+//! The page of one account: balance, history, unexplained changes, recent transactions and forms.
 
 use axum::extract::{Path, RawQuery};
 use base::draft::AccountKind;
@@ -34,7 +34,7 @@ pub(in crate::site) async fn get(
     show(&person, parse(id)?, span, None).await
 }
 
-/// The page again, with what is wrong in a form that was sent.
+/// Shows the page again with the error of a submitted form.
 pub(super) async fn again(
     person: &Person,
     id: AccountId,
@@ -69,7 +69,7 @@ async fn show(
         (head(person, &account, forms_state.sent.as_ref().map(|(_, wrong)| wrong)))
         (balance(person, &account, &chart, span))
         (unexplained(person.view, &account, &chart))
-        (happened(&account, &rows))
+        (recent(&account, &rows))
         (manual::forms(person, &account, &forms_state))
         (forms(person, &account, &forms_state))
     };
@@ -90,16 +90,16 @@ fn head(person: &Person, account: &Account, wrong: Option<&FormError>) -> Markup
                 @if !kept.is_empty() { (kept) }
                 @if account.name != account.bank_name {
                     @if !kept.is_empty() { ", " }
-                    "there called " (account.bank_name)
+                    "named " (account.bank_name) " by your bank"
                 }
             }
         }
         @if let Some(wrong) = wrong { (wrong.summary()) }
         @if account.closed_on.is_none() && let Some(issue) = AccountIssue::of(account, now) {
             p.warning {
-                (issue.said())
+                (issue.description())
                 @if let Some(at) = account.balance_as_of {
-                    " Figures are from " (person.view.relative_day(day_of(at))) "."
+                    " Data from " (person.view.relative_day(day_of(at))) "."
                 }
                 " " (issue.advice(account))
             }
@@ -130,7 +130,7 @@ fn balance(person: &Person, account: &Account, chart: &Chart, span: Span) -> Mar
 fn since(view: View, account: &Account) -> Markup {
     html! {
         @if let Some(on) = account.closed_on {
-            "Closed since " (view.day(on)) "; its history stays."
+            "Closed on " (view.day(on)) ". Its history is kept."
         } @else if let Some(at) = account.balance_as_of {
             "As of " (view.relative_day(day_of(at)))
         }
@@ -147,10 +147,10 @@ fn facts(view: View, account: &Account) -> Markup {
         facts.push(("Limit", money(minor)));
     }
     if let Some(rate) = account.interest_rate {
-        facts.push(("Interest a year", html! { (rate.to_string()) "\u{a0}%" }));
+        facts.push(("Interest rate", html! { (rate.to_string()) "%" }));
     }
     if let Some(apy) = &account.apy_display {
-        facts.push(("Yield a year", html! { (apy) }));
+        facts.push(("APY", html! { (apy) }));
     }
     if let Some(on) = account.next_payment_due_on {
         facts.push(("Next payment", html! { (view.relative_day(on)) }));
@@ -170,12 +170,11 @@ fn line(view: View, account: &Account, chart: &Chart) -> Markup {
             (Line { title, currency: account.currency, points: &points }.draw(view))
             @if points.iter().any(|it| !it.reported) {
                 p.soft {
-                    "Dotted where it is worked out from transactions, solid where the bank reported \
-                     it."
+                    "Solid: reported by your bank. Dotted: estimated from transactions."
                 }
             }
         } @else {
-            p.soft { "The line begins once balances of two days are known." }
+            p.soft { "The chart appears once we have balances for two days." }
         }
     }
 }
@@ -184,10 +183,9 @@ fn unexplained(view: View, account: &Account, chart: &Chart) -> Markup {
     html! {
         @if !chart.unexplained.is_empty() {
             section.card aria-labelledby="unexplained" {
-                h2 id="unexplained" { "Changes that nothing explains" }
+                h2 id="unexplained" { "Unexplained balance changes" }
                 p.soft {
-                    "On these days the balance moved without a transaction. Often a statement is \
-                     missing, or something was entered by hand."
+                    "On these days the balance changed without a matching transaction. A statement may be missing."
                 }
                 ul.rows {
                     @for (on, minor) in chart.unexplained.iter().take(UNEXPLAINED_SHOWN) {
@@ -202,7 +200,7 @@ fn unexplained(view: View, account: &Account, chart: &Chart) -> Markup {
     }
 }
 
-/// The newest transactions as rows of a table, those of one day below it.
+/// The newest transactions as table rows, grouped by day.
 async fn last_transactions(person: &Person, id: AccountId) -> service::Result<Vec<Markup>> {
     let filter = Filter { account_id: Some(id), ..Filter::default() };
     let page = Page { cursor: None, limit: TRANSACTIONS_SHOWN };
@@ -234,20 +232,20 @@ async fn last_transactions(person: &Person, id: AccountId) -> service::Result<Ve
     Ok(rows)
 }
 
-fn happened(account: &Account, rows: &[Markup]) -> Markup {
+fn recent(account: &Account, rows: &[Markup]) -> Markup {
     html! {
         section.card aria-labelledby="happened" {
             header {
                 h2 id="happened" { "Transactions" }
-                a.more href={ "/transactions?account=" (account.id) } { "All of this account" }
+                a.more href={ "/transactions?account=" (account.id) } { "View all" }
             }
             @if rows.is_empty() {
-                p.soft { "None yet." }
+                p.soft { "No transactions yet." }
             } @else {
                 table.happened {
                     thead {
                         tr {
-                            th scope="col" { "What" }
+                            th scope="col" { "Description" }
                             th.figure scope="col" { "Amount" }
                         }
                     }

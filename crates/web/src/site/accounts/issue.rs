@@ -1,9 +1,9 @@
-//! Why the figures of an account cannot be relied on, in words, and what to do about it.
+//! Problems with an account's data, such as a lost connection, with advice for the person.
 
 use base::{Date, Timestamp, date_from_days};
 use service::ledger::accounts::Account;
 
-/// Figures older than this may no longer be true.
+/// A balance older than this is out of date.
 const STALE_SECONDS: i64 = 3 * 86_400;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,20 +31,20 @@ impl AccountIssue {
         }
     }
 
-    pub(crate) fn said(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             AccountIssue::SignIn => "Your bank asks you to sign in again.",
-            AccountIssue::Disconnected => "The connection has ended.",
-            AccountIssue::Stale => "Nothing new came for more than three days.",
+            AccountIssue::Disconnected => "The connection was removed.",
+            AccountIssue::Stale => "No new data for more than three days.",
         }
     }
 
     pub(crate) fn advice(self, account: &Account) -> &'static str {
         match (self, account.source.as_str()) {
-            (AccountIssue::Stale, "file") => "Bring in a newer statement.",
-            (AccountIssue::Stale, "manual") => "Set its balance below.",
-            (AccountIssue::Stale, _) => "It may catch up by itself; look again tomorrow.",
-            (AccountIssue::SignIn | AccountIssue::Disconnected, _) => "Connect it again to go on.",
+            (AccountIssue::Stale, "file") => "Import a newer statement.",
+            (AccountIssue::Stale, "manual") => "Update its balance below.",
+            (AccountIssue::Stale, _) => "It may update on its own. Check again tomorrow.",
+            (AccountIssue::SignIn | AccountIssue::Disconnected, _) => "Reconnect it to continue.",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! All accounts by type, with what each type comes to.
+//! The list of accounts by type, with a total for each type.
 
 use axum::extract::RawQuery;
 use base::Money;
@@ -30,10 +30,9 @@ fn empty() -> Markup {
         h1 { "Accounts" }
         div.empty {
             h2 { "No accounts yet" }
-            p { "Every account you bring in shows here, by type, with its balance and how fresh it \
-                 is." }
-            a.button href="/import" { "Import files from your bank" }
-            " " a href="/accounts/new" { "Add an account by hand" }
+            p { "Your accounts will appear here by type, with their balances." }
+            a.button href="/import" { "Import bank files" }
+            " " a href="/accounts/new" { "Add a manual account" }
         }
     }
 }
@@ -52,18 +51,18 @@ fn page(person: &Person, accounts: &[Account], worth: &NetWorth, show_all: bool)
             h1 { "Accounts" }
             span {
                 a href="/import" { "Import files" } " or "
-                a href="/accounts/new" { "add an account by hand" }
+                a href="/accounts/new" { "add a manual account" }
             }
         }
         p {
-            (plural(open as i64, "open account", "open accounts")) ", together worth "
+            (plural(open as i64, "open account", "open accounts")) ", total "
             a href="/" { strong { (view.money(total)) } } "."
         }
         @for kind in AccountKind::ALL { (section(person, accounts, worth, (*kind, show_all))) }
         @if away > 0 {
             p {
                 @if show_all {
-                    a href="/accounts" { "Show only open accounts that are not hidden" }
+                    a href="/accounts" { "Hide closed and hidden accounts" }
                 } @else {
                     a href="/accounts?show=all" {
                         "Show " (plural(away as i64, "hidden or closed account", "hidden or closed accounts"))
@@ -116,7 +115,7 @@ fn row(person: &Person, account: &Account) -> Markup {
     }
 }
 
-/// The one thing to know of an account before its figures.
+/// The status badge of an account: closed, hidden or a problem.
 pub(super) fn badge(person: &Person, account: &Account) -> Markup {
     let now = person.app().clock.now();
     html! {

@@ -1,4 +1,4 @@
-//! Accounts that no bank keeps up: making one, saying what is on it, and writing down what happened.
+//! Manual accounts: creating one, setting its balance and adding transactions.
 
 use axum::extract::Path;
 use base::draft::AccountKind;
@@ -21,12 +21,12 @@ use crate::site::format::{View, plain_amount};
 use crate::site::person::Person;
 use crate::site::transactions::entry::EntryForm;
 
-/// Whether the person may write on it: nobody else would bring it up to date.
+/// Whether the person may add transactions and set the balance: no bank connection updates the account.
 pub(super) fn is_manual(account: &Account) -> bool {
     matches!(account.source.as_str(), "manual" | "file")
 }
 
-/// A new account as it was typed.
+/// The values typed into the form for a new account.
 #[derive(Default)]
 struct FormValues {
     name: String,
@@ -37,7 +37,7 @@ struct FormValues {
 
 impl FormValues {
     fn read(&self) -> Result<NewAccount> {
-        let unknown = || Error::invalid("currency", "choose one of the currencies");
+        let unknown = || Error::invalid("currency", "choose a currency");
         let currency = Currency::parse(&self.currency).map_err(|_| unknown())?;
         let kind = AccountKind::parse(&self.kind);
         let balance_minor = match self.balance.is_empty() {
@@ -45,9 +45,9 @@ impl FormValues {
             false => Some(fields::amount("balance", &self.balance, currency)?.minor()),
         };
         if self.name.is_empty() {
-            return Err(Error::invalid("name", "give the account a name that you know it by"));
+            return Err(Error::invalid("name", "enter a name for the account"));
         }
-        let kind = kind.ok_or_else(|| Error::invalid("kind", "choose what kind it is"))?;
+        let kind = kind.ok_or_else(|| Error::invalid("kind", "choose an account type"))?;
         Ok(NewAccount { name: self.name.clone(), kind, currency, balance_minor })
     }
 }
@@ -68,7 +68,7 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
     let made = async { manual::create_account(person.app(), &person.caller, typed.read()?).await };
     match made.await {
         Ok(id) => {
-            let said = "The account is there. Write down what happens on it below.";
+            let said = "Account added. Add its transactions below.";
             Ok(see_other(&person, &format!("/accounts/{id}"), said))
         }
         Err(error) => Ok(form_page(&person, &typed, &FormError::from_error(error)?)),
@@ -87,26 +87,26 @@ fn form_page(person: &Person, typed: &FormValues, wrong: &FormError) -> axum::re
         currencies.iter().map(|(code, name)| (code.as_str(), name.as_str())).collect();
     let body = html! {
         (Field::text("name", "Name", &typed.name).hint("For example: Wallet, House, Loan from Kim.").show(wrong))
-        (fields::select("kind", "Kind", &kinds, &typed.kind))
+        (fields::select("kind", "Type", &kinds, &typed.kind))
         (fields::select("currency", "Currency", &currencies, &typed.currency))
-        (Field::text("balance", "What is on it now", &typed.balance).optional()
-            .hint("Of a card or a loan: what you owe. Leave it empty if you do not know.").show(wrong))
-        button.primary type="submit" { "Add the account" }
+        (Field::text("balance", "Current balance", &typed.balance).optional()
+            .hint("For a card or loan, enter what you owe. Leave empty if you don't know.").show(wrong))
+        button.primary type="submit" { "Add account" }
     };
     let main = html! {
         p.trail { a href="/accounts" { "Accounts" } }
-        h1 { "Add an account by hand" }
-        p { "For what no bank tells of: cash, a house, a loan among friends. You keep its balance and \
-             its transactions up yourself." }
+        h1 { "Add a manual account" }
+        p { "For anything without a bank feed: cash, a house, a loan among friends. You update its balance and \
+             transactions yourself." }
         div.card {
             (wrong.summary())
             (fields::form("/accounts/new", &person.form_token, body))
         }
     };
-    AppPage::new(NavItem::Accounts, "Add an account by hand").page_with(status, person, main)
+    AppPage::new(NavItem::Accounts, "Add a manual account").page_with(status, person, main)
 }
 
-/// What the person says is on it now.
+/// Sets the balance of a manual account.
 pub(in crate::site) async fn set_balance(
     person: Person,
     id: Path<String>,
@@ -118,28 +118,28 @@ pub(in crate::site) async fn set_balance(
     let mut said = String::new();
     let done = async {
         if form.text("balance").is_empty() {
-            return Err(Error::invalid("balance", "say what is on it now, such as 120.50"));
+            return Err(Error::invalid("balance", "enter the balance, such as 120.50"));
         }
         let now = fields::amount("balance", form.text("balance"), account.currency)?;
-        said = became(person.view, &account, now);
+        said = balance_message(person.view, &account, now);
         manual::set_balance(app, caller, id, now.minor()).await
     };
     let done = done.await;
     answer(&person, id, &form, done, &said).await
 }
 
-fn became(view: View, account: &Account, now: Money) -> String {
+fn balance_message(view: View, account: &Account, now: Money) -> String {
     let now = view.money_text(now);
     match account.balance_current_minor {
         Some(minor) => {
             let was = view.money_text(Money::new(minor, account.currency));
-            format!("The balance was {was} and is now {now}.")
+            format!("Balance changed from {was} to {now}.")
         }
-        None => format!("The balance is now {now}."),
+        None => format!("Balance set to {now}."),
     }
 }
 
-/// Something that happened on it.
+/// Adds a transaction to a manual account.
 pub(in crate::site) async fn add_transaction(
     person: Person,
     id: Path<String>,
@@ -153,7 +153,7 @@ pub(in crate::site) async fn add_transaction(
         manual::create_transaction(app, caller, id, entry).await.map(|_| ())
     };
     let done = done.await;
-    answer(&person, id, &form, done, "The transaction is written down.").await
+    answer(&person, id, &form, done, "Transaction added.").await
 }
 
 pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
@@ -161,11 +161,11 @@ pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<
         @if is_manual(account) && account.closed_on.is_none() {
             div.columns {
                 section.card aria-labelledby="write" {
-                    h2 id="write" { "Write down a transaction" }
+                    h2 id="write" { "Add a transaction" }
                     (entry_form(person, account, forms_state))
                 }
                 section.card aria-labelledby="set" {
-                    h2 id="set" { "Set the balance" }
+                    h2 id="set" { "Set balance" }
                     (balance_form(person, account, forms_state))
                 }
             }
@@ -182,29 +182,29 @@ fn entry_form(person: &Person, account: &Account, forms_state: &FormState<'_>) -
     let body = html! {
         (draft.fields(account.currency, wrong))
         (draft.category())
-        button.primary type="submit" { "Write it down" }
+        button.primary type="submit" { "Add transaction" }
     };
     fields::form(&format!("/accounts/{}/transactions", account.id), &person.form_token, body)
 }
 
 fn balance_form(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
     let known = account.balance_current_minor.map(|it| Money::new(it, account.currency));
-    // An amount that is not to be seen is not to be seen in a field either.
+    // Hidden amounts are not shown in fields either.
     let shown = known.filter(|_| !person.view.hide_amounts).map(plain_amount).unwrap_or_default();
     let value = forms_state.typed("balance", &shown);
     let label = match account.kind.is_debt() {
-        true => format!("What you owe now ({})", account.currency.code()),
-        false => format!("What is on it now ({})", account.currency.code()),
+        true => format!("Amount owed ({})", account.currency.code()),
+        false => format!("Current balance ({})", account.currency.code()),
     };
     let body = html! {
         (forms_state.show(&Field::text("balance", &label, &value)))
-        button.outlined type="submit" { "Set the balance" }
+        button.outlined type="submit" { "Set balance" }
     };
     html! {
         p.soft {
-            @if let Some(known) = known { "It says " (person.view.money(known)) " now. " }
-            "Count it, and say what is really there. What you write down for today and later moves it \
-             from then on; earlier days are taken as counted already."
+            @if let Some(known) = known { "Currently " (person.view.money(known)) ". " }
+            "Enter the actual balance. Transactions you add for today or later will change it. Earlier \
+             transactions are considered included."
         }
         (fields::form(&format!("/accounts/{}/balance", account.id), &person.form_token, body))
     }

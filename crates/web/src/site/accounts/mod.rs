@@ -1,4 +1,4 @@
-//! Accounts: all of them by type, and each with its balance over time and what the person may say of it.
+//! The accounts pages: the list, one account with its history, and forms to change it.
 
 mod changes;
 mod detail;
@@ -30,14 +30,14 @@ pub(super) fn kind_name(kind: AccountKind) -> &'static str {
     }
 }
 
-/// What an account adds to the whole: what is owed is below zero.
+/// What an account adds to net worth: debts are negative.
 fn signed_balance(account: &Account) -> Option<Money> {
     let minor = account.balance_current_minor?;
     let signed = if account.kind.is_debt() { minor.saturating_neg() } else { minor };
     Some(Money::new(signed, account.currency))
 }
 
-/// Where it is kept, as its holder knows it: "Harbor Federal Bank ••4821".
+/// The institution and the masked number: "Harbor Federal Bank ••4821".
 fn institution_label(account: &Account) -> String {
     let mask = account.mask.as_ref().map(|it| format!("••{it}"));
     let parts: Vec<&str> =
@@ -45,7 +45,7 @@ fn institution_label(account: &Account) -> String {
     parts.join(" ")
 }
 
-/// What cannot be an id is as unknown as one that is not there.
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
 fn parse(Path(id): Path<String>) -> Result<AccountId, PageError> {
     AccountId::parse(&id).map_err(|_| PageError::not_found())
 }

@@ -1,4 +1,4 @@
-//! What the person may say of an account: its name, which card it is, and whether it is in sight or closed.
+//! The settings forms of an account: name, card product, visibility and closing.
 
 use base::Date;
 use maud::{Markup, html};
@@ -9,11 +9,11 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::person::Person;
 
-/// What the forms begin with.
+/// The initial values of the forms.
 pub(super) struct FormState<'a> {
-    /// Only of cards.
+    /// The card product, for credit cards.
     pub(super) product: Option<Product>,
-    /// What was typed, and what is wrong with it.
+    /// The submitted form and its error, if it is shown again.
     pub(super) sent: Option<(&'a Form, FormError)>,
 }
 
@@ -42,16 +42,16 @@ pub(super) fn forms(person: &Person, account: &Account, forms_state: &FormState<
             }
             @if let Some(product) = &forms_state.product {
                 section.card aria-labelledby="card" {
-                    h2 id="card" { "Which card it is" }
+                    h2 id="card" { "Card product" }
                     (card(person, account, (forms_state, product)))
                 }
             }
             section.card aria-labelledby="sight" {
-                h2 id="sight" { "In sight" }
+                h2 id="sight" { "Visibility" }
                 (sight(person, account))
             }
             section.card aria-labelledby="closing" {
-                h2 id="closing" { (if account.closed_on.is_some() { "Closed" } else { "Closing" }) }
+                h2 id="closing" { (if account.closed_on.is_some() { "Closed account" } else { "Close account" }) }
                 (closing(person, account, forms_state))
             }
         }
@@ -64,11 +64,11 @@ fn action(account: &Account, verb: &str) -> String {
 
 fn name(person: &Person, account: &Account, forms_state: &FormState<'_>) -> Markup {
     let value = forms_state.typed("name", &account.name);
-    let hint = format!("Your bank calls it {}. Leave this empty to use that.", account.bank_name);
-    let field = Field::text("name", "What you call it", &value).hint(&hint).optional();
+    let hint = format!("Your bank calls it {}. Leave empty to use that name.", account.bank_name);
+    let field = Field::text("name", "Account name", &value).hint(&hint).optional();
     let body = html! {
         (forms_state.show(&field))
-        button.outlined type="submit" { "Save the name" }
+        button.outlined type="submit" { "Save name" }
     };
     fields::form(&action(account, "name"), &person.form_token, body)
 }
@@ -81,7 +81,7 @@ fn card(
     let mut known: Vec<(&str, String)> =
         benefits::catalog().map(|(id, name, _)| (id, name)).collect();
     known.sort_by(|a, b| a.1.cmp(&b.1));
-    let none = if product.decided { "None of these" } else { "Not recognised, or none of these" };
+    let none = if product.decided { "None of these" } else { "Not recognized, or none of these" };
     let options: Vec<(&str, &str)> = [("", none)]
         .into_iter()
         .chain(known.iter().map(|(id, name)| (*id, name.as_str())))
@@ -89,26 +89,26 @@ fn card(
     let chosen = forms_state.typed("product", product.product.as_deref().unwrap_or_default());
     let opened = product.opened_on.map(|it: Date| it.to_string()).unwrap_or_default();
     let opened = forms_state.typed("opened_on", &opened);
-    let field = Field::text("opened_on", "Yours since", &opened).kind("date").optional();
-    let field = field.hint("Some benefits count from this day.");
+    let field = Field::text("opened_on", "Card opened on", &opened).kind("date").optional();
+    let field = field.hint("Some benefits renew from this date.");
     let body = html! {
         (fields::select("product", "Product", &options, &chosen))
         (forms_state.show(&field))
-        button.outlined type="submit" { "Save the card" }
+        button.outlined type="submit" { "Save card" }
     };
     html! {
-        p.soft { "Its benefits follow from it. " a href="/benefits" { "Look at your benefits" } }
+        p.soft { "We use this to track your card benefits. " a href="/benefits" { "View benefits" } }
         (fields::form(&action(account, "card"), &person.form_token, body))
     }
 }
 
 fn sight(person: &Person, account: &Account) -> Markup {
     let (said, value, label) = match account.hidden_at.is_some() {
-        true => ("It is hidden: no list, total or chart speaks of it.", "0", "Show it again"),
+        true => ("This account is hidden from lists, totals and charts.", "0", "Show account"),
         false => (
-            "Hide it from lists, totals and charts, here and in the API. Nothing is lost.",
+            "Hide account from lists, totals and charts, here and in the API. Its data is kept.",
             "1",
-            "Hide this account",
+            "Hide account",
         ),
     };
     let body = html! {
@@ -126,23 +126,23 @@ fn closing(person: &Person, account: &Account, forms_state: &FormState<'_>) -> M
     if account.closed_on.is_some() {
         return html! {
             @if account.closed_by_person {
-                p.soft { "You said that you no longer have it. Its history stays." }
-                (fields::button(&action(account, "reopen"), token, "Open it again", "outlined"))
+                p.soft { "You closed this account. Its history is kept." }
+                (fields::button(&action(account, "reopen"), token, "Reopen account", "outlined"))
             } @else {
-                p.soft { "Your bank says that it is closed. Its history stays." }
+                p.soft { "Your bank reports this account as closed. Its history is kept." }
             }
         };
     }
     let value = forms_state.typed("closed_on", &person.view.today.to_string());
-    let field = Field::text("closed_on", "Last day", &value).kind("date");
+    let field = Field::text("closed_on", "Closing date", &value).kind("date");
     let body = html! {
         (forms_state.show(&field))
-        button.outlined type="submit" { "Close this account" }
+        button.outlined type="submit" { "Close account" }
     };
     html! {
         p.soft {
-            "If you no longer have it. It keeps its history and counts as empty from that day on. \
-             You can open it again."
+            "If you no longer have this account. Its history is kept, and its balance counts as zero from that \
+             date. You can reopen it later."
         }
         (fields::form(&action(account, "close"), token, body))
     }

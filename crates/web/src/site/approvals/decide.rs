@@ -1,4 +1,4 @@
-//! The person's word, as it comes from the page: bound to exactly what was on it.
+//! Handles the person's decision about a proposal. It is bound to exactly what the page showed.
 
 use axum::extract::Path;
 use axum::response::Response;
@@ -19,7 +19,7 @@ use crate::site::person::Person;
 pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: Form) -> PageResult {
     let action = find(&person, &thread).await?;
     let Some(seen) = read_seen(form.text("digest"), form.text("price")) else {
-        let said = "What you saw cannot be told from what was sent. Look at it again.";
+        let said = "We couldn't confirm what you reviewed. Review the proposal again.";
         return detail::page(&person, &thread, Some(said)).await;
     };
     let (app, caller) = (person.app(), &person.caller);
@@ -32,8 +32,8 @@ pub(super) async fn decide(person: Person, Path(thread): Path<String>, form: For
         _ => return Err(PageError::not_found()),
     };
     match decided {
-        Ok(action) => Ok(see_other(&person, &here(&action), said(&action))),
-        // A second click, another window or the clock was first: the page says how it stands.
+        Ok(action) => Ok(see_other(&person, &here(&action), decision_message(&action))),
+        // It was decided in another window, or it expired meanwhile. The page shows the current status.
         Err(Error::Conflict { message, .. } | Error::Invalid { message, .. }) => {
             detail::page(&person, &thread, Some(&sentence(&message))).await
         }
@@ -48,18 +48,14 @@ pub(super) async fn confirm(person: Person, Path(thread): Path<String>, form: Fo
     let action = find(&person, &thread).await?;
     let is_done = form.text("done") == "yes";
     let action = actions::confirm(person.app(), &person.caller, action.id, is_done).await?;
-    let said = if is_done {
-        "Good. It is written down as done."
-    } else {
-        "It is written down as not done."
-    };
+    let said = if is_done { "Marked as done." } else { "Marked as not done." };
     Ok(see_other(&person, &here(&action), said))
 }
 
 pub(super) async fn undo(person: Person, Path(thread): Path<String>, _form: Form) -> PageResult {
     let action = find(&person, &thread).await?;
     let action = actions::undo(person.app(), &person.caller, action.id).await?;
-    Ok(see_other(&person, &here(&action), "It is taken back."))
+    Ok(see_other(&person, &here(&action), "Undone."))
 }
 
 pub(super) async fn start_passkey(person: Person, headers: HeaderMap, body: String) -> Response {
@@ -86,7 +82,7 @@ pub(super) async fn finish_passkey(person: Person, headers: HeaderMap, body: Str
     .await
 }
 
-/// What the page says it showed.
+/// What the page showed, as the script reports it.
 fn about(body: &str) -> Result<(ThreadId, Seen), Refused> {
     let unreadable = || Refused::unreadable();
     let sent: Value = serde_json::from_str(body).map_err(|_| unreadable())?;
@@ -119,11 +115,11 @@ fn here(action: &Action) -> String {
     format!("/approvals/{}", action.thread)
 }
 
-/// The page itself tells the rest.
-fn said(action: &Action) -> &'static str {
+/// The message after a decision.
+fn decision_message(action: &Action) -> &'static str {
     match action.status {
-        Status::Rejected => "You rejected it.",
-        Status::Failed => "You approved it, but it could not be done.",
-        _ => "You approved it.",
+        Status::Rejected => "Proposal rejected.",
+        Status::Failed => "You approved it, but it failed.",
+        _ => "Proposal approved.",
     }
 }

@@ -1,4 +1,4 @@
-//! One proposal: what, how much, from which account, why, until when; who asked in small print; and two buttons.
+//! The page of one proposal: what, how much, from which account, why and until when, with two buttons.
 
 use axum::extract::Path;
 use base::{Fixed9, ThreadId};
@@ -9,7 +9,7 @@ use service::actions::{self, Action, Kind, Shown as Details, Status};
 use service::trading::quotes::{self, Priced};
 use wire::v1::{ActionDetails, TradeDetails};
 
-use super::{left, status_name};
+use super::{expires_text, status_name};
 use crate::site::app_page::{self, Decision};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::format::time_ago;
@@ -20,7 +20,7 @@ pub(super) async fn get(person: Person, Path(thread): Path<String>) -> PageResul
     page(&person, &thread, None).await
 }
 
-/// The page, and above it what went wrong with the last attempt.
+/// Renders the page, with the error of the last attempt if there is one.
 pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> PageResult {
     let thread = ThreadId::parse(thread).map_err(|_| PageError::not_found())?;
     let action = actions::thread(person.app(), &person.caller, thread).await?;
@@ -59,9 +59,9 @@ fn head(action: &Action, title: &str) -> Markup {
     html! {
         p { span.badge.(class) { (name) } }
         h1 { (title) }
-        // The proposer's own words, which must not pose as ours.
+        // The proposer's own words are quoted, so that they cannot be mistaken for ours.
         @if let Some(description) = &action.description {
-            p.soft { "In the proposer's words: “" (description) "”" }
+            p.soft { "Proposer's note: “" (description) "”" }
         }
     }
 }
@@ -70,13 +70,13 @@ fn what(person: &Person, action: &Action, shown: &Details, priced: Option<&Price
     match (&shown.trade, &shown.plain) {
         (Some(trade), _) => trade_facts(person, trade, priced),
         (None, Some(plain)) => plain_facts(person, action, plain),
-        (None, None) => html! { p.warning { "What was proposed cannot be read. Reject it." } },
+        (None, None) => html! { p.warning { "We can't read this proposal. Please reject it." } },
     }
 }
 
 fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&Priced>) -> Markup {
     let hide = |text: &str| person.view.mask_amounts(text);
-    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not known".to_owned());
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     html! {
         dl.facts {
             div {
@@ -95,7 +95,7 @@ fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&Priced>) -
                     span.soft {
                         (trade.account.available_amount_label) " "
                         (hide(&known(&trade.account.available_amount_display)))
-                        " when it was proposed"
+                        " when proposed"
                     }
                 }
             }
@@ -104,7 +104,7 @@ fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&Priced>) -
                 @if let Some(priced) = priced { (price_now(priced)) } @else {
                     dd {
                         (known(&trade.current_price_display))
-                        span.soft { (known(&trade.quote_as_of_label)) ", when it was proposed" }
+                        span.soft { (known(&trade.quote_as_of_label)) ", when proposed" }
                     }
                 }
             }
@@ -124,7 +124,7 @@ fn price_now(priced: &Priced) -> Markup {
 }
 
 fn plain_facts(person: &Person, action: &Action, plain: &ActionDetails) -> Markup {
-    // What a stranger wrote is told apart from what we made of their proposal.
+    // Text written by the proposer is set apart from our own description.
     let theirs = action.kind() == Kind::Unknown;
     html! {
         @if let Some(summary) = &plain.summary_markdown {
@@ -141,7 +141,7 @@ fn plain_facts(person: &Person, action: &Action, plain: &ActionDetails) -> Marku
                         dt { (person.view.mask_amounts(&change.label)) }
                         dd {
                             @if let Some(before) = &change.before {
-                                span.soft { "Now: " (person.view.mask_amounts(before)) }
+                                span.soft { "Current: " (person.view.mask_amounts(before)) }
                             }
                             @if let Some(after) = &change.after { (person.view.mask_amounts(after)) }
                         }
@@ -158,14 +158,14 @@ fn reason(action: &Action, shown: &Details) -> Markup {
     html! {
         @if let Some(text) = trade.or(plain) {
             section aria-labelledby="why" {
-                h2 id="why" { "Why, in the words of " (action.proposer_label) }
+                h2 id="why" { "Reason given by " (action.proposer_label) }
                 div.quoted { (markdown::render(text)) }
             }
         }
     }
 }
 
-/// When it ends, and what will happen.
+/// When the proposal expires, and what will happen.
 fn until(person: &Person, action: &Action, shown: &Details, priced: Option<&Priced>) -> Markup {
     let now = person.app().clock.now();
     let price = priced.map(|it| it.quote.price);
@@ -177,8 +177,7 @@ fn until(person: &Person, action: &Action, shown: &Details, priced: Option<&Pric
             @if let Some(text) = &trade.money_movement_disclosure { p.soft { (text) } }
         }
         p {
-            strong { (left(action.expires_at, now)) }
-            " After that it is gone, and can be proposed anew."
+            strong { (expires_text(action.expires_at, now)) }
         }
     }
 }
@@ -198,7 +197,7 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
         input type="hidden" name="digest" value=(digest);
         input type="hidden" name="price" value=(price);
         details {
-            summary { "Say why you reject it" }
+            summary { "Add a reason for rejecting" }
             div.field {
                 label for="f-reason" { "Reason" }
                 textarea id="f-reason" name="reason" maxlength="500" {}
@@ -213,7 +212,7 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
     };
     html! {
         @if !can_approve {
-            p.warning { "There is no price right now, so that it cannot be approved. Look again in a moment." }
+            p.warning { "No price is available right now, so you can't approve this yet. Try again in a moment." }
         } @else if action.needs_passkey {
             (with_passkey(person, approve, &here, &about.to_string()))
         }
@@ -224,19 +223,19 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
 fn with_passkey(person: &Person, label: &str, here: &str, about: &str) -> Markup {
     let party = match Party::of(person.public_url()) {
         Ok(party) => party,
-        Err(reason) => return html! { p.warning { "This takes your passkey. " (reason) } },
+        Err(reason) => return html! { p.warning { "Your passkey is required. " (reason) } },
     };
     let origin = party.origins.first().map_or("", String::as_str);
     html! {
         div.passkey data-passkey="approve" data-token=(person.form_token) data-next=(here)
             data-origin=(origin) data-about=(about) {
             button.primary type="button" hidden { (label) }
-            p.soft { "This takes your passkey." }
+            p.soft { "Your passkey is required." }
             p.wrong role="alert" hidden {}
             p.soft data-elsewhere hidden {
-                "To use it, open this page at " a href={ (origin) (here) } { (origin) } "."
+                "To use your passkey, open this page at " a href={ (origin) (here) } { (origin) } "."
             }
-            noscript { p.soft { "A passkey needs JavaScript, which your browser has off." } }
+            noscript { p.soft { "Passkeys need JavaScript, which is turned off in your browser." } }
         }
     }
 }
@@ -245,7 +244,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
-/// What became of it.
+/// The outcome of a proposal that is decided.
 fn ended(person: &Person, action: &Action) -> Markup {
     let now = person.app().clock.now();
     let method = match action.decision_method.as_deref() {
@@ -254,19 +253,19 @@ fn ended(person: &Person, action: &Action) -> Markup {
     };
     let said = match action.status {
         Status::Approved if action.kind().is_for_the_person() => {
-            format!("You agreed{method}. Do it yourself, then say here how it went.")
+            format!("You approved this{method}. Make the transfer at your bank, then confirm here.")
         }
         Status::Approved => match action.due_at.filter(|it| *it > now) {
-            Some(_) => format!("You approved it{method}. It waits for the market to open."),
-            None => format!("You approved it{method}. It is about to be carried out."),
+            Some(_) => format!("You approved this{method}. It will run when the market opens."),
+            None => format!("You approved this{method}. It will run shortly."),
         },
-        Status::Executing => "It is being carried out.".to_owned(),
-        Status::Executed if action.undone_at.is_some() => "You took it back.".to_owned(),
-        Status::Executed => format!("You approved it{method}, and it is done."),
-        Status::Failed => action.error_message.clone().unwrap_or_else(|| "It failed.".to_owned()),
-        Status::Rejected => "You rejected it. Nothing was done.".to_owned(),
-        Status::Expired => "Nobody decided in time. Nothing was done.".to_owned(),
-        Status::Cancelled => "Whoever proposed it withdrew it. Nothing was done.".to_owned(),
+        Status::Executing => "In progress.".to_owned(),
+        Status::Executed if action.undone_at.is_some() => "You undid this.".to_owned(),
+        Status::Executed => format!("You approved this{method}. It's done."),
+        Status::Failed => action.error_message.clone().unwrap_or_else(|| "This failed.".to_owned()),
+        Status::Rejected => "You rejected this. Nothing was done.".to_owned(),
+        Status::Expired => "This expired before a decision. Nothing was done.".to_owned(),
+        Status::Cancelled => "The proposer withdrew this. Nothing was done.".to_owned(),
         Status::PendingApproval => String::new(),
     };
     let class = if action.status == Status::Failed { "warning" } else { "notice" };
@@ -288,18 +287,18 @@ fn afterwards(person: &Person, action: &Action) -> Markup {
     let account = action.account.filter(|_| action.status == Status::Executed);
     html! {
         @if let Some(account) = account {
-            p { a.button.outlined href={ "/paper/" (account) } { "See the account" } }
+            p { a.button.outlined href={ "/paper/" (account) } { "View account" } }
         }
         @if action.kind().is_for_the_person() && action.status == Status::Approved {
             (fields::form(&format!("{here}/confirm"), &person.form_token, html! {
                 div.choice {
-                    button.primary type="submit" name="done" value="yes" { "It is done" }
-                    button.outlined type="submit" name="done" value="no" { "It was not done" }
+                    button.primary type="submit" name="done" value="yes" { "Mark as done" }
+                    button.outlined type="submit" name="done" value="no" { "Mark as not done" }
                 }
             }))
         }
         @if action.can_be_undone(now) {
-            (fields::button(&format!("{here}/undo"), &person.form_token, "Take it back", "outlined"))
+            (fields::button(&format!("{here}/undo"), &person.form_token, "Undo", "outlined"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Approvals: what others propose, waiting for the person's word, and what became of it.
+//! The approvals pages: pending proposals, their history, and the live update for open pages.
 
 mod decide;
 mod detail;
@@ -22,7 +22,7 @@ use super::urls;
 use crate::WebState;
 
 const HISTORY_PAGE: usize = 50;
-/// Longer than this a browser or a proxy may give up on an answer.
+/// How long a live update request waits. Browsers and proxies may give up on longer ones.
 const PULSE_SECONDS: u64 = 25;
 
 pub(super) fn router() -> Router<WebState> {
@@ -47,7 +47,7 @@ async fn list(person: Person, RawQuery(query): RawQuery) -> PageResult {
     let found = actions::list(person.app(), &person.caller, filter, page).await?;
     let main = html! {
         h1 { "Approvals" }
-        p.soft { "Keys and apps can propose. Nothing happens until you say so." }
+        p.soft { "Apps and API keys can propose actions. Nothing happens until you approve." }
         nav aria-label="Approvals" { (tabs(history)) }
         @if found.actions.iter().all(|it| history && it.status == Status::PendingApproval) {
             (empty(history))
@@ -60,7 +60,7 @@ async fn list(person: Person, RawQuery(query): RawQuery) -> PageResult {
                 }
             }
             @if let Some(cursor) = &found.next_cursor {
-                nav.pages aria-label="Pages of the history" {
+                nav.pages aria-label="History pages" {
                     span {}
                     a href={ "/approvals?show=history&cursor=" (cursor) } { "Older" }
                 }
@@ -76,7 +76,7 @@ fn tabs(history: bool) -> Markup {
     let current = |it: bool| it.then_some("page");
     html! {
         ul.tabs {
-            li { a href="/approvals" aria-current=[current(!history)] { "Waiting" } }
+            li { a href="/approvals" aria-current=[current(!history)] { "Pending" } }
             li { a href="/approvals?show=history" aria-current=[current(history)] { "History" } }
         }
     }
@@ -86,13 +86,12 @@ fn empty(history: bool) -> Markup {
     html! {
         div.empty {
             @if history {
-                h2 { "Nothing was proposed yet" }
-                p { "Every proposal stays here, with what became of it." }
+                h2 { "No proposals yet" }
+                p { "Past proposals and their outcomes will appear here." }
             } @else {
-                h2 { "Nothing waits for you" }
-                p { "When a program proposes something, it shows here and beside the menu, at once and \
-                     without a reload." }
-                a.button.outlined href="/docs/start" { "See how a program proposes" }
+                h2 { "No pending approvals" }
+                p { "When an app or API key proposes something, it appears here right away." }
+                a.button.outlined href="/docs/start" { "Learn how apps propose actions" }
             }
         }
     }
@@ -110,7 +109,7 @@ fn pending_card(person: &Person, action: &Action) -> Markup {
             @if let Some(trade) = &shown.trade {
                 p {
                     (trade.amount_label) " "
-                    strong { (person.view.mask_amounts(trade.estimated_cost_display.as_deref().unwrap_or("not known"))) }
+                    strong { (person.view.mask_amounts(trade.estimated_cost_display.as_deref().unwrap_or("unknown"))) }
                     ", " (trade.account.display_name)
                 }
             } @else if let Some(summary) = shown.plain.as_ref().and_then(|it| it.summary_markdown.as_deref()) {
@@ -118,10 +117,10 @@ fn pending_card(person: &Person, action: &Action) -> Markup {
             }
             p.soft {
                 "Proposed by " (action.proposer_label) ", " (time_ago(action.created_at, now)) ". "
-                (left(action.expires_at, now))
+                (expires_text(action.expires_at, now))
             }
             a.button href={ "/approvals/" (action.thread) } {
-                "Look and decide" span.hush { ": " (shown.title()) }
+                "Review" span.hush { ": " (shown.title()) }
             }
         }
     }
@@ -142,17 +141,17 @@ fn history_row(person: &Person, action: &Action) -> Markup {
     }
 }
 
-/// "23 hours left."
-fn left(until: Timestamp, now: Timestamp) -> String {
+/// "Expires in 23 hours."
+fn expires_text(until: Timestamp, now: Timestamp) -> String {
     let seconds = until.as_second() - now.as_second();
     let (count, one, many) = match seconds {
-        ..0 => return "Its time is over.".to_owned(),
-        0..120 => return "Less than two minutes left.".to_owned(),
+        ..0 => return "Expired.".to_owned(),
+        0..120 => return "Expires in less than two minutes.".to_owned(),
         120..7_200 => (seconds / 60, "minute", "minutes"),
         7_200..172_800 => ((seconds + 1_800) / 3_600, "hour", "hours"),
         _ => ((seconds + 43_200) / 86_400, "day", "days"),
     };
-    format!("{} left.", super::format::plural(count, one, many))
+    format!("Expires in {}.", super::format::plural(count, one, many))
 }
 
 fn kind_name(kind: Kind) -> &'static str {
@@ -168,11 +167,11 @@ fn kind_name(kind: Kind) -> &'static str {
 
 fn status_name(action: &Action) -> (&'static str, &'static str) {
     match action.status {
-        Status::PendingApproval => ("Waits for you", "warn"),
-        Status::Approved if action.kind().is_for_the_person() => ("Yours to do", "warn"),
-        Status::Approved => ("Approved, waiting", "good"),
-        Status::Executing => ("Under way", "good"),
-        Status::Executed if action.undone_at.is_some() => ("Taken back", ""),
+        Status::PendingApproval => ("Pending", "warn"),
+        Status::Approved if action.kind().is_for_the_person() => ("Action needed", "warn"),
+        Status::Approved => ("Approved", "good"),
+        Status::Executing => ("In progress", "good"),
+        Status::Executed if action.undone_at.is_some() => ("Undone", ""),
         Status::Executed => ("Done", "good"),
         Status::Failed => ("Failed", "warn"),
         Status::Rejected => ("Rejected", ""),
@@ -181,7 +180,7 @@ fn status_name(action: &Action) -> (&'static str, &'static str) {
     }
 }
 
-/// What the script of open pages asks: as soon as something differs from what it knows, or after a while.
+/// Long poll of the live script: answers when something changed, or after a while.
 async fn pulse(
     person: Person,
     RawQuery(query): RawQuery,
@@ -211,17 +210,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_left_is_told_in_the_unit_that_fits() {
+    fn time_until_expiry_uses_a_fitting_unit() {
         let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
         for (seconds, text) in [
-            (-1, "Its time is over."),
-            (60, "Less than two minutes left."),
-            (300, "5 minutes left."),
-            (86_390, "24 hours left."),
-            (604_800, "7 days left."),
+            (-1, "Expired."),
+            (60, "Expires in less than two minutes."),
+            (300, "Expires in 5 minutes."),
+            (86_390, "Expires in 24 hours."),
+            (604_800, "Expires in 7 days."),
         ] {
             let until = Timestamp::from_second(now.as_second() + seconds).unwrap();
-            assert_eq!(left(until, now), text);
+            assert_eq!(expires_text(until, now), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The door: how people get in, the first and the next ones.
+//! The sign-in pages: sign-in, second step, sign-up, setup and invitations.
 
 pub(super) mod passkeys;
 mod second_step;
@@ -35,7 +35,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/passkeys/register/finish", post(passkeys::finish_registration))
 }
 
-/// Lets the browser in under a token that it never had before, and forgets what it had at the door.
+/// Starts a session with a new token, deletes the cookies of the sign-in, and redirects.
 async fn start_session(visitor: &Visitor, session: &str, next: &str) -> Response {
     with_session(visitor, session, Redirect::to(urls::local_path(next)).into_response()).await
 }
@@ -47,14 +47,14 @@ async fn with_session(visitor: &Visitor, session: &str, mut response: Response) 
         cookies::set(cookies::SECOND, "", Some(0), secure),
         cookies::set(cookies::VISIT, "", Some(0), secure),
     ];
-    // Somebody who is signed in is not sent away because their browser could not be remembered.
+    // The sign-in succeeds even if the browser could not be remembered.
     match devices::remember(&visitor.web.app, session, visitor.visit.device.as_deref()).await {
         Ok(Some(device)) => {
             let life = Some(devices::LIFE_SECONDS);
             lines.push(cookies::set(cookies::DEVICE, &device, life, secure));
         }
         Ok(None) => {}
-        Err(error) => tracing::warn!(%error, "a browser could not be remembered"),
+        Err(error) => tracing::warn!(%error, "browser could not be remembered"),
     }
     for line in lines {
         response.headers_mut().append(header::SET_COOKIE, line);
@@ -62,14 +62,14 @@ async fn with_session(visitor: &Visitor, session: &str, mut response: Response) 
     response
 }
 
-/// The place in a query to go on to.
+/// The path in the query's `next` parameter.
 fn next_of(query: Option<String>) -> String {
     let pairs = query.and_then(|it| urls::parse_pairs(&it)).unwrap_or_default();
     let next = pairs.iter().find(|(name, _)| name == "next").map(|(_, next)| next.as_str());
     urls::local_path(next.unwrap_or("/")).to_owned()
 }
 
-/// A button that asks the browser for a passkey. It shows itself where the browser can, and says where it could.
+/// A button that asks the browser for a passkey. The script shows it if the browser supports passkeys on this host.
 pub(super) fn passkey_button(
     party: &Party,
     action: &str,
@@ -80,9 +80,9 @@ pub(super) fn passkey_button(
     passkey_box(party, (action, label), token, next, None)
 }
 
-/// The same for proof: it then sends the form of that id.
+/// A passkey button that confirms a sensitive change and then submits the form with that id.
 pub(super) fn proof_button(party: &Party, token: &str, next: &str, form: &str) -> Markup {
-    passkey_box(party, ("prove", "Use a passkey"), token, next, Some(form))
+    passkey_box(party, ("prove", "Use passkey"), token, next, Some(form))
 }
 
 fn passkey_box(
@@ -101,7 +101,7 @@ fn passkey_box(
             p.soft data-elsewhere hidden {
                 "To use a passkey, open this page at " a href={ (origin) (next) } { (origin) } "."
             }
-            noscript { p.soft { "A passkey needs JavaScript, which your browser has off." } }
+            noscript { p.soft { "Passkeys need JavaScript, which is turned off in your browser." } }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the script of the passkey buttons asks: JSON both ways, with the token of the page in a header.
+//! JSON endpoints for the passkey script: sign-in, second step, confirmation and registration.
 
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, StatusCode, header};
@@ -103,7 +103,7 @@ pub(super) async fn finish_registration(
     .await
 }
 
-/// Makes sure that a page of ours asks, for the holder of that cookie, and that passkeys can be had here.
+/// Checks that the request comes from a page of this site and that passkeys work on this host.
 pub(in crate::site) fn asked(
     web: &WebState,
     headers: &HeaderMap,
@@ -111,14 +111,14 @@ pub(in crate::site) fn asked(
 ) -> Result<Party, Refused> {
     let given = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if !is_ours(web, headers, cookie, given) {
-        let said = "The page was open for too long. Load it again, then try once more.";
+        let said = "The page was open too long. Reload it and try again.";
         return Err(Refused(StatusCode::FORBIDDEN, said.to_owned()));
     }
     Party::of(&web.settings.public_url)
         .map_err(|reason| Refused(StatusCode::BAD_REQUEST, reason.to_owned()))
 }
 
-/// The browser's answer as it came, and everything that was sent beside it.
+/// The browser's credential as text, and the whole request body.
 pub(in crate::site) fn credential(body: &str) -> Result<(String, Value), Refused> {
     let sent: Option<Value> =
         (body.len() <= BYTES_MAX).then(|| serde_json::from_str(body).ok()).flatten();
@@ -136,7 +136,7 @@ pub(in crate::site) struct Refused(StatusCode, String);
 
 impl Refused {
     pub(in crate::site) fn unreadable() -> Refused {
-        let said = "The browser's answer cannot be read. Try again.";
+        let said = "We couldn't read your browser's answer. Try again.";
         Refused(StatusCode::BAD_REQUEST, said.to_owned())
     }
 }
@@ -151,7 +151,7 @@ impl From<Error> for Refused {
             }
             Error::Unavailable(_) | Error::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
             Error::Internal(_) => {
-                tracing::error!(?error, "a passkey could not be looked at");
+                tracing::error!(?error, "passkey check failed");
                 StatusCode::INTERNAL_SERVER_ERROR
             }
             Error::NotFound(_) => StatusCode::NOT_FOUND,

@@ -1,4 +1,4 @@
-//! The second step: a passkey behind the password, or a recovery code in its place.
+//! The second sign-in step: a passkey or a recovery code after the password.
 
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Redirect};
@@ -58,16 +58,16 @@ fn card(visitor: &Visitor, next: &str, wrong: &FormError) -> Markup {
     let code = Field::text("code", "Recovery code", "").autocomplete("one-time-code");
     let fields = html! {
         input type="hidden" name="next" value=(next);
-        (code.hint("One of the ten you kept, such as k7wq-3m2x-9d4h. It works once.").show(wrong))
-        button type="submit" { "Use the code" }
+        (code.hint("One of your recovery codes, such as k7wq-3m2x-9d4h. Each code works once.").show(wrong))
+        button type="submit" { "Use recovery code" }
     };
     html! {
-        h1 { "One more step" }
-        p { "Your password is right. Now show your passkey." }
+        h1 { "Verify it's you" }
+        p { "Use your passkey to finish signing in." }
         (wrong.summary())
         @match Party::of(&visitor.web.settings.public_url) {
             Ok(party) => {
-                (passkey_button(&party, "second", "Use your passkey", &visitor.form_token, next))
+                (passkey_button(&party, "second", "Use passkey", &visitor.form_token, next))
             }
             Err(reason) => p.warning { (reason) },
         }
@@ -75,6 +75,6 @@ fn card(visitor: &Visitor, next: &str, wrong: &FormError) -> Markup {
             summary { "Use a recovery code instead" }
             (fields::form("/sign-in/second", &visitor.form_token, fields))
         }
-        p.soft { a href="/sign-in" { "Start again" } }
+        p.soft { a href="/sign-in" { "Back to sign-in" } }
     }
 }

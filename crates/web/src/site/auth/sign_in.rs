@@ -1,4 +1,4 @@
-//! Signing in and out.
+//! The sign-in page, and signing out.
 
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -20,9 +20,9 @@ use crate::site::visitor::Visitor;
 use crate::site::{app_page, cookies, urls};
 
 const SECOND_STEP_SECONDS: i64 = 300;
-/// What somebody can do whose account others guess at.
-const OTHER_WAYS: &str = " You can still sign in with a passkey, or in a browser where you signed \
-                          in before.";
+/// Advice for a person whose account is locked by failed attempts.
+const OTHER_WAYS: &str =
+    " You can still sign in with a passkey, or in a browser you've used before.";
 
 pub(super) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> PageResult {
     if sign_ins::is_first_run(&visitor.web.app).await? {
@@ -50,19 +50,20 @@ pub(super) async fn post(visitor: Visitor, PublicForm(form): PublicForm) -> Page
     }
 }
 
-/// The page after creating an account. It is the same for an address that had one already, to the letter.
+/// The page after creating an account. It is identical if the email already had an account, so that nobody can find
+/// out.
 pub(super) fn welcome(visitor: &Visitor, email: &str) -> Response {
     let card = html! {
         p.notice role="status" {
-            "Now sign in as " strong { (email) } " with the password you chose. If that address had an \
-             account here before, nothing about it has changed: use the password it had."
+            "Sign in as " strong { (email) } " with your new password. If this email already had an account, use \
+                                              its existing password."
         }
         (card(visitor, email, "/", &FormError::default()))
     };
     app_page::auth_page(visitor, "Sign in", &[Asset::Passkeys], card)
 }
 
-/// What somebody at the door may be told, and mend by themselves.
+/// The message for an error that the visitor can correct.
 pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError> {
     let plain = |message: String| FormError { param: None, message };
     match error {
@@ -76,7 +77,7 @@ pub(super) fn refusal(error: Error) -> Result<(StatusCode, FormError), PageError
     }
 }
 
-/// The token waits in a cookie of its own, which opens nothing else.
+/// Redirects to the second step. Its token is kept in a cookie that grants nothing else.
 fn to_second_step(web: &WebState, token: &str, next: &str) -> Response {
     let secure = cookies::is_secure(&web.settings.public_url);
     let place = format!("/sign-in/second{}", urls::query_string(&[("next", next)]));
@@ -89,7 +90,7 @@ fn to_second_step(web: &WebState, token: &str, next: &str) -> Response {
 fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup {
     let settings = &visitor.web.settings;
     let password = Field::text("password", "Password", "");
-    // The second word lets the browser offer passkeys in the same place as passwords.
+    // `webauthn` lets the browser offer passkeys beside saved passwords.
     let email = Field::text("email", "Email", email).autocomplete("username webauthn");
     let fields = html! {
         input type="hidden" name="next" value=(next);

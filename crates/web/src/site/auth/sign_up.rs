@@ -1,4 +1,4 @@
-//! Getting an account: as the first person, by an invitation, or by signing up where that is open.
+//! Pages that create an account: first-time setup, invitations and open sign-up.
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
@@ -16,7 +16,7 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, PublicForm};
 use crate::site::visitor::Visitor;
 
-/// What somebody typed about themselves.
+/// The values typed into the form.
 struct NewUserForm<'a> {
     email: &'a str,
     name: &'a str,
@@ -48,16 +48,16 @@ impl<'a> NewUserForm<'a> {
     }
 
     fn fields(&self, wrong: &FormError) -> Markup {
-        let password_hint = format!("At least {PASSWORD_LENGTH_MIN} characters; longer is better.");
+        let password_hint = format!("At least {PASSWORD_LENGTH_MIN} characters.");
         let email = Field::text("email", "Email", self.email).autocomplete("username");
         let password = Field::text("password", "Password", "").autocomplete("new-password");
         let name = Field::text("name", "Your name", self.name).autocomplete("name").optional();
         html! {
             (email.kind("email").show(wrong))
             (password.kind("password").hint(&password_hint).show(wrong))
-            (name.hint("What this app calls you.").show(wrong))
+            (name.hint("How we greet you.").show(wrong))
             (Field::text("currency", "Base currency", self.currency)
-                .hint("The one your totals are told in, such as USD or EUR.").show(wrong))
+                .hint("Totals are shown in this currency, such as USD or EUR.").show(wrong))
         }
     }
 }
@@ -92,15 +92,15 @@ fn setup_card(
     new_user: &NewUserForm<'_>,
     wrong: &FormError,
 ) -> Markup {
-    let hint = "The server printed it when it started. It shows that this installation is yours.";
+    let hint = "The server printed this code when it started. It confirms that this installation is yours.";
     let fields = html! {
         (Field::text("code", "Setup code", code).hint(hint).show(wrong))
         (new_user.fields(wrong))
-        button.primary type="submit" { "Create your account" }
+        button.primary type="submit" { "Create account" }
     };
     html! {
         h1 { "Set up Evenkeel" }
-        p { "Nobody has an account here yet. Create the first one; you can invite others later." }
+        p { "Create the first account. You can invite others later." }
         (wrong.summary())
         (fields::form("/setup", &visitor.form_token, fields))
     }
@@ -135,7 +135,7 @@ pub(super) async fn sign_up(visitor: Visitor, PublicForm(form): PublicForm) -> P
     }
 }
 
-/// Where signing up is closed, it is as if there were no such page.
+/// Answers with "not found" if sign-up is closed.
 fn require_open(visitor: &Visitor) -> Result<(), PageError> {
     if visitor.web.settings.sign_up_open { Ok(()) } else { Err(PageError::not_found()) }
 }
@@ -143,13 +143,13 @@ fn require_open(visitor: &Visitor) -> Result<(), PageError> {
 fn sign_up_card(visitor: &Visitor, new_user: &NewUserForm<'_>, wrong: &FormError) -> Markup {
     let fields = html! {
         (new_user.fields(wrong))
-        button.primary type="submit" { "Create your account" }
+        button.primary type="submit" { "Create account" }
     };
     html! {
         h1 { "Create an account" }
         (wrong.summary())
         (fields::form("/sign-up", &visitor.form_token, fields))
-        p.soft { "Have one already? " a href="/sign-in" { "Sign in" } "." }
+        p.soft { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     }
 }
 
@@ -160,7 +160,7 @@ pub(super) async fn invitation(visitor: Visitor, Path(token): Path<String>) -> P
     let email = found.email.unwrap_or_default();
     let new_user = NewUserForm { email: &email, ..NewUserForm::unknown() };
     let card = invitation_card(&visitor, &token, &new_user, &FormError::default());
-    Ok(app_page::auth_page(&visitor, "You are invited", &[], card))
+    Ok(app_page::auth_page(&visitor, "You're invited", &[], card))
 }
 
 pub(super) async fn accept(
@@ -183,20 +183,20 @@ pub(super) async fn accept(
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;
             let card = invitation_card(&visitor, &token, &new_user, &wrong);
-            Ok(app_page::auth_page_with(status, &visitor, "You are invited", &[], card))
+            Ok(app_page::auth_page_with(status, &visitor, "You're invited", &[], card))
         }
     }
 }
 
-/// The same for one that was used, withdrawn or too old, and for one that never was.
+/// The page for an invitation that was used, withdrawn, has expired or never existed.
 fn gone(visitor: &Visitor) -> axum::response::Response {
     let card = html! {
-        h1 { "This invitation is over" }
-        p { "It was used, withdrawn, or is older than a week. Ask for a new one." }
-        p.soft { "Have an account already? " a href="/sign-in" { "Sign in" } "." }
+        h1 { "This invitation is no longer valid" }
+        p { "It was used, withdrawn or has expired. Ask for a new one." }
+        p.soft { "Already have an account? " a href="/sign-in" { "Sign in" } "." }
     };
     let status = http::StatusCode::NOT_FOUND;
-    app_page::auth_page_with(status, visitor, "This invitation is over", &[], card)
+    app_page::auth_page_with(status, visitor, "This invitation is no longer valid", &[], card)
 }
 
 fn invitation_card(
@@ -207,11 +207,11 @@ fn invitation_card(
 ) -> Markup {
     let fields = html! {
         (new_user.fields(wrong))
-        button.primary type="submit" { "Create your account" }
+        button.primary type="submit" { "Create account" }
     };
     html! {
-        h1 { "You are invited" }
-        p { "Create your account. What you keep here is seen by you alone." }
+        h1 { "You're invited" }
+        p { "Create your account. Only you can see your data." }
         (wrong.summary())
         (fields::form(&format!("/invite/{token}"), &visitor.form_token, fields))
     }

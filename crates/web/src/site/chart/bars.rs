@@ -1,4 +1,4 @@
-//! Bars side by side, from zero: what came in and what went out, month by month.
+//! Grouped bar charts, such as income and spending by month.
 
 use base::{Currency, Money};
 use maud::{Markup, html};
@@ -9,14 +9,14 @@ use crate::site::format::View;
 
 pub(crate) struct Group {
     pub(crate) name: String,
-    /// As many as the chart has series.
+    /// One value for each series of the chart.
     pub(crate) minor: Vec<i64>,
 }
 
 pub(crate) struct Bars<'a> {
     pub(crate) title: &'a str,
     pub(crate) currency: Currency,
-    /// What each bar of a group is.
+    /// The names of the series.
     pub(crate) series: &'a [&'a str],
     pub(crate) groups: &'a [Group],
 }
@@ -34,7 +34,7 @@ impl Bars<'_> {
                 }
             }
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
-                aria-label={ (self.title) ". Arrow keys read its values." } {
+                aria-label={ (self.title) ". Use the arrow keys to read values." } {
                 @for line in &scale.lines {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
                     text.label x="0" y=(scale.y(*line)) dy="-5" { (view.whole_money_text(money(*line))) }
@@ -60,7 +60,7 @@ impl Bars<'_> {
         figure(self.title, picture, &columns, &rows)
     }
 
-    /// The width of a group in tenths; labels stand to the left of the first.
+    /// The width of a group in tenths. The axis labels are left of the first group.
     fn group_width(&self) -> i64 {
         (WIDTH - LEFT) * 10 / self.groups.len().max(1) as i64
     }
@@ -77,7 +77,7 @@ impl Bars<'_> {
         }
     }
 
-    /// Every second name where there are many, so that they do not touch.
+    /// The name below a group. Every second one is left out if there are many, so that they do not overlap.
     fn name(&self, place: usize, name: &str) -> Markup {
         let shown = self.groups.len() <= 7 || (self.groups.len() - 1 - place).is_multiple_of(2);
         let x = LEFT * 10 + self.group_width() * place as i64 + self.group_width() / 2;

@@ -1,4 +1,4 @@
-//! A line over days: solid where the bank said so, dotted where we worked it out.
+//! Line charts over days: solid for reported values, dotted for estimated ones.
 
 use base::{Currency, Date, Money, days_from_date};
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use crate::site::format::View;
 pub(crate) struct Point {
     pub(crate) on: Date,
     pub(crate) minor: i64,
-    /// Whether a source said so.
+    /// Whether the value was reported by a bank rather than estimated.
     pub(crate) reported: bool,
 }
 
@@ -23,11 +23,11 @@ impl From<&service::ledger::balances::Point> for Point {
 pub(crate) struct Line<'a> {
     pub(crate) title: &'a str,
     pub(crate) currency: Currency,
-    /// In the order of their days.
+    /// The points, ordered by day.
     pub(crate) points: &'a [Point],
 }
 
-/// A line of plain numbers, such as scores.
+/// A line chart of plain numbers, such as scores.
 pub(crate) struct NumberLine<'a> {
     pub(crate) title: &'a str,
     pub(crate) points: &'a [Point],
@@ -58,20 +58,20 @@ impl Line<'_> {
 struct Drawing<'a> {
     title: &'a str,
     points: &'a [Point],
-    /// How many make one.
+    /// How many minor units make one major unit.
     unit: i64,
 }
 
-/// A number as it is written.
-type Written<'a> = &'a dyn Fn(i64) -> String;
+/// Formats a value.
+type FormatValue<'a> = &'a dyn Fn(i64) -> String;
 
 impl Drawing<'_> {
-    fn draw(&self, view: View, label: Written<'_>, value: Written<'_>) -> Markup {
+    fn draw(&self, view: View, label: FormatValue<'_>, value: FormatValue<'_>) -> Markup {
         let scale = Scale::new(self.points.iter().map(|it| it.minor), self.unit, false);
         let places: Vec<String> = self.points.iter().map(|it| self.place(&scale, it)).collect();
         let picture = html! {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" tabindex="0"
-                aria-label={ (self.title) ". Arrow keys read its values." } {
+                aria-label={ (self.title) ". Use the arrow keys to read values." } {
                 @for line in &scale.lines {
                     line.grid x1="0" x2=(WIDTH) y1=(scale.y(*line)) y2=(scale.y(*line)) {}
                     text.label x="0" y=(scale.y(*line)) dy="-5" { (label(*line)) }
@@ -100,7 +100,7 @@ impl Drawing<'_> {
         format!("{},{}", decimal(along), scale.y(point.minor))
     }
 
-    /// Stretches of one kind; each begins where the one before ended, so that the line has no gaps.
+    /// Stretches of reported or estimated points. Each begins where the one before ended, so that the line has no gaps.
     fn runs(&self, places: &[String]) -> Vec<(bool, String)> {
         let mut runs: Vec<(bool, Vec<&str>)> = Vec::new();
         for (index, point) in self.points.iter().enumerate() {
@@ -134,7 +134,7 @@ mod tests {
     use crate::site::format::Theme;
 
     #[test]
-    fn what_was_worked_out_is_dotted_and_hangs_together_with_what_was_said() {
+    fn estimated_stretches_are_dotted_and_join_the_reported_ones() {
         let point = |on: &str, minor, reported| Point { on: on.parse().unwrap(), minor, reported };
         let points = [
             point("2026-03-01", 100, false),

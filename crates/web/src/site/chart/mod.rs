@@ -1,4 +1,4 @@
-//! Charts drawn on the server: thin strokes, few lines, labels at the ends, and the same figures as a table behind.
+//! Charts rendered on the server as SVG, each with the same data as a table.
 
 mod bars;
 mod line;
@@ -12,15 +12,15 @@ pub(crate) use shares::Shares;
 
 use maud::{Markup, html};
 
-/// The picture's own units; the browser scales them to the width there is.
+/// The size of the SVG in its own units; the browser scales it.
 const WIDTH: i64 = 720;
 const HEIGHT: i64 = 268;
-/// Room for the labels of days below, and for the topmost figure above.
+/// Space for the date labels below and the topmost label above.
 const FOOT: i64 = 36;
 const HEAD: i64 = 24;
 const PLOT: i64 = HEIGHT - FOOT - HEAD;
 
-/// The figure around a picture: its value under the pointer, and its table.
+/// A chart with its title, the value under the pointer, and its data as a table.
 fn figure(
     title: &str,
     picture: Markup,
@@ -36,7 +36,7 @@ fn figure(
             (picture)
             details {
                 summary { "Show as table" }
-                div.scroll tabindex="0" role="group" aria-label={ (title) ", as a table" } {
+                div.scroll tabindex="0" role="group" aria-label={ (title) ", table" } {
                     table {
                         thead { tr { @for name in columns { th scope="col" { (name) } } } }
                         tbody {
@@ -54,7 +54,7 @@ fn figure(
     }
 }
 
-/// The class of the colour that a series has.
+/// The CSS class for the color of a series.
 fn series(index: usize) -> &'static str {
     ["first", "second", "third"][index % 3]
 }

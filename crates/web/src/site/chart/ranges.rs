@@ -1,11 +1,11 @@
-//! How far back a chart looks, as links that keep it in the address.
+//! The time range of a chart, chosen by links and kept in the URL.
 
 use maud::{Markup, html};
 use service::ledger::spans::Span;
 
 use crate::site::urls;
 
-/// What the address asks for, or a year.
+/// The range in the URL, or a year.
 pub(crate) fn chosen(query: Option<&str>) -> Span {
     let asked = query.and_then(|it| urls::find_param(it, "range"));
     asked.as_deref().and_then(Span::parse).unwrap_or(Span::Year)
@@ -13,7 +13,7 @@ pub(crate) fn chosen(query: Option<&str>) -> Span {
 
 pub(crate) fn links(path: &str, chosen: Span) -> Markup {
     html! {
-        nav aria-label="How far back" {
+        nav aria-label="Time range" {
             ul.chips {
                 @for span in Span::ALL {
                     @let current = (*span == chosen).then_some("true");

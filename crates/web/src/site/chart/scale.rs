@@ -1,11 +1,11 @@
-//! From amounts to heights: whole numbers throughout, so that a picture is the same everywhere.
+//! Converts amounts to heights with integer arithmetic, so that charts are the same on every machine.
 
 use super::{HEAD, PLOT};
 
-/// At most this many horizontal lines.
+/// The maximum number of horizontal lines.
 const LINES_MAX: i128 = 4;
 
-/// The amounts between which a picture is drawn, and where its lines lie.
+/// The range of a chart's vertical axis and its grid lines.
 pub(super) struct Scale {
     low: i128,
     high: i128,
@@ -14,12 +14,12 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// For amounts in minor units of which `unit` make one. Bars always start at zero; a line may start above it,
-    /// where its ups and downs would otherwise be flat.
+    /// Creates the scale for amounts in minor units; `unit` is one major unit. Bars always start at zero. A line may
+    /// start above zero if it would be flat otherwise.
     pub(super) fn new(amounts: impl Iterator<Item = i64> + Clone, unit: i64, zero: bool) -> Scale {
         let mut low = amounts.clone().map(i128::from).min().unwrap_or(0);
         let mut high = amounts.map(i128::from).max().unwrap_or(0);
-        // A line that lies within the upper half of its height says nothing when drawn from zero.
+        // A line that stays in the upper half would look flat if drawn from zero.
         let from_zero = zero || low <= 0 || low * 2 < high;
         if from_zero {
             low = low.min(0);
@@ -36,7 +36,7 @@ impl Scale {
         Scale { low, high, lines, starts_at_zero: low <= 0 && high >= 0 }
     }
 
-    /// How far from the top an amount lies, in tenths.
+    /// The distance of an amount from the top, in tenths.
     pub(super) fn tenths(&self, amount: i64) -> i64 {
         let above = (self.high - i128::from(amount)) * i128::from(PLOT) * 10;
         HEAD * 10 + saturated(above / (self.high - self.low))
@@ -47,7 +47,7 @@ impl Scale {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, so that the lines have names that are easy to read.
+/// The distance between lines: 1, 2 or 5 times a power of ten, so that labels are round.
 fn step(span: i128, unit: i128) -> i128 {
     let mut size = unit.max(1);
     loop {
@@ -64,7 +64,7 @@ fn saturated(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Tenths as SVG writes them.
+/// Formats tenths as a decimal number.
 pub(super) fn decimal(tenths: i64) -> String {
     let sign = if tenths < 0 { "-" } else { "" };
     let tenths = tenths.unsigned_abs();
@@ -79,7 +79,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_amount_lies_within_the_picture_and_few_lines_cross_it(
+        fn every_amount_is_inside_the_chart_with_few_grid_lines(
             amounts in prop::collection::vec(any::<i64>(), 0..20), zero: bool,
         ) {
             let scale = Scale::new(amounts.iter().copied(), 100, zero);
@@ -92,14 +92,14 @@ mod tests {
         }
 
         #[test]
-        fn more_is_never_drawn_lower(a: i64, b: i64) {
+        fn larger_amounts_are_never_drawn_lower(a: i64, b: i64) {
             let scale = Scale::new([a, b].into_iter(), 100, false);
             prop_assert!((a <= b) == (scale.tenths(a) >= scale.tenths(b)) || scale.tenths(a) == scale.tenths(b));
         }
     }
 
     #[test]
-    fn lines_have_round_names() {
+    fn grid_lines_have_round_values() {
         let scale = Scale::new([0, 123_400].into_iter(), 100, true);
         assert_eq!(scale.lines, [0, 50_000, 100_000, 150_000]);
         let scale = Scale::new([9_100_000, 9_900_000].into_iter(), 100, false);

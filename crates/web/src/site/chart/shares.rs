@@ -1,14 +1,14 @@
-//! One thin bar whose pieces are parts of a whole.
+//! A thin bar whose segments show parts of a whole.
 
 use maud::{Markup, html};
 
 use super::{WIDTH, series};
 
-/// The sizes of the parts; what is below zero takes no room.
+/// The sizes of the parts; negative ones take no space.
 pub(crate) struct Shares<'a>(pub(crate) &'a [i64]);
 
 impl Shares<'_> {
-    /// The figures stand beside it in words, so that it is for the eye only.
+    /// Draws the bar. It is hidden from screen readers, because the figures are listed beside it.
     pub(crate) fn draw(&self) -> Markup {
         html! {
             svg.pieces viewBox={ "0 0 " (WIDTH) " 8" } preserveAspectRatio="none" aria-hidden="true" {
@@ -19,14 +19,14 @@ impl Shares<'_> {
         }
     }
 
-    /// What tells which piece a row speaks of.
+    /// The color key of a segment.
     pub(crate) fn key(place: usize) -> Markup {
         html! { span.swatch.(series(place)) {} }
     }
 
-    /// Where each piece begins, and how wide it is; a hair between two of them.
+    /// The start and width of each segment, with a small gap between them.
     fn pieces(&self) -> Vec<(i64, i64)> {
-        // The parts of one side have one sign, but for a debt that was overpaid.
+        // All parts have the same sign, except for an overpaid debt.
         let sign: i128 =
             if self.0.iter().map(|it| i128::from(*it)).sum::<i128>() < 0 { -1 } else { 1 };
         let size = |it: &i64| (i128::from(*it) * sign).max(0);

@@ -1,4 +1,4 @@
-//! What a person does about a connection.
+//! Form handlers for a connection: sync, reauthorize and disconnect.
 
 use axum::extract::Path;
 use base::ConnectionId;
@@ -16,14 +16,14 @@ use crate::site::person::Person;
 pub(super) async fn sync(person: Person, id: Path<String>, _form: Form) -> PageResult {
     let id = parse(id)?;
     match connections::sync(person.app(), &person.caller, id).await {
-        Ok(synced) => Ok(see_other(&person, &url_of(id), &told(&synced))),
+        Ok(synced) => Ok(see_other(&person, &url_of(id), &sync_message(&synced))),
         Err(error) => again(&person, id, error).await,
     }
 }
 
-fn told(synced: &SyncResult) -> String {
+fn sync_message(synced: &SyncResult) -> String {
     let news = match (synced.summary.new, synced.summary.changed) {
-        (0, 0) => "Nothing new.".to_owned(),
+        (0, 0) => "No new transactions.".to_owned(),
         (new, changed) => {
             let new = plural(new as i64, "new transaction", "new transactions");
             format!("{new}, {changed} updated.")
@@ -33,7 +33,7 @@ fn told(synced: &SyncResult) -> String {
         0 => news,
         many => {
             let some = plural(many as i64, "account was", "accounts were");
-            format!("{news} {some} not told whole; each says why.")
+            format!("{news} {some} incomplete. See the accounts for details.")
         }
     }
 }
@@ -42,7 +42,7 @@ pub(super) async fn reauthorize(person: Person, id: Path<String>, form: Form) ->
     let id = parse(id)?;
     let token = form.text("token");
     match connections::reauthorize(person.app(), &person.caller, id, token).await {
-        Ok(()) => Ok(see_other(&person, &url_of(id), "Access is given again.")),
+        Ok(()) => Ok(see_other(&person, &url_of(id), "Access restored.")),
         Err(error) => again(&person, id, error).await,
     }
 }
@@ -50,7 +50,7 @@ pub(super) async fn reauthorize(person: Person, id: Path<String>, form: Form) ->
 pub(super) async fn disconnect(person: Person, id: Path<String>, _form: Form) -> PageResult {
     let id = parse(id)?;
     connections::disconnect(person.app(), &person.caller, id).await?;
-    let said = "Disconnected. Its accounts and what they hold stay here.";
+    let said = "Disconnected. Its accounts and transactions are kept.";
     Ok(see_other(&person, HOME, said))
 }
 

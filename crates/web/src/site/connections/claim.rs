@@ -1,4 +1,4 @@
-//! A new connection, from the token that the person copied.
+//! Creates a connection from a SimpleFIN setup token.
 
 use http::StatusCode;
 use service::ingest::connections;
@@ -15,7 +15,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
     let claimed = connections::create(person.app(), &person.caller, form.text("token"), name).await;
     match claimed {
         Ok(id) => {
-            let said = "Connected. Now say which of its accounts you want here.";
+            let said = "Connected. Now choose which accounts to add.";
             Ok(see_other(&person, &url_of(id), said))
         }
         Err(error) => {

@@ -1,4 +1,4 @@
-//! One source: its state, its accounts, what it offers, and what it brought.
+//! The page of one connection: status, accounts, available accounts, import history and access.
 
 use axum::extract::Path;
 use http::StatusCode;
@@ -7,7 +7,7 @@ use service::ingest::connections::{self, Connection, OfferedAccount, State};
 use service::ingest::imports;
 use service::ledger::accounts::{self, Filter, Status};
 
-use super::{badge, is_asked, new_page, offers, parse, source_name, url_of};
+use super::{badge, is_synced, new_page, offers, parse, source_name, url_of};
 use crate::site::errors::{PageError, PageResult};
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::{plural, time_ago, time_until};
@@ -30,7 +30,7 @@ pub(super) async fn show(
     let (app, caller) = (person.app(), &person.caller);
     let it = connections::get(app, caller, id).await?;
     let offered =
-        if is_asked(&it) { connections::list_offers(app, caller, id).await? } else { vec![] };
+        if is_synced(&it) { connections::list_offers(app, caller, id).await? } else { vec![] };
     let filter = Filter { status: Status::All, include_hidden: true };
     let own = accounts::list(app, caller, filter).await?;
     let batches = imports::list(app, caller, Some(id), BATCHES).await?;
@@ -38,17 +38,17 @@ pub(super) async fn show(
         div.heading { h1 { (it.name) } (badge(&it)) }
         (wrong.summary())
         (state(person, &it))
-        @if is_asked(&it) && it.state != State::Disconnected {
+        @if is_synced(&it) && it.state != State::Disconnected {
             (offers::card(person, id, &offered, &own))
         }
         (held(&it))
         section.card aria-labelledby="brought" {
-            h2 id="brought" { "What it brought" }
-            @if batches.is_empty() { p.soft { "Nothing yet." } } @else {
+            h2 id="brought" { "Import history" }
+            @if batches.is_empty() { p.soft { "No imports yet." } } @else {
                 (history_rows(person, &batches))
             }
         }
-        @if is_asked(&it) { (access(person, &it, &offered, wrong)) }
+        @if is_synced(&it) { (access(person, &it, &offered, wrong)) }
     };
     Ok::<_, PageError>(new_page(&it.name).page_with(status, person, main))
 }
@@ -58,7 +58,7 @@ fn state(person: &Person, it: &Connection) -> Markup {
     let day = |on| person.view.day(on);
     html! {
         section.card aria-labelledby="state" {
-            h2 id="state" { "State" }
+            h2 id="state" { "Status" }
             @if let Some(text) = &it.attention { p.wrong role="alert" { (text) } }
             dl.facts-of {
                 div { dt { "Source" } dd { (source_name(it.source)) } }
@@ -66,35 +66,35 @@ fn state(person: &Person, it: &Connection) -> Markup {
                     div { dt { "Banks" } dd { (it.institutions.join(", ")) } }
                 }
                 div {
-                    dt { "Last data" }
-                    dd { @match it.synced_at { Some(at) => (time_ago(at, now)), None => "not yet" } }
+                    dt { "Last update" }
+                    dd { @match it.synced_at { Some(at) => (time_ago(at, now)), None => "Not yet" } }
                 }
-                @if is_asked(it) {
+                @if is_synced(it) {
                     div {
-                        dt { "Next" }
+                        dt { "Next update" }
                         dd {
                             @match it.next_sync_at {
                                 Some(at) => (time_until(at, now)),
-                                None => "not planned",
+                                None => "Not scheduled",
                             }
                         }
                     }
                     div {
-                        dt { "Asked today" }
-                        dd { (it.requests_today) " of " (connections::REQUESTS_A_DAY) " times" }
+                        dt { "Updates today" }
+                        dd { (it.requests_today) " of " (connections::REQUESTS_A_DAY)  }
                     }
                     @if let Some(past) = it.history {
                         div {
-                            dt { "The past" }
+                            dt { "History" }
                             dd {
-                                "back to " (day(past.from))
-                                @if !past.is_complete { ", and going on" }
+                                "Back to " (day(past.from))
+                                @if !past.is_complete { ", still loading" }
                             }
                         }
                     }
                 }
             }
-            @if is_asked(it) && it.state != State::Disconnected {
+            @if is_synced(it) && it.state != State::Disconnected {
                 (fields::button(&format!("{}/sync", url_of(it.id)), &person.form_token, "Sync now", "outlined"))
             }
             @if it.source == base::draft::Source::File {
@@ -132,7 +132,7 @@ fn access(
     wrong: &FormError,
 ) -> Markup {
     let token = Field::text("token", "New setup token", "")
-        .hint("From SimpleFIN, when it asks for it or access was revoked there.");
+        .hint("Get a new token from SimpleFIN if access was revoked.");
     let action = format!("{}/access", url_of(it.id));
     let ending = format!("{}/disconnect", url_of(it.id));
     html! {
@@ -140,18 +140,18 @@ fn access(
             h2 id="access" { "Access" }
             (fields::form(&action, &person.form_token, html! {
                 (token.show(wrong))
-                button.outlined type="submit" { "Give access again" }
+                button.outlined type="submit" { "Restore access" }
             }))
             @if it.state != State::Disconnected {
                 details.confirm {
                     summary { "Disconnect" }
                     p {
-                        "The way in is forgotten, and nothing more is asked. "
+                        "Evenkeel deletes its access and stops updating. "
                         (plural(offered.len() as i64, "account", "accounts"))
-                        " and everything that came in stay here. To end access at SimpleFIN as well, \
-                         revoke it there."
+                        " and all imported data are kept. To revoke access at SimpleFIN too, do so on their \
+                            site."
                     }
-                    (fields::button(&ending, &person.form_token, "Disconnect", "danger"))
+                    (fields::button(&ending, &person.form_token, "Disconnect source", "danger"))
                 }
             }
         }

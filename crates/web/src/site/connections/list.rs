@@ -1,10 +1,10 @@
-//! Every source, and how to add one.
+//! The list of connections, and the form to add one.
 
 use http::StatusCode;
 use maud::{Markup, html};
 use service::ingest::connections::{self, Connection};
 
-use super::{HOME, badge, is_asked, new_page, source_name, url_of};
+use super::{HOME, badge, is_synced, new_page, source_name, url_of};
 use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::{plural, time_ago, time_until};
@@ -23,8 +23,7 @@ pub(super) async fn show(
     let all = connections::list(person.app(), &person.caller).await?;
     let main = html! {
         h1 { "Connections" }
-        p { "Where your accounts come from, how fresh they are, and what to do where something is \
-             wrong." }
+        p { "The sources of your account data and their status." }
         @if !all.is_empty() {
             div.card { ul.rows { @for it in &all { (row(person, it)) } } }
         }
@@ -43,15 +42,14 @@ fn row(person: &Person, it: &Connection) -> Markup {
                 " " (badge(it))
                 span.soft {
                     (source_name(it.source)) ", " (accounts)
-                    @if let Some(at) = it.synced_at { ", last data " (time_ago(at, now)) }
-                    @if let Some(at) = it.next_sync_at.filter(|_| is_asked(it)) {
-                        ", next " (time_until(at, now))
+                    @if let Some(at) = it.synced_at { ", updated " (time_ago(at, now)) }
+                    @if let Some(at) = it.next_sync_at.filter(|_| is_synced(it)) {
+                        ", next update " (time_until(at, now))
                     }
                 }
                 @if let Some(text) = &it.attention { span.wrong { (text) } }
                 @if it.open_offers > 0 {
-                    span { (plural(it.open_offers as i64, "account waits", "accounts wait"))
-                           " for you to choose." }
+                    span { (plural(it.open_offers as i64, "account is", "accounts are")) " waiting for your choice." }
                 }
             }
         }
@@ -60,19 +58,17 @@ fn row(person: &Person, it: &Connection) -> Markup {
 
 fn adding(person: &Person, wrong: &FormError, name: &str) -> Markup {
     let token = Field::text("token", "Setup token", "")
-        .hint("Copied from SimpleFIN. It works once, and is not kept.");
-    let name = Field::text("name", "What to call it", name).optional();
+        .hint("Copy it from SimpleFIN. It works once and is not stored.");
+    let name = Field::text("name", "Connection name", name).optional();
     html! {
         section.card aria-labelledby="add" {
-            h2 id="add" { "Add a source" }
-            p { "Files of your bank can be brought in at any time: " a href="/import" { "Import files" } ". \
-                 Accounts that no bank tells of are kept by hand: "
-                a href="/accounts" { "Accounts" } "." }
+            h2 id="add" { "Add a connection" }
+            p { "You can also " a href="/import" { "import bank files" } " or " a href="/accounts/new" { "add a manual account" } "." }
             h3 { "SimpleFIN" }
             p {
-                "A service in the United States that reads your banks and passes on what it reads. You \
-                 sign in there, connect your banks, and copy a setup token. Evenkeel asks it four times \
-                 a day, can only read, and never sees the passwords of your banks."
+                "SimpleFIN is a US service that connects to your banks. Sign in to SimpleFIN, connect your banks \
+                 and copy a setup token. Evenkeel updates four times a day, has read-only access and never sees \
+                 your bank passwords."
             }
             (wrong.summary())
             (fields::form(HOME, &person.form_token, html! {

@@ -1,4 +1,4 @@
-//! Where data comes from: every source with its state, what it offers, and what can be done about it.
+//! The connections pages: sources of account data, their status and the accounts they offer.
 
 mod actions;
 mod claim;
@@ -34,7 +34,7 @@ fn new_page(title: &str) -> AppPage<'_> {
     AppPage::new(NavItem::Connections, title)
 }
 
-/// What cannot be an id is as unknown as one that is not there.
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
 fn parse(Path(id): Path<String>) -> Result<ConnectionId, PageError> {
     ConnectionId::parse(&id).map_err(|_| PageError::not_found())
 }
@@ -43,12 +43,12 @@ fn url_of(id: ConnectionId) -> String {
     format!("{HOME}/{id}")
 }
 
-/// Where it comes from, as one says it.
+/// The name of a source for people.
 fn source_name(source: Source) -> &'static str {
     match source {
-        Source::Demo => "The demo",
+        Source::Demo => "Demo",
         Source::File => "Files",
-        Source::Manual => "By hand",
+        Source::Manual => "Manual",
         Source::Plaid => "Plaid",
         Source::Simplefin => "SimpleFIN",
     }
@@ -60,12 +60,12 @@ fn badge(connection: &Connection) -> Markup {
             State::Connected => { span.badge.good { "Connected" } }
             State::NeedsAttention => { span.badge.warn { "Needs attention" } }
             State::Disconnected => { span.badge { "Disconnected" } }
-            State::Manual => { span.badge { "Kept by you" } }
+            State::Manual => { span.badge { "Manual" } }
         }
     }
 }
 
-/// Only these are asked by us.
-fn is_asked(connection: &Connection) -> bool {
+/// Whether we fetch data from this connection.
+fn is_synced(connection: &Connection) -> bool {
     connection.source == Source::Simplefin
 }

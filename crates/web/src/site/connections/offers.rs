@@ -1,4 +1,4 @@
-//! The accounts that a connection offers, and what the person wants of each.
+//! The form that chooses which accounts of a connection to add.
 
 use axum::extract::Path;
 use base::ConnectionId;
@@ -26,17 +26,16 @@ pub(super) fn card(
     let action = format!("{}/accounts", url_of(id));
     html! {
         section.card aria-labelledby="offers" {
-            h2 id="offers" { "Accounts it offers" }
+            h2 id="offers" { "Available accounts" }
             @if offered.is_empty() {
-                p.soft { "None yet. They show here after the first time it is asked." }
+                p.soft { "None yet. They appear here after the first update." }
             } @else {
-                p { "Nothing is brought in before you choose it. SimpleFIN does not say what kind an \
-                     account is, so look at each." }
+                p { "Choose which accounts to add. SimpleFIN doesn't report the account type, so check each one." }
                 (fields::form(&action, &person.form_token, html! {
                     ul.rows.offers {
                         @for (place, it) in offered.iter().enumerate() { (row(person, place, it, own)) }
                     }
-                    button.primary type="submit" { "Save these choices" }
+                    button.primary type="submit" { "Save choices" }
                 }))
             }
         }
@@ -52,7 +51,7 @@ fn row(person: &Person, place: usize, it: &OfferedAccount, own: &[Account]) -> M
                 @if let Some(balance) = it.balance { span { (person.view.signed(balance)) } }
             }
             @if it.status == OfferStatus::Unsupported {
-                span.wrong { (it.reason.as_deref().unwrap_or("It cannot be brought in.")) }
+                span.wrong { (it.reason.as_deref().unwrap_or("This account can't be added.")) }
             } @else {
                 input type="hidden" name=(format!("id{place}")) value=(it.external_id);
                 (goes(place, it, own))
@@ -69,13 +68,13 @@ fn goes(place: usize, it: &OfferedAccount, own: &[Account]) -> Markup {
         (OfferStatus::Added, Some(account)) => account.to_string(),
         _ => "new".to_owned(),
     };
-    let mut options = vec![("new".to_owned(), "A new account".to_owned())];
+    let mut options = vec![("new".to_owned(), "New account".to_owned())];
     let same = own.iter().filter(|own| Some(own.currency) == it.currency);
-    options.extend(same.map(|own| (own.id.to_string(), format!("Into {}", own.name))));
-    options.push(("none".to_owned(), "Leave it out".to_owned()));
+    options.extend(same.map(|own| (own.id.to_string(), format!("Add to {}", own.name))));
+    options.push(("none".to_owned(), "Don't add".to_owned()));
     let options: Vec<(&str, &str)> =
         options.iter().map(|(value, shown)| (value.as_str(), shown.as_str())).collect();
-    fields::select(&format!("goes{place}"), "Goes to", &options, &chosen)
+    fields::select(&format!("goes{place}"), "Add to", &options, &chosen)
 }
 
 const KINDS: [(&str, &str); 5] = [
@@ -83,19 +82,19 @@ const KINDS: [(&str, &str); 5] = [
     ("credit", "Credit card"),
     ("loan", "Loan"),
     ("investment", "Investments"),
-    ("other", "Something else"),
+    ("other", "Other"),
 ];
 
 fn kinds(place: usize, it: &OfferedAccount) -> Markup {
-    fields::select(&format!("kind{place}"), "Kind", &KINDS, it.kind.as_str())
+    fields::select(&format!("kind{place}"), "Type", &KINDS, it.kind.as_str())
 }
 
 fn owed(place: usize, it: &OfferedAccount) -> Markup {
-    let options = [("negative", "As a negative number"), ("positive", "As a positive number")];
+    let options = [("negative", "Shown as negative"), ("positive", "Shown as positive")];
     let chosen = if it.owed == Owed::Positive { "positive" } else { "negative" };
     html! {
         @if it.kind.is_debt() {
-            (fields::select(&format!("owed{place}"), "What you owe is written", &options, chosen))
+            (fields::select(&format!("owed{place}"), "Amount owed", &options, chosen))
         }
     }
 }
@@ -109,7 +108,7 @@ pub(super) async fn post(person: Person, id: Path<String>, form: Form) -> PageRe
     match connections::choose(person.app(), &person.caller, id, choices).await {
         Ok(()) => {
             let said = match taken {
-                true => "Saved. What you took is on its way, and the past follows bit by bit.",
+                true => "Saved. Your accounts are being added. Older transactions will follow.",
                 false => "Saved.",
             };
             Ok(see_other(&person, &url_of(id), said))

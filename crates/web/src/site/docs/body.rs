@@ -1,4 +1,4 @@
-//! What an endpoint takes in its body: every member with what it holds and means.
+//! The request body of an endpoint: every member with its type and description.
 
 use maud::{Markup, html};
 
@@ -26,7 +26,7 @@ pub(super) fn table(body: &Body) -> Markup {
 fn rows(members: &[Member]) -> Markup {
     html! {
         table.parameters {
-            (snippet::columns(["Name", "Holds", "Meaning"]))
+            (snippet::columns(["Name", "Type", "Description"]))
             tbody { @for it in members { (row(it)) } }
         }
     }
@@ -53,16 +53,16 @@ fn holds(holds: Holds) -> Markup {
                 "text or " code { "null" } span.soft { "up to " (longest) " characters" }
             }
             Holds::Url { longest } => {
-                "an address" span.soft { code { "https://..." } ", up to " (longest) " characters" }
+                "a URL" span.soft { code { "https://..." } ", up to " (longest) " characters" }
             }
             Holds::Bool => { code { "true" } " or " code { "false" } }
             Holds::Number { decimals } => { "a number" span.soft { "up to " (decimals) " decimals" } }
-            Holds::DecimalText => { "text" span.soft { "with a decimal number in it" } }
-            Holds::Whole => { "a whole number" }
-            Holds::Date => { "a day" span.soft { code { "YYYY-MM-DD" } } }
+            Holds::DecimalText => { "text" span.soft { "a decimal number" } }
+            Holds::Whole => { "an integer" }
+            Holds::Date => { "a date" span.soft { code { "YYYY-MM-DD" } } }
             Holds::OneOf(words) => { (words_of(words)) }
             Holds::SomeOf(words) => {
-                details { summary { "a list of words" } (words_of(words)) }
+                details { summary { "a list of values" } (words_of(words)) }
             }
             Holds::Category => { "a category" }
             Holds::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
@@ -73,12 +73,12 @@ fn holds(holds: Holds) -> Markup {
     }
 }
 
-/// The example that stands for all.
+/// The main example.
 pub(super) fn first(endpoint: &Endpoint) -> Option<&'static str> {
     endpoint.body.and_then(|it| it.examples.first()).map(|(_, text)| *text)
 }
 
-/// The others.
+/// The other examples.
 pub(super) fn more(body: &Body) -> Markup {
     html! {
         @for (about, text) in body.examples.iter().skip(1) { (snippet::text(about, text)) }

@@ -1,4 +1,4 @@
-//! One endpoint: what it is for, what it takes, what it answers, and how that can fail.
+//! The reference of one endpoint: description, parameters, response and errors.
 
 use maud::{Markup, html};
 use wire::v1::Code;
@@ -27,7 +27,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                 code { "/v1" (endpoint.path) }
                 @if !endpoint.scopes.is_empty() {
                     span.soft {
-                        "needs"
+                        "requires"
                         @for scope in endpoint.scopes {
                             " " a href={ "#" (introduction::scope_id(*scope)) } { code { (scope.as_str()) } }
                         }
@@ -41,7 +41,7 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
                     (parameters(endpoint))
                     @if endpoint.method != Verb::Get {
                         p.soft {
-                            "Repeat it safely with an "
+                            "Retry safely with an "
                             a href="/docs/idempotency" { "Idempotency-Key" } "."
                         }
                     }
@@ -55,24 +55,24 @@ pub(super) fn section(endpoint: &Endpoint, public_url: &str, schemas: &Schemas) 
             (try_form::form(endpoint, public_url))
             div.pair {
                 div {
-                    h4 { "Answer" }
+                    h4 { "Response" }
                     (answer(endpoint, schemas))
                     h4 { "Errors" }
                     ul.chips { @for code in openapi::errors_of(endpoint) { li { (chip(code)) } } }
                 }
-                div.aside { (snippet::block("200, an example", &snippet::json(&example))) }
+                div.aside { (snippet::block("200 example", &snippet::json(&example))) }
             }
         }
     }
 }
 
-/// The line of a POST with another method, which has to be named.
+/// The `curl` command of a POST, changed to another method.
 fn named(endpoint: &Endpoint, post: &str) -> String {
     let rest = post.trim_start_matches("curl ").trim_start_matches("-X POST ");
     format!("curl -X {} {rest}", endpoint.method.as_str())
 }
 
-/// What several endpoints answer alike is told at the first of them.
+/// The response. If an earlier endpoint has the same one, it links there.
 fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
     let same = |it: &&Endpoint| {
         (it.answer.name, it.answer.paging) == (endpoint.answer.name, endpoint.answer.paging)
@@ -80,7 +80,7 @@ fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
     let first = ENDPOINTS.iter().find(same).map(endpoint_id);
     match first.filter(|it| *it != endpoint_id(endpoint)) {
         Some(first) => html! {
-            p { "The same members as " a href={ "#" (first) } { "here" } "." }
+            p { "Same as " a href={ "#" (first) } { "this endpoint" } "." }
         },
         None => members::answer(endpoint, schemas),
     }
@@ -92,7 +92,7 @@ fn chip(code: Code) -> Markup {
     }
 }
 
-/// The path with an example in the place of each parameter.
+/// The path with example values for its parameters.
 fn sample_path(endpoint: &Endpoint) -> String {
     let mut path = endpoint.path.to_owned();
     for parameter in endpoint.path_parameters {
@@ -103,11 +103,11 @@ fn sample_path(endpoint: &Endpoint) -> String {
 
 fn parameters(endpoint: &Endpoint) -> Markup {
     if endpoint.path_parameters.is_empty() && endpoint.query.is_empty() {
-        return html! { p.soft { "It takes none." } };
+        return html! { p.soft { "None." } };
     }
     html! {
         table.parameters {
-            (snippet::columns(["Name", "Takes", "Meaning"]))
+            (snippet::columns(["Name", "Type", "Description"]))
             tbody {
                 @for it in endpoint.path_parameters { (row(it, true)) }
                 @for it in endpoint.query { (row(it, false)) }
@@ -135,8 +135,8 @@ fn takes(takes: Takes) -> Markup {
             Takes::Text { longest } => { "text" span.soft { "up to " (longest) " characters" } }
             Takes::Id(prefix) => { "an id" span.soft { code { (prefix) "..." } } }
             Takes::Uuid => { "an id" span.soft { "a UUID" } }
-            Takes::Date => { "a day" span.soft { code { "YYYY-MM-DD" } } }
-            Takes::Instant => { "an instant" span.soft { "RFC 3339" } }
+            Takes::Date => { "a date" span.soft { code { "YYYY-MM-DD" } } }
+            Takes::Instant => { "a timestamp" span.soft { "RFC 3339" } }
             Takes::Bool => { code { "true" } " or " code { "false" } }
             Takes::Whole { least, most, default } => {
                 (least) " to " (most)

@@ -1,4 +1,4 @@
-//! A page for every error code: what it means, what to do, what it looks like.
+//! The error pages of the documentation: meaning, recovery and an example for every code.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -37,11 +37,10 @@ pub(in super::super) fn list_page() -> Markup {
     let main = html! {
         h1 { "Errors" }
         p.lead {
-            "Every error the API answers with. The " code { "type" }
-            " in the body is the address of its page here."
+            "Every error code of the API. The " code { "type" } " member of an error is the URL of its page here."
         }
         table.errors {
-            (snippet::columns(["Status", "Code", "Meaning"]))
+            (snippet::columns(["Status", "Code", "Description"]))
             tbody {
                 @for code in Code::ALL {
                     tr {
@@ -71,10 +70,10 @@ pub(in super::super) fn code_page(code: Code, public_url: &str) -> Markup {
                 p { (prose(code.meaning())) }
                 h2 { "What to do" }
                 p { (prose(code.recovery())) }
-                h2 { "Who answers it" }
+                h2 { "Returned by" }
                 (answered_by(code))
             }
-            div.aside { (snippet::block("The body, an example", &body)) }
+            div.aside { (snippet::block("Example body", &body)) }
         }
     };
     page(code.as_str(), main)
@@ -85,11 +84,11 @@ fn answered_by(code: Code) -> Markup {
     let from: Vec<&Endpoint> = ENDPOINTS.iter().filter(answers).collect();
     html! {
         @if code == Code::MethodNotAllowed {
-            p { "Any address, to a method that it does not take." }
+            p { "Any endpoint, for a method it doesn't support." }
         } @else if from.len() == ENDPOINTS.len() {
             p { "Every endpoint of the " a href="/docs" { "API" } "." }
         } @else if from.is_empty() {
-            p { "No endpoint of this version; it is reserved for changes." }
+            p { "No endpoint in this version. Reserved for future use." }
         } @else {
             ul.plain {
                 @for endpoint in from {

@@ -1,4 +1,4 @@
-//! Guides: short pages on what every program meets, with lines that run against this very installation.
+//! The guides of the documentation, with commands that run against this installation.
 
 use axum::Router;
 use axum::extract::State;
@@ -14,14 +14,14 @@ use super::introduction::pair;
 use super::{proposing, webhooks};
 use crate::WebState;
 
-/// One page: where it is, what it is called, and what is on it.
+/// A guide: its path, title and content.
 pub(in super::super) struct Guide {
     pub(in super::super) path: &'static str,
     title: &'static str,
     body: fn(&GuideContext) -> Markup,
 }
 
-/// What the lines to run depend on.
+/// Values that the guides' commands use.
 pub(in super::super) struct GuideContext {
     pub(super) base: String,
     limit: Policy,
@@ -60,7 +60,7 @@ pub(in super::super) fn page(guide: &Guide, public_url: &str, limit: Policy) -> 
     .render()
 }
 
-/// Every page of the documentation, with the present one marked.
+/// The table of contents, with the current page marked.
 pub(super) fn contents(here: &str) -> Markup {
     let entry = |href: &str, title: &str| {
         let current = (href == here).then_some("page");
@@ -80,7 +80,7 @@ pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section.guide aria-labelledby=(id) { h2 id=(id) { (title) } (body) } }
 }
 
-/// The same line with an address that the shell fills a variable into.
+/// A command with double quotes around the URL, so that the shell expands variables in it.
 pub(super) fn filled(command: &str) -> String {
     command.replacen('\'', "\"", 2)
 }
@@ -88,42 +88,42 @@ pub(super) fn filled(command: &str) -> String {
 fn start(place: &GuideContext) -> Markup {
     html! {
         p.lead {
-            "From nothing to your first answer in under a minute. Programs and assistants that you \
-             give a key may read your data, and may propose; only you decide."
+            "Send your first API request in under a minute. Apps and assistants with a key can read your data and \
+             propose actions. Only you can approve them."
         }
         ol.steps {
             li {
                 p {
                     "Open " a href="/settings/keys" { "Settings, API keys" }
-                    " and make a key. It is shown once, so copy it."
+                    " and create a key. Copy it, because it is shown only once."
                 }
             }
             li {
-                p { "Keep it in your shell, out of your scripts." }
+                p { "Store it in an environment variable." }
                 (snippet::text("Shell", "export EVENKEEL_KEY=ek_..."))
             }
             li {
-                p { "Ask who you are." }
+                p { "Get your profile." }
                 (snippet::text("Shell", &curl(&format!("{}/me", place.base))))
             }
             li {
-                p { "Ask for your accounts, and for what moved on them." }
+                p { "List your accounts and transactions." }
                 (snippet::text("Shell", &curl(&format!("{}/accounts", place.base))))
                 (snippet::text("Shell", &curl(&format!("{}/transactions?limit=5", place.base))))
             }
         }
-        (section("more", "Where to go from here", html! {
+        (section("more", "Next steps", html! {
             dl.links {
-                (link("/docs", "API reference", "Every endpoint, and a form to try each."))
-                (link("/docs/authentication", "Authentication", "What a key may do."))
-                (link("/docs/proposing", "Proposing", "How to ask for a yes."))
-                (link("/docs/webhooks", "Webhooks", "How to be told of what changes."))
-                (link("/docs/paging", "Paging", "How to read long lists to the end."))
-                (link("/docs/errors", "Errors", "What each code means and how to recover."))
-                (link("/v1/openapi.json", "OpenAPI document", "For tools that make clients."))
+                (link("/docs", "API reference", "Every endpoint, with a form to try it."))
+                (link("/docs/authentication", "Authentication", "How API keys and scopes work."))
+                (link("/docs/proposing", "Proposing", "How to propose actions for approval."))
+                (link("/docs/webhooks", "Webhooks", "How to receive events."))
+                (link("/docs/paging", "Paging", "How to read long lists."))
+                (link("/docs/errors", "Errors", "What each error code means."))
+                (link("/v1/openapi.json", "OpenAPI document", "To generate clients."))
             }
             p.soft {
-                "Without a browser, the operator makes a key with "
+                "Without a browser, create a key with "
                 code { "evenkeel key create --user EMAIL --name NAME" } "."
             }
         }))
@@ -137,38 +137,36 @@ fn link(href: &str, name: &str, about: &str) -> Markup {
 fn authentication(place: &GuideContext) -> Markup {
     let key = html! {
         p {
-            (prose("Send your key with every request, in the header `Authorization`. Keys begin \
-                    with `ek_`; nothing else is needed, and nothing is sent in addresses."))
+            (prose("Send your key in the `Authorization` header of every request. Keys start with `ek_`."))
         }
         ul.facts {
             li {
-                "Make, watch and revoke keys under "
+                "Create and revoke keys under "
                 a href="/settings/keys" { "Settings, API keys" }
-                ". A revoked key is refused from the next request on."
+                ". A revoked key stops working immediately."
             }
-            li { "A key sees all your accounts, or only those you tick." }
+            li { "A key can access all your accounts or only selected ones." }
             li {
-                "It may do everything, only read, or just what you choose: "
+                "A key can have full access, read-only access or selected scopes: "
                 a href="/docs#scopes" { "all scopes" } "."
             }
-            li { "We keep only a hash of it. Whoever loses a key makes another." }
+            li { "We store only a hash. If you lose a key, create a new one." }
         }
     };
     let refused = html! {
         p {
-            (prose("No key, or one that is mistyped, expired or revoked, is answered with 401 and \
-                    `UNAUTHENTICATED`. A key that may not do what it asks for gets 403 and \
-                    `INSUFFICIENT_SCOPE`, which names the scope it lacks."))
+            (prose("A missing, invalid, expired or revoked key returns 401 `UNAUTHENTICATED`. A key without the \
+                    required scope returns 403 `INSUFFICIENT_SCOPE`, which names the scope."))
         }
-        p { a href="/docs/errors/unauthenticated" { "What to do about a 401" } }
+        p { a href="/docs/errors/unauthenticated" { "How to fix a 401" } }
     };
     let plain = format!("curl '{}/me'", place.base);
     html! {
-        p.lead { "Every request says who sends it." }
+        p.lead { "Every request needs an API key." }
         (section("keys", "API keys", pair(
             &key, &snippet::text("With a key", &curl(&format!("{}/me", place.base)))
         )))
-        (section("refused", "When it is refused", pair(
+        (section("refused", "Authentication errors", pair(
             &refused, &snippet::text("Without a key: 401", &plain)
         )))
     }
@@ -178,13 +176,13 @@ fn paging(place: &GuideContext) -> Markup {
     let base = &place.base;
     let said = html! {
         p {
-            (prose("Long lists come in pages of `limit` items, 1 to 100; 50 unless you say \
-                    otherwise. While `pagination.has_more` is true, send `pagination.next_cursor` \
-                    back as `cursor`, with the same filters. `limit` may change."))
+            (prose("Long lists are paginated. `limit` sets the page size: 1 to 100, 50 by default. While \
+                    `pagination.has_more` is true, send `pagination.next_cursor` as `cursor` with the same \
+                    filters. You can change `limit` between pages."))
         }
         p {
-            "A cursor lives for 24 hours. Rows that come or go meanwhile never make you miss or \
-             repeat one that was there throughout."
+            "A cursor is valid for 24 hours. Rows that are added or removed meanwhile never make you miss or \
+             repeat other rows."
         }
     };
     let first = curl(&format!("{base}/transactions?limit=2"));
@@ -192,29 +190,28 @@ fn paging(place: &GuideContext) -> Markup {
     let next = format!("{next} \\\n  -d limit=2 --data-urlencode \"cursor=$CURSOR\"");
     let since = html! {
         p {
-            (prose("To keep a copy up to date, ask for what changed since you last looked with \
-                    `updated_since`, and read that list to its end."))
+            (prose("To keep a copy in sync, request changes with `updated_since` and read all pages."))
         }
     };
     let changed = curl(&format!("{base}/transactions?updated_since=2026-01-01T00:00:00Z"));
     let refused = html! {
         p {
-            (prose("A cursor with other filters, one that was bent, and one older than a day are \
-                    answered with 400, and `param` says `cursor`. Begin again without it."))
+            (prose("A cursor that is invalid, expired or used with other filters returns 400 with `param` set to \
+                    `cursor`. Start again without a cursor."))
         }
     };
     let wrong = curl(&format!("{base}/transactions?cursor=bent"));
     html! {
-        p.lead { "How to read a long list to its end, without missing or repeating anything." }
-        (section("pages", "Page by page", pair(&said, &html! {
+        p.lead { "How to read long lists without missing or repeating rows." }
+        (section("pages", "Cursors", pair(&said, &html! {
             (snippet::text("First page", &first))
             (snippet::text("Next page", &next))
         })))
-        (section("changes", "Only what changed", pair(
-            &since, &snippet::text("Since a moment", &changed)
+        (section("changes", "Incremental sync", pair(
+            &since, &snippet::text("Changes since a time", &changed)
         )))
-        (section("wrong", "A cursor that is no good", pair(
-            &refused, &snippet::text("A bent cursor: 400", &wrong)
+        (section("wrong", "Invalid cursors", pair(
+            &refused, &snippet::text("An invalid cursor: 400", &wrong)
         )))
     }
 }
@@ -226,40 +223,37 @@ fn rate_limits(place: &GuideContext) -> Markup {
     let left = format!("ratelimit: \"default\";r={};t={window_seconds}", requests - 1);
     let said = html! {
         p {
-            "A key may send " (requests) " requests in any " (window_seconds) " seconds. "
-            (prose("Every answer says how many are left (`r`), and in how many seconds the oldest \
-                    no longer counts (`t`)."))
+            "A key can send " (requests) " requests in any " (window_seconds) " seconds. "
+            (prose("Every response has the remaining requests (`r`) and the seconds until the limit resets (`t`)."))
         }
     };
     let beyond = html! {
         p {
-            (prose("The answer is 429 and `RATE_LIMITED`, with the seconds to wait in \
-                    `Retry-After`. Wait that long and send it again. What was refused does not \
-                    count, so nothing gets worse by it."))
+            (prose("The response is 429 `RATE_LIMITED` with the seconds to wait in `Retry-After`. Wait, then \
+                    retry. Rejected requests don't count toward the limit."))
         }
-        p { a href="/docs/errors/rate-limited" { "What to do about a 429" } }
+        p { a href="/docs/errors/rate-limited" { "How to handle a 429" } }
     };
     let plain = curl(&format!("{}/accounts", place.base));
     let save = format!("{plain} \\\n  --etag-save accounts.tag -o accounts.json");
     let cheap = html! {
         p {
-            (prose("Ask only for what changed: keep the `ETag` of an answer and send it back. When \
-                    nothing changed the answer is 304 without a body. It still counts, but costs \
-                    next to nothing to read."))
+            (prose("Save the `ETag` of a response and send it back. If nothing changed, the response is 304 \
+                    without a body. It counts toward the limit but is cheap to process."))
         }
     };
     let retry = curl(&format!("{}/me", place.base)).replacen("curl", "curl --retry 3", 1);
     html! {
-        p.lead { "How often you may ask, and how to tell." }
-        (section("limit", "The limit", pair(&said, &html! {
-            (snippet::text("Look at the headers", &command))
-            (snippet::text("Among them", &format!("{policy}\n{left}")))
+        p.lead { "How many requests a key can send." }
+        (section("limit", "Limits", pair(&said, &html! {
+            (snippet::text("Show the headers", &command))
+            (snippet::text("Rate limit headers", &format!("{policy}\n{left}")))
         })))
-        (section("beyond", "Beyond it", pair(
-            &beyond, &snippet::text("Wait as told, then try again", &retry)
+        (section("beyond", "Exceeding the limit", pair(
+            &beyond, &snippet::text("Wait and retry", &retry)
         )))
-        (section("less", "Ask less", pair(
-            &cheap, &snippet::text("Keep the tag", &save)
+        (section("less", "Reduce requests", pair(
+            &cheap, &snippet::text("Save the ETag", &save)
         )))
     }
 }
@@ -267,22 +261,20 @@ fn rate_limits(place: &GuideContext) -> Markup {
 fn idempotency(place: &GuideContext) -> Markup {
     let said = html! {
         p {
-            (prose("Send `Idempotency-Key` with a change, and it has one effect however often you \
-                    repeat it: again you get the first answer, with `Idempotent-Replayed: true`. \
-                    A key has 1 to 255 visible ASCII characters, such as a UUID, and is kept for \
-                    24 hours."))
+            (prose("Send an `Idempotency-Key` with a change to make it safe to retry. A retry returns the first \
+                    response with `Idempotent-Replayed: true`. A key has 1 to 255 visible ASCII characters, such \
+                    as a UUID, and is stored for 24 hours."))
         }
         ul.facts {
-            li { "Take a new key for each thing you want done, and the same one to repeat it." }
+            li { "Use a new key for each change, and the same key to retry it." }
             li {
-                (prose("The same key with another request is refused with 422 and \
-                        `IDEMPOTENCY_KEY_REUSED`."))
+                (prose("The same key with a different request returns 422 `IDEMPOTENCY_KEY_REUSED`."))
             }
             li {
-                (prose("While the first is still running the answer is 409 and \
-                        `IDEMPOTENCY_IN_PROGRESS`; wait a second and repeat."))
+                (prose("While the first request is running, a retry returns 409 `IDEMPOTENCY_IN_PROGRESS`. Wait a \
+                        second and retry."))
             }
-            li { "What failed on our side is not kept: the repeat is a fresh attempt." }
+            li { "Server errors are not stored, so a retry is a new attempt." }
         }
     };
     let header = "Idempotency-Key: 0d7f4f0e-6f5c-4a53-9d0b-8f1f6c1f2a11";
@@ -291,10 +283,10 @@ fn idempotency(place: &GuideContext) -> Markup {
     let change = format!("{change} \\\n  -H '{header}'");
     let command = format!("{} \\\n  -H '{header}'", curl(&format!("{}/me", place.base)));
     html! {
-        p.lead { "How to repeat a change that you do not know the outcome of, without doing it twice." }
-        (section("key", "One key, one effect", pair(&said, &html! {
-            (snippet::text("Send it twice, and it is proposed once", &change))
-            (snippet::text("On reading it does nothing", &command))
+        p.lead { "How to retry a change safely." }
+        (section("key", "Idempotency keys", pair(&said, &html! {
+            (snippet::text("Sent twice, proposed once", &change))
+            (snippet::text("Has no effect on GET", &command))
         })))
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for every endpoint, in short, with lines that run against this very installation.
+//! The introduction of the API reference, with commands that run against this installation.
 
 use maud::{Markup, html};
 use wire::v1::{Code, Scope};
@@ -9,7 +9,7 @@ use crate::api::ENDPOINTS;
 use crate::openapi::examples;
 
 pub(super) const TITLES: [(&str, &str); 6] = [
-    ("start", "Start here"),
+    ("start", "Getting started"),
     ("authentication", "Authentication"),
     ("scopes", "Scopes"),
     ("errors", "Errors"),
@@ -17,13 +17,13 @@ pub(super) const TITLES: [(&str, &str); 6] = [
     ("compression", "Compression"),
 ];
 
-/// How every answer is written.
+/// Facts about every response.
 const FACTS: [&str; 5] = [
-    "Answers are JSON: `data` or `error`, and `meta` with the request's id.",
-    "Amounts are exact decimal numbers, in the currency beside them. Money going out is negative.",
-    "What is unknown is `null`: never 0, and never left out.",
-    "Times are UTC, as `2026-04-10T08:30:00.000Z`; days are `2026-04-10`.",
-    "A parameter we do not know is refused, with the nearest name we do know.",
+    "Responses are JSON with `data` or `error`, and `meta` with the request ID.",
+    "Amounts are exact decimal numbers in the given currency. Money out is negative.",
+    "Unknown values are `null`, never 0 and never omitted.",
+    "Timestamps are UTC, such as `2026-04-10T08:30:00.000Z`. Dates look like `2026-04-10`.",
+    "Unknown parameters are rejected with a suggestion.",
 ];
 
 pub(super) fn sections(public_url: &str) -> Markup {
@@ -39,8 +39,8 @@ pub(super) fn sections(public_url: &str) -> Markup {
     html! {
         h1 { "API reference" }
         p.lead {
-            "Everything this installation answers, told by the code that answers it. Programs and \
-             assistants may read, and may propose; only the person decides."
+            "Every endpoint of this installation. Apps and assistants can read data and propose actions. Only you \
+             can approve them."
         }
         @for ((id, title), body) in TITLES.into_iter().zip(bodies) {
             section.guide aria-labelledby=(id) {
@@ -51,32 +51,32 @@ pub(super) fn sections(public_url: &str) -> Markup {
     }
 }
 
-/// What is said beside what it looks like.
+/// An explanation beside its example.
 pub(super) fn pair(said: &Markup, shown: &Markup) -> Markup {
     html! { div.pair { div.said { (said) } div.aside { (shown) } } }
 }
 
 fn start(base: &str) -> Markup {
     let said = html! {
-        p { "Every path on this page begins with the base address." }
+        p { "All paths on this page start with the base URL." }
         ul.facts {
             @for fact in FACTS { li { (prose(fact)) } }
         }
         p {
-            "The same as a file, for tools that make clients: "
+            "To generate a client, use the "
             a href="/v1/openapi.json" { "OpenAPI 3.1 document" } "."
         }
     };
-    pair(&said, &snippet::text("Base address", base))
+    pair(&said, &snippet::text("Base URL", base))
 }
 
 fn authentication(base: &str) -> Markup {
     let said = html! {
         p {
-            "Send an API key with every request. Make one under "
+            "Send an API key with every request. Create one under "
             a href="/settings/keys" { "Settings, API keys" }
-            "; it is shown once. Put it into the field to try endpoints from this page. "
-            a href="/docs/authentication" { "More about keys" }
+            ". Enter it here to try endpoints from this page. "
+            a href="/docs/authentication" { "More about API keys" }
         }
         form.key id="key-form" {
             div.field {
@@ -84,12 +84,12 @@ fn authentication(base: &str) -> Markup {
                 input id="api-key" type="password" autocomplete="off" spellcheck="false"
                     autocapitalize="none" placeholder="ek_..." aria-describedby="key-note" disabled;
             }
-            button type="reset" disabled { "Forget" }
+            button type="reset" disabled { "Clear key" }
             p.soft id="key-note" role="status" {
-                "Kept in this tab only, until you close it; sent to this installation only."
+                "Stored in this tab until you close it, and sent only to this installation."
             }
             noscript {
-                p.soft { "The forms on this page need JavaScript. Everything else works without." }
+                p.soft { "The forms on this page need JavaScript." }
             }
         }
     };
@@ -100,11 +100,11 @@ fn authentication(base: &str) -> Markup {
 fn scopes() -> Markup {
     html! {
         p {
-            "A key may do what its scopes allow; a new one has all of them unless you narrow it. \
-             Deciding about a proposal is no scope: only a signed-in person can."
+            "Scopes limit what a key can do. A new key has all scopes unless you choose fewer. No scope allows \
+             approving proposals: only a signed-in person can."
         }
         table.scopes {
-            (snippet::columns(["Scope", "Lets a program", "Needed by"]))
+            (snippet::columns(["Scope", "Allows", "Required by"]))
             tbody {
                 @for scope in Scope::ALL {
                     tr id=(scope_id(scope)) {
@@ -125,7 +125,7 @@ pub(super) fn scope_id(scope: Scope) -> String {
 fn users_of(scope: Scope) -> Markup {
     let mut users = ENDPOINTS.iter().filter(|it| it.scopes.contains(&scope)).peekable();
     html! {
-        @if users.peek().is_none() { span.soft { "Nothing in this version" } }
+        @if users.peek().is_none() { span.soft { "No endpoint in this version" } }
         @for endpoint in users {
             a.path href={ "#" (endpoint_id(endpoint)) } {
                 (endpoint.method.as_str()) " " (endpoint.path)
@@ -136,17 +136,17 @@ fn users_of(scope: Scope) -> Markup {
 
 fn errors(base: &str, public_url: &str) -> Markup {
     let said = html! {
-        p { "Every error has the same form, whatever went wrong." }
+        p { "All errors have the same format." }
         ul.facts {
-            li { (prose("Decide by `code`; it never changes.")) }
-            li { (prose("`message` is for people, and may change.")) }
-            li { (prose("`param` names what is at fault, where there is one.")) }
-            li { (prose("`type` is the address of a page that says how to recover.")) }
+            li { (prose("Use `code` in your program. Codes never change.")) }
+            li { (prose("`message` is for people and may change.")) }
+            li { (prose("`param` names the invalid parameter, if any.")) }
+            li { (prose("`type` links to a page that explains how to recover.")) }
         }
-        p { a href="/docs/errors" { "All errors, and what to do about them" } }
+        p { a href="/docs/errors" { "All error codes" } }
     };
     let shown = html! {
-        (snippet::text("A request that is refused", &curl(&format!("{base}/transactions?limit=0"))))
+        (snippet::text("An invalid request", &curl(&format!("{base}/transactions?limit=0"))))
         (snippet::block("400", &snippet::json(&examples::error(Code::ValidationError, public_url))))
     };
     pair(&said, &shown)
@@ -159,14 +159,13 @@ fn conditional(base: &str) -> Markup {
     let compare = format!("{loud} \\\n  --etag-compare accounts.tag");
     let said = html! {
         p {
-            (prose("A GET answers an `ETag` that names the state of the data. Send it back as \
-                    `If-None-Match`: when nothing changed, the answer is 304 without a body. It \
-                    counts against the rate limit like any other."))
+            (prose("GET responses have an `ETag`. Send it as `If-None-Match` with the next request: if nothing \
+                    changed, the response is 304 without a body. These requests count toward the rate limit."))
         }
     };
     let shown = html! {
-        (snippet::text("Keep the tag", &save))
-        (snippet::text("Ask again", &compare))
+        (snippet::text("Save the ETag", &save))
+        (snippet::text("Send it back", &compare))
     };
     pair(&said, &shown)
 }
@@ -174,8 +173,7 @@ fn conditional(base: &str) -> Markup {
 fn compression(base: &str) -> Markup {
     let said = html! {
         p {
-            (prose("Answers over 1 KiB are compressed with zstd, br or gzip when `Accept-Encoding` \
-                    asks for it."))
+            (prose("Responses over 1 KiB are compressed with zstd, br or gzip if `Accept-Encoding` allows it."))
         }
     };
     let plain = curl(&format!("{base}/transactions"));

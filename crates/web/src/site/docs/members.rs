@@ -1,4 +1,4 @@
-//! What an answer holds: every member with its type and meaning, deeper ones behind a fold.
+//! The members of a response with their types and descriptions. Nested members are collapsed.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -7,8 +7,7 @@ use super::super::snippet::prose;
 use crate::api::{Endpoint, Paging};
 use crate::openapi::{Schemas, beside, is_nullable, reference};
 
-/// Shapes that contain themselves do not exist in the contract; this keeps a mistake from running
-/// away.
+/// The maximum nesting, in case a schema contains itself by mistake.
 const DEEPEST: usize = 6;
 
 pub(super) fn answer(endpoint: &Endpoint, schemas: &Schemas) -> Markup {
@@ -56,7 +55,7 @@ fn member(name: &str, schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
 
 fn members(schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
     let Some(all) = schema["properties"].as_object() else { return html! {} };
-    // A wrapper of a single member is not worth a click.
+    // A wrapper with a single member is expanded.
     let inner = Fold { depth: fold.depth + 1, open: fold.open && all.len() == 1 };
     html! {
         details open[fold.open] {
@@ -70,17 +69,17 @@ fn members(schema: &Value, schemas: &Schemas, fold: Fold) -> Markup {
     }
 }
 
-/// A schema as a reader wants it: pointers followed, null said in words.
+/// A schema in words, with references resolved.
 struct Shape<'a> {
     words: String,
     about: Option<String>,
-    /// The object that is behind it, in a list or alone.
+    /// The object schema, of the value or of its list items.
     inner: Option<&'a Value>,
 }
 
 impl<'a> Shape<'a> {
     fn of(schema: &'a Value, schemas: &'a Schemas) -> Shape<'a> {
-        // Beside a pointer stands what this member means, behind it what the shape is.
+        // The description beside a reference is about this member; the one behind it is about the type.
         let choice =
             schema["oneOf"].as_array().and_then(|it| it.iter().find(|it| it["type"] != "null"));
         let pointer = choice.unwrap_or(schema);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_said_in_words() {
+    fn types_are_described_in_words() {
         check("Account.id", "string", "");
         check("Account.mask", "string or null", "The last digits");
         check("Account.balance_current", "number or null", "What is in the account");

@@ -1,4 +1,4 @@
-//! The API reference, made from the same list and shapes as the OpenAPI document.
+//! The documentation: the API reference, generated from the endpoint list and schemas, and the guides.
 
 mod body;
 mod endpoint;
@@ -24,7 +24,7 @@ use crate::WebState;
 use crate::api::{ENDPOINTS, Endpoint};
 use crate::openapi;
 
-/// The page never changes while the process runs, so it is made once.
+/// The reference page, rendered once per process.
 pub(super) fn route() -> MethodRouter<WebState> {
     let made: Arc<OnceLock<String>> = Arc::default();
     get(async move |State(web): State<WebState>, headers: HeaderMap| {
@@ -73,17 +73,17 @@ fn contents() -> Markup {
     }
 }
 
-/// Neighbours in the list that share a tag stand together.
+/// The endpoints grouped by tag.
 fn by_tag() -> Vec<(&'static str, &'static [Endpoint])> {
     ENDPOINTS.chunk_by(|a, b| a.tag == b.tag).map(|it| (it[0].tag, it)).collect()
 }
 
-/// The part of an address that leads to a tag.
+/// The anchor of a tag.
 fn anchor(tag: &str) -> String {
     format!("tag-{}", tag.to_ascii_lowercase().replace(' ', "-"))
 }
 
-/// `GET /accounts/{id}/balances` is found at `#get-accounts-id-balances`.
+/// The anchor of an endpoint: `GET /accounts/{id}/balances` is `get-accounts-id-balances`.
 pub(super) fn endpoint_id(endpoint: &Endpoint) -> String {
     let path = endpoint.path.replace(['{', '}'], "").replace(['/', '_'], "-");
     format!("{}{path}", endpoint.method.as_str().to_ascii_lowercase())

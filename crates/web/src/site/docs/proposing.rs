@@ -1,4 +1,4 @@
-//! The guide to proposing: a trade from the idea to its outcome, and whatever else a person can be asked.
+//! The guide to proposing actions: trades, other actions, following their status and withdrawing them.
 
 use maud::{Markup, html};
 
@@ -9,31 +9,29 @@ use super::introduction::pair;
 pub(super) fn body(place: &GuideContext) -> Markup {
     html! {
         p.lead {
-            "A program or an assistant proposes; the person sees exactly what would happen, and says \
-             yes or no. No key, and no app, can say it for them."
+            "Apps and assistants propose actions. You review exactly what would happen and approve or reject. No \
+             API key or app can approve for you."
         }
         (section("trade", "Propose a trade", trade(&place.base)))
-        (section("follow", "Follow it", follow(&place.base)))
-        (section("other", "Propose something else", other(&place.base)))
-        (section("withdraw", "Withdraw it", withdraw(&place.base)))
+        (section("follow", "Track the status", follow(&place.base)))
+        (section("other", "Propose other actions", other(&place.base)))
+        (section("withdraw", "Withdraw a proposal", withdraw(&place.base)))
     }
 }
 
 fn trade(base: &str) -> Markup {
     let said = html! {
         p {
-            (prose("Paper accounts hold made-up money in a real market. Take the `id` of one; if there \
-                    is none yet, propose one."))
+            (prose("Paper accounts trade simulated money at market prices. Use the `id` of an account, or propose \
+                    a new one."))
         }
         p {
-            (prose("A trade has a symbol, a side, and either a `quantity` of shares or a `notional` in \
-                    dollars. What could not be done now, for want of cash or shares or a price, is \
-                    refused with 422 at once."))
+            (prose("A trade has a symbol, a side, and either a `quantity` of shares or a `notional` in dollars. A \
+                    trade without enough cash, shares or a price returns 422."))
         }
         p {
-            (prose("The answer is the proposal. `approval_url` is the page where the person decides: \
-                    show it to them. `details_v1` is what they see there. `skip_approval` exists, but \
-                    skipping is not supported."))
+            (prose("The response is the proposal. Show `approval_url` to the person: they decide there. \
+                    `details_v1` is what they see. `skip_approval` exists, but skipping approval is not supported."))
         }
     };
     let accounts = format!("{base}/paper-trading/accounts");
@@ -43,10 +41,10 @@ fn trade(base: &str) -> Markup {
     pair(
         &said,
         &html! {
-            (snippet::text("The accounts there are", &curl(&accounts)))
-            (snippet::text("Another account", &curl_post(&accounts, Some(r#"{"name": "Practice"}"#))))
-            (snippet::text("Three shares", &filled(&curl_post(&trades, Some(buy)))))
-            (snippet::text("Without asking: 400", &filled(&curl_post(&trades, Some(skip)))))
+            (snippet::text("List accounts", &curl(&accounts)))
+            (snippet::text("Propose an account", &curl_post(&accounts, Some(r#"{"name": "Practice"}"#))))
+            (snippet::text("Propose a trade", &filled(&curl_post(&trades, Some(buy)))))
+            (snippet::text("Skipping approval: 400", &filled(&curl_post(&trades, Some(skip)))))
         },
     )
 }
@@ -54,18 +52,18 @@ fn trade(base: &str) -> Markup {
 fn follow(base: &str) -> Markup {
     let said = html! {
         p {
-            (prose("Take the `thread_id` of the proposal. With `wait`, up to 30 seconds, the answer comes \
-                    when the status changes, so there is no need to ask every second."))
+            (prose("Use the `thread_id` of the proposal. With `wait`, up to 30 seconds, the response is sent when \
+                    the status changes, so you don't need to poll."))
         }
         ul.facts {
-            li { (prose("`pending_approval`: the person has not decided; until `expires_at` they may.")) }
-            li { (prose("`rejected`, `expired` or `cancelled`: it will not happen.")) }
+            li { (prose("`pending_approval`: waiting for a decision until `expires_at`.")) }
+            li { (prose("`rejected`, `expired` or `cancelled`: it won't happen.")) }
             li {
-                (prose("`approved`: it will. An order waits for the market to open; a transfer waits for \
-                        the person to say that they have moved the money."))
+                (prose("`approved`: it will happen. Orders wait for the market to open. Transfers wait until the \
+                        person confirms them."))
             }
-            li { (prose("`executed`: it happened, and `result` says what came of it.")) }
-            li { (prose("`failed`: it could not be done after all; `display_error_message` says why.")) }
+            li { (prose("`executed`: it happened. See `result`.")) }
+            li { (prose("`failed`: it failed. See `display_error_message`.")) }
         }
     };
     let approval = format!("{base}/approvals/$THREAD?wait=30");
@@ -73,9 +71,9 @@ fn follow(base: &str) -> Markup {
     pair(
         &said,
         &html! {
-            (snippet::text("Wait for news", &filled(&curl(&approval))))
-            (snippet::text("What is held now", &filled(&curl(&format!("{accounts}/holdings")))))
-            (snippet::text("What was booked", &filled(&curl(&format!("{accounts}/trades")))))
+            (snippet::text("Wait for a change", &filled(&curl(&approval))))
+            (snippet::text("Current holdings", &filled(&curl(&format!("{accounts}/holdings")))))
+            (snippet::text("Trade history", &filled(&curl(&format!("{accounts}/trades")))))
         },
     )
 }
@@ -83,15 +81,14 @@ fn follow(base: &str) -> Markup {
 fn other(base: &str) -> Markup {
     let said = html! {
         p {
-            (prose("POST `/actions` proposes anything: trades and accounts, another category or name for \
-                    transactions, a rule, a transfer for the person to make at their bank, or whatever \
-                    wants a yes or a no. `action_type` says which, and what `payload` holds."))
+            (prose("POST `/actions` proposes any action: a trade, an account, a new category or name for \
+                    transactions, a rule, a transfer that the person makes at their bank, or a custom question. \
+                    `action_type` determines the `payload`."))
         }
         p {
-            (prose("Say why in `reason_markdown`: the person reads it as your words. Give it less time \
-                    with `expires_in_seconds`."))
+            (prose("Explain the proposal in `reason_markdown`. Set a shorter lifetime with `expires_in_seconds`."))
         }
-        p { a href="/docs#post-actions" { "All types and their members" } }
+        p { a href="/docs#post-actions" { "All action types" } }
     };
     let custom = r#"{
     "action_type": "custom",
@@ -103,8 +100,8 @@ fn other(base: &str) -> Markup {
     pair(
         &said,
         &html! {
-            (snippet::text("Ask for a yes", &curl_post(&actions, Some(custom))))
-            (snippet::text("What waits", &curl(&format!("{actions}?status=pending_approval"))))
+            (snippet::text("Ask a question", &curl_post(&actions, Some(custom))))
+            (snippet::text("Pending proposals", &curl(&format!("{actions}?status=pending_approval"))))
         },
     )
 }
@@ -112,10 +109,10 @@ fn other(base: &str) -> Markup {
 fn withdraw(base: &str) -> Markup {
     let said = html! {
         p {
-            (prose("Whoever proposed something may take it back by its `action_id`, until it is decided. \
-                    After that the answer is 409 and `CONFLICT`."))
+            (prose("The proposer can withdraw a proposal by its `action_id` until it is decided. After that the \
+                    response is 409 `CONFLICT`."))
         }
     };
     let cancel = curl_post(&format!("{base}/actions/$ACTION/cancel"), None);
-    pair(&said, &snippet::text("Take it back", &filled(&cancel)))
+    pair(&said, &snippet::text("Withdraw", &filled(&cancel)))
 }

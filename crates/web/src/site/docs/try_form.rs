@@ -1,5 +1,4 @@
-//! The form that sends a real request from the page. The script does the sending; without it the
-//! button stays off.
+//! The form that sends a real request from the reference. The script sends it; without scripts the button is disabled.
 
 use maud::{Markup, html};
 
@@ -30,13 +29,13 @@ pub(super) fn form(endpoint: &Endpoint, public_url: &str) -> Markup {
                 div.sending {
                     button.primary type="submit" disabled { "Send" }
                     button type="reset" disabled { "Clear" }
-                    a.need href="#api-key" { "Add your API key first" }
+                    a.need href="#api-key" { "Enter your API key first" }
                 }
             }
             p.outcome role="status" {}
             div.reply hidden {
                 dl.heads {}
-                pre tabindex="0" role="group" aria-label="Body of the answer" { code {} }
+                pre tabindex="0" role="group" aria-label="Response body" { code {} }
                 button.next type="button" { "Next page" }
             }
         }
@@ -67,7 +66,7 @@ fn control(parameter: &Parameter, id: &str, in_path: bool) -> Markup {
     };
     match parameter.takes {
         Takes::Text { .. } | Takes::Instant | Takes::Uuid => input("text", example, None),
-        // The script offers the ids that earlier answers held.
+        // The script suggests ids from earlier responses.
         Takes::Id(prefix) => {
             let list = format!("{id}-ids");
             html! {
@@ -80,7 +79,7 @@ fn control(parameter: &Parameter, id: &str, in_path: bool) -> Markup {
             input id=(id) name=(name) type="number" min=(least) max=(most) placeholder=(default)
                 data-place="query";
         },
-        // Left out, true and false are three different things, which a checkbox cannot say.
+        // A select box, because a checkbox cannot tell "false" from "not set".
         Takes::Bool => choice(id, name, &["true", "false"]),
         Takes::OneOf(words) => choice(id, name, words),
         Takes::Category => choice(id, name, &openapi::primary_categories()),
@@ -90,7 +89,7 @@ fn control(parameter: &Parameter, id: &str, in_path: bool) -> Markup {
 fn choice(id: &str, name: &str, words: &[&str]) -> Markup {
     html! {
         select id=(id) name=(name) data-place="query" {
-            option value="" { "left out" }
+            option value="" { "not set" }
             @for word in words { option value=(word) { (word) } }
         }
     }

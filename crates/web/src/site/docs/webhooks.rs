@@ -1,4 +1,4 @@
-//! The guide to webhooks: from an endpoint to a receiver that can be relied on.
+//! The guide to webhooks: endpoints, events, signatures, retries and secrets.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::guides::{GuideContext, filled, section};
 use super::introduction::pair;
 use super::verify_examples;
 
-/// A retry, how long after the attempt before it, and how long after the first.
+/// Each retry with the wait before it and the total time since the first attempt.
 const SCHEDULE: [[&str; 3]; 7] = [
     ["1", "5 seconds", "5 seconds"],
     ["2", "5 minutes", "5 minutes"],
@@ -40,40 +40,38 @@ pub(super) fn body(place: &GuideContext) -> Markup {
     let endpoints = format!("{}/webhooks/endpoints", place.base);
     html! {
         p.lead {
-            "Instead of asking whether something changed, be told. Every event is sent at least \
-             once, signed, to each endpoint that wants it."
+            "Receive events instead of polling. Every event is signed and delivered at least once to each endpoint."
         }
-        (section("look", "See one first", look(&endpoints)))
-        (section("create", "Make an endpoint", create(place, &endpoints)))
-        (section("event", "What arrives", event()))
-        (section("verify", "Make sure that it is ours", verify()))
-        (section("twice", "Once, and in order", twice(place)))
-        (section("retries", "When it fails", retries(place, &endpoints)))
-        (section("rotate", "Another secret", rotate(&endpoints)))
-        (section("pages", "Pages to look at it", pages(place)))
+        (section("look", "Try it locally", look(&endpoints)))
+        (section("create", "Create an endpoint", create(place, &endpoints)))
+        (section("event", "Events", event()))
+        (section("verify", "Verify signatures", verify()))
+        (section("twice", "Duplicates and order", twice(place)))
+        (section("retries", "Retries", retries(place, &endpoints)))
+        (section("rotate", "Rotate secrets", rotate(&endpoints)))
+        (section("pages", "Webhook pages and portal", pages(place)))
     }
 }
 
 fn look(endpoints: &str) -> Markup {
     let said = html! {
         p {
-            (prose("`evenkeel listen` is a receiver for your own machine. It prints a line for each \
-                    event: when it came, what it is, what it is about, and whether its signature is \
-                    good. The demo sends there without further ado, and something happens in it every \
-                    20 seconds."))
+            (prose("`evenkeel listen` is a receiver for your own machine. It prints a line for each event with its \
+                    time, type, subject and whether its signature is valid. The demo sends events to it \
+                    automatically, about every 20 seconds."))
         }
         ul.facts {
             li {
-                (prose("With `--secret` and what the endpoint's `secret` said, it verifies; after a \
-                        rotation give both."))
+                (prose("Use `--secret` with the endpoint's `secret` to verify signatures. After a rotation, pass \
+                        both secrets."))
             }
             li {
-                (prose("With `--forward http://localhost:3000/hooks` it passes on what arrives, \
-                        untouched, and answers what your program answers."))
+                (prose("Use `--forward http://localhost:3000/hooks` to forward events to your program and return \
+                        its responses."))
             }
             li {
-                (prose("A server of your own has to trust its certificate and to be allowed to send \
-                        to this machine: it prints the lines for `webhooks.ca_file` and \
+                (prose("Your own server must trust the listener's certificate and be allowed to send to this \
+                        machine. The listener prints the settings for `webhooks.ca_file` and \
                         `webhooks.allow_networks`."))
             }
         }
@@ -82,9 +80,9 @@ fn look(endpoints: &str) -> Markup {
     pair(
         &said,
         &html! {
-            (snippet::text("A server to look at", "evenkeel demo --data-dir ./look"))
+            (snippet::text("Start the demo", "evenkeel demo --data-dir ./look"))
             (snippet::text("In another terminal", "evenkeel listen --data-dir ./look"))
-            (snippet::text("Have it told", &curl_post(endpoints, Some(new))))
+            (snippet::text("Create an endpoint", &curl_post(endpoints, Some(new))))
         },
     )
 }
@@ -92,24 +90,23 @@ fn look(endpoints: &str) -> Markup {
 fn create(place: &GuideContext, endpoints: &str) -> Markup {
     let said = html! {
         p {
-            (prose("It takes a key with the scope `webhooks:manage`; an app's token cannot. The \
-                    endpoint belongs to that key, which may have five active ones and sees no others. \
-                    It hears of what the key may see: one that is limited to some accounts is told of \
-                    those alone."))
+            (prose("You need an API key with the scope `webhooks:manage`; app tokens can't create endpoints. The \
+                    endpoint belongs to that key. A key can have five active endpoints and receives only events of \
+                    accounts it can access."))
         }
         p {
-            (prose("The answer holds `secret`. It is shown this once: keep it where the receiver finds \
-                    it."))
+            (prose("The response contains `secret`. It is shown only once, so store it for your receiver."))
         }
         ul.facts {
             li {
-                (prose("The address is https, with a certificate that is good, and every address of \
-                        its host is public. An operator may allow networks of their own."))
+                (prose("The URL must use https with a valid certificate and a public address. Operators can allow \
+                        private networks."))
             }
-            li { (prose("`filter_types` says which events; without it you get all, also new ones.")) }
+            li { (prose("`filter_types` selects event types. Without it, you receive all types, including new \
+                         ones.")) }
             li {
-                (prose("A try sends one event at once, with example data and `test: true`, and tells what \
-                        the receiver answered. It is never repeated, or held against the endpoint."))
+                (prose("A test sends one event with sample data and `test: true` and returns the receiver's \
+                        response. Tests are not retried and don't affect endpoint health."))
             }
         }
     };
@@ -121,9 +118,9 @@ fn create(place: &GuideContext, endpoints: &str) -> Markup {
     pair(
         &said,
         &html! {
-            (snippet::text("What can be told", &curl(&format!("{}/webhooks/events", place.base))))
-            (snippet::text("An endpoint", &curl_post(endpoints, Some(new))))
-            (snippet::text("Try it", &filled(&test)))
+            (snippet::text("Event types", &curl(&format!("{}/webhooks/events", place.base))))
+            (snippet::text("Create an endpoint", &curl_post(endpoints, Some(new))))
+            (snippet::text("Send a test", &filled(&test)))
         },
     )
 }
@@ -131,13 +128,12 @@ fn create(place: &GuideContext, endpoints: &str) -> Markup {
 fn event() -> Markup {
     let said = html! {
         p {
-            (prose("A POST for each event. `data` holds ids and harmless facts; ask the API for the \
-                    rest, so that what you read is as of now, and so that nothing private lies in \
-                    the logs on the way."))
+            (prose("Each event is a POST request. `data` contains IDs and no private details. Fetch the rest from \
+                    the API, so that you read current data and nothing private ends up in logs."))
         }
         p {
-            (prose("Answer 2xx within 15 seconds, before you do any work. Answer 2xx to types that you \
-                    do not know, too: more may be added at any time."))
+            (prose("Respond with 2xx within 15 seconds, before you process the event. Respond with 2xx to unknown \
+                    types too, because new ones may be added."))
         }
     };
     pair(
@@ -152,25 +148,24 @@ fn event() -> Markup {
 fn verify() -> Markup {
     let said = html! {
         p {
-            "Anyone can send something to your receiver. Believe only what carries a good signature. \
-             The rules are those of Standard Webhooks, for which there are libraries in most \
-             languages; without one it takes a few lines."
+            "Anyone can send requests to your receiver, so accept only events with a valid signature. Signatures \
+             follow the Standard Webhooks specification, which has libraries for most languages. Without a library \
+             it takes a few lines."
         }
         ol.steps {
-            li { p { (prose("Take the body as the bytes that came, before anything reads it as JSON.")) } }
-            li { p { (prose("Join `webhook-id`, `webhook-timestamp` and the body with full stops.")) } }
+            li { p { (prose("Use the raw bytes of the body, before parsing it as JSON.")) } }
+            li { p { (prose("Join `webhook-id`, `webhook-timestamp` and the body with periods.")) } }
             li {
-                p { (prose("Sign that with HMAC-SHA256. The key is what follows `whsec_` in the secret, \
-                        decoded from base64.")) }
+                p { (prose("Sign it with HMAC-SHA256. The key is the part of the secret after `whsec_`, decoded \
+                            from base64.")) }
             }
             li {
-                p { (prose("Write it as `v1,` and base64. It must be among the entries of \
-                        `webhook-signature`, which are separated by spaces; compare in constant \
-                        time.")) }
+                p { (prose("Encode it as `v1,` followed by base64. It must equal one of the space-separated \
+                            entries of `webhook-signature`. Compare in constant time.")) }
             }
             li {
-                p { (prose("Refuse a `webhook-timestamp` more than five minutes off, so that nobody can \
-                        send again what they overheard. Each attempt has a fresh one.")) }
+                p { (prose("Reject a `webhook-timestamp` more than five minutes off to prevent replay attacks. \
+                            Each attempt has a new timestamp.")) }
             }
         }
     };
@@ -180,34 +175,31 @@ fn verify() -> Markup {
 fn twice(place: &GuideContext) -> Markup {
     let said = html! {
         p {
-            (prose("An event may come more than once: when your answer got lost, or when it was sent \
-                    again by hand. Every time it has the same `id`, which is also in `webhook-id`. \
-                    Write ids down under a unique key in the transaction that does the work, and skip \
-                    those that are there. Thirty days of them are enough."))
+            (prose("An event may be delivered more than once, for example if your response was lost or the event \
+                    was resent. Its `id`, also in `webhook-id`, stays the same. Store the IDs with a unique \
+                    constraint in the same transaction as your work, and skip known ones. Keep them for 30 days."))
         }
         p {
-            (prose("Events may overtake each other: `transaction.updated` may come before its \
-                    `transaction.created`. Order by `created_at`; better, take an event for a hint \
-                    and read what it names, and the order no longer matters."))
+            (prose("Events may arrive out of order: `transaction.updated` may come before `transaction.created`. \
+                    Order them by `created_at`, or better, fetch the current data from the API on each event."))
         }
         p {
-            (prose("After a longer silence, ask for what changed meanwhile with `updated_since`; then \
-                    nothing depends on having heard everything."))
+            (prose("After an outage, request changes with `updated_since`, so that you don't depend on every event."))
         }
     };
     let url = format!("{}/transactions?updated_since=2026-04-10T08:30:00Z", place.base);
-    pair(&said, &snippet::text("What changed since", &curl(&url)))
+    pair(&said, &snippet::text("Changes since a time", &curl(&url)))
 }
 
 fn retries(place: &GuideContext, endpoints: &str) -> Markup {
     let said = html! {
         p {
-            (prose("Anything but 2xx within 15 seconds is a failure; redirects are not followed. It is \
-                    tried seven times more, never earlier than this and up to a tenth later. \
-                    `Retry-After` may double a wait."))
+            (prose("Anything but a 2xx response within 15 seconds is a failure. Redirects are not followed. A \
+                    failed delivery is retried seven times, with up to 10% added to each wait. `Retry-After` can \
+                    extend a wait to twice its length."))
         }
         table.parameters {
-            (snippet::columns(["Retry", "After the one before", "After the first"]))
+            (snippet::columns(["Retry", "Wait", "Total"]))
             tbody {
                 @for [retry, wait, total] in SCHEDULE {
                     tr { th scope="row" { (retry) } td { (wait) } td { (total) } }
@@ -216,16 +208,15 @@ fn retries(place: &GuideContext, endpoints: &str) -> Markup {
         }
         ul.facts {
             li {
-                "After the last it is a dead letter. " a href="/settings/webhooks/failed" { "Not delivered" }
-                " under Settings, Webhooks, lists them, and sends one again, or all since a day."
+                "After the last retry the delivery has failed. " a href="/settings/webhooks/failed" { "Failed deliveries" }
+                " under Settings, Webhooks, lists them and lets you resend them."
             }
-            li { (prose("410 disables the endpoint at once, with `disabled_reason` `gone`.")) }
+            li { (prose("A 410 response disables the endpoint immediately, with `disabled_reason` `gone`.")) }
             li {
-                (prose("An endpoint that used up all attempts, and where nothing has arrived for five \
-                        days, is disabled: `failing`. The key's other endpoints are told by \
-                        `webhook.endpoint_disabled`."))
+                (prose("An endpoint without a successful delivery for five days is disabled with `failing`. The \
+                        key's other endpoints receive `webhook.endpoint_disabled`."))
             }
-            li { "One that is slow or dead delays no other." }
+            li { "A slow or failing endpoint doesn't delay others." }
         }
     };
     let failed = format!("{}/webhooks/deliveries?status=failed", place.base);
@@ -234,8 +225,8 @@ fn retries(place: &GuideContext, endpoints: &str) -> Markup {
     pair(
         &said,
         &html! {
-            (snippet::text("What failed, and why", &curl(&failed)))
-            (snippet::text("Start again", &wake))
+            (snippet::text("List failed deliveries", &curl(&failed)))
+            (snippet::text("Enable the endpoint", &wake))
         },
     )
 }
@@ -244,26 +235,25 @@ fn pages(place: &GuideContext) -> Markup {
     let said = html! {
         p {
             "Under " a href="/settings/webhooks" { "Settings, Webhooks" }
-            " the person sees the endpoints of all their keys: every attempt with what the receiver \
-             answered, each event with its payload, what was not delivered, and a button to send it again."
+            " you can see the endpoints of all your keys: every attempt with its response, each event with its \
+             payload, and failed deliveries with a button to resend them."
         }
         p {
-            (prose("For whoever looks after a receiver and has no account here, the portal shows the same of \
-                    one key. `GET /webhooks/portal` answers a link: it opens once, within ten minutes, and \
-                    the pages stay open for an hour."))
+            (prose("The portal shows the same pages for one API key to someone without an account here. `GET \
+                    /webhooks/portal` returns a link that works once within ten minutes. The portal session lasts \
+                    an hour."))
         }
     };
     let portal = format!("{}/webhooks/portal", place.base);
-    pair(&said, &snippet::text("A link to the portal", &curl(&portal)))
+    pair(&said, &snippet::text("Portal link", &curl(&portal)))
 }
 
 fn rotate(endpoints: &str) -> Markup {
     let said = html! {
         p {
-            (prose("A new secret takes over at once, and for 24 hours every delivery carries a \
-                    signature of each, the new one first. Put the new secret into the receiver within \
-                    that day, and nothing is refused. Changed again within the day, every one of them \
-                    signs until its own day is over."))
+            (prose("A new secret is used immediately. For 24 hours, every delivery is signed with both the new and \
+                    the old secret, the new one first. Update your receiver within that time. If you rotate again, \
+                    each old secret stays valid for its own 24 hours."))
         }
     };
     let rotate = curl_post(&format!("{endpoints}/$ENDPOINT/rotate"), None);

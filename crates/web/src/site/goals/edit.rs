@@ -1,4 +1,4 @@
-//! The form of a goal: for a new one, and for one that is there.
+//! The form to create or edit a goal.
 
 use axum::extract::Path;
 use base::{AccountId, Currency, Date, Money};
@@ -16,7 +16,7 @@ use crate::site::form::Form;
 use crate::site::format;
 use crate::site::person::Person;
 
-/// What the form shows, as text: what was typed stays typed when something is wrong.
+/// The values of the form as text, so that they are kept if the form is shown again.
 #[derive(Default)]
 struct GoalForm {
     name: String,
@@ -63,7 +63,7 @@ impl GoalForm {
         }
     }
 
-    /// What the words mean, or which of them mean nothing.
+    /// Parses the values; the error names the field.
     fn read(&self, currency: Currency) -> Result<NewGoal> {
         let amount = |name: &str, text: &str| fields::amount(name, text, currency);
         let saved = match self.saved.is_empty() {
@@ -71,11 +71,11 @@ impl GoalForm {
             false => amount("saved_amount", &self.saved)?.minor(),
         };
         let day = |text: &str| {
-            let wrong = "the day must be written like 2027-06-30, or left out";
+            let wrong = "enter a date such as 2027-06-30, or leave it empty";
             text.parse::<Date>().map_err(|_| Error::invalid("target_date", wrong))
         };
         let id = |text: &String| {
-            let unknown = "choose among the accounts shown";
+            let unknown = "choose from your accounts";
             AccountId::parse(text).map_err(|_| Error::invalid("accounts", unknown))
         };
         Ok(NewGoal {
@@ -103,7 +103,7 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
         goals::create(person.app(), &person.caller, new).await
     };
     match made.await {
-        Ok(_) => Ok(app_page::see_other(&person, "/goals", "Your goal is set.")),
+        Ok(_) => Ok(app_page::see_other(&person, "/goals", "Goal created.")),
         Err(error) => {
             let wrong = FormError::from_error(error)?;
             show_form(&person, "New goal", "/goals/new", &draft, Some(wrong)).await
@@ -114,7 +114,7 @@ pub(in crate::site) async fn create(person: Person, form: Form) -> PageResult {
 pub(in crate::site) async fn edit(person: Person, Path(id): Path<String>) -> PageResult {
     let details = goals::get(person.app(), &person.caller, parse(&id)?).await?;
     let action = format!("/goals/{}", details.goal.id);
-    show_form(&person, "Change a goal", &action, &GoalForm::of(&details), None).await
+    show_form(&person, "Edit goal", &action, &GoalForm::of(&details), None).await
 }
 
 pub(in crate::site) async fn change(
@@ -130,10 +130,10 @@ pub(in crate::site) async fn change(
         goals::update(person.app(), &person.caller, id, new).await
     };
     match made.await {
-        Ok(()) => Ok(app_page::see_other(&person, "/goals", "Your goal is changed.")),
+        Ok(()) => Ok(app_page::see_other(&person, "/goals", "Goal saved.")),
         Err(error) => {
             let wrong = FormError::from_error(error)?;
-            show_form(&person, "Change a goal", &format!("/goals/{id}"), &draft, Some(wrong)).await
+            show_form(&person, "Edit goal", &format!("/goals/{id}"), &draft, Some(wrong)).await
         }
     }
 }
@@ -169,15 +169,15 @@ fn body(draft: &GoalForm, accounts: &[Account], wrong: &FormError) -> Markup {
     let amount = format!("Amount ({currency})");
     html! {
         (Field::text("name", "Name", &draft.name).show(wrong))
-        (fields::select("kind", "What it is for", &kinds, &draft.kind))
+        (fields::select("kind", "Type", &kinds, &draft.kind))
         (Field::text("target_amount", &amount, &draft.target).show(wrong))
-        (Field::text("target_date", "By when", &draft.target_on).kind("date").optional()
-            .hint("Leave it out if there is no day.").show(wrong))
+        (Field::text("target_date", "Target date", &draft.target_on).kind("date").optional()
+            .hint("Optional.").show(wrong))
         (Field::text("saved_amount", "Saved elsewhere", &draft.saved).optional()
-            .hint("What counts towards it besides the accounts below.").show(wrong))
+            .hint("Money saved outside the accounts below.").show(wrong))
         @if !accounts.is_empty() {
             fieldset {
-                legend { "Accounts that count towards it" }
+                legend { "Linked accounts" }
                 @for account in accounts {
                     @let id = account.id.to_string();
                     @let ticked = draft.accounts.contains(&id);
@@ -186,8 +186,8 @@ fn body(draft: &GoalForm, accounts: &[Account], wrong: &FormError) -> Markup {
             }
         }
         @if !draft.status.is_empty() {
-            (fields::select("status", "State", &statuses, &draft.status))
+            (fields::select("status", "Status", &statuses, &draft.status))
         }
-        button.primary type="submit" { "Save" }
+        button.primary type="submit" { "Save goal" }
     }
 }

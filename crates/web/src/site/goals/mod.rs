@@ -1,4 +1,4 @@
-//! Goals: how far along each is, and what it would take to be there in time.
+//! The goals page: progress of each goal and the monthly amount needed.
 
 mod edit;
 
@@ -36,9 +36,8 @@ fn empty() -> Markup {
     html! {
         div.empty {
             h2 { "No goals yet" }
-            p { "A goal has a name, an amount and, if you like, a day. Link the accounts that count \
-                 towards it, and its progress follows their balances." }
-            a.button href="/goals/new" { "Make your first goal" }
+            p { "Set a target amount and an optional date. Link accounts to track your progress automatically." }
+            a.button href="/goals/new" { "Create goal" }
         }
     }
 }
@@ -46,7 +45,7 @@ fn empty() -> Markup {
 fn card(person: &Person, goal: &Goal) -> Markup {
     let view = person.view;
     let money = |minor| Money::new(minor, goal.currency);
-    let (share, label) = (percent_of(goal), format!("{} so far", goal.name));
+    let (share, label) = (percent_of(goal), format!("{} progress", goal.name));
     html! {
         article.card {
             header {
@@ -66,23 +65,23 @@ fn card(person: &Person, goal: &Goal) -> Markup {
     }
 }
 
-/// Whole percent, never over 100: for the bar, not for sums.
+/// The progress in whole percent, at most 100, for the progress bar.
 fn percent_of(goal: &Goal) -> i64 {
     let share = i128::from(goal.current_minor.max(0)) * 100 / i128::from(goal.target_minor.max(1));
     share.min(100) as i64
 }
 
-/// What it takes, in one sentence.
+/// What is left to save, in one sentence.
 fn pace(view: View, goal: &Goal) -> Markup {
     let left = goal.target_minor.saturating_sub(goal.current_minor).max(0);
     if left == 0 {
-        return html! { "The amount is there." };
+        return html! { "Goal reached." };
     }
     let left_money = Money::new(left, goal.currency);
     match goal.target_on {
         None => html! { (view.money(left_money)) " to go." },
         Some(on) if on <= view.today => {
-            html! { (view.money(left_money)) " short of it on " (view.day(on)) "." }
+            html! { (view.money(left_money)) " short of your target on " (view.day(on)) "." }
         }
         Some(on) => {
             let monthly = Money::new(monthly(left, view.today, on), goal.currency);
@@ -94,7 +93,7 @@ fn pace(view: View, goal: &Goal) -> Markup {
     }
 }
 
-/// So much a month from now on; within the last month it is all of it.
+/// The amount to save each month; in the last month, all that is left.
 fn monthly(left_minor: i64, today: Date, on: Date) -> i64 {
     let days = i128::from((days_from_date(on) - days_from_date(today)).max(30));
     let monthly = (i128::from(left_minor) * 3_044 + days * 100 - 1) / (days * 100);
@@ -115,9 +114,9 @@ fn status_buttons(person: &Person, goal: &Goal) -> Markup {
             @match goal.status {
                 Status::Active => {
                     (button(Status::Paused, "Pause"))
-                    (button(Status::Completed, "Mark as done"))
+                    (button(Status::Completed, "Mark as completed"))
                 }
-                _ => (button(Status::Active, "Go on with it")),
+                _ => (button(Status::Active, "Resume")),
             }
         }
     }
@@ -128,25 +127,25 @@ pub(super) async fn set_status(person: Person, Path(id): Path<String>, form: For
     let status = Status::parse(form.text("status")).ok_or_else(PageError::not_found)?;
     goals::set_status(person.app(), &person.caller, id, status).await?;
     let said = match status {
-        Status::Active => "You go on with this goal.",
-        Status::Paused => "The goal is paused. What is there stays counted.",
-        Status::Completed => "The goal is done.",
-        Status::Cancelled => "The goal is ended.",
+        Status::Active => "Goal resumed.",
+        Status::Paused => "Goal paused. Your progress is kept.",
+        Status::Completed => "Goal completed.",
+        Status::Cancelled => "Goal canceled.",
     };
     Ok(app_page::see_other(&person, "/goals", said))
 }
 
-/// What cannot be an id is as unknown as one that is not there.
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
 fn parse(id: &str) -> Result<GoalId, PageError> {
     GoalId::parse(id).map_err(|_| PageError::not_found())
 }
 
 pub(super) fn status_name(status: Status) -> &'static str {
     match status {
-        Status::Active => "Under way",
+        Status::Active => "Active",
         Status::Paused => "Paused",
-        Status::Completed => "Done",
-        Status::Cancelled => "Ended",
+        Status::Completed => "Completed",
+        Status::Cancelled => "Canceled",
     }
 }
 
@@ -154,11 +153,11 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Savings => "Savings",
         Kind::EmergencyFund => "Emergency fund",
-        Kind::DebtPayoff => "Paying off debt",
-        Kind::Purchase => "A purchase",
+        Kind::DebtPayoff => "Debt payoff",
+        Kind::Purchase => "Purchase",
         Kind::Retirement => "Retirement",
         Kind::NetWorth => "Net worth",
-        Kind::Custom => "Something else",
+        Kind::Custom => "Other",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The accounts of a file: where each goes, what it comes to, and its rows.
+//! The accounts in an import file: destination, summary and rows.
 
 use base::draft::AccountKind;
 use maud::{Markup, html};
@@ -10,9 +10,9 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
 
-/// Rows on the page, whatever the number of accounts.
+/// The number of rows shown for all accounts together.
 const ROWS_SHOWN: usize = 200;
-/// But some of each.
+/// The minimum number of rows shown for each account.
 const ROWS_LEAST: usize = 10;
 
 const KINDS: [(AccountKind, &str); 5] = [
@@ -20,17 +20,17 @@ const KINDS: [(AccountKind, &str); 5] = [
     (AccountKind::Credit, "Credit card"),
     (AccountKind::Loan, "Loan"),
     (AccountKind::Investment, "Investments"),
-    (AccountKind::Other, "Something else"),
+    (AccountKind::Other, "Other"),
 ];
 
-/// Entries of all lists of accounts together, so that a file of many accounts stays a page.
+/// The number of options in all select boxes together, so that a file with many accounts stays a small page.
 const OPTIONS_MAX: usize = 10_000;
 
 pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     html! {
         @if !look.accounts.is_empty() {
             section.card aria-labelledby="where" {
-                h2 id="where" { "Where it goes" }
+                h2 id="where" { "Choose accounts" }
                 @for (place, account) in look.accounts.iter().enumerate() {
                     (one(person, account, (place, look.accounts.len())))
                 }
@@ -62,15 +62,14 @@ fn one(person: &Person, account: &AccountPreview, (place, count): (usize, usize)
             }
             @if account.destination == Destination::New && !account.candidates.is_empty() {
                 p.soft {
-                    "If it is an account that is here already, choose that one, so that nothing is \
-                     counted twice."
+                    "If you already have this account, choose it to avoid duplicates."
                 }
             }
         }
     }
 }
 
-/// The end of its number, which is all that people know it by, unless its name tells it.
+/// The last digits of the account number, unless the name has them.
 fn masked(account: &AccountPreview) -> Markup {
     let letters: Vec<char> = account.number.chars().collect();
     let end: String = letters[letters.len().saturating_sub(4)..].iter().collect();
@@ -81,14 +80,14 @@ fn masked(account: &AccountPreview) -> Markup {
     }
 }
 
-/// What of an account is new; unknown as long as it could be any.
+/// How many rows are new, updated or already imported; only the total while the account is unknown.
 fn news(account: &AccountPreview) -> String {
     let tally = account.tally;
     let [new, changed, seen] =
         [tally.new, tally.changed, tally.seen].map(|it| count_text(it as i64));
     match account.destination {
         Destination::Unknown => count_text((tally.new + tally.changed + tally.seen) as i64),
-        _ => format!("{new} new, {changed} updated, {seen} already there"),
+        _ => format!("{new} new, {changed} updated, {seen} already imported"),
     }
 }
 
@@ -97,16 +96,16 @@ fn facts(person: &Person, account: &AccountPreview) -> Markup {
     html! {
         dl.key-facts {
             @if let (Some(first), Some(last)) = (account.first_on, account.last_on) {
-                div { dt { "Time" } dd { (view.day(first)) " to " (view.day(last)) } }
+                div { dt { "Period" } dd { (view.day(first)) " to " (view.day(last)) } }
             }
             div { dt { "Rows" } dd { (news(account)) } }
-            @if let Some(sum) = account.sum { div { dt { "Together" } dd { (view.signed(sum)) } } }
+            @if let Some(sum) = account.sum { div { dt { "Total" } dd { (view.signed(sum)) } } }
             div {
-                dt { (if account.kind.is_debt() { "Balance owed" } else { "Balance" }) }
+                dt { (if account.kind.is_debt() { "Amount owed" } else { "Balance" }) }
                 dd {
                     @match account.balance {
                         Some(balance) => (view.money(balance)),
-                        None => "not in the file",
+                        None => "Not in the file",
                     }
                 }
             }
@@ -125,22 +124,22 @@ fn goes(account: &AccountPreview, place: usize, (chosen, most): (&str, usize)) -
             label for=(id) { "Account" span.hush { " for " (account.name) } }
             select id=(id) name={ "goes_" (place) } required[is_unclear] {
                 @if is_unclear { option value="" selected { "Choose an account" } }
-                option value="new" selected[chosen == "new"] { "A new account" }
+                option value="new" selected[chosen == "new"] { "New account" }
                 @for (at, (candidate, name)) in account.candidates.iter().enumerate() {
                     @let value = DestinationChoice::Existing(*candidate).text();
-                    // The chosen one is always among them.
+                    // The chosen account is always listed.
                     @if at < most || value == chosen { option value=(value) selected[chosen == value] { (name) } }
                 }
-                option value="none" selected[chosen == "none"] { "Leave it out" }
+                option value="none" selected[chosen == "none"] { "Don't import" }
             }
             @if is_unclear {
-                p.wrong { "The file does not say which account it is about. Choose it once; it is remembered." }
+                p.wrong { "The file doesn't name its account. Choose it once and we'll remember." }
             }
         }
     }
 }
 
-/// What a new account is called and is; the style hides it where it goes into another.
+/// The name and type of a new account. The style sheet hides these fields if an existing account is chosen.
 fn new_account(account: &AccountPreview, place: usize, is_one_of_many: bool) -> Markup {
     let label = |word: &str| match is_one_of_many {
         true => format!("{word} of {}", account.name),
@@ -152,7 +151,7 @@ fn new_account(account: &AccountPreview, place: usize, is_one_of_many: bool) -> 
         div.only-new {
             (Field::text(&name, &label("Name"), &account.name).optional().show(&FormError::default()))
         }
-        div.only-new { (fields::select(&kind, &label("Kind"), &kinds, account.kind.as_str())) }
+        div.only-new { (fields::select(&kind, &label("Type"), &kinds, account.kind.as_str())) }
     }
 }
 
@@ -176,16 +175,16 @@ fn table(person: &Person, account: &AccountPreview, most: usize) -> Markup {
     html! {
         table.found {
             thead { tr {
-                th scope="col" { "Day" }
-                th scope="col" { "What" }
-                th scope="col" { "State" }
+                th scope="col" { "Date" }
+                th scope="col" { "Description" }
+                th scope="col" { "Status" }
                 th.figure scope="col" { "Amount" }
             } }
             tbody { @for it in &account.rows[..shown] { (row(person, account.destination, it)) } }
         }
         @if count > shown {
             p.soft {
-                "The newest " (shown) " of " (plural(count as i64, "row", "rows")) "."
+                "Showing the newest " (shown) " of " (plural(count as i64, "row", "rows")) "."
             }
         }
     }
@@ -195,7 +194,7 @@ fn row(person: &Person, landing: Destination, it: &RowPreview) -> Markup {
     let (class, news) = match it.status {
         RowStatus::New => ("good", "New"),
         RowStatus::Changed => ("warn", "Updated"),
-        RowStatus::Known => ("", "Already there"),
+        RowStatus::Known => ("", "Already imported"),
     };
     let classes = if it.status == RowStatus::Known { "transfer" } else { "" };
     html! {

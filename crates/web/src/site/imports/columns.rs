@@ -1,4 +1,4 @@
-//! Which column of a table means what, for the person to agree with or to mend.
+//! The form that maps the columns of a CSV file to fields.
 
 use maud::{Markup, html};
 use service::ingest::imports::files::csv::{
@@ -9,16 +9,16 @@ use service::ingest::imports::files::{Charges, DateOrder, Preview, csv};
 use crate::site::fields;
 use crate::site::person::Person;
 
-/// Those that most files have; the others are behind a fold.
+/// The fields that most files have; the others are under "More columns".
 const FIRST: [Field; 6] =
     [Field::Date, Field::Description, Field::Amount, Field::Debit, Field::Credit, Field::Balance];
-/// A guess that is less sure is shown at once.
+/// With a lower confidence the form is open from the start.
 const SURE: u8 = 80;
 const SAMPLES: usize = 3;
 const SAMPLE_CHARS: usize = 24;
 const TITLE_CHARS: usize = 60;
 
-/// How a column stands in the form: by its title, so that a choice survives when other lines are skipped.
+/// A column as a form value: by its title, so that the choice survives a change of the skipped lines.
 pub(super) fn column_text(column: &Column) -> String {
     match column {
         Column::Title(title) => format!("t:{title}"),
@@ -34,7 +34,7 @@ pub(super) fn parse_column(text: &str) -> Option<Column> {
     }
 }
 
-/// What the columns of a field are called in the form.
+/// The form field name for a field.
 pub(super) fn name(field: Field) -> String {
     format!("column_{}", field.as_str())
 }
@@ -46,7 +46,7 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     let is_wrong = |field: &Field| look.complaints.iter().any(|it| it.field == Some(*field));
     html! {
         details.card.folded open[is_unsure || !look.complaints.is_empty()] id="columns" {
-            summary { "Which column means what" }
+            summary { "Columns" }
             div.inside {
                 input type="hidden" name="editing" value="1";
                 (presets())
@@ -61,7 +61,7 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
                         (words(table))
                     }
                 }
-                p.soft { "What you change here is remembered for files with the same columns." }
+                p.soft { "We'll remember your changes for files with the same columns." }
             }
         }
     }
@@ -70,16 +70,16 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
 fn presets() -> Markup {
     html! {
         div.field {
-            label for="f-preset" { "Use the columns of a bank" }
+            label for="f-preset" { "Use a bank's format" }
             select id="f-preset" name="preset" {
-                option value="" { "As chosen below" }
+                option value="" { "Custom" }
                 @for name in csv::presets() { option value=(name) { (name) } }
             }
         }
     }
 }
 
-/// One list of columns for each that the field may have: those that are chosen, and one more.
+/// Select boxes for the columns of a field: one for each chosen column, and one more.
 fn select(person: &Person, look: &Preview, table: &Detection, field: Field) -> Markup {
     let chosen = table.mapping.columns.get(&field).map(Vec::as_slice).unwrap_or_default();
     let lists = (chosen.len() + 1).min(field.columns_max()).max(1);
@@ -94,7 +94,7 @@ fn select(person: &Person, look: &Preview, table: &Detection, field: Field) -> M
                 }
                 select id=(id) name=(name) aria-describedby=(help)
                     aria-invalid=[(!wrong.is_empty()).then_some("true")] {
-                    option value="" { (if place == 0 { "Not in this file" } else { "No other column" }) }
+                    option value="" { (if place == 0 { "Not in this file" } else { "None" }) }
                     (options(person, &table.sheet, chosen.get(place)))
                 }
             }
@@ -118,7 +118,7 @@ fn options(person: &Person, sheet: &Sheet, chosen: Option<&Column>) -> Markup {
             option value=(column_text(column)) selected { (column) " (not in this file)" }
         }
         @for (at, it) in sheet.columns.iter().enumerate() {
-            // What was chosen stands as it is written, so that a form that is sent untouched changes nothing.
+            // The chosen value is kept as it was written, so that submitting an unchanged form changes nothing.
             @let column = chosen.filter(|_| place == Some(at)).unwrap_or(&it.column);
             option value=(column_text(column)) selected[place == Some(at)] {
                 (short(&it.title, TITLE_CHARS)) (samples(person, it))
@@ -127,7 +127,7 @@ fn options(person: &Person, sheet: &Sheet, chosen: Option<&Column>) -> Markup {
     }
 }
 
-/// Titles are compared without regard to case, as presets write theirs.
+/// The position of a column. Titles are compared without regard to case.
 fn place_of(column: &Column, sheet: &Sheet) -> Option<usize> {
     match column {
         Column::Number(number) => number.checked_sub(1).filter(|it| *it < sheet.columns.len()),
@@ -138,7 +138,7 @@ fn place_of(column: &Column, sheet: &Sheet) -> Option<usize> {
     }
 }
 
-/// Amounts are among them, so they are hidden with these.
+/// Sample values of a column. They may be amounts, so they are hidden with amounts.
 fn samples(person: &Person, column: &SheetColumn) -> String {
     let samples = column.samples.iter().take(SAMPLES);
     let shown: Vec<String> = samples.map(|it| short(it, SAMPLE_CHARS)).collect();
@@ -155,42 +155,42 @@ fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// How the file as a whole is written.
+/// The settings for the whole file: date order, signs, decimals and delimiter.
 fn form_of_file(table: &Detection) -> Markup {
     let mapping = &table.mapping;
     let between = Delimiter::ALL.iter().map(|it| (it.as_str(), delimiter_name(*it)));
     let between: Vec<(&str, &str)> = between.collect();
     let dates = [
-        ("", "As the file shows"),
+        ("", "Detect automatically"),
         (DateOrder::DayFirst.as_str(), "Day first: 31/12"),
         (DateOrder::MonthFirst.as_str(), "Month first: 12/31"),
     ];
     let marks = [
-        ("", "As the file shows"),
-        (DecimalMark::Dot.as_str(), "Point: 1,234.50"),
+        ("", "Detect automatically"),
+        (DecimalMark::Dot.as_str(), "Period: 1,234.50"),
         (DecimalMark::Comma.as_str(), "Comma: 1.234,50"),
     ];
     let signs = [
-        ("", "As the file shows"),
-        (Charges::Negative.as_str(), "Negative: -12.50 was paid"),
-        (Charges::Positive.as_str(), "Positive: 12.50 was paid"),
+        ("", "Detect automatically"),
+        (Charges::Negative.as_str(), "Negative: -12.50"),
+        (Charges::Positive.as_str(), "Positive: 12.50"),
     ];
     let order = mapping.date_order.map_or("", DateOrder::as_str);
     let mark = mapping.decimal_mark.map_or("", DecimalMark::as_str);
     let sign = mapping.charges.map_or("", Charges::as_str);
     html! {
         div.filters {
-            (fields::select("date_order", "Order of dates", &dates, order))
+            (fields::select("date_order", "Date format", &dates, order))
             (fields::select("sign", "Money out is", &signs, sign))
-            (fields::select("decimal_mark", "Before the cents", &marks, mark))
-            (fields::select("delimiter", "Between columns", &between, mapping.delimiter.as_str()))
+            (fields::select("decimal_mark", "Decimal mark", &marks, mark))
+            (fields::select("delimiter", "Column separator", &between, mapping.delimiter.as_str()))
             div.field {
-                label for="f-skip_lines" { "Lines above the titles" }
+                label for="f-skip_lines" { "Lines to skip" }
                 input id="f-skip_lines" name="skip_lines" type="number" min="0" max="1000"
                     value=(mapping.skip_lines);
             }
         }
-        (fields::check("has_header", "1", "The columns have titles", mapping.has_header))
+        (fields::check("has_header", "1", "First row has column titles", mapping.has_header))
     }
 }
 
@@ -199,11 +199,11 @@ fn delimiter_name(delimiter: Delimiter) -> &'static str {
         Delimiter::Comma => "Comma",
         Delimiter::Semicolon => "Semicolon",
         Delimiter::Tab => "Tab",
-        Delimiter::Pipe => "Vertical line",
+        Delimiter::Pipe => "Pipe",
     }
 }
 
-/// What a column of words needs to be understood.
+/// The fields for text columns: words for money out, and a fixed currency.
 fn words(table: &Detection) -> Markup {
     let mapping = &table.mapping;
     html! {
@@ -211,13 +211,13 @@ fn words(table: &Detection) -> Markup {
             label for="f-out_words" { "Words for money out" }
             input id="f-out_words" name="out_words" value=(mapping.out_words.join(", "))
                 autocomplete="off" aria-describedby="h-out_words";
-            p.soft id="h-out_words" { "For a column that says in or out, such as: debit, out." }
+            p.soft id="h-out_words" { "For a column that marks money in or out. For example: debit, out." }
         }
         div.field {
-            label for="f-currency" { "Currency of all rows" }
+            label for="f-currency" { "Currency" }
             input id="f-currency" name="currency" value=(mapping.currency.as_deref().unwrap_or(""))
                 autocomplete="off" aria-describedby="h-currency";
-            p.soft id="h-currency" { "For files without a column of currencies, such as USD." }
+            p.soft id="h-currency" { "For files without a currency column. For example: USD." }
         }
     }
 }

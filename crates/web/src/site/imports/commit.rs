@@ -1,4 +1,4 @@
-//! Taking files in, in the background: the page waits a moment, and then tells how far it is.
+//! Imports files in the background. The page waits a moment and then shows the progress.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::site::form::Form;
 use crate::site::format::plural;
 use crate::site::person::Person;
 
-/// Most files are done within it, and need no page that says so.
+/// How long the request waits; most imports finish within it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> PageResult {
@@ -33,8 +33,7 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
             look = files::preview(person.app(), &person.caller, id).await?;
         }
         let message = match said.columns_changed {
-            true => "The columns are other ones now. Look at the rows once more, then import."
-                .to_owned(),
+            true => "You changed the columns. Review the rows, then import.".to_owned(),
             false if !look.is_ready() => preview::missing(&look),
             false => String::new(),
         };
@@ -45,7 +44,7 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
     }
     match within_patience(&person, take(&person, id)).await {
         Some(Ok(_)) => {
-            // Less of the other files may be new now.
+            // Rows of other files may no longer be new.
             start::refresh(&person).await;
             Ok(see_other(&person, &url_of(id), ""))
         }
@@ -54,7 +53,7 @@ pub(super) async fn commit(person: Person, path: Path<String>, form: Form) -> Pa
     }
 }
 
-/// All files that leave nothing open, one after the other, because each may tell where the next one goes.
+/// Imports all ready files in order, because each may settle the account of the next one.
 pub(super) async fn all(person: Person, _form: Form) -> PageResult {
     let held = files::list(person.app(), &person.caller).await?;
     let open: Vec<FileId> =
@@ -64,9 +63,9 @@ pub(super) async fn all(person: Person, _form: Form) -> PageResult {
         let (mut taken, mut left) = (0, 0);
         for id in open {
             let look = match files::preview(&app, &caller, id).await {
-                // It was imported or discarded in between.
+                // It was imported or discarded meanwhile.
                 Err(Error::NotFound(_)) => continue,
-                // Its own page can be opened later.
+                // It can be reviewed on its own page later.
                 Err(Error::Conflict { .. }) => {
                     left += 1;
                     continue;
@@ -79,7 +78,7 @@ pub(super) async fn all(person: Person, _form: Form) -> PageResult {
             }
             match files::commit(&app, &caller, id).await {
                 Ok(_) => taken += 1,
-                // It stays open, and its own page says why.
+                // It stays open, and its own page shows the error.
                 Err(Error::Invalid { .. } | Error::Conflict { .. }) => left += 1,
                 Err(error) => return Err(error),
             }
@@ -90,18 +89,18 @@ pub(super) async fn all(person: Person, _form: Form) -> PageResult {
         Some(result) => {
             let (taken, left) = result?;
             start::refresh(&person).await;
-            Ok(see_other(&person, HOME, &told(taken, left)))
+            Ok(see_other(&person, HOME, &import_message(taken, left)))
         }
-        None => Ok(see_other(&person, HOME, "The files are being imported.")),
+        None => Ok(see_other(&person, HOME, "Importing your files.")),
     }
 }
 
-fn told(taken: i64, left: i64) -> String {
-    let mut said = format!("{} imported.", plural(taken, "file is", "files are"));
+fn import_message(taken: i64, left: i64) -> String {
+    let mut said = format!("{} imported.", plural(taken, "file", "files"));
     match left {
         0 => {}
-        1 => said.push_str(" 1 other waits for your word, or has nothing new."),
-        _ => said.push_str(&format!(" {left} others wait for your word, or have nothing new.")),
+        1 => said.push_str(" 1 file needs your input or has nothing new."),
+        _ => said.push_str(&format!(" {left} files need your input or have nothing new.")),
     }
     said
 }
@@ -110,11 +109,11 @@ pub(super) async fn discard(person: Person, path: Path<String>, _form: Form) -> 
     let id = parse(path)?;
     let file = files::get(person.app(), &person.caller, id).await?;
     if file.state == State::Committing {
-        let said = "The file is being imported. Wait for it, then undo the import.";
+        let said = "This file is being imported. Wait until it finishes, then undo the import.";
         return Ok(see_other(&person, &url_of(id), said));
     }
     files::discard(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, HOME, "The file is discarded. Nothing was imported from it."))
+    Ok(see_other(&person, HOME, "File discarded. Nothing was imported."))
 }
 
 fn take(person: &Person, id: FileId) -> impl Future<Output = Result<CommitOutcome>> + Send + use<> {
@@ -122,7 +121,7 @@ fn take(person: &Person, id: FileId) -> impl Future<Output = Result<CommitOutcom
     async move { files::commit(&app, &caller, id).await }
 }
 
-/// Goes on whatever becomes of the request; none if it takes longer than a page should.
+/// Runs the work in a task that outlives the request; none if it takes longer than `PATIENCE`.
 async fn within_patience<T: Send + 'static>(
     person: &Person,
     work: impl Future<Output = Result<T>> + Send + 'static,
@@ -131,13 +130,13 @@ async fn within_patience<T: Send + 'static>(
     let task = tokio::spawn(async move {
         let done = work.await;
         if let Err(error) = &done {
-            tracing::warn!(%error, %user, "a file was not imported");
+            tracing::warn!(%error, %user, "file import failed");
         }
         done
     });
     match tokio::time::timeout(PATIENCE, task).await {
         Ok(Ok(done)) => Some(done),
-        Ok(Err(error)) => Some(Err(Error::internal(format!("an import was cut off: {error}")))),
+        Ok(Err(error)) => Some(Err(Error::internal(format!("an import task failed: {error}")))),
         Err(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! What came in last, and how it is taken back.
+//! Recent imports, and undoing one.
 
 use axum::extract::Path;
 use base::ImportId;
@@ -20,9 +20,9 @@ pub(super) async fn card(person: &Person) -> Result<Markup, PageError> {
     let last = imports::list(person.app(), &person.caller, None, SHOWN).await?;
     Ok(html! {
         section.card aria-labelledby="last" {
-            h2 id="last" { "Last imports" }
+            h2 id="last" { "Recent imports" }
             @if last.is_empty() {
-                p.soft { "What you bring in is listed here, and can be undone." }
+                p.soft { "Your imports will appear here. You can undo each one." }
             } @else {
                 (rows(person, &last))
             }
@@ -48,12 +48,12 @@ fn row(person: &Person, it: &Import) -> Markup {
     }
 }
 
-/// The file's name, or where else it came from.
+/// The file name, or the source.
 pub(super) fn name(it: &Import) -> &str {
     it.name.as_deref().unwrap_or(match it.source {
-        Source::Demo => "The demo",
-        Source::File => "A file",
-        Source::Manual => "By hand",
+        Source::Demo => "Demo",
+        Source::File => "File",
+        Source::Manual => "Manual",
         Source::Plaid => "Plaid",
         Source::Simplefin => "SimpleFIN",
     })
@@ -62,24 +62,24 @@ pub(super) fn name(it: &Import) -> &str {
 fn found(it: &Import) -> String {
     let sum = it.summary;
     let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| count_text(it as i64));
-    let mut text = format!("{new} new, {changed} updated, {seen} already there");
+    let mut text = format!("{new} new, {changed} updated, {seen} already imported");
     if it.rejected > 0 {
-        text.push_str(&format!(", {} left out", count_text(it.rejected as i64)));
+        text.push_str(&format!(", {} skipped", count_text(it.rejected as i64)));
     }
     text
 }
 
-/// The button behind a second look: what it does is said first.
+/// The undo button with an explanation.
 pub(super) fn ending(person: &Person, it: &Import) -> Markup {
     let action = format!("/imports/{}/undo", it.id);
     html! {
         details.confirm {
             summary { "Undo" span.hush { " the import of " (name(it)) } }
             p {
-                "Transactions that it brought are removed, and what it changed is as it was before. \
-                 Other imports stay."
+                "This removes the imported transactions and restores what the import changed. Other imports are \
+                 not affected."
             }
-            (fields::button(&action, &person.form_token, "Undo this import", "danger"))
+            (fields::button(&action, &person.form_token, "Undo import", "danger"))
         }
     }
 }
@@ -88,19 +88,19 @@ pub(super) async fn undo(person: Person, Path(id): Path<String>, _form: Form) ->
     let id = ImportId::parse(&id).map_err(|_| PageError::not_found())?;
     let undone = imports::undo(person.app(), &person.caller, id).await?;
     start::refresh(&person).await;
-    Ok(see_other(&person, HOME, &told(undone)))
+    Ok(see_other(&person, HOME, &undo_message(undone)))
 }
 
-fn told(undone: UndoSummary) -> String {
+fn undo_message(undone: UndoSummary) -> String {
     let count = |it: usize| plural(it as i64, "transaction", "transactions");
     let accounts = match undone.accounts_removed {
         0 => String::new(),
         many => {
-            format!(" {} removed with them.", plural(many as i64, "account was", "accounts were"))
+            format!(" {} also removed.", plural(many as i64, "account was", "accounts were"))
         }
     };
     format!(
-        "The import is undone: {} removed, {} as before.{accounts}",
+        "Import undone: {} removed, {} restored.{accounts}",
         count(undone.removed),
         count(undone.restored)
     )

@@ -1,4 +1,4 @@
-//! Bringing in files: dropped, looked at, mended where they were misread, taken in, and taken back.
+//! The import pages: upload files, review them, import them and undo an import.
 
 mod accounts;
 mod columns;
@@ -39,7 +39,7 @@ fn new_page(title: &str) -> AppPage<'_> {
     AppPage { scripts: &[Asset::Imports], ..AppPage::new(NavItem::Import, title) }
 }
 
-/// What cannot be an id is as unknown as one that is not there.
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
 fn parse(Path(id): Path<String>) -> Result<FileId, PageError> {
     FileId::parse(&id).map_err(|_| PageError::not_found())
 }
@@ -48,7 +48,7 @@ fn url_of(id: FileId) -> String {
     format!("{HOME}/{id}")
 }
 
-/// "312 KB", as people compare files.
+/// A file size: "312 KB".
 fn size(bytes: i64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} bytes"),

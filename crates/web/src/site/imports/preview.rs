@@ -1,4 +1,4 @@
-//! One file: what was found in it, where it goes, and what of it is new.
+//! The review page of an import file: its accounts, columns, questions and rows.
 
 use axum::extract::{Path, RawQuery};
 use base::FileId;
@@ -17,7 +17,7 @@ use crate::site::form::{Form, TOKEN_FIELD};
 use crate::site::format::{count_text, plural, time_ago};
 use crate::site::person::Person;
 
-/// More than anybody reads; the rest is counted.
+/// How many rejected lines are listed; the others are counted.
 const REJECTED_SHOWN: usize = 200;
 
 pub(super) async fn get(
@@ -29,7 +29,7 @@ pub(super) async fn get(
     let file = files::get(person.app(), &person.caller, id).await?;
     match file.state {
         State::Open => {
-            // Whoever waited for it and finds it open again is told why.
+            // The import failed if the page was waiting for it and the file is open again.
             let failed = query.as_deref() == Some(result::WAITED);
             let message = if failed { result::FAILED.to_owned() } else { String::new() };
             let look = files::preview(person.app(), &person.caller, id).await?;
@@ -40,7 +40,7 @@ pub(super) async fn get(
     }
 }
 
-/// Remembers what the person says of the file, and shows it read so.
+/// Saves the person's choices and shows the new preview.
 pub(super) async fn update(person: Person, path: Path<String>, form: Form) -> PageResult {
     let id = parse(path)?;
     if is_open(&person, id).await? {
@@ -48,7 +48,7 @@ pub(super) async fn update(person: Person, path: Path<String>, form: Form) -> Pa
         let said = preview_form::read(&person, &look, &form).await?;
         if said.choices != look.choices {
             match files::choose(person.app(), &person.caller, id, said.choices).await {
-                // Meanwhile it is being imported; its page says so.
+                // It is being imported meanwhile; its page shows that.
                 Ok(()) | Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -91,37 +91,34 @@ fn heading(person: &Person, file: &StagedFile, look: &Preview) -> Markup {
             h1 { (file.name) }
             p.soft {
                 @if let Some(format) = look.format { (format.label()) ", " }
-                (size(file.size)) ", dropped " (time_ago(file.created_at, now)) ". "
-                (likeness(look))
+                (size(file.size)) ", uploaded " (time_ago(file.created_at, now)) ". "
+                (format_text(look))
             }
         }
     }
 }
 
-/// What the table was taken for.
-fn likeness(look: &Preview) -> String {
+/// How the columns were recognized.
+fn format_text(look: &Preview) -> String {
     let Some(table) = &look.table else { return String::new() };
     if look.choices.mapping.is_some() {
-        return "It is read as you say below.".to_owned();
+        return "Using your column settings below.".to_owned();
     }
     if look.remembered {
-        return "It is read as you said of an earlier file with the same columns.".to_owned();
+        return "Using your column settings from an earlier file.".to_owned();
     }
     match table.preset {
-        Some(name) => format!("Its columns are those of {name}: {}\u{a0}% sure.", table.confidence),
-        None => format!(
-            "Its columns are of no bank that is known; they were found out, {}\u{a0}% sure.",
-            table.confidence
-        ),
+        Some(name) => format!("Recognized as {name} ({}% match).", table.confidence),
+        None => "We don't recognize this bank's format. Check the columns below.".to_owned(),
     }
 }
 
 fn unreadable(trouble: &str) -> Markup {
     html! {
         div.empty {
-            h2 { "This file cannot be read" }
+            h2 { "We can't read this file" }
             p { (sentence(trouble)) }
-            a.button href=(HOME) { "Drop another file" }
+            a.button href=(HOME) { "Import another file" }
         }
     }
 }
@@ -143,14 +140,14 @@ fn preview(person: &Person, look: &Preview) -> Markup {
     }
 }
 
-/// The one sentence that the page is opened for.
+/// The main result: errors, nothing new, or the counts.
 fn answer(look: &Preview) -> Markup {
     let tally = look.tally();
     let [new, changed, seen] = [tally.new, tally.changed, tally.seen].map(|it| it as i64);
     html! {
         @if !look.complaints.is_empty() {
             div.warning role="alert" {
-                p { strong { "The file cannot be read with these columns." } }
+                p { strong { "We can't read the file with these columns." } }
                 ul.plain { @for it in &look.complaints { li { (it.text) } } }
             }
         } @else if look.is_nothing_new() {
@@ -158,17 +155,17 @@ fn answer(look: &Preview) -> Markup {
                 p { strong { "Nothing new in this file" } }
                 p {
                     (plural(seen, "transaction is", "transactions are"))
-                    " already there. You can discard the file."
+                    " already imported. You can discard the file."
                 }
             }
         } @else if look.accounts.iter().any(|it| it.destination == Destination::Unknown) {
-            p.warning { "Say which of your accounts this file is about, and you see what of it is new." }
+            p.warning { "Choose an account for this file to see what is new." }
         } @else {
             dl.tiles.sums {
                 div.tile { dt { "New" } dd { (count_text(new)) } }
                 div.tile { dt { "Updated" } dd { (count_text(changed)) } }
-                div.tile { dt { "Already there" } dd { (count_text(seen)) } }
-                div.tile { dt { "Cannot be read" } dd { (count_text(look.rejected.count as i64)) } }
+                div.tile { dt { "Already imported" } dd { (count_text(seen)) } }
+                div.tile { dt { "Can't be read" } dd { (count_text(look.rejected.count as i64)) } }
             }
         }
     }
@@ -186,8 +183,8 @@ fn buttons(look: &Preview, here: &str) -> Markup {
     };
     html! {
         div.actions {
-            // The first is what the Enter key in a field presses: it must be the harmless one.
-            button type="submit" formnovalidate { "Update the preview" }
+            // The Enter key in a field presses the first button, so it must be the harmless one.
+            button type="submit" formnovalidate { "Update preview" }
             button type="submit" class=(if old { "" } else { "primary" })
                 formaction={ (here) "/commit" } { (label) }
             button type="submit" class=(if old { "primary" } else { "" }) form="discard" { "Discard" }
@@ -195,22 +192,18 @@ fn buttons(look: &Preview, here: &str) -> Markup {
     }
 }
 
-/// What keeps a file from being imported, said to whoever pressed the button all the same.
+/// The message if the import button is pressed before the file is ready.
 pub(super) fn missing(look: &Preview) -> String {
     let landings = || look.accounts.iter().map(|it| it.destination);
     match look {
         Preview { error: Some(trouble), .. } => sentence(trouble),
-        _ if !look.complaints.is_empty() => {
-            "Choose the columns first: what is wrong with them is said below.".to_owned()
-        }
-        _ if !look.doubts.is_empty() => {
-            "Answer the questions below first; nothing is guessed.".to_owned()
-        }
+        _ if !look.complaints.is_empty() => "Fix the column settings below first.".to_owned(),
+        _ if !look.doubts.is_empty() => "Answer the questions below first.".to_owned(),
         _ if look.accounts.is_empty() => "There is nothing in this file to import.".to_owned(),
         _ if landings().any(|it| it == Destination::Unknown) => {
-            "Say which of your accounts this file is about first.".to_owned()
+            "Choose an account for this file first.".to_owned()
         }
-        _ => "Everything in this file is left out. Say where at least one account goes.".to_owned(),
+        _ => "Choose where to import at least one account.".to_owned(),
     }
 }
 
@@ -220,7 +213,7 @@ fn rejected(person: &Person, rejected: &Rejections) -> Markup {
         @if rejected.count > 0 {
             details.card.folded id="rejected" {
                 summary {
-                    (plural(rejected.count as i64, "line", "lines")) " cannot be read and will be left out"
+                    (plural(rejected.count as i64, "line", "lines")) " can't be read and will be skipped"
                 }
                 ul.rows {
                     @for it in rejected.rows.iter().take(REJECTED_SHOWN) {

@@ -1,4 +1,4 @@
-//! What the person says of a file, read from the form of its page.
+//! Reads the person's choices from the form of the review page.
 
 use base::draft::AccountKind;
 use service::Result;
@@ -11,14 +11,14 @@ use super::columns;
 use crate::site::form::Form;
 use crate::site::person::Person;
 
-/// No file has more lines above its titles.
+/// The maximum number of skipped lines.
 const SKIPPED_MAX: usize = 1_000;
-/// Which columns tell accounts apart: with others, the accounts of the file are others.
+/// The columns that identify accounts. If they change, earlier account choices no longer apply.
 const OF_ACCOUNTS: [Field; 4] = [Field::Account, Field::AccountName, Field::Card, Field::Currency];
 
 pub(super) struct PreviewChoices {
     pub(super) choices: Choices,
-    /// Whether the rows are other ones than those that the person has seen.
+    /// Whether the columns changed, so that the person has not seen the resulting rows.
     pub(super) columns_changed: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) async fn read(person: &Person, look: &Preview, form: &Form) -> Result
     let (dates, charges) =
         (DateOrder::parse(form.text("dates")), Charges::parse(form.text("charges")));
     match &mut mapping {
-        // Of a table it is remembered with the columns, so that the next such file asks no more.
+        // For a CSV file the answer is stored with the columns, so that the next file with them does not ask again.
         Some(mapping) => {
             mapping.date_order = dates.or(mapping.date_order);
             mapping.charges = charges.or(mapping.charges);
@@ -65,8 +65,7 @@ fn read_accounts(choices: &mut Choices, look: &Preview, form: &Form) {
     for (place, account) in look.accounts.iter().enumerate() {
         let text = |name: &str| form.text(&format!("{name}_{place}")).to_owned();
         let mut choice = choices.accounts.get(&place).cloned().unwrap_or_default();
-        // Only what the person changed is their word: another file of the same account, imported meanwhile, may have
-        // told more of where it goes.
+        // Only a changed value counts as a choice: importing another file meanwhile may have changed the default.
         let goes = text("goes");
         if goes != text("was") {
             choice.destination = DestinationChoice::parse(&goes);
@@ -90,7 +89,7 @@ fn read_accounts(choices: &mut Choices, look: &Preview, form: &Form) {
     }
 }
 
-/// The mapping as the form says; what the form does not show stays.
+/// The column mapping from the form. Settings that the form does not show are kept.
 fn edited(now: &Mapping, form: &Form) -> Mapping {
     let mut next = now.clone();
     for field in Field::ALL {

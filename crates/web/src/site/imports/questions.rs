@@ -1,4 +1,4 @@
-//! What a file leaves open, as questions with an example from it.
+//! Questions about an import file that only the person can answer, each with an example from the file.
 
 use base::{Date, Money};
 use maud::{Markup, html};
@@ -6,7 +6,7 @@ use service::ingest::imports::files::{Charges, DateOrder, Doubt, Preview, RowPre
 
 use crate::site::person::Person;
 
-/// The questions that are open, and those that were answered for this file and can be answered otherwise.
+/// The open questions, and the answered ones, whose answers can be changed.
 pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     let mut asked = Vec::new();
     for doubt in &look.doubts {
@@ -30,11 +30,21 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     html! {
         @if !asked.is_empty() {
             section.card aria-labelledby="questions" {
-                h2 id="questions" { "The file leaves this open" }
+                h2 id="questions" { (heading(asked.len())) }
                 @for one in asked { (one) }
             }
         }
     }
+}
+
+/// "Two questions about this file".
+fn heading(count: usize) -> String {
+    const WORDS: [&str; 9] =
+        ["One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
+    let word = count.checked_sub(1).and_then(|it| WORDS.get(it));
+    let count_word = word.map_or_else(|| count.to_string(), |it| (*it).to_owned());
+    let noun = if count == 1 { "question" } else { "questions" };
+    format!("{count_word} {noun} about this file")
 }
 
 fn question(name: &str, asked: &str, answers: [(&str, String); 2], chosen: Option<&str>) -> Markup {
@@ -61,12 +71,17 @@ fn dates(look: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Marku
     let day = all_rows(look).map(|it| it.on).find(telling);
     let Some(day) = day else {
         let answers = [
-            (DateOrder::DayFirst.as_str(), "The day comes first".to_owned()),
-            (DateOrder::MonthFirst.as_str(), "The month comes first".to_owned()),
+            (DateOrder::DayFirst.as_str(), "Day first".to_owned()),
+            (DateOrder::MonthFirst.as_str(), "Month first".to_owned()),
         ];
-        return question("dates", "How are dates written?", answers, chosen.map(DateOrder::as_str));
+        return question(
+            "dates",
+            "How are dates written in this file?",
+            answers,
+            chosen.map(DateOrder::as_str),
+        );
     };
-    // The two numbers as they stand in the file.
+    // The two numbers as they appear in the file.
     let (first, second) = match read_as {
         DateOrder::DayFirst => (day.day(), day.month()),
         DateOrder::MonthFirst => (day.month(), day.day()),
@@ -75,13 +90,10 @@ fn dates(look: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Marku
         let date = Date::new(day.year(), month, of_month);
         date.map_or_else(|_| String::new(), |it| it.strftime("%-d %B %Y").to_string())
     };
-    let asked = format!("Which day is {first:02}/{second:02}?");
+    let asked = format!("What date is {first:02}/{second:02}?");
     let answers = [
-        (DateOrder::DayFirst.as_str(), format!("{}: the day comes first", spoken(second, first))),
-        (
-            DateOrder::MonthFirst.as_str(),
-            format!("{}: the month comes first", spoken(first, second)),
-        ),
+        (DateOrder::DayFirst.as_str(), format!("{} (day first)", spoken(second, first))),
+        (DateOrder::MonthFirst.as_str(), format!("{} (month first)", spoken(first, second))),
     ];
     question("dates", &asked, answers, chosen.map(DateOrder::as_str))
 }
@@ -91,7 +103,7 @@ fn charges(person: &Person, look: &Preview, read_as: Charges, chosen: Option<Cha
         Charges::Negative => it.amount.minor(),
         Charges::Positive => it.amount.minor().saturating_neg(),
     };
-    // A number without a sign is the one that could be either.
+    // A number without a sign is ambiguous, so it makes the best example.
     let found = all_rows(look).find(|it| written(it) > 0).or_else(|| all_rows(look).next());
     let Some(row) = found else { return html! {} };
     let amount = Money::new(written(row), row.amount.currency());
@@ -106,22 +118,20 @@ fn charges(person: &Person, look: &Preview, read_as: Charges, chosen: Option<Cha
         false => (Charges::Negative, Charges::Positive),
     };
     let answers = [
-        (out.as_str(), "Money out: something was paid for".to_owned()),
-        (into.as_str(), "Money in: it was received, or paid back".to_owned()),
+        (out.as_str(), "Money out: a purchase or payment".to_owned()),
+        (into.as_str(), "Money in: a deposit or refund".to_owned()),
     ];
     question("charges", &asked, answers, chosen.map(Charges::as_str))
 }
 
 fn balance(person: &Person, look: &Preview, place: usize, chosen: Option<bool>) -> Markup {
     let Some(account) = look.accounts.get(place) else { return html! {} };
-    // What was said to be no debt is shown with the other sign.
+    // The amount is shown without its sign, which depends on the answer.
     let shown = account.balance.map(|it| Money::new(it.minor().saturating_abs(), it.currency()));
     let amount = shown.map_or_else(String::new, |it| person.view.money_text(it));
     let asked = format!("Do you owe the balance of {amount} on {}?", account.name);
-    let answers = [
-        ("yes", "Yes, it is what I owe".to_owned()),
-        ("no", "No, the bank owes it to me".to_owned()),
-    ];
+    let answers =
+        [("yes", "Yes, I owe this".to_owned()), ("no", "No, it's a credit balance".to_owned())];
     let chosen = chosen.map(|it| if it { "yes" } else { "no" });
     question(&format!("owed_{place}"), &asked, answers, chosen)
 }

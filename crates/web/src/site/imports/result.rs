@@ -1,4 +1,4 @@
-//! How far a file is that is being taken in, and what became of it.
+//! The progress of an import, and its result.
 
 use axum::response::Response;
 use base::FileId;
@@ -13,10 +13,10 @@ use crate::site::fields;
 use crate::site::format::{count_text, plural, time_ago};
 use crate::site::person::Person;
 
-/// The query by which a page that waits is told from one that was just opened.
+/// The query that marks a page that is waiting for an import.
 pub(super) const WAITED: &str = "waited";
 pub(super) const FAILED: &str =
-    "The import did not go through, and nothing was changed. The log says why. Try it again.";
+    "The import failed and nothing was changed. Try again. The log has details.";
 
 pub(super) fn under_way(person: &Person, file: &StagedFile) -> Response {
     let is_here = files::progress(person.app(), file.id).is_some();
@@ -27,15 +27,15 @@ pub(super) fn under_way(person: &Person, file: &StagedFile) -> Response {
             h1 { (file.name) }
         }
         section.card aria-labelledby="under-way" data-commit {
-            h2 id="under-way" { "Being imported" }
+            h2 id="under-way" { "Importing" }
             (bar(person, file.id))
-            p.soft { "You can leave this page; the import goes on." }
+            p.soft { "You can leave this page. The import continues." }
         }
         @if !is_here {
             details {
-                summary { "Nothing moves" }
-                p.soft { "If the program was stopped in between, nothing was changed. Ten minutes \
-                          later the file can be imported again." }
+                summary { "Not making progress?" }
+                p.soft { "If the server was restarted, nothing was changed. You can import the file again after \
+                          ten minutes." }
                 (fields::button(&again, &person.form_token, "Import again", ""))
             }
         }
@@ -46,7 +46,7 @@ pub(super) fn under_way(person: &Person, file: &StagedFile) -> Response {
     page.page(person, main)
 }
 
-/// Rows that are written, of all; a file that is still being read has none to tell of.
+/// The progress bar: rows written of all rows. It has no value while the file is being read.
 pub(super) fn bar(person: &Person, id: FileId) -> Markup {
     let label = "Rows imported";
     html! {
@@ -55,7 +55,7 @@ pub(super) fn bar(person: &Person, id: FileId) -> Markup {
                 progress max=(total) value=(done) aria-label=(label) {}
                 p.soft { (count_text(done as i64)) " of " (plural(total as i64, "row", "rows")) }
             },
-            _ => { progress aria-label=(label) {} p.soft { "Reading the file" } },
+            _ => { progress aria-label=(label) {} p.soft { "Reading file" } },
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) async fn done(person: &Person, file: &StagedFile) -> PageResult {
             p.soft { "Imported " (time_ago(imported.imported_at, app.clock.now())) }
         }
         @if imported.undone_at.is_some() {
-            p.notice { "This import was undone. Drop the file again to bring it back." }
+            p.notice { "This import was undone. Upload the file again to restore it." }
         } @else {
             (summary(&imported))
             (places(&accounts))
@@ -98,18 +98,18 @@ fn summary(it: &Import) -> Markup {
     let [new, changed, seen] = [sum.new, sum.changed, sum.seen].map(|it| it as i64);
     html! {
         @if new == 0 && changed == 0 {
-            p.notice { strong { "Nothing new in this file." } " All of it was here already." }
+            p.notice { strong { "Nothing new in this file." } " All transactions were already imported." }
         } @else {
             p.notice {
-                (plural(new, "new transaction", "new transactions")) " came in. Categories, recurring \
-                 payments and figures follow within a moment."
+                (plural(new, "new transaction", "new transactions")) " imported. Categories, recurring payments \
+                    and totals will update in a moment."
             }
         }
         dl.tiles.sums {
             div.tile { dt { "New" } dd { (count_text(new)) } }
             div.tile { dt { "Updated" } dd { (count_text(changed)) } }
-            div.tile { dt { "Already there" } dd { (count_text(seen)) } }
-            div.tile { dt { "Left out" } dd { (count_text(it.rejected as i64)) } }
+            div.tile { dt { "Already imported" } dd { (count_text(seen)) } }
+            div.tile { dt { "Skipped" } dd { (count_text(it.rejected as i64)) } }
         }
     }
 }
@@ -118,7 +118,7 @@ fn places(accounts: &[Account]) -> Markup {
     html! {
         @if !accounts.is_empty() {
             section.card aria-labelledby="places" {
-                h2 id="places" { "Where it went" }
+                h2 id="places" { "Updated accounts" }
                 ul.rows {
                     @for it in accounts {
                         li {

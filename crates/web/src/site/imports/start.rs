@@ -1,4 +1,4 @@
-//! Where files are dropped, with those that wait and what came in last.
+//! The import page: file upload, files ready to review and recent imports.
 
 use axum::response::Response;
 use base::FileId;
@@ -14,7 +14,7 @@ use crate::site::fields::{self, FormError};
 use crate::site::form::TOKEN_FIELD;
 use crate::site::format::{count_text, plural};
 use crate::site::person::Person;
-use crate::site::upload::{Sent, Uploads};
+use crate::site::upload::{UploadedFile, Uploads};
 
 pub(super) async fn get(person: Person) -> PageResult {
     show(&person, StatusCode::OK, &FormError::default()).await
@@ -28,21 +28,21 @@ pub(super) async fn post(person: Person, headers: HeaderMap, uploads: Uploads) -
             let (next, said) = match ids.as_slice() {
                 [one] => (url_of(*one), String::new()),
                 _ => {
-                    // The list tells what is in them; what cannot be read now says so on its own page.
+                    // The list shows a summary of each file; errors are shown on the file's own page.
                     refresh(&person).await;
-                    (HOME.to_owned(), format!("{count} files are here to be looked at."))
+                    (HOME.to_owned(), format!("{count} files ready to review"))
                 }
             };
             let by_script = headers.get(header::ACCEPT).is_some_and(|it| it == "application/json");
             let answer = see_other(&person, &next, &said);
-            Ok(if by_script { told(answer, &next) } else { answer })
+            Ok(if by_script { as_json(answer, &next) } else { answer })
         }
         Err(error) => show(&person, StatusCode::BAD_REQUEST, &FormError::from_error(error)?).await,
     }
 }
 
-/// The same answer, for a script: the place in JSON, and what is to be said there in the cookie.
-fn told(mut answer: Response, next: &str) -> Response {
+/// Turns the redirect into JSON for the script. The message stays in its cookie.
+fn as_json(mut answer: Response, next: &str) -> Response {
     *answer.status_mut() = StatusCode::OK;
     let headers = answer.headers_mut();
     headers.remove(header::LOCATION);
@@ -52,12 +52,12 @@ fn told(mut answer: Response, next: &str) -> Response {
 }
 
 /// All of them, or as far as it went: the first that is refused says why, by its name.
-async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
+async fn hold(person: &Person, sent: Vec<UploadedFile>) -> Result<Vec<FileId>> {
     if sent.is_empty() {
-        return Err(Error::invalid("file", "choose one or more files first"));
+        return Err(Error::invalid("file", "choose at least one file"));
     }
     let mut ids = Vec::new();
-    for Sent { name, content } in sent {
+    for UploadedFile { name, content } in sent {
         let held = files::stage(person.app(), &person.caller, &name, content).await;
         ids.push(held.map_err(|error| match error {
             Error::Invalid { param, message } => {
@@ -70,7 +70,7 @@ async fn hold(person: &Person, sent: Vec<Sent>) -> Result<Vec<FileId>> {
 }
 
 async fn show(person: &Person, status: StatusCode, wrong: &FormError) -> PageResult {
-    // No file is read to draw a list: whatever was staged, this page can be opened.
+    // The list is drawn from stored summaries, so this page opens whatever the files contain.
     let held = files::list(person.app(), &person.caller).await?;
     let waiting: Vec<StagedFile> = held.into_iter().filter(|it| it.state != State::Done).collect();
     let is_taking = waiting.iter().any(|it| it.state == State::Committing);
@@ -86,35 +86,34 @@ async fn show(person: &Person, status: StatusCode, wrong: &FormError) -> PageRes
     Ok(page.page_with(status, person, main))
 }
 
-/// Reads the small files that wait anew, so that the list tells of each as things stand now. The list is shown in any
-/// case.
+/// Previews the small staged files again, so that their summaries are current. Errors are logged and ignored.
 pub(super) async fn refresh(person: &Person) {
     if let Err(error) = files::refresh(person.app(), &person.caller).await {
         tracing::warn!(%error, user = %person.caller.user, "staged files could not be previewed");
     }
 }
 
-/// A plain field for files; the script lets them be dropped anywhere on it and tells how far it is.
+/// The upload form. The script adds drag and drop and a progress bar.
 fn zone(person: &Person) -> Markup {
     let most = files::BYTES_MAX;
     html! {
         form.drop method="post" action=(HOME) enctype="multipart/form-data" data-drop
             data-most=(most) {
             input type="hidden" name=(TOKEN_FIELD) value=(person.form_token);
-            h2 { "Drop files from your bank" }
-            p { "OFX, QFX, QIF, CSV, CAMT.053 or MT940. You see what is in them before anything is \
-                 changed, and every import can be undone." }
+            h2 { "Import bank files" }
+            p { "OFX, QFX, QIF, CSV, CAMT.053 or MT940. You can review each file before importing, and undo every \
+                 import." }
             div.field {
                 label for="f-file" { "Files" }
                 input id="f-file" name="file" type="file" multiple required
                     aria-describedby="h-file";
                 p.soft id="h-file" {
-                    "Several at once if you like, " (most / 1_024 / 1_024) " MiB at most together. \
-                     They stay on this machine, and are forgotten after a day."
+                    "Up to " (most / 1_024 / 1_024) " MiB in total. Files stay on this server and are deleted \
+                                                     after a day."
                 }
             }
-            button.primary type="submit" { "Look at these files" }
-            progress max="100" value="0" aria-label="Sent" hidden {}
+            button.primary type="submit" { "Review files" }
+            progress max="100" value="0" aria-label="Upload progress" hidden {}
             output role="status" {}
         }
     }
@@ -129,9 +128,9 @@ fn list(person: &Person, waiting: &[StagedFile], is_taking: bool) -> Markup {
     html! {
         section.card aria-labelledby="waiting" data-commit[is_taking] {
             header {
-                h2 id="waiting" { "Waiting for you" }
+                h2 id="waiting" { "Files to review" }
                 @if waiting.len() > 1 && ready > 0 {
-                    (fields::button("/import/all", &person.form_token, "Import all that are ready", "primary"))
+                    (fields::button("/import/all", &person.form_token, "Import all ready files", "primary"))
                 }
             }
             ul.rows { @for file in waiting { (row(person, file)) } }
@@ -141,10 +140,10 @@ fn list(person: &Person, waiting: &[StagedFile], is_taking: bool) -> Markup {
 
 fn row(person: &Person, file: &StagedFile) -> Markup {
     let (class, state) = match file.preview.as_ref().map(|it| it.outcome) {
-        _ if file.state == State::Committing => ("", "Being imported"),
-        None => ("", "Not looked at yet"),
-        Some(PreviewOutcome::Unreadable) => ("warn", "Cannot be read"),
-        Some(PreviewOutcome::NeedsAnswer) => ("warn", "Needs your word"),
+        _ if file.state == State::Committing => ("", "Importing"),
+        None => ("", "Not reviewed yet"),
+        Some(PreviewOutcome::Unreadable) => ("warn", "Can't be read"),
+        Some(PreviewOutcome::NeedsAnswer) => ("warn", "Needs your input"),
         Some(PreviewOutcome::NothingNew) => ("", "Nothing new"),
         Some(PreviewOutcome::Ready) => ("good", "Ready"),
     };
@@ -176,5 +175,5 @@ fn about(file: &StagedFile) -> String {
     let format = found.format().map_or("", |it| it.label());
     let accounts = plural(found.accounts as i64, "account", "accounts");
     let [new, seen] = [found.new, found.seen].map(|it| count_text(it as i64));
-    format!("{format}, {size}, {accounts}: {new} new, {seen} already there")
+    format!("{format}, {size}, {accounts}: {new} new, {seen} already imported")
 }

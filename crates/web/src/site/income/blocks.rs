@@ -1,4 +1,4 @@
-//! The four blocks that income goes to, and what is left of it.
+//! How income is divided: expenses, debt, emergency fund, investments and what is left.
 
 use maud::{Markup, html};
 use service::insights::income::{Block, Share};
@@ -12,23 +12,23 @@ impl IncomePage {
         let (fund, invested) = (&it.emergency_fund, &it.investments);
         let covered = fund.months_covered_hundredths.map(months);
         html! {
-            h2 id="goes" { "Where it goes, each month" }
+            h2 id="goes" { "Monthly breakdown" }
             div.columns {
                 (self.block("Expenses", it.expenses.total, self.parts(&it.expenses)))
                 div {
                     (self.block("Debt", it.debt.total, self.parts(&it.debt)))
                     (self.block("Emergency fund", fund.net, html! {
-                        (self.part("Put aside", fund.deposits))
-                        (self.part("Taken out", fund.withdrawals))
-                        (self.standing("In savings", fund.balance))
+                        (self.part("Deposits", fund.deposits))
+                        (self.part("Withdrawals", fund.withdrawals))
+                        (self.standing("Savings balance", fund.balance))
                         @if let Some(covered) = covered {
-                            tr { th scope="row" { "Pays for" } td {} td.figure colspan="2" { (covered) } }
+                            tr { th scope="row" { "Covers" } td {} td.figure colspan="2" { (covered) } }
                         }
                     }))
                     (self.block("Investments", invested.net, html! {
-                        (self.part("Put in", invested.contributions))
-                        (self.part("Taken out", invested.withdrawals))
-                        (self.standing("Invested", invested.balance))
+                        (self.part("Contributions", invested.contributions))
+                        (self.part("Withdrawals", invested.withdrawals))
+                        (self.standing("Investment balance", invested.balance))
                     }))
                 }
             }
@@ -40,9 +40,9 @@ impl IncomePage {
                 (bar(it.unallocated))
                 p.soft {
                     @if it.unallocated.amount_minor < 0 {
-                        "More goes out than comes in: the difference is taken from what was there before."
+                        "You spend more than you earn. The difference comes out of your savings."
                     } @else {
-                        "Income that none of the four took. It stays on your accounts."
+                        "Income you didn't spend, save or invest. It stays in your accounts."
                     }
                 }
             }
@@ -59,9 +59,9 @@ impl IncomePage {
                 }
                 (bar(total))
                 table.shares {
-                    caption.hush { (name) ", in parts" }
+                    caption.hush { (name) " breakdown" }
                     thead.hush { tr {
-                        th scope="col" { "Part" } th scope="col" { "Share" }
+                        th scope="col" { "Item" } th scope="col" { "Share" }
                         th scope="col" { "Percent of income" } th scope="col" { "Amount" }
                     } }
                     tbody { (rows) }
@@ -70,13 +70,13 @@ impl IncomePage {
         }
     }
 
-    /// The largest first.
+    /// The parts, largest first.
     fn parts(&self, block: &Block) -> Markup {
         let mut parts: Vec<(&String, &Share)> = block.parts.iter().collect();
         parts.sort_by_key(|(name, share)| (-share.amount_minor, *name));
         html! {
             @for (name, share) in &parts { (self.part(&code_to_words(name), **share)) }
-            @if parts.is_empty() { tr { td.soft colspan="4" { "Nothing in these months." } } }
+            @if parts.is_empty() { tr { td.soft colspan="4" { "Nothing in this period." } } }
         }
     }
 
@@ -91,7 +91,7 @@ impl IncomePage {
         }
     }
 
-    /// What is there now, which is no part of a month.
+    /// A balance, which is not part of the monthly amounts.
     fn standing(&self, name: &str, share: Share) -> Markup {
         html! {
             tr { th scope="row" { (name) } td {} td {} td.figure { (self.money(share.amount_minor)) } }
@@ -99,7 +99,7 @@ impl IncomePage {
     }
 }
 
-/// The share of the income as a bar; what is negative has none.
+/// The share of income as a bar; empty if it is negative.
 fn bar(share: Share) -> Markup {
     let filled = share.percent_tenths.clamp(0, 1_000);
     html! { progress max="1000" value=(filled) aria-hidden="true" {} }
@@ -108,7 +108,7 @@ fn bar(share: Share) -> Markup {
 fn percent(share: Share) -> String {
     let tenths = share.percent_tenths;
     let sign = if tenths < 0 { "-" } else { "" };
-    format!("{sign}{}.{}\u{a0}%", tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10)
+    format!("{sign}{}.{}%", tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10)
 }
 
 fn months(hundredths: i64) -> String {

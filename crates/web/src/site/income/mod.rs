@@ -1,4 +1,4 @@
-//! Income: what an average month brings, where it goes, and how that is worked out.
+//! The income page: average monthly income, where it goes, its sources and the method.
 
 mod blocks;
 
@@ -26,9 +26,8 @@ fn nothing() -> Markup {
     html! {
         div.empty {
             h2 { "No income yet" }
-            p { "What comes in each month and where it goes will be here, once transactions have been \
-                 brought in." }
-            a.button href="/accounts" { "Go to your accounts" }
+            p { "Import transactions to see your monthly income and where it goes." }
+            a.button href="/import" { "Import transactions" }
         }
     }
 }
@@ -74,10 +73,10 @@ impl IncomePage {
                 p.big { (self.money(self.income.monthly_income_minor)) span.per { " a month" } }
                 p.soft {
                     @if window.complete {
-                        "Average of " (plural(window.months, "whole month", "whole months")) ", "
+                        "Average of " (plural(window.months, "month", "months")) ", "
                         (month(window.start)) " to " (month(window.end)) "."
                     } @else {
-                        "From the last thirty days, " (start) " to " (end) ". There is no whole month yet."
+                        "Based on the last 30 days, " (start) " to " (end) ". There isn't a full month of data yet."
                     }
                 }
             }
@@ -85,23 +84,23 @@ impl IncomePage {
                 dl.tiles.sums {
                     div.tile { dt { "Lowest month" } dd { (self.money(spread.min_minor)) } }
                     div.tile { dt { "Highest month" } dd { (self.money(spread.max_minor)) } }
-                    div.tile { dt { "Between them" } dd { (self.money(spread.range_minor)) } }
+                    div.tile { dt { "Range" } dd { (self.money(spread.range_minor)) } }
                     @if let Some(word) = self.steadiness() {
-                        div.tile { dt { "How steady" } dd { (word) } }
+                        div.tile { dt { "Stability" } dd { (word) } }
                     }
                 }
             }
         }
     }
 
-    /// By how much months differ from their mean.
+    /// How much monthly income varies, in words.
     fn steadiness(&self) -> Option<&'static str> {
         let billionths = self.income.cv?.billionths();
         Some(match billionths {
             ..50_000_001 => "Very steady",
             50_000_001..150_000_001 => "Steady",
-            150_000_001..350_000_001 => "It varies",
-            _ => "It varies a lot",
+            150_000_001..350_000_001 => "Varies",
+            _ => "Varies a lot",
         })
     }
 
@@ -112,7 +111,7 @@ impl IncomePage {
         };
         let groups: Vec<Group> = self.income.months.iter().map(month).collect();
         let bars = Bars {
-            title: "Income and spending, month by month",
+            title: "Income and spending by month",
             currency: self.currency,
             series: &["Income", "Spending"],
             groups: &groups,
@@ -120,7 +119,7 @@ impl IncomePage {
         html! {
             @if self.income.window.complete && groups.len() > 1 {
                 section.card aria-labelledby="months" {
-                    h2 id="months" { "Month by month" }
+                    h2 id="months" { "By month" }
                     (bars.draw(self.view))
                 }
             }
@@ -130,9 +129,9 @@ impl IncomePage {
     fn sources(&self) -> Markup {
         html! {
             section.card aria-labelledby="sources" {
-                h2 id="sources" { "Where it comes from" }
+                h2 id="sources" { "Sources" }
                 @if self.income.sources.is_empty() {
-                    p.soft { "Nothing in these months counts as income." }
+                    p.soft { "No income in this period." }
                 }
                 ul.rows {
                     @for source in &self.income.sources {
@@ -149,13 +148,13 @@ impl IncomePage {
         }
     }
 
-    /// Money in that is not income, so that nobody wonders where it went.
+    /// Money in that does not count as income, so that people can find it.
     fn left_out(&self) -> Markup {
         const SHOWN: usize = 8;
         html! {
             @if !self.income.uncounted.is_empty() {
                 section.card aria-labelledby="uncounted" {
-                    h2 id="uncounted" { "Came in, but is no income" }
+                    h2 id="uncounted" { "Not counted as income" }
                     ul.rows {
                         @for it in self.income.uncounted.iter().take(SHOWN) {
                             li {
@@ -168,7 +167,7 @@ impl IncomePage {
                         }
                     }
                     @if self.income.uncounted.len() > SHOWN {
-                        p.soft { "The newest " (SHOWN) " of " (self.income.uncounted.len()) "." }
+                        p.soft { "Showing the newest " (SHOWN) " of " (self.income.uncounted.len()) "." }
                     }
                 }
             }
@@ -178,30 +177,30 @@ impl IncomePage {
 
 fn label(label: Label) -> &'static str {
     match label {
-        Label::InternalTransfer => "Between your own accounts",
-        Label::Refund => "Money back for a purchase",
-        Label::LoanProceeds => "Borrowed",
+        Label::InternalTransfer => "Transfer between your accounts",
+        Label::Refund => "Refund",
+        Label::LoanProceeds => "Loan",
         Label::TaxRefund => "Tax refund",
         Label::Passive => "Interest, dividends or rent",
-        Label::Earned => "Pay",
+        Label::Earned => "Paycheck",
         Label::Benefits => "Benefits",
         Label::Gig => "Gig work",
         Label::OtherIncome => "Other income",
-        Label::Unclassified => "Nothing says what it is",
+        Label::Unclassified => "Unknown",
     }
 }
 
 fn method() -> Markup {
     html! {
         section.card aria-labelledby="how" {
-            h2 id="how" { "How this is worked out" }
+            h2 id="how" { "How this is calculated" }
             p {
-                "Each amount that came in is told apart by what it is: pay, benefits, gig work, interest and the \
-                 like count; moves between your own accounts, refunds and loans do not. Pay belongs to the month \
-                 it is for, so that a month with three paydays is no better than one with two. What came in is \
-                 then divided, to the cent, into expenses, debt, savings, investments and what is left. Card \
-                 purchases count when they are made, not when the card is paid. "
-                a href="/docs" { "Read the same figures by the API" }
+                "Paychecks, benefits, gig work, interest and similar deposits count as income. Transfers between \
+                 your accounts, refunds and loans don't. Each paycheck counts toward the month it was earned, so a \
+                 month with three paydays isn't overstated. Income is then split into expenses, debt, savings, \
+                 investments and what is left over. Card purchases count when you make them, not when you pay the \
+                 card. "
+                a href="/docs" { "Get this data from the API" }
                 "."
             }
         }

@@ -1,4 +1,4 @@
-//! What needs the person: what waits for them, what is stale, what runs out, and what is due.
+//! Overview cards for what needs attention: approvals, connections, missed bills, expiring benefits and upcoming bills.
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
@@ -13,9 +13,9 @@ use crate::site::person::Person;
 use crate::site::webhooks;
 
 const BILL_DAYS: i64 = 14;
-/// How long a missed bill or a new price is news.
+/// How long a missed bill or a price change is shown.
 const NEWS_DAYS: i64 = 31;
-/// More than these of a kind are behind a link.
+/// The maximum number of rows of each kind.
 const SHOWN_MAX: usize = 5;
 
 pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
@@ -33,9 +33,9 @@ pub(super) fn card(person: &Person, data: &OverviewData) -> Markup {
     .collect();
     html! {
         section.card aria-labelledby="needs" {
-            h2 id="needs" { "What needs you" }
+            h2 id="needs" { "Needs attention" }
             @if rows.is_empty() {
-                p.soft { "Nothing right now." }
+                p.soft { "Nothing needs your attention." }
             } @else {
                 ul.rows { @for row in &rows { (row) } }
             }
@@ -50,13 +50,13 @@ fn pending(count: i64) -> Vec<Markup> {
                 a href="/approvals" { (plural(count, "proposal", "proposals")) }
                 span.soft { "Nothing happens until you approve." }
             }
-            span.badge.warn { "Decide" }
+            span.badge.warn { "Review" }
         }
     };
     if count > 0 { vec![row] } else { Vec::new() }
 }
 
-/// One row for each institution whose figures cannot be relied on, and why.
+/// One row for each institution with outdated or failed connections.
 fn connections(person: &Person, accounts: &[Account]) -> Vec<Markup> {
     let now = person.app().clock.now();
     let shown = accounts.iter().filter(|it| it.hidden_at.is_none() && it.closed_on.is_none());
@@ -86,8 +86,8 @@ fn connection(view: View, issue: AccountIssue, of: &[&Account]) -> Markup {
                 a href=(href) { (name) }
                 @if count > 1 { " " span.count { (plural(count, "account", "accounts")) } }
                 span.soft {
-                    (issue.said())
-                    @if let Some(at) = since { " Figures are from " (view.relative_day(day_of(at))) "." }
+                    (issue.description())
+                    @if let Some(at) = since { " Data from " (view.relative_day(day_of(at))) "." }
                     " " (issue.advice(first))
                 }
             }
@@ -96,7 +96,7 @@ fn connection(view: View, issue: AccountIssue, of: &[&Account]) -> Markup {
     }
 }
 
-/// Webhook endpoints that get nothing any more, though nobody wanted that.
+/// Webhook endpoints that were disabled because of failures.
 fn endpoints(data: &OverviewData) -> Vec<Markup> {
     let row = |it: &service::webhooks::Endpoint| {
         html! {
@@ -135,8 +135,7 @@ fn missed(view: View, data: &OverviewData) -> Vec<Markup> {
                 span.what {
                     a href={ "/recurring/" (stream.id) } { (stream.name) }
                     span.soft {
-                        "Expected " (view.relative_day(on)) " from " (account)
-                        " and not seen. Check whether it was paid."
+                        "Expected " (view.relative_day(on)) " from " (account) " but not found. Check if it was paid."
                     }
                 }
                 span.badge.warn { "Missed" }
@@ -159,8 +158,7 @@ fn rises(view: View, data: &OverviewData) -> Vec<Markup> {
                 span.what {
                     a href={ "/recurring/" (stream.id) } { (stream.name) }
                     span.soft {
-                        "Costs more since " (view.relative_day(change.on)) ": "
-                        (view.money(money(change.from_minor))) " before."
+                        "Price increased " (view.relative_day(change.on)) ", was " (view.money(money(change.from_minor))) "."
                     }
                 }
                 (view.money(money(change.to_minor)))
@@ -189,13 +187,13 @@ fn expiring(view: View, data: &OverviewData) -> Vec<Markup> {
     let mut rows: Vec<Markup> = benefits.iter().take(SHOWN_MAX).map(row).collect();
     if let Some(more) = benefits.len().checked_sub(SHOWN_MAX).filter(|it| *it > 0) {
         rows.push(html! {
-            li { a href="/benefits" { (plural(more as i64, "more benefit", "more benefits")) " run out soon" } }
+            li { a href="/benefits" { (plural(more as i64, "more benefit", "more benefits")) " expiring soon" } }
         });
     }
     rows
 }
 
-/// What is due within two weeks, the soonest first.
+/// Bills due within two weeks, the soonest first.
 pub(super) fn bills(person: &Person, data: &OverviewData) -> Markup {
     let view = person.view;
     let due = |it: &Stream| {
@@ -207,10 +205,10 @@ pub(super) fn bills(person: &Person, data: &OverviewData) -> Markup {
     soon.sort_by_key(|(on, it, _)| (*on, it.id));
     html! {
         section.card aria-labelledby="bills" {
-            header { h2 id="bills" { "Next bills" } a.more href="/recurring" { "All recurring" } }
+            header { h2 id="bills" { "Upcoming bills" } a.more href="/recurring" { "View all" } }
             @if outflows(data).next().is_none() {
                 p.soft {
-                    "Bills and subscriptions show here once they have come three times or so."
+                    "Bills and subscriptions appear here after about three payments."
                 }
             } @else if soon.is_empty() {
                 p.soft { "Nothing is due in the next two weeks." }

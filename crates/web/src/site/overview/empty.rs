@@ -1,4 +1,4 @@
-//! The overview of somebody who has brought in nothing yet.
+//! The overview for a person who has no accounts yet.
 
 use maud::{Markup, html};
 
@@ -8,34 +8,29 @@ pub(super) fn page() -> Markup {
     html! {
         h1 { "Overview" }
         div.empty {
-            h2 { "Your net worth will be here" }
+            h2 { "Your net worth will appear here" }
             p {
-                "With it come what needs you, your next bills, income and spending against a usual \
-                 month, goals and scores. All of it follows from your accounts, and there are none \
-                 yet."
+                "Add an account to see your net worth, upcoming bills, income and spending, goals and scores."
             }
-            a.button href="/import" { "Import files from your bank" }
+            a.button href="/import" { "Import bank files" }
         }
         section.card aria-labelledby="next" {
-            h2 id="next" { "What you can do now" }
+            h2 id="next" { "Get started" }
             ol.steps {
                 li {
                     p {
-                        strong { "Bring in your own." }
-                        " Download a file from your bank and "
-                        a href="/import" { "drop it here" }
-                        ": OFX, QFX, QIF, CSV, CAMT.053 or MT940. You see what is in it before \
-                         anything is changed."
+                        strong { "Import your data." } " Download a file from your bank and " a href="/import" { "import it" }
+                        ": OFX, QFX, QIF, CSV, CAMT.053 or MT940. You can review it before anything changes."
                     }
                 }
                 li {
-                    p { strong { "Look around with a made-up household." } " On the command line:" }
+                    p { strong { "Explore with sample data." } " On the command line:" }
                     (snippet::text("Shell", "evenkeel demo"))
                 }
                 li {
                     p {
-                        strong { "Meet the API." }
-                        " " a href="/docs/start" { "Make a key and ask a first question" } "."
+                        strong { "Use the API." }
+                        " " a href="/docs/start" { "Create a key and send your first request" } "."
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! The overview: what is there, what needs the person, and how it goes.
+//! The overview page: net worth, what needs attention, and this month's progress.
 
 mod attention;
 mod empty;
@@ -24,7 +24,7 @@ use super::chart::ranges;
 use super::errors::PageResult;
 use super::person::Person;
 
-/// Whole months that the present one is held against.
+/// How many past months the average is taken from.
 const MONTHS_USUAL: i64 = 6;
 
 pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult {
@@ -34,7 +34,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     Ok(AppPage::new(NavItem::Overview, "Overview").page(&person, main))
 }
 
-/// Everything the page speaks of, read side by side.
+/// The data of the page, read concurrently.
 struct OverviewData {
     span: Span,
     accounts: Vec<Account>,
@@ -46,7 +46,7 @@ struct OverviewData {
     streams: StreamList,
     months: Months,
     goals: Vec<Goal>,
-    /// Or what is missing for them.
+    /// The scores, or a message about the missing data.
     scores: Result<Observation, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Net worth: the figure, its change, its line, and what it is made of.
+//! The net worth card: the total, its change, a chart, and assets and debts by type.
 
 use base::Money;
 use base::draft::AccountKind;
@@ -60,12 +60,11 @@ fn chart(view: View, data: &OverviewData) -> Markup {
             (Line { title: "Net worth over time", currency, points: &points }.draw(view))
             @if points.iter().any(|it| !it.reported) {
                 p.soft {
-                    "Dotted where it is worked out from transactions, solid where your banks \
-                     reported it."
+                    "Solid: reported by your banks. Dotted: estimated from transactions."
                 }
             }
         } @else {
-            p.soft { "The line begins tomorrow: one day is known so far." }
+            p.soft { "The chart starts tomorrow, once we have two days of data." }
         }
     }
 }

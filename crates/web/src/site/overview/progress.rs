@@ -1,4 +1,4 @@
-//! How it goes: this month against a usual one, goals, and scores.
+//! Overview cards: this month against the average, goals and scores.
 
 use base::Money;
 use maud::{Markup, html};
@@ -28,7 +28,7 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
                 dd {
                     a href=(href) { (view.money(money(minor))) }
                     @if let Some(usual) = usual {
-                        span.soft { "usually " (view.whole_money_text(money(usual))) }
+                        span.soft { "average " (view.whole_money_text(money(usual))) }
                     }
                 }
             }
@@ -37,8 +37,8 @@ pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
     html! {
         section.card aria-labelledby="month" {
             header {
-                h2 id="month" { "This month so far" }
-                a.more href="/income" { "Income in detail" }
+                h2 id="month" { "This month" }
+                a.more href="/income" { "Income details" }
             }
             dl.tiles {
                 (tile("Income", "/income", months.this.flow.income_minor, usual.map(|it| it.income_minor)))
@@ -60,7 +60,7 @@ fn bars(view: View, data: &OverviewData) -> Markup {
     let (title, series) = ("Income and spending by month", &["Income", "Spending"]);
     html! {
         @if groups.is_empty() {
-            p.soft { "After your first whole month, what is usual for you shows here." }
+            p.soft { "Your monthly averages appear here after your first full month." }
         } @else {
             (Bars { title, currency: months.currency, series, groups: &groups }.draw(view))
         }
@@ -75,8 +75,8 @@ pub(super) fn goals(person: &Person, data: &OverviewData) -> Markup {
                 @if !data.goals.is_empty() { a.more href="/goals" { "All goals" } }
             }
             @if data.goals.is_empty() {
-                p.soft { "Nothing to save for or pay off yet." }
-                p { a href="/goals/new" { "Set a goal" } }
+                p.soft { "No goals yet." }
+                p { a href="/goals/new" { "Create goal" } }
             } @else {
                 ul.rows.goals {
                     @for goal in data.goals.iter().take(GOALS_SHOWN) { (goal_row(person.view, goal)) }
@@ -95,9 +95,9 @@ fn goal_row(view: View, goal: &Goal) -> Markup {
         li {
             div.heading {
                 a href={ "/goals/" (goal.id) } { (goal.name) }
-                span { (percent) "\u{a0}%" }
+                span { (percent) "%" }
             }
-            progress max="100" value=(percent) aria-label={ (goal.name) " so far" } {}
+            progress max="100" value=(percent) aria-label={ (goal.name) " progress" } {}
             p.soft {
                 (view.money(money(goal.current_minor))) " of " (view.money(money(goal.target_minor)))
                 @if let Some(on) = goal.target_on { ", by " (view.day(on)) }
@@ -109,11 +109,11 @@ fn goal_row(view: View, goal: &Goal) -> Markup {
 pub(super) fn scores(data: &OverviewData) -> Markup {
     html! {
         section.card aria-labelledby="scores" {
-            header { h2 id="scores" { "Scores" } a.more href="/scores" { "Why, and what would help" } }
+            header { h2 id="scores" { "Scores" } a.more href="/scores" { "See details" } }
             @match &data.scores {
                 Ok(observed) => (numbers(observed)),
                 Err(missing) => {
-                    p { "Not ready yet." }
+                    p { "No scores yet." }
                     p.soft { (sentence(missing)) }
                 }
             }
@@ -138,9 +138,9 @@ fn numbers(observed: &Observation) -> Markup {
             }
         }
         @if let Some(drag) = drag {
-            p.soft { "Costs you the most: " (drag.said) "." }
+            p.soft { "Biggest drag: " (drag.said) "." }
         } @else {
-            p.soft { "Nothing holds you back." }
+            p.soft { "Nothing is holding your score back." }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Paper trading: accounts with made-up money, what they hold, and what was booked in them.
+//! The paper trading pages: accounts with simulated money, their holdings and trade history.
 
 mod order;
 
@@ -39,11 +39,11 @@ async fn list_with(
     let accounts = paper::accounts(person.app(), &person.caller).await?;
     let main = html! {
         h1 { "Paper trading" }
-        p.soft { "Made-up money at the market's prices. Nothing here is real but the lesson." }
+        p.soft { "Practice trading with simulated money at market prices." }
         @if accounts.is_empty() {
             div.empty {
-                h2 { "No paper account yet" }
-                p { "Open one below, or let a program propose it. Every trade waits for your word." }
+                h2 { "No paper accounts yet" }
+                p { "Open one below. Every trade needs your approval." }
             }
         }
         div.columns { @for account in &accounts { (card(person.view, account)) } }
@@ -79,7 +79,7 @@ fn change(view: View, money: Option<Money>, percent: Option<Percent>) -> Markup 
                 (view.signed(money))
                 @if let Some(percent) = percent { " (" (format::percent(percent)) ")" }
             }
-            None => span.soft { "not known" },
+            None => span.soft { "Unknown" },
         }
     }
 }
@@ -103,7 +103,7 @@ async fn one_with(
     let history = paper::trades(person.app(), &person.caller, id, page).await?;
     let view = person.view;
     let main = html! {
-        div.heading { h1 { (account.name) } span.badge { "Paper money" } }
+        div.heading { h1 { (account.name) } span.badge { "Simulated" } }
         (tiles(view, &account))
         (holdings(view, &account))
         (order::form(person, &account, typed, wrong))
@@ -111,7 +111,7 @@ async fn one_with(
             h2 id="history" { "History" }
             ul.rows { @for trade in &history.trades { (booked(person, trade)) } }
             @if let Some(cursor) = &history.next_cursor {
-                nav.pages aria-label="Pages of the history" {
+                nav.pages aria-label="History pages" {
                     span {}
                     a href={ "/paper/" (id) "?cursor=" (cursor) } { "Older" }
                 }
@@ -140,7 +140,7 @@ fn tiles(view: View, account: &Account) -> Markup {
                     @if account.reserved_minor > 0 {
                         span.soft {
                             (view.money(dollars(account.reserved_minor)))
-                            " put aside for orders that wait"
+                            " reserved for pending orders"
                         }
                     }
                 }
@@ -154,7 +154,7 @@ fn holdings(view: View, account: &Account) -> Markup {
         section.card aria-labelledby="holdings" {
             h2 id="holdings" { "Holdings" }
             @if account.holdings.is_empty() {
-                p.soft { "Only cash so far." }
+                p.soft { "No holdings yet." }
             } @else {
                 div.scroll {
                     table.labelled {
@@ -189,7 +189,7 @@ fn holding(view: View, it: &Holding) -> Markup {
                         (priced.quote.price.pretty_dollars())
                         @if priced.is_stale { " " span.badge.warn { "Stale" } }
                     }
-                    None => span.soft { "not known" },
+                    None => span.soft { "Unknown" },
                 }
             }
             td.figure data-label="Value" { (view.money_or_unknown(it.value_minor().map(dollars))) }
@@ -211,7 +211,7 @@ fn booked(person: &Person, trade: &Trade) -> Markup {
                     (time_ago(trade.at, person.app().clock.now()))
                     @if let Some(price) = trade.price { ", at " (price.pretty_dollars()) }
                     @if trade.realised_minor != 0 {
-                        ", realised " (view.signed(dollars(trade.realised_minor)))
+                        ", realized " (view.signed(dollars(trade.realised_minor)))
                     }
                 }
             }
@@ -224,7 +224,7 @@ fn dollars(minor: i64) -> Money {
     Money::new(minor, base::Currency::USD)
 }
 
-/// What cannot be an id is as unknown as one that is not there.
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
 fn parse(id: &str) -> Result<PaperAccountId, PageError> {
     PaperAccountId::parse(id).map_err(|_| PageError::not_found())
 }

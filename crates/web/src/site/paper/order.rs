@@ -1,4 +1,4 @@
-//! What the person proposes to themselves: a new paper account, or a trade. Both lead to the page where they decide.
+//! Forms to open a paper account or place a trade. Both create a proposal that the person then approves.
 
 use axum::extract::Path;
 use axum::response::Response;
@@ -35,16 +35,16 @@ pub(super) fn new_account(
     let inner = html! {
         (wrong.summary())
         (Field::text("name", "Name", &typed.name).show(wrong))
-        (Field::text("starting_cash_balance", "Paper cash to begin with", &typed.cash)
-            .hint("In US dollars, up to a billion.").show(wrong))
-        button.primary type="submit" { "Look and decide" }
+        (Field::text("starting_cash_balance", "Starting cash", &typed.cash)
+            .hint("In US dollars, up to $1 billion.").show(wrong))
+        button.primary type="submit" { "Review" }
     };
     let open = is_first || !wrong.message.is_empty();
     html! {
         section.card aria-labelledby="new" {
             h2 id="new" { "Open a paper account" }
             details open[open] {
-                summary { "Name and paper cash" }
+                summary { "Name and starting cash" }
                 (fields::form("/paper", &person.form_token, inner))
             }
         }
@@ -64,7 +64,7 @@ pub(super) async fn open(person: Person, form: Form) -> PageResult {
     }
 }
 
-/// What stands in the form of an order.
+/// The values of the order form.
 #[derive(Default)]
 pub(super) struct OrderForm {
     symbol: String,
@@ -88,14 +88,14 @@ pub(super) fn form(
             (fields::select("side", "Side", &[("buy", "Buy"), ("sell", "Sell")], &typed.side))
             (Field::text("symbol", "Symbol", &typed.symbol).show(wrong))
             (Field::text("quantity", "Shares", &typed.shares).optional().show(wrong))
-            (Field::text("notional", "Or dollars", &typed.dollars).optional().show(wrong))
+            (Field::text("notional", "Or amount in dollars", &typed.dollars).optional().show(wrong))
         }
-        button type="submit" { "Look and decide" }
+        button type="submit" { "Review" }
     };
     html! {
         section.card aria-labelledby="order" {
             h2 id="order" { "Trade" }
-            p.soft { "You see the price and what it comes to before anything happens." }
+            p.soft { "You'll see the price and total before anything happens." }
             (fields::form(&format!("/paper/{}/order", account.id), &person.form_token, inner))
         }
     }
@@ -125,20 +125,20 @@ pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) ->
 
 fn order(typed: &OrderForm) -> Result<(Side, Size)> {
     let side = Side::parse(&typed.side);
-    let side = side.ok_or_else(|| Error::invalid("side", "choose to buy or to sell"))?;
+    let side = side.ok_or_else(|| Error::invalid("side", "choose buy or sell"))?;
     let size = match (typed.shares.as_str(), typed.dollars.as_str()) {
         (shares, "") if !shares.is_empty() => {
-            let wrong = || Error::invalid("quantity", "shares must be a number such as 1.5");
+            let wrong = || Error::invalid("quantity", "enter a number of shares, such as 1.5");
             Size::Shares(Fixed9::parse(shares).map_err(|_| wrong())?)
         }
         ("", dollars) if !dollars.is_empty() => Size::Cash(amount("notional", dollars)?),
-        _ => return Err(Error::invalid("quantity", "say how many shares, or how many dollars")),
+        _ => return Err(Error::invalid("quantity", "enter either shares or an amount in dollars")),
     };
     Ok((side, size))
 }
 
 fn amount(name: &str, text: &str) -> Result<i64> {
-    let wrong = |_| Error::invalid(name, "this must be an amount such as 500.00");
+    let wrong = |_| Error::invalid(name, "enter an amount such as 500.00");
     Ok(Money::parse(&text.replace(',', ""), Currency::USD).map_err(wrong)?.minor())
 }
 

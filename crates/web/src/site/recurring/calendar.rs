@@ -1,4 +1,4 @@
-//! A month as a calendar: what was paid, what is expected, and what did not come.
+//! The calendar of recurring payments: paid, expected, late and missed.
 
 use std::cmp::Reverse;
 
@@ -16,7 +16,7 @@ use crate::site::format::View;
 use crate::site::person::Person;
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/// Further away nobody plans, and dates end.
+/// The years that the calendar shows.
 const YEARS: std::ops::RangeInclusive<i16> = 1970..=2199;
 
 pub(super) async fn page(person: &Person, month: &str) -> PageResult {
@@ -29,21 +29,21 @@ pub(super) async fn page(person: &Person, month: &str) -> PageResult {
         h1 { "Recurring" }
         (tabs(true))
         @if asked.is_none() {
-            p.warning role="alert" { "That is no month. Here is the present one." }
+            p.warning role="alert" { "That month isn't valid. Showing the current month." }
         }
         div.heading {
             h2 id="month" { (name) }
             nav.turn aria-label="Months" {
-                (turn(first, -1, "Earlier"))
+                (turn(first, -1, "Previous"))
                 @if first != view.today.first_of_month() {
                     a href="/recurring?view=calendar" { "This month" }
                 }
-                (turn(first, 1, "Later"))
+                (turn(first, 1, "Next"))
             }
         }
         (sums(view, &due))
         (table(view, first, &due))
-        @if due.is_empty() { p.soft { "Nothing is known to be due in this month." } }
+        @if due.is_empty() { p.soft { "Nothing is due this month." } }
     };
     let status = if asked.is_some() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = format!("Recurring in {name}");
@@ -67,7 +67,7 @@ fn turn(first: Date, by: i64, label: &str) -> Markup {
     }
 }
 
-/// What the month comes to, in each currency there is, the most used one first.
+/// The totals of the month in each currency, the most used one first.
 fn sums(view: View, due: &[Due]) -> Markup {
     let mut currencies: Vec<Currency> = due.iter().map(|it| it.amount.currency()).collect();
     let uses = |of: Currency| due.iter().filter(|it| it.amount.currency() == of).count();
@@ -84,9 +84,9 @@ fn sums(view: View, due: &[Due]) -> Markup {
     };
     let tiles = [
         ("Paid", &[State::Paid][..], false),
-        ("Still to pay", &[State::Expected, State::Late][..], false),
-        ("Came in", &[State::Paid][..], true),
-        ("Still to come", &[State::Expected, State::Late][..], true),
+        ("Upcoming payments", &[State::Expected, State::Late][..], false),
+        ("Received", &[State::Paid][..], true),
+        ("Upcoming income", &[State::Expected, State::Late][..], true),
     ];
     html! {
         @if !due.is_empty() {
@@ -152,7 +152,7 @@ fn entry(view: View, due: &Due) -> Markup {
     let state = match due.state {
         State::Paid => "Paid",
         State::Late => "Late",
-        State::Missed => "Did not come",
+        State::Missed => "Missed",
         State::Expected => "Expected",
     };
     html! {

@@ -1,4 +1,4 @@
-//! One stream: when it comes, how much it is, how that changed, and every payment of it.
+//! The page of one recurring payment: schedule, amounts, price changes and payments.
 
 use axum::extract::Path;
 use base::{Money, StreamId};
@@ -13,7 +13,7 @@ use crate::site::format::{View, plural};
 use crate::site::person::Person;
 use crate::site::urls;
 
-/// Payments on the page; the rest is among the transactions.
+/// How many payments are listed.
 const SHOWN: usize = 36;
 
 pub(in crate::site) async fn get(person: Person, Path(id): Path<String>) -> PageResult {
@@ -57,7 +57,7 @@ fn facts(view: View, stream: &Stream) -> Markup {
     let money = |minor| view.money(Money::new(minor, stream.currency));
     html! {
         section.card aria-labelledby="known" {
-            h2 id="known" { "What is known" }
+            h2 id="known" { "Details" }
             dl.facts-of {
                 @if let Some(next) = stream.next_expected_on {
                     div {
@@ -68,11 +68,11 @@ fn facts(view: View, stream: &Stream) -> Markup {
                         }
                     }
                 }
-                div { dt { "Last" } dd { (view.day(stream.last_on)) ", " (money(stream.last_minor)) } }
+                div { dt { "Last payment" } dd { (view.day(stream.last_on)) ", " (money(stream.last_minor)) } }
                 div { dt { "First seen" } dd { (view.day(stream.first_on)) } }
                 div { dt { "Per month" } dd { (money(stream.monthly_minor)) } }
                 @if stream.min_minor != stream.max_minor {
-                    div { dt { "Between" } dd { (money(stream.min_minor)) " and " (money(stream.max_minor)) } }
+                    div { dt { "Range" } dd { (money(stream.min_minor)) " to " (money(stream.max_minor)) } }
                 }
                 @if let Some(category) = stream.category {
                     div { dt { "Category" } dd { (category.label()) } }
@@ -81,7 +81,7 @@ fn facts(view: View, stream: &Stream) -> Markup {
         }
         @if !stream.price_changes.is_empty() {
             section.card aria-labelledby="prices" {
-                h2 id="prices" { "Changed amounts" }
+                h2 id="prices" { "Price changes" }
                 ul.rows {
                     @for change in stream.price_changes.iter().rev() {
                         li {
@@ -94,7 +94,7 @@ fn facts(view: View, stream: &Stream) -> Markup {
         }
         @if !stream.missed_on.is_empty() {
             section.card aria-labelledby="gaps" {
-                h2 id="gaps" { "Did not come" }
+                h2 id="gaps" { "Missed payments" }
                 ul.rows { @for on in stream.missed_on.iter().rev() { li { (view.day(*on)) } } }
             }
         }
@@ -121,7 +121,7 @@ fn paid(person: &Person, stream: &Stream, payments: &[Payment]) -> Markup {
                 }
             }
             @if payments.len() > SHOWN {
-                p.soft { "The newest " (SHOWN) " are shown." }
+                p.soft { "Showing the newest " (SHOWN) "." }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! All streams by their next day, with what they come to in a month and what is odd about some.
+//! The list of recurring payments by their next date, with monthly totals and recent changes.
 
 use base::{Date, Money, days_from_date};
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use crate::site::errors::PageResult;
 use crate::site::format::{View, plural};
 use crate::site::person::Person;
 
-/// How long a change or a gap is news.
+/// How long a change or a missed payment is shown.
 const NEWS_DAYS: i64 = 92;
 
 pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
@@ -26,20 +26,20 @@ pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
         (tabs(false))
         @if listed.streams.is_empty() { (nothing()) } @else {
             @if ended {
-                p { "These have ended: their next payment did not come." }
+                p { "These payments have stopped." }
             } @else {
                 (totals(person.view, &listed))
                 (news(person.view, &shown))
             }
             @if shown.is_empty() {
-                p.soft { @if ended { "None has ended." } @else { "None is going on at present." } }
+                p.soft { @if ended { "No ended payments." } @else { "No active payments." } }
             } @else {
                 (table(person.view, &shown, ended))
             }
             p {
-                @if ended { a href="/recurring" { "Show what goes on" } }
+                @if ended { a href="/recurring" { "Show active payments" } }
                 @else if gone > 0 {
-                    a href="/recurring?show=ended" { "Show " (plural(gone, "that has ended", "that have ended")) }
+                    a href="/recurring?show=ended" { "Show " (plural(gone, "ended payment", "ended payments")) }
                 }
             }
         }
@@ -50,10 +50,9 @@ pub(super) async fn page(person: &Person, ended: bool) -> PageResult {
 fn nothing() -> Markup {
     html! {
         div.empty {
-            h2 { "Nothing recurring yet" }
-            p { "Paychecks, bills and subscriptions will be here once a few of their payments have been \
-                 seen." }
-            a.button.outlined href="/transactions" { "Go to your transactions" }
+            h2 { "No recurring payments yet" }
+            p { "Paychecks, bills and subscriptions appear here after a few payments." }
+            a.button.outlined href="/transactions" { "Go to transactions" }
         }
     }
 }
@@ -63,11 +62,11 @@ fn totals(view: View, listed: &StreamList) -> Markup {
     let money = |minor| view.money(Money::new(minor, listed.currency));
     html! {
         dl.tiles.sums {
-            div.tile { dt { "In, per month" } dd { (money(into)) } }
-            div.tile { dt { "Out, per month" } dd { (money(out.saturating_neg())) } }
-            div.tile { dt { "Left, per month" } dd { (money(into.saturating_sub(out))) } }
+            div.tile { dt { "Monthly income" } dd { (money(into)) } }
+            div.tile { dt { "Monthly bills" } dd { (money(out.saturating_neg())) } }
+            div.tile { dt { "Left over" } dd { (money(into.saturating_sub(out))) } }
         }
-        p.soft { "Weekly and yearly payments are counted by their share of a month." }
+        p.soft { "Weekly and yearly payments are converted to monthly amounts." }
     }
 }
 
@@ -75,13 +74,13 @@ fn is_news(view: View, on: Date) -> bool {
     days_from_date(view.today) - days_from_date(on) <= NEWS_DAYS
 }
 
-/// Whether an amount changed by as much as anyone would look at: one of its currency.
+/// Whether the amount changed by at least one unit of its currency.
 fn matters(stream: &Stream, change: &PriceChange) -> bool {
     let one = 10_u64.pow(stream.currency.decimals());
     change.to_minor.abs_diff(change.from_minor) >= one
 }
 
-/// Amounts that changed and payments that did not come, lately.
+/// Recent price changes and missed payments.
 fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
     let changed: Vec<_> = streams
         .iter()
@@ -97,7 +96,7 @@ fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
             div.columns {
                 @if !changed.is_empty() {
                     section.card aria-labelledby="changed" {
-                        h2 id="changed" { "New amounts" }
+                        h2 id="changed" { "Price changes" }
                         ul.rows {
                             @for (stream, change) in &changed {
                                 li {
@@ -117,7 +116,7 @@ fn news(view: View, streams: &[&(Stream, String)]) -> Markup {
                 }
                 @if !missed.is_empty() {
                     section.card aria-labelledby="missed" {
-                        h2 id="missed" { "Did not come" }
+                        h2 id="missed" { "Missed payments" }
                         ul.rows {
                             @for (stream, on) in &missed {
                                 li {
@@ -138,8 +137,8 @@ fn table(view: View, streams: &[&(Stream, String)], ended: bool) -> Markup {
         div.card {
             table.streams {
                 thead { tr {
-                    th scope="col" { "What" }
-                    th scope="col" { "How often" }
+                    th scope="col" { "Name" }
+                    th scope="col" { "Frequency" }
                     th scope="col" { @if ended { "Last" } @else { "Next" } }
                     th.figure scope="col" { "Amount" }
                     th.figure.wide-only scope="col" { "Per month" }

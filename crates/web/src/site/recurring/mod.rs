@@ -1,4 +1,4 @@
-//! What comes and goes again and again: as a list, as a month, and one by one.
+//! The recurring payments pages: list, calendar and one payment stream.
 
 mod calendar;
 pub(super) mod detail;
@@ -52,12 +52,12 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Income => "Income",
         Kind::Subscription => "Subscription",
         Kind::Bill => "Bill",
-        Kind::Transfer => "Own transfer",
+        Kind::Transfer => "Transfer",
         Kind::Other => "Other",
     }
 }
 
-/// With the sign of its direction: streams count what they move without one.
+/// The amount with the sign of its direction; streams store it unsigned.
 fn signed(direction: Direction, minor: i64) -> i64 {
     match direction {
         Direction::Inflow => minor,

@@ -1,20 +1,20 @@
-//! The two lists that every form of the site is on: those that ask for fresh proof, and those that need none.
+//! Every form of the site is on one of two lists: those that need confirmation, and those that don't.
 
 use super::{Proof, Sensitive};
 
-/// Every sensitive change and download: what outlives the session, gives somebody else access, takes everything along,
-/// or loosens a rule that binds the session itself.
+/// Sensitive changes and downloads: they outlast the session, give someone access, export data or loosen a security
+/// rule.
 pub const SENSITIVE: &[Sensitive] = &[
     Sensitive {
         path: "/settings/approvals",
         proof: Proof::Fresh,
-        about: "change the rules of approval",
+        about: "change approval settings",
         back: "/settings/approvals",
     },
     Sensitive {
         path: "/settings/keys",
         proof: Proof::Fresh,
-        about: "make an API key",
+        about: "create an API key",
         back: "/settings/keys",
     },
     Sensitive {
@@ -26,25 +26,25 @@ pub const SENSITIVE: &[Sensitive] = &[
     Sensitive {
         path: "/settings/data/download",
         proof: Proof::Fresh,
-        about: "download everything",
+        about: "download your data",
         back: "/settings/data",
     },
     Sensitive {
         path: "/settings/webhooks",
         proof: Proof::Fresh,
-        about: "make a webhook endpoint",
+        about: "create a webhook endpoint",
         back: "/settings/webhooks",
     },
     Sensitive {
         path: "/settings/webhooks/{id}",
         proof: Proof::Fresh,
-        about: "change a webhook endpoint",
+        about: "edit a webhook endpoint",
         back: "/settings/webhooks",
     },
     Sensitive {
         path: "/settings/webhooks/{id}/rotate",
         proof: Proof::Fresh,
-        about: "make a new signing secret",
+        about: "rotate the signing secret",
         back: "/settings/webhooks",
     },
     Sensitive {
@@ -56,13 +56,13 @@ pub const SENSITIVE: &[Sensitive] = &[
     Sensitive {
         path: "/settings/security/second-step",
         proof: Proof::Fresh,
-        about: "change the second step",
+        about: "change two-step sign-in",
         back: "/settings/security",
     },
     Sensitive {
         path: "/settings/security/recovery-codes",
         proof: Proof::Fresh,
-        about: "make new recovery codes",
+        about: "create new recovery codes",
         back: "/settings/security",
     },
     Sensitive {
@@ -109,19 +109,19 @@ pub const SENSITIVE: &[Sensitive] = &[
     },
 ];
 
-const NOT_SIGNED_IN: &str = "nobody is signed in yet; the form itself asks who it is";
+const NOT_SIGNED_IN: &str = "nobody is signed in yet, and the form itself authenticates";
 const PORTAL: &str =
     "the portal has no session: it acts for one API key, which may do the same through the API";
-const OWN_DATA: &str = "changes the person's own records, and can be changed back";
-const ENDS_ACCESS: &str = "only ends access, which must be quick when something is wrong";
-const DATA_IN: &str = "brings data in, and lets nobody see any";
-const SENDS_KNOWN: &str = "sends only to an address that was chosen with proof";
-const APPROVAL: &str = "an approval has a rule of its own, which asks for the passkey itself";
-const PAPER: &str = "play money";
-const LOOK: &str = "how pages look to this person";
-const PROVES: &str = "this is where proof is given";
+const OWN_DATA: &str = "changes the person's own records and can be reverted";
+const ENDS_ACCESS: &str = "only revokes access, which must be quick in an emergency";
+const DATA_IN: &str = "adds data and reveals none";
+const SENDS_KNOWN: &str = "sends only to an address that was confirmed before";
+const APPROVAL: &str = "approvals have a passkey rule of their own";
+const PAPER: &str = "simulated money";
+const LOOK: &str = "display settings";
+const PROVES: &str = "this form is the confirmation";
 
-/// Every other form, and why it needs no proof.
+/// Every other form, and why it needs no confirmation.
 pub const NO_PROOF: &[(&str, &str)] = &[
     ("/view", LOOK),
     ("/settings", LOOK),
@@ -142,7 +142,7 @@ pub const NO_PROOF: &[(&str, &str)] = &[
     ("/passkeys/prove/finish", PROVES),
     (
         "/passkeys/register/finish",
-        "takes only the answer to a question that was asked with proof, within five minutes",
+        "completes a registration that was started with confirmation in the last five minutes",
     ),
     ("/sign-out", ENDS_ACCESS),
     ("/settings/keys/{id}/revoke", ENDS_ACCESS),

@@ -1,5 +1,4 @@
-//! The page that asks for proof: it carries the form that was sent, and sends it again once the person proved who they
-//! are.
+//! The confirmation page. It carries the submitted form and sends it again after the person confirmed.
 
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
@@ -15,13 +14,13 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::form::{Form, TOKEN_FIELD};
 use crate::site::person::Person;
 
-const TITLE: &str = "Confirm that it is you";
-/// By which the script of the passkey button finds the form.
+const TITLE: &str = "Confirm it's you";
+/// The id by which the passkey script finds the form.
 const FORM_ID: &str = "confirmed";
-/// Fields that are never written into a page; they are typed again.
+/// Fields that are never written into a page and must be typed again.
 const SECRETS: [&str; 2] = ["password", "new_password"];
 
-/// Draws the page for a form that was sent without fresh proof, or with a wrong one.
+/// Renders the confirmation page, with an error if the last attempt failed.
 pub(super) async fn ask(
     person: &Person,
     rule: &Sensitive,
@@ -51,7 +50,7 @@ fn card(
     (has_password, has_passkey): (bool, bool),
 ) -> Markup {
     let token = &person.form_token;
-    // The service names its own field.
+    // The service reports the error under its own field name.
     let at_field = FormError {
         param: wrong.param.as_ref().map(|_| PASSWORD_FIELD.to_owned()),
         message: wrong.message.clone(),
@@ -60,8 +59,7 @@ fn card(
     html! {
         h1 { (TITLE) }
         p {
-            "To " (rule.about) ", confirm that it is you. After that you are not asked again for ten \
-             minutes."
+            "To " (rule.about) ", confirm it's you. We won't ask again for ten minutes."
         }
         (wrong.summary())
         form id=(FORM_ID) method="post" action=(person.here) {
@@ -81,7 +79,7 @@ fn card(
             }
         }
         @if !has_password && !has_passkey {
-            p { "You have no password and no passkey. Sign in again, then come back." }
+            p { "You have no password or passkey. Sign in again, then come back." }
             (fields::button("/sign-out", token, "Sign out", "outlined"))
         }
         p.soft { a href=(rule.back) { "Cancel" } }

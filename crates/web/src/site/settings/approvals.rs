@@ -1,4 +1,4 @@
-//! Settings, approvals: what the person asks of proposals.
+//! The approval settings: how long proposals wait, when a passkey is required, and daily limits.
 
 use base::{Currency, Money};
 use http::StatusCode;
@@ -14,7 +14,7 @@ use crate::site::format::plain_amount;
 use crate::site::person::Person;
 
 const HERE: &str = "/settings/approvals";
-/// How long a proposal may live, in words.
+/// The choices for how long a proposal waits.
 const LIVES: [(&str, &str); 7] = [
     ("300", "5 minutes"),
     ("3600", "1 hour"),
@@ -30,7 +30,7 @@ pub(super) async fn get(person: Person) -> PageResult {
     Ok(page(&person, &FormValues::from(policy), &FormError::default(), StatusCode::OK))
 }
 
-/// What stands in the form.
+/// The values of the form.
 struct FormValues {
     life_seconds: String,
     passkey: bool,
@@ -62,7 +62,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
         Err(error) => Err(error),
     };
     match saved {
-        Ok(()) => Ok(see_other(&person, HERE, "The rules of approval are saved.")),
+        Ok(()) => Ok(see_other(&person, HERE, "Approval settings saved.")),
         Err(error) => {
             let wrong = FormError::from_error(error)?;
             Ok(page(&person, &typed, &wrong, StatusCode::BAD_REQUEST))
@@ -72,15 +72,14 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
 
 fn read(typed: &FormValues) -> service::Result<Wish> {
     let whole = |name: &str, text: &str| {
-        let wrong = || service::Error::invalid(name, "this must be a whole number");
+        let wrong = || service::Error::invalid(name, "enter a whole number");
         text.parse::<i64>().map_err(|_| wrong())
     };
     let passkey_from_minor = match typed.passkey {
         true => {
             let read = Money::parse(&typed.passkey_from.replace(',', ""), Currency::USD);
-            let wrong = |_| {
-                service::Error::invalid("passkey_from", "this must be an amount such as 1000.00")
-            };
+            let wrong =
+                |_| service::Error::invalid("passkey_from", "enter an amount such as 1000.00");
             Some(read.map_err(wrong)?.minor())
         }
         false => None,
@@ -101,24 +100,24 @@ fn page(
     let inner = html! {
         (wrong.summary())
         (lives(&typed.life_seconds))
-        (fields::check("passkey", "1", "Ask for my passkey when a trade or transfer is large", typed.passkey))
-        (Field::text("passkey_from", "From this amount on", &typed.passkey_from)
-            .hint("In US dollars. It takes effect once you have a passkey.").show(wrong))
-        (Field::text("proposals_a_day", "Proposals a day", &typed.proposals_a_day)
-            .hint("As many as each key and each app may make within a day.").show(wrong))
-        button.primary type="submit" { "Save" }
+        (fields::check("passkey", "1", "Require my passkey for large trades and transfers", typed.passkey))
+        (Field::text("passkey_from", "Minimum amount", &typed.passkey_from)
+            .hint("In US dollars. Applies once you have a passkey.").show(wrong))
+        (Field::text("proposals_a_day", "Proposals per day", &typed.proposals_a_day)
+            .hint("The limit for each app and API key.").show(wrong))
+        button.primary type="submit" { "Save settings" }
     };
     let main = html! {
         section.card aria-labelledby="rules" {
-            h2 id="rules" { "Rules of approval" }
-            p.soft { "Keys and apps may propose. Only you decide, signed in, on these pages." }
+            h2 id="rules" { "Approval settings" }
+            p.soft { "Apps and API keys can propose actions. Only you can approve them." }
             (fields::form(HERE, &person.form_token, inner))
         }
     };
     Settings { status, ..Settings::new(Tab::Approvals) }.page(person, main)
 }
 
-/// One that the operator chose and is none of ours stays among them.
+/// The select box. A default that the operator chose is added if it is not in the list.
 fn lives(chosen: &str) -> Markup {
     let own = chosen.parse::<i64>().ok().filter(|it| *it >= LIFE_SECONDS_MIN);
     let own_name = own.map(|it| format!("{} minutes", it / 60)).unwrap_or_default();
@@ -126,5 +125,5 @@ fn lives(chosen: &str) -> Markup {
     if own.is_some() && !LIVES.iter().any(|it| it.0 == chosen) {
         options.push((chosen, &own_name));
     }
-    fields::select("life_seconds", "How long a proposal waits for you", &options, chosen)
+    fields::select("life_seconds", "Proposals expire after", &options, chosen)
 }

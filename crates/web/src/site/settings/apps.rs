@@ -1,4 +1,4 @@
-//! Connected apps: whom the person let in, what they may do, and the way out.
+//! The connected apps page: apps with access, their permissions, and revoking them.
 
 use axum::Router;
 use axum::extract::Path;
@@ -28,13 +28,13 @@ async fn list(person: Person) -> PageResult {
         section.card aria-labelledby="apps" {
             h2 id="apps" { "Connected apps" }
             p.soft {
-                "Apps that you let in read your data through the API until you end their access. \
-                 They may propose changes; only you decide."
+                "Apps you allowed can read your data through the API until you revoke their access. They can \
+                 propose changes, but only you can approve them."
             }
             @if apps.is_empty() {
                 p {
-                    "No app has access. When one asks for it, you are shown here, what it wants, \
-                     and you say yes or no. Most apps need only this address: "
+                    "No apps have access. When an app asks for access, you'll review its request first. Most apps \
+                     only need this address: "
                     code { (person.public_url()) }
                 }
             } @else {
@@ -48,7 +48,7 @@ async fn list(person: Person) -> PageResult {
 async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = GrantId::parse(&id).map_err(|_| PageError::not_found())?;
     grants::revoke(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, "/settings/apps", "The app is out. It gets nothing any more."))
+    Ok(see_other(&person, "/settings/apps", "Access revoked."))
 }
 
 fn row(person: &Person, app: &Grant) -> Markup {
@@ -65,7 +65,7 @@ fn row(person: &Person, app: &Grant) -> Markup {
             h3 { (app.client_name) " " span.soft { (app.host) } }
             dl.key-facts {
                 div {
-                    dt { "May do" }
+                    dt { "Permissions" }
                     dd {
                         ul { @for scope in app.scopes.iter() { li { (scope.describe()) } } }
                     }
@@ -74,9 +74,9 @@ fn row(person: &Person, app: &Grant) -> Markup {
                 div { dt { "Last used" } dd { (used) } }
             }
             details.confirm {
-                summary { "End access of " (app.client_name) }
-                p { "It loses its access at once. To come back it has to ask you again." }
-                (fields::button(&action, &person.form_token, "End access", "danger"))
+                summary { "Revoke access for " (app.client_name) }
+                p { "The app loses access immediately. It would have to ask you again." }
+                (fields::button(&action, &person.form_token, "Revoke access", "danger"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The audit trail: what was done, by whom, from where, and whether anyone has meddled with it.
+//! The audit trail page: what was done, by whom and from where, and whether the trail is intact.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     let before = pairs.iter().find(|(name, _)| name == "before").map(|(_, it)| it.as_str());
     let before = before.and_then(|it| it.parse::<i64>().ok());
     let (app, caller) = (person.app(), &person.caller);
-    // One more than is shown tells whether there are older ones.
+    // One extra entry tells whether there are older ones.
     let mut entries = audit::list(app, caller, before, PAGE + 1).await?;
     let older = entries.len() > PAGE;
     entries.truncate(PAGE);
@@ -27,18 +27,18 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     let verdict = audit::verify(app, caller).await?;
     let older = entries.last().filter(|_| older).map(|it| it.number);
     let main = html! {
-        (soundness(&verdict))
+        (integrity(&verdict))
         section.card aria-labelledby="trail" {
-            h2 id="trail" { "What was done" }
+            h2 id="trail" { "Activity" }
             @if entries.is_empty() {
-                p { "Nothing is written here yet." }
+                p { "No activity yet." }
             } @else {
                 div.scroll {
                     table.audit {
                         thead {
                             tr {
                                 th scope="col" { "When" }
-                                th scope="col" { "What" }
+                                th scope="col" { "Activity" }
                                 th scope="col" { "Who" }
                                 th scope="col" { "From" }
                             }
@@ -53,25 +53,24 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     Ok(Settings::new(Tab::Audit).page(&person, main))
 }
 
-fn soundness(verdict: &Verdict) -> Markup {
+fn integrity(verdict: &Verdict) -> Markup {
     html! {
         @match verdict {
             Verdict::Intact { entries, unanchored, .. } => p.notice {
-                "The trail is sound: " (plural(*entries, "entry", "entries"))
-                ", each sealed with the one before, and the last with a key that is not in the \
-                 database. Were any of them changed or taken out later, it would show here."
+                "The audit trail is intact (" (plural(*entries, "entry", "entries")) "). Each entry is \
+                    cryptographically linked to the one before. If an entry is changed or removed, you'll see a \
+                    warning here."
                 @if *unanchored > 0 {
-                    " For the first " (unanchored) ", this holds since the last one was sealed as well."
+                    " The first " (unanchored) " entries are protected since the trail was sealed."
                 }
             },
             Verdict::AnchorMismatch(mismatch) => p.warning role="alert" {
-                "Your audit trail does not match its anchor: " (mismatch.to_string())
-                ". Ask whoever runs this installation, and change your password."
+                "Your audit trail does not match its anchor: " (mismatch.to_string()) ". Contact the administrator \
+                    of this installation and change your password."
             },
             Verdict::Broken { number } => p.warning role="alert" {
-                "The trail does not hold together from entry " (number)
-                " on: something was changed or taken out behind our back. What is older can still \
-                 be trusted. Ask whoever runs this installation, and change your password."
+                "The audit trail was altered at entry " (number) ". Older entries can still be trusted. Contact \
+                    the administrator of this installation and change your password."
             },
         }
     }
@@ -105,18 +104,18 @@ fn who(person: &Person, entry: &AuditEntry, names: &HashMap<String, String>) -> 
             "You, in this session".to_owned()
         }
         ActorKind::Person => "You".to_owned(),
-        ActorKind::Operator => "The operator of this installation".to_owned(),
+        ActorKind::Operator => "Administrator".to_owned(),
         ActorKind::Key => named("API key"),
         ActorKind::App => named("App"),
         ActorKind::System => "Evenkeel".to_owned(),
-        ActorKind::Visitor => "Somebody who was not signed in".to_owned(),
+        ActorKind::Visitor => "Not signed in".to_owned(),
     }
 }
 
 fn pages(later: bool, older: Option<i64>) -> Markup {
     html! {
         @if later || older.is_some() {
-            nav.pages aria-label="Pages of the trail" {
+            nav.pages aria-label="Audit trail pages" {
                 @if later { a href="/settings/audit" { "Newest" } } @else { span {} }
                 @if let Some(number) = older {
                     a href={ "/settings/audit?before=" (number) } { "Older" }

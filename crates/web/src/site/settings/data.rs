@@ -1,4 +1,4 @@
-//! One's data: all of it, to take along.
+//! The data page: downloading everything as a zip file.
 
 use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
@@ -16,33 +16,30 @@ use crate::site::person::Person;
 pub(super) async fn get(person: Person) -> PageResult {
     let main = html! {
         section.card aria-labelledby="download" {
-            h2 id="download" { "Take your data along" }
+            h2 id="download" { "Download your data" }
             p {
-                "One zip file with everything that is kept of you: accounts, balances, \
-                 transactions, investments, goals, recurring payments, income, scores, benefits, \
-                 your rules and corrections, your keys without their secrets, connected apps and \
-                 the audit trail. Each is there as JSON for programs and as CSV for spreadsheets; \
-                 README.txt says what is what."
+                "Download a zip file with all your data: accounts, balances, transactions, investments, goals, \
+                 recurring payments, income, scores, benefits, rules and corrections, API keys (without secrets), \
+                 connected apps and the audit trail. Each is included as JSON and CSV."
             }
             p.soft {
-                "The file holds your whole financial life in plain text. Keep it somewhere safe. \
-                 That you downloaded it is written into your audit trail."
+                "The file is not encrypted, so keep it safe. The download is recorded in your audit trail."
             }
             (fields::button(
-                "/settings/data/download", &person.form_token, "Download everything", "primary"
+                "/settings/data/download", &person.form_token, "Download data", "primary"
             ))
         }
         section.card aria-labelledby="bring" {
-            h2 id="bring" { "Bring data in" }
+            h2 id="bring" { "Import data" }
             p {
-                "Files from your bank are looked at first, and every import can be undone. "
+                "You can review bank files before importing them, and undo every import. "
                 a href="/import" { "Import files" } "."
             }
         }
         section.card aria-labelledby="leave" {
-            h2 id="leave" { "Leave" }
+            h2 id="leave" { "Delete account" }
             p {
-                "Deleting your account removes all of this for good. You can do so under "
+                "Deleting your account permanently removes all your data. You can delete it under "
                 a href="/settings/security" { "Security" } "."
             }
         }
@@ -50,7 +47,7 @@ pub(super) async fn get(person: Person) -> PageResult {
     Ok(Settings::new(Tab::Data).page(&person, main))
 }
 
-/// Sent while it is made: the browser sets the pace, and little of it is ever in memory.
+/// Streams the zip file while it is created, so that little of it is in memory.
 pub(super) async fn download(person: Person, _form: Form) -> PageResult {
     let export = exports::start(person.app(), &person.caller).await?;
     let name = format!("attachment; filename=\"evenkeel-{}.zip\"", person.view.today);
@@ -63,10 +60,10 @@ pub(super) async fn download(person: Person, _form: Form) -> PageResult {
     Ok((headers, body).into_response() as Response)
 }
 
-/// A failure on the way cuts the download off, which the browser shows as failed.
+/// The next part of the file. An error aborts the download, which the browser shows as failed.
 async fn next(mut export: Export) -> Result<Option<(Vec<u8>, Export)>, service::Error> {
     let bytes = export.next().await.inspect_err(|error| {
-        tracing::error!(%error, "a download of everything was cut off");
+        tracing::error!(%error, "data download aborted");
     })?;
     Ok(bytes.map(|it| (it, export)))
 }

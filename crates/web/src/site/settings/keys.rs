@@ -1,4 +1,4 @@
-//! API keys: which there are, a form for a new one, and the key itself, shown once.
+//! The API keys page: list, create and revoke keys. A new key is shown once.
 
 use axum::extract::Path;
 use base::{AccountId, KeyId, Timestamp};
@@ -21,7 +21,7 @@ use crate::site::person::Person;
 use crate::site::snippet;
 
 const DAY_SECONDS: i64 = 86_400;
-/// How long a key may live, in days; `never` is without an end.
+/// The choices for a key's expiry in days, or `never`.
 const LIVES: [(&str, &str); 4] =
     [("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("never", "Never")];
 
@@ -29,7 +29,7 @@ pub(super) async fn get(person: Person) -> PageResult {
     show(&person, StatusCode::OK, &FormValues::default(), &FormError::default()).await
 }
 
-/// Answers with the key itself, which is nowhere else: not in an address, not in a cookie, not with us.
+/// Creates a key and shows it. It is shown only on this page and is not stored.
 pub(super) async fn post(person: Person, form: Form) -> PageResult {
     let typed = FormValues::read(&form);
     let made = match new_key(&person, &typed).await {
@@ -50,10 +50,10 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
 pub(super) async fn revoke(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = KeyId::parse(&id).map_err(|_| PageError::not_found())?;
     keys::revoke(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, "/settings/keys", "The key is revoked. Nobody gets in with it any more."))
+    Ok(see_other(&person, "/settings/keys", "Key revoked."))
 }
 
-/// What was typed, so that a form that is shown again has it still.
+/// The values of the form, so that they are kept if the form is shown again.
 struct FormValues {
     name: String,
     access: String,
@@ -94,10 +94,10 @@ impl FormValues {
             "everything" => Ok(Scopes::all()),
             "read_only" => Ok(Scopes::read_only()),
             "custom" if self.scopes.is_empty() => {
-                Err(Error::invalid("scope", "tick at least one thing that the key may do"))
+                Err(Error::invalid("scope", "choose at least one permission"))
             }
             "custom" => Ok(Scopes::parse(&self.scopes.join(" "))?),
-            _ => Err(Error::invalid("access", "say what the key may do")),
+            _ => Err(Error::invalid("access", "choose the key's permissions")),
         }
     }
 
@@ -105,14 +105,14 @@ impl FormValues {
         match self.reach.as_str() {
             "all" => Ok(None),
             "some" if self.accounts.is_empty() => {
-                Err(Error::invalid("account", "tick at least one account that the key may see"))
+                Err(Error::invalid("account", "choose at least one account"))
             }
             "some" => {
-                let unknown = || Error::invalid("account", "one of the accounts is not yours");
+                let unknown = || Error::invalid("account", "one of the accounts doesn't exist");
                 let ids = self.accounts.iter().map(|it| AccountId::parse(it));
                 ids.collect::<Result<_, _>>().map(Some).map_err(|_| unknown())
             }
-            _ => Err(Error::invalid("reach", "say which accounts the key may see")),
+            _ => Err(Error::invalid("reach", "choose the key's accounts")),
         }
     }
 
@@ -126,14 +126,13 @@ impl FormValues {
     }
 }
 
-/// Two keys of one name could not be told apart. It also means that loading the page with a new key again makes no
-/// second one.
+/// Checks that no active key has the same name. This also keeps a page reload from creating a second key.
 async fn new_key(person: &Person, typed: &FormValues) -> Result<NewKey, Error> {
     let now = person.app().clock.now();
     let known = keys::list(person.app(), &person.caller).await?;
     if known.iter().any(|it| it.name == typed.name && it.is_active(now)) {
-        let message = "you have a key of that name. It was shown when it was made and cannot be \
-                       shown again; if you lost it, revoke it and make another";
+        let message = "you already have a key with this name. Keys can't be shown again. If you lost it, revoke it \
+                       and create a new one";
         return Err(Error::invalid("name", message));
     }
     Ok(NewKey {
@@ -162,17 +161,17 @@ async fn show(
         section.card aria-labelledby="keys" {
             h2 id="keys" { "Your keys" }
             p.soft {
-                "Programs use a key to read your data through the API. They may propose changes; \
-                 only you decide. " a href="/docs/start" { "How to use one" }
+                "Programs use a key to access your data through the API. They can propose changes, but only you \
+                 can approve them. " a href="/docs/start" { "How to use a key" }
             }
             @if keys.is_empty() {
-                p { "You have no keys yet. Make your first one below." }
+                p { "You have no API keys yet. Create one below." }
             } @else {
                 ul.key-list { @for key in &keys { (row(person, key, &accounts)) } }
             }
         }
         section.card aria-labelledby="new" {
-            h2 id="new" { "Make a new key" }
+            h2 id="new" { "Create API key" }
             (fields::form("/settings/keys", &person.form_token, new_form(typed, &accounts, wrong)))
         }
     };
@@ -199,7 +198,7 @@ fn row(person: &Person, key: &ApiKey, accounts: &[Account]) -> Markup {
                 span class=(badge) { (state) }
             }
             dl.key-facts {
-                div { dt { "May do" } dd { (scopes_text(key.scopes)) } }
+                div { dt { "Permissions" } dd { (scopes_text(key.scopes)) } }
                 div { dt { "Accounts" } dd { (accounts_text(key, accounts)) } }
                 @if let Some(at) = key.revoked_at {
                     div { dt { "Revoked" } dd { (day(at)) } }
@@ -214,14 +213,14 @@ fn row(person: &Person, key: &ApiKey, accounts: &[Account]) -> Markup {
     }
 }
 
-/// Asked once more, without a script.
+/// The revoke button with an explanation.
 fn ending(person: &Person, key: &ApiKey) -> Markup {
     let action = format!("/settings/keys/{}/revoke", key.id);
     html! {
         details.confirm {
             summary { "Revoke" span.hush { " " (key.name) } }
-            p { "Programs that use this key are refused from now on. This cannot be undone." }
-            (fields::button(&action, &person.form_token, "Revoke this key", "danger"))
+            p { "Programs using this key lose access immediately. This can't be undone." }
+            (fields::button(&action, &person.form_token, "Revoke key", "danger"))
         }
     }
 }
@@ -243,42 +242,42 @@ fn accounts_text(key: &ApiKey, accounts: &[Account]) -> String {
     }
     let name = |id: &AccountId| accounts.iter().find(|it| it.id == *id).map(|it| it.name.as_str());
     let names: Vec<&str> = key.accounts.iter().filter_map(name).collect();
-    if names.is_empty() { "None that is left".to_owned() } else { names.join(", ") }
+    if names.is_empty() { "None".to_owned() } else { names.join(", ") }
 }
 
 fn new_form(typed: &FormValues, accounts: &[Account], wrong: &FormError) -> Markup {
     let name = Field::text("name", "Name", &typed.name);
-    let hint = "So that you know it again, such as the program it is for.";
+    let hint = "For example, the program that will use it.";
     let scoped = |it: Scope| typed.scopes.iter().any(|word| word == it.as_str());
     let ticked = |it: &Account| typed.accounts.iter().any(|id| *id == it.id.to_string());
     html! {
         (name.hint(hint).show(wrong))
         fieldset {
-            legend { "What it may do" }
-            (choice("access", "everything", "Everything: read, and propose", &typed.access))
+            legend { "Permissions" }
+            (choice("access", "everything", "Full access: read and propose", &typed.access))
             (choice("access", "read_only", "Read only", &typed.access))
-            (choice("access", "custom", "Only what I tick", &typed.access))
+            (choice("access", "custom", "Custom", &typed.access))
         }
         fieldset.only-scopes {
-            legend { "The key may" }
+            legend { "Allowed actions" }
             @for scope in Scope::ALL {
                 (fields::check("scope", scope.as_str(), scope.describe(), scoped(scope)))
             }
         }
         fieldset {
-            legend { "Which accounts it may see" }
-            (choice("reach", "all", "All accounts, now and later", &typed.reach))
-            (choice("reach", "some", "Only those I tick", &typed.reach))
+            legend { "Accounts" }
+            (choice("reach", "all", "All accounts, including new ones", &typed.reach))
+            (choice("reach", "some", "Selected accounts", &typed.reach))
         }
         fieldset.only-accounts {
-            legend { "The key may see" }
+            legend { "Selected accounts" }
             @for account in accounts {
                 (fields::check("account", &account.id.to_string(), &named(account), ticked(account)))
             }
             @if accounts.is_empty() { p.soft { "You have no accounts yet." } }
         }
         (fields::select("life", "Expires after", &LIVES, &typed.life))
-        button.primary type="submit" { "Make the key" }
+        button.primary type="submit" { "Create key" }
     }
 }
 
@@ -301,24 +300,23 @@ fn choice(name: &str, value: &str, label: &str, chosen: &str) -> Markup {
 fn made_page(person: &Person, key: &ApiKey, secret: &str) -> Markup {
     html! {
         section.card aria-labelledby="made" {
-            h2 id="made" { "Your key \"" (key.name) "\" is made" }
+            h2 id="made" { "Key \"" (key.name) "\" created" }
             p.warning {
-                "Copy it now. It is shown this once and kept nowhere but with you. If you lose it, \
-                 revoke it and make another."
+                "Copy this key now. You won't see it again. If you lose it, revoke it and create a new one."
             }
             (snippet::text("Your new key", secret))
             @if let Some(command) = first_request(person.public_url(), key.scopes, secret) {
-                p { "Try it in a terminal." }
+                p { "Try it in your terminal:" }
                 (snippet::text("First request", &command))
             }
             p {
-                a.button.outlined href="/settings/keys" { "Done, I have copied it" }
+                a.button.outlined href="/settings/keys" { "I've copied it" }
             }
         }
     }
 }
 
-/// Something that this key may ask for; none where it may read nothing.
+/// An example request that the key is allowed to send; none if it can read nothing.
 fn first_request(url: &str, scopes: Scopes, secret: &str) -> Option<String> {
     let may = |path: &str| {
         ENDPOINTS.iter().find(|it| {

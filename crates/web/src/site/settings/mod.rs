@@ -1,4 +1,4 @@
-//! Settings: who one is, who may see the data, and what was done with it.
+//! The settings pages: profile, security, API keys, webhooks, apps, approvals, rules, data, audit trail and people.
 
 mod approvals;
 mod apps;
@@ -69,10 +69,10 @@ const TABS: [(Tab, &str, &str); 10] = [
     (Tab::People, "/settings/people", "People"),
 ];
 
-/// One page of the settings within their frame.
+/// A settings page with its tabs.
 pub(crate) struct Settings {
     pub(crate) tab: Tab,
-    /// A form that is shown again because something is wrong answers 400.
+    /// 400 if a form is shown again with an error.
     pub(crate) status: StatusCode,
     pub(crate) scripts: &'static [Asset],
 }

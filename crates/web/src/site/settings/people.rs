@@ -47,7 +47,7 @@ async fn invite(person: Person, form: Form) -> PageResult {
 async fn withdraw(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = InvitationId::parse(&id).map_err(|_| PageError::not_found())?;
     invitations::withdraw(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, HERE, "The invitation is withdrawn."))
+    Ok(see_other(&person, HERE, "Invitation withdrawn."))
 }
 
 async fn page(
@@ -62,7 +62,7 @@ async fn page(
         @if let Some(link) = link {
             section.card aria-labelledby="link" {
                 h2 id="link" { "Send this link" }
-                p { "It lets one person in, once, within a week. It is shown only now." }
+                p { "It works once and expires in a week. You won't see it again." }
                 (snippet::text("Link", link))
             }
         }
@@ -76,16 +76,14 @@ async fn page(
 fn form(person: &Person, email: &str, wrong: &FormError) -> Markup {
     let email = Field::text("email", "Their email", email).kind("email").optional();
     let fields = html! {
-        (email.hint("Only this address can use the link. Leave it out to let anyone with the \
-            link in.").show(wrong))
-        button.primary type="submit" { "Make an invitation" }
+        (email.hint("Only this email can use the link. Leave empty to allow anyone with the link.").show(wrong))
+        button.primary type="submit" { "Create invitation" }
     };
     html! {
         section.card aria-labelledby="invite" {
             h2 id="invite" { "Invite someone" }
             p.soft {
-                "Everybody has an account of their own and sees only their own data. You do not see \
-                 theirs."
+                "Each person has their own account and sees only their own data. You can't see theirs."
             }
             (wrong.summary())
             (fields::form(HERE, &person.form_token, fields))
@@ -97,23 +95,23 @@ fn list(person: &Person, invitations: &[Invitation]) -> Markup {
     let now = person.app().clock.now();
     let state = |it: &Invitation| match it.used_at {
         Some(at) => format!("Used {}", time_ago(at, now)),
-        None if it.expires_at <= now => "Ran out".to_owned(),
+        None if it.expires_at <= now => "Expired".to_owned(),
         None => format!("Open until {}", it.expires_at.strftime("%a %-d %b")),
     };
     html! {
         section.card aria-labelledby="open" {
             h2 id="open" { "Invitations" }
-            @if invitations.is_empty() { p.soft { "You have invited nobody yet." } }
+            @if invitations.is_empty() { p.soft { "No invitations yet." } }
             ul.rows {
                 @for it in invitations {
                     li {
                         span.what {
                             (it.email.as_deref().unwrap_or("Anyone with the link"))
-                            span.soft { (state(it)) ", made " (time_ago(it.created_at, now)) }
+                            span.soft { (state(it)) ", created " (time_ago(it.created_at, now)) }
                         }
                         @if it.used_at.is_none() && it.expires_at > now {
                             (fields::button(&format!("{HERE}/{}/withdraw", it.id),
-                                &person.form_token, "Withdraw", "danger"))
+                                &person.form_token, "Withdraw invitation", "danger"))
                         }
                     }
                 }

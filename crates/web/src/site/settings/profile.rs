@@ -1,4 +1,4 @@
-//! The profile: what one is called, the currency of totals, and a picture.
+//! The profile page: name, base currency and picture.
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -38,7 +38,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
         Err(error) => Err(Error::invalid("base_currency", format!("the currency {error}"))),
     };
     match changed {
-        Ok(()) => Ok(see_other(&person, "/settings", "Your profile is saved.")),
+        Ok(()) => Ok(see_other(&person, "/settings", "Profile saved.")),
         Err(error) => again(&person, &typed, error),
     }
 }
@@ -46,25 +46,22 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
 pub(super) async fn set_image(person: Person, upload: Upload) -> PageResult {
     let kept = match upload.content {
         Some(content) => images::set(person.app(), &person.caller, content).await,
-        None => Err(Error::invalid("image", "choose a picture first")),
+        None => Err(Error::invalid("image", "choose a picture")),
     };
     match kept {
-        Ok(_) => Ok(see_other(&person, "/settings", "Your picture is saved.")),
+        Ok(_) => Ok(see_other(&person, "/settings", "Picture saved.")),
         Err(error) => again(&person, &FormValues::of(&person), error),
     }
 }
 
 pub(super) async fn remove_image(person: Person, _form: Form) -> PageResult {
     match images::remove(person.app(), &person.caller).await {
-        Ok(()) | Err(Error::NotFound(_)) => {
-            Ok(see_other(&person, "/settings", "Your picture is removed."))
-        }
+        Ok(()) | Err(Error::NotFound(_)) => Ok(see_other(&person, "/settings", "Picture removed.")),
         Err(error) => Err(PageError::from(error)),
     }
 }
 
-/// A picture by its address. Whatever its bytes could be taken for, they are only ever an image: the type is told, not
-/// guessed, and nothing in it may load or run.
+/// Serves a picture. The headers make sure that browsers treat it only as an image.
 pub(super) async fn image(
     State(web): State<WebState>,
     Path(address): Path<String>,
@@ -104,7 +101,7 @@ fn again(person: &Person, typed: &FormValues, error: Error) -> PageResult {
 }
 
 fn page(person: &Person, typed: &FormValues, wrong: &FormError) -> Markup {
-    let name = Field::text("preferred_name", "What to call you", &typed.name);
+    let name = Field::text("preferred_name", "Preferred name", &typed.name);
     let options = currencies::options();
     let options: Vec<(&str, &str)> =
         options.iter().map(|(code, name)| (code.as_str(), name.as_str())).collect();
@@ -112,16 +109,15 @@ fn page(person: &Person, typed: &FormValues, wrong: &FormError) -> Markup {
         (name.optional().autocomplete("nickname").show(wrong))
         (fields::select("base_currency", "Base currency", &options, &typed.currency))
         p.soft {
-            "Totals are told in this currency. After a change they are worked out again, which \
-             may take a moment."
+            "Totals are shown in this currency. After a change, recalculating may take a moment."
         }
-        button.primary type="submit" { "Save" }
+        button.primary type="submit" { "Save profile" }
     };
     html! {
         (wrong.summary())
         section.card aria-labelledby="you" {
             h2 id="you" { "You" }
-            p.soft { "You sign in as " (person.user.email) "." }
+            p.soft { "Signed in as " (person.user.email) "." }
             (fields::form("/settings", &person.form_token, about_you))
         }
         section.card aria-labelledby="picture" {
@@ -137,7 +133,7 @@ fn picture(person: &Person) -> Markup {
         div.picture {
             @match image {
                 Some(path) => img src=(path) alt="Your picture" width="96" height="96";,
-                None => p.soft { "You have no picture." },
+                None => p.soft { "No picture." },
             }
             form method="post" action="/settings/image" enctype="multipart/form-data" {
                 input type="hidden" name="form_token" value=(token);
@@ -147,14 +143,14 @@ fn picture(person: &Person) -> Markup {
                         accept="image/png,image/jpeg,image/webp" required
                         aria-describedby="h-image";
                     p.soft id="h-image" {
-                        "PNG, JPEG or WebP, at most 256 KiB and 1024 by 1024 pixels. Programs that \
-                         may see your profile see it too."
+                        "PNG, JPEG or WebP, up to 256 KiB and 1024 by 1024 pixels. Apps with access to your \
+                         profile can see it."
                     }
                 }
-                button type="submit" { "Upload" }
+                button type="submit" { "Upload picture" }
             }
             @if image.is_some() {
-                (fields::button("/settings/image/remove", token, "Remove the picture", "danger"))
+                (fields::button("/settings/image/remove", token, "Remove picture", "danger"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Settings, security: how one signs in, where one is signed in, and how one leaves.
+//! The security settings: passkeys, second step, password, email, sessions and deleting the account.
 
 use axum::Router;
 use axum::extract::{Path, RawQuery};
@@ -46,10 +46,10 @@ async fn show(person: Person) -> PageResult {
     page(&person, Outcome::default()).await
 }
 
-/// What the page has to say beside what it always shows.
+/// The result of a form, shown on the page.
 #[derive(Default)]
 struct Outcome {
-    /// The form that is shown again, and why.
+    /// The form that failed, and its error.
     wrong: Option<(&'static str, FormError)>,
     codes: Vec<String>,
     status: StatusCode,
@@ -73,7 +73,7 @@ async fn page(person: &Person, outcome: Outcome) -> PageResult {
     Ok(settings.page(person, security_page.show()))
 }
 
-/// Shows the page again with what is wrong at the form, or sends somebody who left the session open to confirm first.
+/// Shows the page again with the form's error, or redirects to the confirmation page.
 async fn again(person: &Person, form: &'static str, error: Error) -> PageResult {
     let (status, wrong) = match error {
         Error::Invalid { param: Some(param), .. } if param == "proof" => {
@@ -100,24 +100,24 @@ async fn done(
 async fn change_email(person: Person, form: Form) -> PageResult {
     let (password, email) = (form.raw("password"), form.text("email"));
     let work = profiles::change_email(person.app(), &person.caller, password, email).await;
-    done(&person, "email", work, "Your email is changed.").await
+    done(&person, "email", work, "Email changed.").await
 }
 
 async fn change_password(person: Person, form: Form) -> PageResult {
     let (present, new) = (form.raw("password"), form.raw("new_password"));
     let work = profiles::change_password(person.app(), &person.caller, present, new).await;
-    let said = "Your password is changed. You are signed out everywhere else.";
+    let said = "Password changed. You were signed out on all other devices.";
     done(&person, "password", work, said).await
 }
 
 async fn set_second_step(person: Person, form: Form) -> PageResult {
     let on = form.text("on") == "1";
     let work = profiles::set_second_step(person.app(), &person.caller, on).await;
-    let said = if on { "The second step is on." } else { "The second step is off." };
+    let said = if on { "Two-step sign-in is on." } else { "Two-step sign-in is off." };
     done(&person, "second-step", work, said).await
 }
 
-/// The codes are on this one page and nowhere else, so it is no redirect.
+/// Creates recovery codes. They are shown only on this page, so it does not redirect.
 async fn make_codes(person: Person, _form: Form) -> PageResult {
     match recovery::create(person.app(), &person.caller).await {
         Ok(codes) => page(&person, Outcome { codes, ..Outcome::default() }).await,
@@ -128,29 +128,29 @@ async fn make_codes(person: Person, _form: Form) -> PageResult {
 async fn rename_passkey(person: Person, Path(id): Path<String>, form: Form) -> PageResult {
     let id = PasskeyId::parse(&id).map_err(|_| PageError::not_found())?;
     let work = passkeys::rename(person.app(), &person.caller, id, form.text("name")).await;
-    done(&person, "passkeys", work, "The passkey is renamed.").await
+    done(&person, "passkeys", work, "Passkey renamed.").await
 }
 
 async fn remove_passkey(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = PasskeyId::parse(&id).map_err(|_| PageError::not_found())?;
     let work = passkeys::remove(person.app(), &person.caller, id).await;
-    done(&person, "passkeys", work, "The passkey is removed.").await
+    done(&person, "passkeys", work, "Passkey removed.").await
 }
 
 async fn revoke_session(person: Person, Path(id): Path<String>, _form: Form) -> PageResult {
     let id = SessionId::parse(&id).map_err(|_| PageError::not_found())?;
     sessions::revoke(person.app(), &person.caller, id).await?;
-    Ok(see_other(&person, HERE, "That session is ended."))
+    Ok(see_other(&person, HERE, "Signed out of that device."))
 }
 
 async fn revoke_others(person: Person, _form: Form) -> PageResult {
     sessions::revoke_others(person.app(), &person.caller).await?;
-    Ok(see_other(&person, HERE, "You are signed out everywhere else."))
+    Ok(see_other(&person, HERE, "Signed out on all other devices."))
 }
 
 async fn delete(person: Person, form: Form) -> PageResult {
     if !form.has("sure") {
-        let message = "tick the box to say that you mean it";
+        let message = "check the box to confirm";
         return again(&person, "delete", Error::invalid("sure", message)).await;
     }
     match profiles::delete(person.app(), &person.caller, form.raw("password")).await {
@@ -177,7 +177,7 @@ async fn confirm(person: Person, form: Form) -> PageResult {
     let next = urls::local_path(form.text("next"));
     let password = form.raw("password");
     match sign_ins::prove_by_password(person.app(), &person.caller, password).await {
-        Ok(()) => Ok(see_other(&person, next, "Thank you. You can go on for ten minutes.")),
+        Ok(()) => Ok(see_other(&person, next, "Confirmed. We won't ask again for ten minutes.")),
         Err(error) => {
             let (status, wrong) = sensitive::refusal(error)?;
             confirm_card(&person, next, status, &wrong).await
@@ -185,7 +185,7 @@ async fn confirm(person: Person, form: Form) -> PageResult {
     }
 }
 
-/// The download that `next` leads to, if it is one.
+/// The download that `next` points to, if any.
 fn download(next: &str) -> Option<&'static sensitive::Sensitive> {
     let path = next.split('?').next().unwrap_or_default();
     let is_it = |it: &&sensitive::Sensitive| it.path == path && it.proof == Proof::Download;
@@ -219,23 +219,23 @@ fn confirm_markup(
     };
     html! {
         section.card aria-labelledby="confirm" {
-            h2 id="confirm" { "Confirm that it is you" }
+            h2 id="confirm" { "Confirm it's you" }
             p {
-                @if download(next).is_some() { "Your download starts as soon as you confirm. " }
-                "After that you are not asked again for ten minutes."
+                @if download(next).is_some() { "Your download starts when you confirm. " }
+                "We won't ask again for ten minutes."
             }
             (wrong.summary())
             @if has_password { (fields::form(CONFIRM, &person.form_token, fields)) }
             @if has_passkey {
                 @match Party::of(person.public_url()) {
                     Ok(party) => {
-                        (passkey_button(&party, "prove", "Use a passkey", &person.form_token, next))
+                        (passkey_button(&party, "prove", "Use passkey", &person.form_token, next))
                     }
                     Err(reason) => p.warning { (sentence(reason)) },
                 }
             }
             @if !has_password && !has_passkey {
-                p { "Sign out and in again, then come back." }
+                p { "Sign out, sign in again and come back." }
             }
             p.soft { a href=(download(next).map_or(HERE, |it| it.back)) { "Go back" } }
         }

@@ -1,4 +1,4 @@
-//! The security page as it looks: the ways in, the places one is signed in, the way out.
+//! Renders the security settings page.
 
 use maud::{Markup, html};
 use service::access::passkeys::{Party, Passkey};
@@ -16,13 +16,13 @@ pub(super) struct SecurityPage<'a> {
     pub(super) passkeys: Vec<Passkey>,
     pub(super) codes_left: i64,
     pub(super) sessions: Vec<Session>,
-    /// Whether the person showed lately who they are.
+    /// Whether the person confirmed their identity recently.
     pub(super) fresh: bool,
-    /// Where to show it.
+    /// The URL of the confirmation page.
     pub(super) confirm: String,
-    /// New recovery codes, to be seen this once.
+    /// New recovery codes, shown once.
     pub(super) codes: Vec<String>,
-    /// The form that something is wrong with.
+    /// The form that failed, and its error.
     pub(super) wrong: Option<(&'static str, FormError)>,
 }
 
@@ -57,12 +57,12 @@ impl SecurityPage<'_> {
         }
     }
 
-    /// What stands in place of a change that asks for a fresh proof.
+    /// Shown in place of a form that needs confirmation first.
     fn confirm_first(&self) -> Markup {
-        html! { p { a.button.outlined href=(self.confirm) { "Confirm that it is you to change this" } } }
+        html! { p { a.button.outlined href=(self.confirm) { "Confirm it's you to change this" } } }
     }
 
-    /// A form with a field for the password. Somebody who has none confirms first.
+    /// A form with a password field. A person without a password confirms first.
     fn proved_by_password(&self, action: &str, body: Markup) -> Markup {
         if self.has_password || self.fresh { self.form(action, body) } else { self.confirm_first() }
     }
@@ -73,9 +73,8 @@ impl SecurityPage<'_> {
                 section.card aria-labelledby="codes" {
                     h2 id="codes" { "Your new recovery codes" }
                     p {
-                        "Keep them where you will find them without this device. Each works once in \
-                         place of your passkey. They are shown this once; the old ones no longer \
-                         work."
+                        "Save these codes somewhere safe, away from this device. Each works once in place of your \
+                         passkey. You won't see them again, and your old codes no longer work."
                     }
                     ul.codes { @for code in &self.codes { li { code { (code) } } } }
                 }
@@ -89,8 +88,8 @@ impl SecurityPage<'_> {
             section.card aria-labelledby="passkeys" {
                 h2 id="passkeys" { "Passkeys" }
                 p.soft {
-                    "A passkey is kept by your device and unlocked by its code, your finger or your \
-                     face. It cannot be guessed or given away by mistake."
+                    "A passkey is stored on your device and unlocked with your fingerprint, face or device PIN. It \
+                     can't be guessed or phished."
                 }
                 (self.wrong_of("passkeys"))
                 ul.rows {
@@ -119,9 +118,9 @@ impl SecurityPage<'_> {
     fn rename(&self, passkey: &Passkey) -> Markup {
         let id = format!("name-{}", passkey.id);
         let body = html! {
-            label.hush for=(id) { "New name of " (passkey.name) }
+            label.hush for=(id) { "New name for " (passkey.name) }
             input id=(id) name="name" type="text" value=(passkey.name) maxlength="80" required;
-            button.quiet type="submit" { "Save the name" }
+            button.quiet type="submit" { "Save name" }
         };
         let action = format!("/settings/security/passkeys/{}/rename", passkey.id);
         html! { details { summary { "Rename" } (self.form(&action, body)) } }
@@ -129,7 +128,7 @@ impl SecurityPage<'_> {
 
     fn remove(&self, passkey: &Passkey) -> Markup {
         let action = format!("/settings/security/passkeys/{}/remove", passkey.id);
-        let label = html! { "Remove" span.hush { " the passkey " (passkey.name) } };
+        let label = html! { "Remove passkey" span.hush { " " (passkey.name) } };
         self.form(&action, html! { button.danger type="submit" { (label) } })
     }
 
@@ -140,11 +139,11 @@ impl SecurityPage<'_> {
                 Err(reason) => p.warning { (reason) },
                 Ok(party) => {
                     div.field {
-                        label for="passkey-name" { "Name of the new passkey" }
+                        label for="passkey-name" { "Passkey name" }
                         input id="passkey-name" type="text" maxlength="80" autocomplete="off"
                             placeholder="My phone" data-passkey-name;
                     }
-                    (passkey_button(&party, "register", "Add a passkey", token, "/settings/security"))
+                    (passkey_button(&party, "register", "Add passkey", token, "/settings/security"))
                 }
             }
         }
@@ -154,41 +153,41 @@ impl SecurityPage<'_> {
         let on = self.person.user.second_step;
         let switch = html! {
             input type="hidden" name="on" value=(if on { "0" } else { "1" });
-            button type="submit" { (if on { "Switch it off" } else { "Switch it on" }) }
+            button type="submit" { (if on { "Turn off" } else { "Turn on" }) }
         };
         html! {
             section.card aria-labelledby="second" {
-                h2 id="second" { "Second step" }
+                h2 id="second" { "Two-step sign-in" }
                 p {
-                    @if on { "On: after your password, your passkey is asked for." }
-                    @else { "Off: your password alone opens your account." }
+                    @if on { "On. You sign in with your password and your passkey." }
+                    @else { "Off. You sign in with your password only." }
                 }
                 (self.wrong_of("second-step"))
                 (self.wrong_of("codes"))
                 p.soft {
-                    "Recovery codes stand in for a lost passkey. You have "
+                    "Use a recovery code if you lose your passkey. You have "
                     (plural(self.codes_left, "unused code", "unused codes")) "."
                 }
                 @if !self.fresh { (self.confirm_first()) } @else {
                     @if on || !self.passkeys.is_empty() {
                         (self.form("/settings/security/second-step", switch))
                     } @else {
-                        p.soft { "Add a passkey first to switch it on." }
+                        p.soft { "Add a passkey first to turn this on." }
                     }
                     (fields::button("/settings/security/recovery-codes", &self.person.form_token,
-                        "Make new recovery codes", "outlined"))
+                        "Create recovery codes", "outlined"))
                 }
             }
         }
     }
 
     fn password_section(&self) -> Markup {
-        let hint = format!("At least {PASSWORD_LENGTH_MIN} characters; longer is better.");
+        let hint = format!("At least {PASSWORD_LENGTH_MIN} characters.");
         let new = Field::text("new_password", "New password", "").autocomplete("new-password");
         let body = html! {
-            (self.password_field("Present password", "change-"))
+            (self.password_field("Current password", "change-"))
             (new.kind("password").hint(&hint).show(&FormError::default()))
-            button type="submit" { "Change the password" }
+            button type="submit" { "Change password" }
         };
         html! {
             section.card aria-labelledby="password" {
@@ -204,7 +203,7 @@ impl SecurityPage<'_> {
         let body = html! {
             (email.kind("email").show(&FormError::default()))
             (self.password_field("Password", "email-"))
-            button type="submit" { "Change the email" }
+            button type="submit" { "Change email" }
         };
         html! {
             section.card aria-labelledby="email" {
@@ -219,17 +218,16 @@ impl SecurityPage<'_> {
         let (now, token) = (self.person.app().clock.now(), &self.person.form_token);
         html! {
             section.card aria-labelledby="sessions" {
-                h2 id="sessions" { "Where you are signed in" }
+                h2 id="sessions" { "Active sessions" }
                 ul.rows {
                     @for session in &self.sessions {
                         @let here = session.id == self.person.session.id;
                         li {
                             span.what {
                                 (device(session.agent.as_deref()))
-                                @if here { " " span.badge.good { "This one" } }
+                                @if here { " " span.badge.good { "This device" } }
                                 span.soft {
-                                    (address_of(session)) ", by " (method(session.method))
-                                    ", seen " (time_ago(session.seen_at, now))
+                                    (address_of(session)) ", signed in with " (method(session.method)) ", active " (time_ago(session.seen_at, now))
                                 }
                             }
                             @if !here {
@@ -242,7 +240,7 @@ impl SecurityPage<'_> {
                 }
                 @if self.sessions.len() > 1 {
                     (fields::button("/settings/security/sessions/revoke-others", token,
-                        "Sign out everywhere else", "outlined"))
+                        "Sign out all other devices", "outlined"))
                 }
             }
         }
@@ -251,15 +249,15 @@ impl SecurityPage<'_> {
     fn leaving_section(&self) -> Markup {
         let body = html! {
             (self.password_field("Password", "leave-"))
-            (fields::check("sure", "1", "I want everything of mine to be gone for good", false))
-            button.danger type="submit" { "Delete my account" }
+            (fields::check("sure", "1", "Permanently delete my account and all my data", false))
+            button.danger type="submit" { "Delete account" }
         };
         html! {
             section.card aria-labelledby="leaving" {
-                h2 id="leaving" { "Leave" }
+                h2 id="leaving" { "Delete account" }
                 p.soft {
-                    "Your account, all your data and every key and app you allowed are removed at \
-                     once and for good. Download your data first if you want to keep it."
+                    "This permanently deletes your account, your data, API keys and app access. Download your data \
+                     first if you want to keep it."
                 }
                 (self.wrong_of("delete"))
                 (self.proved_by_password("/settings/security/delete", body))
@@ -276,17 +274,17 @@ fn method(method: Method) -> &'static str {
         Method::PasswordAndRecoveryCode => "password and recovery code",
         Method::SetupCode => "setup code",
         Method::Invitation => "invitation",
-        Method::SignUp => "signing up",
+        Method::SignUp => "sign-up",
     }
 }
 
 fn address_of(session: &Session) -> &str {
-    session.address.as_deref().unwrap_or("An unknown address")
+    session.address.as_deref().unwrap_or("Unknown address")
 }
 
-/// What a person calls a browser, as far as it can be told from what the browser says.
+/// The name of a browser and system, from the user agent.
 fn device(agent: Option<&str>) -> String {
-    let Some(agent) = agent else { return "An unknown browser".to_owned() };
+    let Some(agent) = agent else { return "Unknown browser".to_owned() };
     let find = |words: &[(&str, &'static str)]| {
         words.iter().find(|(sign, _)| agent.contains(sign)).map(|(_, name)| *name)
     };
@@ -334,6 +332,6 @@ mod tests {
         ] {
             assert_eq!(device(Some(agent)), name);
         }
-        assert_eq!(device(None), "An unknown browser");
+        assert_eq!(device(None), "Unknown browser");
     }
 }

@@ -1,11 +1,11 @@
-//! Categories to choose from: all of them, under the name of their group.
+//! Category options of a select box, grouped by primary category.
 
 use base::category::Category;
 use maud::{Markup, html};
 
 use crate::site::format::code_to_words;
 
-/// The name of a code of a group or of one of its members.
+/// The label of a primary or detailed category code.
 pub(super) fn name_of(code: &str) -> Option<String> {
     if let Some(category) = Category::ALL.iter().find(|it| it.primary() == code) {
         return Some(code_to_words(category.primary()));
@@ -14,7 +14,7 @@ pub(super) fn name_of(code: &str) -> Option<String> {
     found.map(|it| it.label().to_owned())
 }
 
-/// The options of a choice among categories. With `groups`, a whole group can be chosen too.
+/// The options of a select box. With `groups`, a whole primary category can be chosen too.
 pub(in crate::site) fn options(chosen: &str, groups: bool) -> Markup {
     let mut primaries: Vec<&str> = Category::ALL.iter().map(|it| it.primary()).collect();
     primaries.dedup();
@@ -35,7 +35,7 @@ pub(in crate::site) fn options(chosen: &str, groups: bool) -> Markup {
     }
 }
 
-/// Of two codes that mean the same the first is offered, unless the other is what it is now.
+/// The categories of a group. Of two codes with the same label only one is offered: the chosen one, or the first.
 fn members(primary: &str, chosen: &str) -> Vec<Category> {
     let mut shown: Vec<Category> = Vec::new();
     for category in Category::ALL.into_iter().filter(|it| it.primary() == primary) {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_label_is_offered_once_and_the_present_one_is_among_them() {
+    fn each_label_is_offered_once_including_the_current_one() {
         let page = options("INCOME_WAGES", false).into_string();
         assert_eq!(page.matches("Paycheck").count(), 1);
         assert!(page.contains("value=\"INCOME_WAGES\" selected"), "{page}");

@@ -1,4 +1,4 @@
-//! What the person says of their transactions, as forms send it.
+//! Form handlers for corrections: category, name, rules, hiding and transfers.
 
 use axum::extract::Path;
 use base::TransactionId;
@@ -19,14 +19,14 @@ use crate::site::format::plural;
 use crate::site::person::Person;
 use crate::site::urls;
 
-/// Several from the list at once.
+/// Sets the category of several transactions from the list.
 pub(in crate::site) async fn several(person: Person, form: Form) -> PageResult {
     let next = urls::local_path(form.text("next"));
     let ids: Option<Vec<TransactionId>> =
         form.all("id").map(|it| TransactionId::parse(it).ok()).collect();
     let ids = ids.ok_or_else(PageError::not_found)?;
     if ids.is_empty() {
-        return Ok(see_other(&person, next, "Tick at least one transaction first."));
+        return Ok(see_other(&person, next, "Select at least one transaction first."));
     }
     let Some(category) = category(form.text("category")) else {
         return Ok(see_other(&person, next, "Choose a category first."));
@@ -34,12 +34,12 @@ pub(in crate::site) async fn several(person: Person, form: Form) -> PageResult {
     let count = ids.len() as i64;
     let word = Override { counterparty: None, category: Some(category) };
     corrections::correct(person.app(), &person.caller, ids, word).await?;
-    let many = plural(count, "transaction is", "transactions are");
-    let said = format!("{many} now {}.", category.label());
+    let many = plural(count, "transaction", "transactions");
+    let said = format!("{many} set to {}.", category.label());
     Ok(see_other(&person, next, &said))
 }
 
-/// One: its name, its category, and whether that holds for all of its merchant.
+/// Corrects the name and category of one transaction, optionally as a rule for its merchant.
 pub(in crate::site) async fn correct(
     person: Person,
     Path(id): Path<String>,
@@ -50,18 +50,18 @@ pub(in crate::site) async fn correct(
     let transaction = transaction_detail::get(app, caller, id).await?;
     let here = detail::address_of(id, form.text("back"));
     let always = form.has("always");
-    let word = said(&transaction, form.text("name"), form.text("category"), always);
+    let word = changed_values(&transaction, form.text("name"), form.text("category"), always);
     if word.counterparty.is_none() && word.category.is_none() {
-        return Ok(see_other(&person, &here, "Nothing was changed."));
+        return Ok(see_other(&person, &here, "No changes."));
     }
     let (outcome, saved) = match (always, form.has("past")) {
         (true, true) => (
             corrections::correct_always(app, caller, id, word).await.map(|_| ()),
-            "Saved. The rule holds from now on; earlier ones follow in a moment.",
+            "Saved. The rule will also apply to past transactions in a moment.",
         ),
         (true, false) => (
             corrections::correct_from_now_on(app, caller, id, word).await.map(|_| ()),
-            "Saved. The rule holds from now on; earlier ones stay as they are.",
+            "Saved. The rule applies to new transactions.",
         ),
         (false, _) => (corrections::correct(app, caller, vec![id], word).await, "Saved."),
     };
@@ -72,20 +72,25 @@ pub(in crate::site) async fn correct(
     }
 }
 
-/// What differs from what is known. A rule says the category also where it is the present one.
-fn said(transaction: &TransactionDetail, name: &str, code: &str, always: bool) -> Override {
+/// The values that differ from the current ones. A rule includes the category even if it is unchanged.
+fn changed_values(
+    transaction: &TransactionDetail,
+    name: &str,
+    code: &str,
+    always: bool,
+) -> Override {
     let known = transaction.counterparty.as_deref().unwrap_or_default();
     let counterparty = (!name.is_empty() && name != known).then(|| name.to_owned());
     let chosen = category(code).filter(|it| always || transaction.category != Some(*it));
     Override { counterparty, category: chosen }
 }
 
-/// Only what is offered: a code of a whole group is no answer.
+/// Parses a detailed category code; primary categories are not accepted.
 fn category(code: &str) -> Option<Category> {
     Category::ALL.into_iter().find(|it| it.detailed() == code)
 }
 
-/// All of its merchant, by a rule.
+/// Creates a rule that hides all transactions of the merchant.
 pub(in crate::site) async fn hide(
     person: Person,
     Path(id): Path<String>,
@@ -98,9 +103,9 @@ pub(in crate::site) async fn hide(
     let rule = NewRule { like, hides: true, ..NewRule::default() };
     match rules::create(app, caller, rule).await.map_err(FormError::from_error) {
         Ok(_) => {
-            // Worked out at once, so that the list it came from no longer shows them.
+            // Recomputed at once, so that the list no longer shows them.
             insights::pipeline::run_for(app, caller.user).await?;
-            let said = "Such transactions are hidden now. Balances still count them.";
+            let said = "These transactions are now hidden. Balances are not affected.";
             Ok(see_other(&person, &detail::address_of(id, form.text("back")), said))
         }
         Err(Ok(wrong)) => Ok(detail::page(&person, &transaction, form.text("back"), &wrong)),
@@ -108,7 +113,7 @@ pub(in crate::site) async fn hide(
     }
 }
 
-/// Takes the person's own word back.
+/// Removes the person's correction.
 pub(in crate::site) async fn undo(
     person: Person,
     Path(id): Path<String>,
@@ -117,14 +122,14 @@ pub(in crate::site) async fn undo(
     let id = TransactionId::parse(&id).map_err(|_| PageError::not_found())?;
     let here = detail::address_of(id, form.text("back"));
     match corrections::undo(person.app(), &person.caller, id).await {
-        Ok(()) => Ok(see_other(&person, &here, "Your correction was taken back.")),
-        // Sent twice, and done already; whether the transaction is there shows the page.
+        Ok(()) => Ok(see_other(&person, &here, "Correction removed.")),
+        // The form was sent twice, and the correction is already removed.
         Err(Error::NotFound("correction")) => Ok(see_other(&person, &here, "")),
         Err(error) => Err(PageError::from(error)),
     }
 }
 
-/// Whether this one and another are one move between own accounts.
+/// Links or unlinks two transactions as a transfer between own accounts.
 pub(in crate::site) async fn transfer(
     person: Person,
     Path(id): Path<String>,
@@ -139,9 +144,9 @@ pub(in crate::site) async fn transfer(
     let here = detail::address_of(id, form.text("back"));
     if form.text("is") == "transfer" {
         transfers::confirm(app, caller, outflow, inflow).await?;
-        Ok(see_other(&person, &here, "Both are now one transfer between your accounts."))
+        Ok(see_other(&person, &here, "Linked as a transfer between your accounts."))
     } else {
         transfers::refuse(app, caller, outflow, inflow).await?;
-        Ok(see_other(&person, &here, "They are no longer taken for one transfer."))
+        Ok(see_other(&person, &here, "No longer linked as a transfer."))
     }
 }

@@ -1,4 +1,4 @@
-//! One transaction: everything that is known of it, where that comes from, and a way to put it right.
+//! The page of one transaction: its details, their source, and forms to correct them.
 
 use axum::extract::{Path, RawQuery};
 use axum::response::Response;
@@ -28,7 +28,7 @@ pub(in crate::site) async fn get(
     Ok(page(&person, &transaction, back.unwrap_or_default(), &FormError::default()))
 }
 
-/// The page of a transaction, with the way back to the view that one came from.
+/// The URL of a transaction's page, with the URL to go back to.
 pub(super) fn address_of(id: TransactionId, back: &str) -> String {
     format!("/transactions/{id}{}", urls::query_string(&[("back", back)]))
 }
@@ -64,14 +64,14 @@ impl TransactionPage<'_> {
         let back = if self.back.is_empty() { "/transactions" } else { urls::local_path(self.back) };
         let it = self.it;
         html! {
-            p.trail { a href=(back) { "Back to the list" } }
+            p.trail { a href=(back) { "Back to transactions" } }
             div.lead-in {
                 h1 { (self.name()) }
                 p.big { (self.person.view.signed(it.amount)) }
                 p.soft {
                     (self.person.view.day(it.posted_on)) " · " (it.account.name)
                     @if it.pending { " " span.badge.dotted { "Pending" } }
-                    @if it.transfer.is_some() { " " span.badge { "Own transfer" } }
+                    @if it.transfer.is_some() { " " span.badge { "Transfer" } }
                 }
             }
             (self.wrong.summary())
@@ -91,9 +91,8 @@ impl TransactionPage<'_> {
         html! {
             @if self.it.hidden {
                 p.warning {
-                    "A rule of yours hides this transaction. It is in no list and no figure but the \
-                     balance. "
-                    a href=(rule) { "Look at the rule" }
+                    "A rule hides this transaction from lists and totals. The balance still includes it. "
+                    a href=(rule) { "View rule" }
                 }
             }
         }
@@ -104,16 +103,16 @@ impl TransactionPage<'_> {
         let account = format!("/transactions?account={}", it.account.id);
         html! {
             section.card aria-labelledby="known" {
-                h2 id="known" { "What is known" }
+                h2 id="known" { "Details" }
                 dl.facts-of {
-                    div { dt { (if it.by_hand { "Your text" } else { "Bank's text" }) } dd.bank { (it.description) } }
+                    div { dt { (if it.by_hand { "Your description" } else { "Bank description" }) } dd.bank { (it.description) } }
                     @if let Some(told) = &it.source_counterparty {
                         div { dt { "Name from the bank" } dd { (told) } }
                     }
                     div {
                         dt { "Category" }
                         dd {
-                            (it.category.map_or("None yet", |it| it.label()))
+                            (it.category.map_or("None", |it| it.label()))
                             span.soft { (provenance(it)) }
                         }
                     }
@@ -125,7 +124,7 @@ impl TransactionPage<'_> {
                         div { dt { "Bank" } dd { (bank) } }
                     }
                     div {
-                        dt { @if it.pending { "Seen on" } @else { "Posted on" } }
+                        dt { @if it.pending { "First seen" } @else { "Posted on" } }
                         dd { (view.day(it.posted_on)) }
                     }
                     @if let Some(on) = it.authorized_on {
@@ -133,7 +132,7 @@ impl TransactionPage<'_> {
                     }
                     @if let Some(stream) = &it.stream {
                         div {
-                            dt { "Comes again" }
+                            dt { "Recurring" }
                             dd {
                                 a href={ "/recurring/" (stream.id) } { (stream.name) }
                                 @if let Some(next) = stream.next_expected_on {
@@ -145,12 +144,11 @@ impl TransactionPage<'_> {
                 }
                 @if it.by_hand {
                     p.soft {
-                        "You wrote it down. "
-                        a href={ "/transactions/" (it.id) "/edit" } { "Change or delete it" }
+                        "You added this transaction. " a href={ "/transactions/" (it.id) "/edit" } { "Edit or delete" }
                     }
                 }
                 @if it.pending {
-                    p.soft { "Your bank has not settled it yet. The amount and the day may still change." }
+                    p.soft { "This transaction is pending. The amount and date may change." }
                 }
             }
         }
@@ -172,28 +170,28 @@ impl TransactionPage<'_> {
             }
             (field.show(self.wrong))
             @if let Some(merchant) = &it.merchant {
-                (fields::check("always", "yes", &format!("Always, for every transaction of {merchant}"), false))
-                (fields::check("past", "yes", "Then also for those that came in before", true))
+                (fields::check("always", "yes", &format!("Always apply to transactions from {merchant}"), false))
+                (fields::check("past", "yes", "Also apply to past transactions", true))
             }
-            button.primary type="submit" { "Save" }
+            button.primary type="submit" { "Save changes" }
         };
         html! {
             section.card aria-labelledby="correct" {
-                h2 id="correct" { "Put it right" }
+                h2 id="correct" { "Edit" }
                 (fields::form(&format!("/transactions/{}", it.id), &self.person.form_token, body))
                 @if it.corrected_at.is_some() {
                     (self.small_form("undo", html! {
-                        button.link type="submit" { "Take my correction back" }
+                        button.link type="submit" { "Remove my correction" }
                     }))
                 }
                 @if let Some(merchant) = it.merchant.as_ref().filter(|_| !it.hidden) {
                     (self.small_form("hide", html! {
-                        button.link type="submit" { "Always hide transactions of " (merchant) }
+                        button.link type="submit" { "Always hide transactions from " (merchant) }
                     }))
                 }
                 p.soft {
-                    "Your word counts more than your bank's and ours, and is never overwritten. "
-                    a href="/settings/rules" { "See your rules" }
+                    "Your changes override your bank's data and are never overwritten. "
+                    a href="/settings/rules" { "View rules" }
                 }
             }
         }
@@ -211,18 +209,18 @@ impl TransactionPage<'_> {
             @if let Some(leg) = &it.other_leg {
                 section.card aria-labelledby="transfer" {
                     h2 id="transfer" { (kind(it.transfer)) }
-                    p { "It is counted as neither money in nor money out." }
-                    (self.leg(leg, ("refuse", "These are not one transfer")))
+                    p { "Transfers don't count as money in or out." }
+                    (self.leg(leg, ("refuse", "Not a transfer")))
                 }
             } @else if !it.candidates.is_empty() {
                 section.card aria-labelledby="transfer" {
-                    h2 id="transfer" { "A move between your accounts?" }
+                    h2 id="transfer" { "Is this a transfer?" }
                     p.soft {
-                        @if it.amount.minor() < 0 { "The same amount arrived on another account of yours." }
-                        @else { "The same amount left another account of yours." }
+                        @if it.amount.minor() < 0 { "The same amount arrived in another one of your accounts." }
+                        @else { "The same amount left another one of your accounts." }
                     }
                     @for leg in &it.candidates {
-                        (self.leg(leg, ("transfer", "This is a transfer")))
+                        (self.leg(leg, ("transfer", "Mark as transfer")))
                     }
                 }
             }
@@ -239,7 +237,7 @@ impl TransactionPage<'_> {
                     span.soft { (view.day(leg.posted_on)) " · " (leg.description) }
                     @if !leg.evidence.is_empty() {
                         details {
-                            summary.soft { "Why" }
+                            summary.soft { "Why?" }
                             ul { @for reason in leg.evidence.lines() { li.soft { (reason) } } }
                         }
                     }
@@ -254,27 +252,27 @@ impl TransactionPage<'_> {
     }
 }
 
-/// By whose word the category is what it is.
+/// The source of the category, in words.
 fn provenance(it: &TransactionDetail) -> &'static str {
     match it.stage {
-        Some(Stage::User) => "You said so",
-        Some(Stage::Rule) => "A rule of yours",
-        Some(Stage::Structure) if it.transfer.is_some() => "Both ends are accounts of yours",
-        Some(Stage::Structure) => "The kind of account it is on",
-        Some(Stage::Provider) => "Your bank",
-        Some(Stage::Merchant) => "Our table of merchants",
-        Some(Stage::Keyword) => "Words in the bank's text",
-        Some(Stage::History) => "Your earlier corrections",
-        Some(Stage::None) | None => "Nothing in the bank's text tells what it is",
+        Some(Stage::User) => "Set by you",
+        Some(Stage::Rule) => "Set by your rule",
+        Some(Stage::Structure) if it.transfer.is_some() => "Transfer between your accounts",
+        Some(Stage::Structure) => "Based on the account type",
+        Some(Stage::Provider) => "From your bank",
+        Some(Stage::Merchant) => "Known merchant",
+        Some(Stage::Keyword) => "Based on the description",
+        Some(Stage::History) => "Based on your earlier corrections",
+        Some(Stage::None) | None => "Not recognized",
     }
 }
 
 fn kind(kind: Option<Kind>) -> &'static str {
     match kind {
-        Some(Kind::CardPayment) => "A payment to your own card",
-        Some(Kind::LoanPayment) => "A payment on your own loan",
-        Some(Kind::Investment) => "A move to or from your investments",
-        Some(Kind::Savings) => "A move to or from your savings",
-        Some(Kind::Transfer) | None => "A transfer between your accounts",
+        Some(Kind::CardPayment) => "Payment to your card",
+        Some(Kind::LoanPayment) => "Payment on your loan",
+        Some(Kind::Investment) => "Transfer to or from your investments",
+        Some(Kind::Savings) => "Transfer to or from your savings",
+        Some(Kind::Transfer) | None => "Transfer between your accounts",
     }
 }

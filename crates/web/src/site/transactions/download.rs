@@ -1,4 +1,4 @@
-//! The same view as a file, for spreadsheets or for programs, written while it is read, page by page.
+//! Downloads the filtered transactions as CSV or JSON, streamed page by page.
 
 use std::io;
 
@@ -23,11 +23,11 @@ const HEAD: &str = "Date,Authorized,Account,Name,Bank text,Category,Category cod
 /// The amount is a number, so that spreadsheets can add it up.
 const AMOUNT_COLUMN: usize = 7;
 
-/// How the rows are written.
+/// The file format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Csv,
-    /// A list of rows as the API writes them.
+    /// An array of transactions as in the API.
     Json,
 }
 
@@ -42,9 +42,9 @@ pub(in crate::site) async fn json(person: Person, RawQuery(query): RawQuery) -> 
 async fn download(person: Person, query: Option<String>, form: Form) -> PageResult {
     let accounts = all_accounts(&person).await?;
     let search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
-    // A file must not hold more than was asked for, and has no place to say so.
+    // With an invalid filter the file would hold more than was asked for.
     if let Some(problem) = search.problems.first() {
-        return Err(PageError::new(StatusCode::BAD_REQUEST, "This file cannot be made", problem));
+        return Err(PageError::new(StatusCode::BAD_REQUEST, "Download failed", problem));
     }
     let (media_type, ending) = match form {
         Form::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
@@ -52,7 +52,7 @@ async fn download(person: Person, query: Option<String>, form: Form) -> PageResu
     };
     let name = file_name(&search.filter, person.view.today, ending);
     let mut reading = Reading { person, filter: search.filter, form, ready: None, next: None };
-    // The first page is read before the answer begins, so that what fails is told on a page.
+    // The first page is read before the response starts, so that an error gets an error page.
     let first = reading.page(None).await?;
     let head = if form == Form::Csv { HEAD } else { "[" };
     reading.ready = Some(format!("{head}{first}"));
@@ -62,13 +62,13 @@ async fn download(person: Person, query: Option<String>, form: Form) -> PageResu
         (header::CACHE_CONTROL, "private, no-store".to_owned()),
     ];
     let parts = stream::unfold(Some(reading), |it| async move { it?.step().await });
-    // Fused: compression asks once more after the end, which an unfinished stream answers with a panic.
+    // Fused, because compression polls once more after the end, and `unfold` panics then.
     let body = Body::from_stream(parts.fuse());
     let response: Response = (headers, body).into_response();
     Ok(response)
 }
 
-/// How far a file has been written.
+/// The state of a download.
 struct Reading {
     person: Person,
     filter: Filter,
@@ -78,7 +78,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// The next part. What fails on the way ends the download as broken, so that no file looks whole and is not.
+    /// The next part. An error aborts the download, so that a partial file does not look complete.
     async fn step(mut self) -> Option<(io::Result<Bytes>, Option<Reading>)> {
         if let Some(text) = self.ready.take() {
             return Some((Ok(Bytes::from(text)), Some(self)));
@@ -87,13 +87,13 @@ impl Reading {
         match self.page(Some(&cursor)).await {
             Ok(text) => Some((Ok(Bytes::from(text)), Some(self))),
             Err(error) => {
-                tracing::error!(%error, "a file of transactions broke off");
+                tracing::error!(%error, "transaction download aborted");
                 Some((Err(io::Error::other("the rows cannot be read")), None))
             }
         }
     }
 
-    /// One page of rows, and behind the last one the end of the file.
+    /// One page of rows; the last one includes the end of the file.
     async fn page(&mut self, cursor: Option<&str>) -> service::Result<String> {
         match self.form {
             Form::Csv => {

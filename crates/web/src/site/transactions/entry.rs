@@ -1,4 +1,4 @@
-//! A transaction as a person writes it down: the fields of its form, and what was typed into them.
+//! The form fields of a manual transaction.
 
 use base::category::Category;
 use base::{Currency, Date};
@@ -12,7 +12,7 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::format;
 
-/// What the form shows, as text: what was typed stays typed when something is wrong.
+/// The values of the form as text, so that they are kept if the form is shown again.
 #[derive(Default)]
 pub(in crate::site) struct EntryForm {
     on: String,
@@ -50,13 +50,13 @@ impl EntryForm {
         }
     }
 
-    /// What the words mean, or which of them mean nothing.
+    /// Parses the values; the error names the field.
     pub(in crate::site) fn read(&self, currency: Currency) -> Result<ManualTransaction> {
         let day = fields::day("on", &self.on)?;
-        let on = day.ok_or_else(|| Error::invalid("on", "say on which day it was"))?;
+        let on = day.ok_or_else(|| Error::invalid("on", "enter a date"))?;
         let amount = fields::amount("amount", &self.amount, currency)?.minor();
         if amount < 0 {
-            let message = "give the amount without a sign, and choose money in or money out";
+            let message = "enter the amount without a sign, and choose money in or money out";
             return Err(Error::invalid("amount", message));
         }
         let amount_minor = match self.way.as_str() {
@@ -65,7 +65,7 @@ impl EntryForm {
             _ => return Err(Error::invalid("amount", "choose money in or money out")),
         };
         if self.description.is_empty() {
-            return Err(Error::invalid("description", "say in a few words what it was"));
+            return Err(Error::invalid("description", "enter a description"));
         }
         let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
         Ok(ManualTransaction { on, amount_minor, description: self.description.clone(), category })
@@ -75,27 +75,27 @@ impl EntryForm {
         let ways = [("out", "Money out"), ("in", "Money in")];
         let label = format!("Amount ({})", currency.code());
         html! {
-            (Field::text("on", "Day", &self.on).kind("date").show(wrong))
+            (Field::text("on", "Date", &self.on).kind("date").show(wrong))
             (fields::select("way", "Direction", &ways, &self.way))
-            (Field::text("amount", &label, &self.amount).hint("Without a sign.").show(wrong))
-            (Field::text("description", "What it was", &self.description).show(wrong))
+            (Field::text("amount", &label, &self.amount).hint("Enter a positive amount.").show(wrong))
+            (Field::text("description", "Description", &self.description).show(wrong))
         }
     }
 
-    /// Only where it is new: later there is a form that says more than the source's word.
+    /// The category field of a new transaction. Later changes are made on the transaction's page.
     pub(in crate::site) fn category(&self) -> Markup {
         html! {
             div.field {
                 label for="f-category" { "Category" }
                 select id="f-category" name="category" {
-                    option value="" { "Let the text decide" }
+                    option value="" { "Detect automatically" }
                     (category::options(&self.category, false))
                 }
             }
         }
     }
 
-    /// The form has no such field there, so what was said at first stays.
+    /// Keeps the category, because the edit form has no field for it.
     pub(super) fn with_category_of(self, it: &TransactionDetail) -> EntryForm {
         EntryForm { category: EntryForm::of(it).category, ..self }
     }

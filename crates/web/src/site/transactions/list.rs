@@ -1,4 +1,4 @@
-//! The list itself: filters, what they come to, and the rows by day.
+//! The transaction list: filters, totals, and rows grouped by day.
 
 use std::collections::BTreeMap;
 
@@ -50,14 +50,14 @@ impl List<'_> {
         let search = &self.search;
         let text = Field::text("q", "Search", search.value("q")).kind("search").optional();
         let from = Field::text("from", "From", search.value("from")).kind("date").optional();
-        let to = Field::text("to", "Until", search.value("to")).kind("date").optional();
+        let to = Field::text("to", "To", search.value("to")).kind("date").optional();
         let ids: Vec<String> = self.accounts.iter().map(|it| it.id.to_string()).collect();
         let mut accounts = vec![("", "All accounts")];
         accounts.extend(ids.iter().map(String::as_str).zip(self.accounts.iter().map(named)));
-        let directions = [("", "In and out"), ("in", "Money in"), ("out", "Money out")];
+        let directions = [("", "Money in and out"), ("in", "Money in"), ("out", "Money out")];
         let states =
             [("", "All"), ("pending", "Pending"), ("posted", "Posted"), ("hidden", "Hidden")];
-        let transfers = [("", "Shown"), ("hide", "Left out"), ("only", "Only these")];
+        let transfers = [("", "Shown"), ("hide", "Hidden"), ("only", "Only transfers")];
         let nothing_wrong = FormError::default();
         html! {
             form.finder method="get" action="/transactions" role="search" {
@@ -75,9 +75,9 @@ impl List<'_> {
                         (fields::select("direction", "Direction", &directions, search.value("direction")))
                         (fields::select("status", "Status", &states, search.value("status")))
                         (fields::select(
-                            "transfers", "Own transfers", &transfers, search.value("transfers")
+                            "transfers", "Transfers", &transfers, search.value("transfers")
                         ))
-                        button type="submit" { "Apply" }
+                        button type="submit" { "Apply filters" }
                     }
                 }
             }
@@ -102,7 +102,7 @@ impl List<'_> {
         let chips = self.search.chips(&self.accounts, self.person.view);
         html! {
             @if !chips.is_empty() {
-                ul.chips aria-label="Filters in use" {
+                ul.chips aria-label="Active filters" {
                     @for (words, without) in &chips {
                         li { a href=(without) { span.hush { "Remove " } (words) span.cross aria-hidden="true" { "×" } } }
                     }
@@ -116,20 +116,19 @@ impl List<'_> {
         html! {
             div.empty {
                 @if self.search.is_narrowed() {
-                    h2 { "Nothing fits" }
-                    p { "None of your transactions fits all of these filters." }
+                    h2 { "No matches" }
+                    p { "No transactions match these filters." }
                     a.button.outlined href="/transactions" { "Show all transactions" }
                 } @else {
                     h2 { "No transactions yet" }
-                    p { "What comes in and goes out will be here, day by day, once an account has been \
-                         brought in." }
-                    a.button href="/accounts" { "Go to your accounts" }
+                    p { "Import a bank file or connect a bank to see your transactions." }
+                    a.button href="/import" { "Import bank files" }
                 }
             }
         }
     }
 
-    /// Of everything that fits, not only of this page. The currency with the most rows comes first.
+    /// The totals of all matching transactions. The currency with the most rows comes first.
     fn sums(&self) -> Markup {
         let view = self.person.view;
         let count = self.totals.iter().map(|it| it.count).sum();
@@ -151,7 +150,7 @@ impl List<'_> {
                     }
                 }
             }
-            p.soft { "Moves between your own accounts are left out of money in and out." }
+            p.soft { "Transfers between your accounts are not included in money in and out." }
         }
     }
 
@@ -161,8 +160,8 @@ impl List<'_> {
             input type="hidden" name="next" value=(self.person.here);
             table.ledger {
                 thead { tr {
-                    th.tick scope="col" { span.hush { "Tick" } }
-                    th scope="col" { "What" }
+                    th.tick scope="col" { span.hush { "Select" } }
+                    th scope="col" { "Description" }
                     th scope="col" { "Category" }
                     th scope="col" { "Account" }
                     th.figure scope="col" { "Amount" }
@@ -176,13 +175,13 @@ impl List<'_> {
             }
             div.bulk {
                 div.field {
-                    label for="f-bulk" { "Category for the ticked" }
+                    label for="f-bulk" { "Set category for " span data-selected {} "selected" }
                     select id="f-bulk" name="category" required {
                         option value="" { "Choose a category" }
                         (category::options("", false))
                     }
                 }
-                button.primary type="submit" { "Change" }
+                button.primary type="submit" { "Set category" }
             }
         };
         fields::form("/transactions/recategorise", &self.person.form_token, body)
@@ -212,7 +211,7 @@ impl List<'_> {
         html! {
             tr class=(class) {
                 td.tick {
-                    input type="checkbox" name="id" value=(row.id) aria-label={ "Tick " (name) };
+                    input type="checkbox" name="id" value=(row.id) aria-label={ "Select " (name) };
                 }
                 td.what {
                     a href={ "/transactions/" (row.id) "?back=" (here) } { (name) }
@@ -230,7 +229,7 @@ impl List<'_> {
     fn pages(&self) -> Markup {
         let newest = self.search.href("/transactions", None);
         html! {
-            nav.pages aria-label="Pages of the list" {
+            nav.pages aria-label="Transaction pages" {
                 @if self.search.cursor().is_some() { a href=(newest) { "Newest" } } @else { span {} }
                 @if let Some(next) = &self.next_cursor {
                     a href=(self.search.href("/transactions", Some(next))) rel="next" { "Older" }
@@ -246,7 +245,7 @@ fn named(account: &Account) -> &str {
 
 fn kind(row: &Row) -> &'static str {
     match (row.is_transfer, row.category) {
-        (true, _) => "Own transfer",
+        (true, _) => "Transfer",
         (false, Some(category)) => category.label(),
         (false, None) => "No category",
     }

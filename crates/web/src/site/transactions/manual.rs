@@ -1,4 +1,4 @@
-//! Changing and deleting what the person wrote down themselves.
+//! Editing and deleting a transaction that the person added.
 
 use axum::extract::Path;
 use base::TransactionId;
@@ -32,9 +32,7 @@ pub(in crate::site) async fn change(
         manual::update_transaction(person.app(), &person.caller, it.id, entry).await
     };
     match done.await {
-        Ok(()) => {
-            Ok(see_other(&person, &detail::address_of(it.id, ""), "The transaction is changed."))
-        }
+        Ok(()) => Ok(see_other(&person, &detail::address_of(it.id, ""), "Transaction saved.")),
         Err(error) => Ok(page(&person, &it, &draft, &FormError::from_error(error)?)),
     }
 }
@@ -46,11 +44,11 @@ pub(in crate::site) async fn delete(
 ) -> PageResult {
     let it = written(&person, &id).await?;
     manual::delete_transaction(person.app(), &person.caller, it.id).await?;
-    let said = format!("“{}” is deleted, and the balance moved back with it.", it.description);
+    let said = format!("“{}” deleted. The balance was updated.", it.description);
     Ok(see_other(&person, &format!("/accounts/{}", it.account.id), &said))
 }
 
-/// What came from a bank or a file is not to be changed here, so there is no page for it.
+/// Finds a manual transaction. Imported ones cannot be edited here, so they have no such page.
 async fn written(person: &Person, id: &str) -> Result<TransactionDetail, PageError> {
     let id = TransactionId::parse(id).map_err(|_| PageError::not_found())?;
     let it = transaction_detail::get(person.app(), &person.caller, id).await?;
@@ -69,26 +67,24 @@ fn page(
     };
     let body = html! {
         (draft.fields(it.amount.currency(), wrong))
-        button.primary type="submit" { "Save" }
+        button.primary type="submit" { "Save transaction" }
     };
     let (save, delete) =
         (format!("/transactions/{}/edit", it.id), format!("/transactions/{}/delete", it.id));
     let main = html! {
-        p.trail { a href=(detail::address_of(it.id, "")) { "Back to the transaction" } }
-        h1 { "Change what you wrote down" }
-        section.card aria-label="The transaction" {
+        p.trail { a href=(detail::address_of(it.id, "")) { "Back to transaction" } }
+        h1 { "Edit transaction" }
+        section.card aria-label="Transaction" {
             (wrong.summary())
             (fields::form(&save, &person.form_token, body))
         }
         section.card aria-labelledby="delete" {
-            h2 id="delete" { "Delete it" }
+            h2 id="delete" { "Delete transaction" }
             p.soft {
-                "It leaves every list and figure. Where the balance of " (it.account.name)
-                " moved with it, it moves back."
+                "Removes it from all lists and totals, and updates the balance of " (it.account.name) "."
             }
-            (fields::button(&delete, &person.form_token, "Delete this transaction", "outlined"))
+            (fields::button(&delete, &person.form_token, "Delete transaction", "outlined"))
         }
     };
-    AppPage::new(NavItem::Transactions, "Change what you wrote down")
-        .page_with(status, person, main)
+    AppPage::new(NavItem::Transactions, "Edit transaction").page_with(status, person, main)
 }

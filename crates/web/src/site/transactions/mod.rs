@@ -1,4 +1,4 @@
-//! Transactions: found, added up, corrected, and taken along as a file.
+//! The transactions pages: list, search, one transaction, corrections and downloads.
 
 pub(super) mod category;
 pub(super) mod corrections;
@@ -30,7 +30,7 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     let accounts = all_accounts(&person).await?;
     let mut search = Search::read(query.as_deref().unwrap_or_default(), &accounts);
     let (rows, end) = match rows(&person, &search.filter, search.cursor(), ROWS).await {
-        // Cursors end after a day; the list is still there.
+        // Cursors expire after a day; the list starts at the beginning then.
         Err(service::Error::Invalid { param: Some(param), .. }) if param == "cursor" => {
             search.forget_cursor();
             rows(&person, &search.filter, None, ROWS).await?
@@ -55,13 +55,13 @@ pub(super) async fn get(person: Person, RawQuery(query): RawQuery) -> PageResult
     Ok(AppPage::new(NavItem::Transactions, "Transactions").page_with(status, &person, list.show()))
 }
 
-/// Hidden ones too: their transactions can be asked for.
+/// All accounts, including hidden ones, whose transactions can be filtered for.
 async fn all_accounts(person: &Person) -> service::Result<Vec<Account>> {
     let filter = accounts::Filter { status: Status::All, include_hidden: true };
     accounts::list(person.app(), &person.caller, filter).await
 }
 
-/// A transaction as lists show it.
+/// A transaction in the list.
 struct Row {
     id: TransactionId,
     account_name: String,

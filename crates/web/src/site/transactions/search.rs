@@ -1,4 +1,4 @@
-//! What a list of transactions is narrowed to, as the address says it.
+//! The filters of the transaction list, as the URL gives them.
 
 use base::category::Category;
 use base::{AccountId, Date};
@@ -11,16 +11,16 @@ use crate::site::format::View;
 use crate::site::urls;
 
 const TEXT_MAX: usize = 100;
-/// The filters in the order of the address; the cursor comes behind them.
+/// The filters in the order of the URL; the cursor comes last.
 const NAMES: [&str; 8] =
     ["q", "account", "from", "to", "category", "direction", "status", "transfers"];
 
 pub(super) struct Search {
-    /// As given, the good ones only.
+    /// The valid filters, as given.
     given: Vec<(&'static str, String)>,
     cursor: Option<String>,
     pub(super) filter: Filter,
-    /// What of the address makes no sense, as sentences.
+    /// Messages about invalid filters.
     pub(super) problems: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl Search {
             problems: Vec::new(),
         };
         let Some(pairs) = urls::parse_pairs(query) else {
-            search.problems.push("The address cannot be read, so nothing is filtered.".to_owned());
+            search.problems.push("This link is invalid. No filters were applied.".to_owned());
             return search;
         };
         for (name, value) in pairs {
@@ -47,12 +47,14 @@ impl Search {
             }
             match search.take(name, value, accounts) {
                 Ok(()) => search.given.push((name, value.to_owned())),
-                Err(problem) => search.problems.push(format!("{problem} It was left out.")),
+                Err(problem) => search.problems.push(format!("{problem} This filter was ignored.")),
             }
         }
         let Filter { start_on, end_on, .. } = search.filter;
         if start_on.zip(end_on).is_some_and(|(start, end)| start > end) {
-            search.problems.push("The first day is after the last. Both were left out.".to_owned());
+            search
+                .problems
+                .push("The start date is after the end date. Both were ignored.".to_owned());
             search.filter = Filter { start_on: None, end_on: None, ..search.filter };
             search.given.retain(|(name, _)| *name != "from" && *name != "to");
         }
@@ -72,7 +74,7 @@ impl Search {
             }
             "category" => {
                 let found = Category::ALL.into_iter().find(|it| it.detailed() == value);
-                filter.category = Some(found.ok_or("There is no such category.")?);
+                filter.category = Some(found.ok_or("This category doesn't exist.")?);
             }
             "direction" => filter.direction = Some(direction(value)?),
             "status" if value == "hidden" => filter.hidden = true,
@@ -88,11 +90,11 @@ impl Search {
 
     pub(super) fn forget_cursor(&mut self) {
         self.cursor = None;
-        let said = "That place in the list is no longer known. Here are the newest.";
+        let said = "This page has expired. Showing the newest transactions.";
         self.problems.push(said.to_owned());
     }
 
-    /// What was given for a filter, or nothing.
+    /// The value of a filter; empty if it is not set.
     pub(super) fn value(&self, name: &str) -> &str {
         self.given.iter().find(|(it, _)| *it == name).map_or("", |(_, value)| value)
     }
@@ -101,12 +103,12 @@ impl Search {
         !self.given.is_empty()
     }
 
-    /// Whether more than the text is asked for.
+    /// Whether any filter other than the text is set.
     pub(super) fn has_details(&self) -> bool {
         self.given.iter().any(|(name, _)| *name != "q")
     }
 
-    /// The same view, in another form or at another place.
+    /// The URL of the same filters at another path or page.
     pub(super) fn href(&self, path: &str, cursor: Option<&str>) -> String {
         self.address(path, |_| true, cursor)
     }
@@ -118,7 +120,7 @@ impl Search {
         format!("{path}{}", urls::query_string(&pairs))
     }
 
-    /// Each filter as words, with the address of the view without it.
+    /// Each filter in words, with the URL without it.
     pub(super) fn chips(&self, accounts: &[Account], view: View) -> Vec<(String, String)> {
         let chip = |(name, value): &(&'static str, String)| {
             let without = self.address("/transactions", |it| it != *name, None);
@@ -136,7 +138,7 @@ impl Search {
                 named.map(|it| it.name.clone()).unwrap_or_default()
             }
             ("from", _) => format!("From {}", day(self.filter.start_on)),
-            ("to", _) => format!("Until {}", day(self.filter.end_on)),
+            ("to", _) => format!("To {}", day(self.filter.end_on)),
             ("category", "none") => "No category".to_owned(),
             ("category", code) => category::name_of(code).unwrap_or_default(),
             ("direction", "in") => "Money in".to_owned(),
@@ -144,18 +146,18 @@ impl Search {
             ("status", "pending") => "Pending".to_owned(),
             ("status", "hidden") => "Hidden by a rule".to_owned(),
             ("status", _) => "Posted".to_owned(),
-            (_, "only") => "Only transfers".to_owned(),
-            (_, _) => "Without transfers".to_owned(),
+            (_, "only") => "Transfers only".to_owned(),
+            (_, _) => "No transfers".to_owned(),
         }
     }
 }
 
 fn text(value: &str) -> Result<String, String> {
     if value.chars().count() > TEXT_MAX {
-        return Err(format!("The text to look for has more than {TEXT_MAX} characters."));
+        return Err(format!("Search text can have up to {TEXT_MAX} characters."));
     }
     if value.contains(char::is_control) {
-        return Err("The text to look for holds characters that no text has.".to_owned());
+        return Err("Search text contains invalid characters.".to_owned());
     }
     Ok(value.to_owned())
 }
@@ -163,13 +165,13 @@ fn text(value: &str) -> Result<String, String> {
 fn account(value: &str, accounts: &[Account]) -> Result<AccountId, String> {
     let id = AccountId::parse(value).ok();
     let found = id.filter(|id| accounts.iter().any(|it| it.id == *id));
-    found.ok_or_else(|| "There is no such account among yours.".to_owned())
+    found.ok_or_else(|| "This account doesn't exist.".to_owned())
 }
 
 fn date(value: &str) -> Result<Date, String> {
     let plain = value.len() == 10 && value.is_ascii();
     let parsed = if plain { value.parse().ok() } else { None };
-    parsed.ok_or_else(|| format!("“{}” is no day. Write it as 2026-11-03.", shortened(value)))
+    parsed.ok_or_else(|| format!("“{}” isn't a date. Use the format 2026-11-03.", shortened(value)))
 }
 
 fn direction(value: &str) -> Result<Direction, String> {
@@ -179,7 +181,7 @@ fn direction(value: &str) -> Result<Direction, String> {
 
 fn one_of(value: &str, yes: &str, no: &str) -> Result<bool, String> {
     let known = value == yes || value == no;
-    let unknown = || format!("“{}” is not among the choices.", shortened(value));
+    let unknown = || format!("“{}” isn't a valid choice.", shortened(value));
     known.then_some(value == yes).ok_or_else(unknown)
 }
 

@@ -1,4 +1,4 @@
-//! What the buttons of an endpoint do.
+//! Form handlers of a webhook endpoint: test, update, enable, disable, rotate and delete.
 
 use axum::extract::Path;
 use http::StatusCode;
@@ -10,7 +10,7 @@ use super::{detail, parse};
 use crate::site::errors::PageResult;
 use crate::site::fields::FormError;
 
-/// One attempt, with the answer on the page that comes back.
+/// Sends a test event and shows the result.
 pub(super) async fn test(
     manager: EndpointManager,
     Path(id): Path<String>,
@@ -42,7 +42,7 @@ pub(super) async fn change(
         Err(error) => Err(error),
     };
     match changed {
-        Ok(()) => Ok(manager.see_other(&format!("/{}", before.id), "The endpoint is changed.")),
+        Ok(()) => Ok(manager.see_other(&format!("/{}", before.id), "Endpoint saved.")),
         Err(error) => detail::show(&manager, &before, None, &FormError::from_error(error)?).await,
     }
 }
@@ -52,7 +52,7 @@ pub(super) async fn enable(
     Path(id): Path<String>,
     _form: ManagerForm,
 ) -> PageResult {
-    set(&manager, &id, EndpointStatus::Active, "It is on again and hears of what happens from now.")
+    set(&manager, &id, EndpointStatus::Active, "Endpoint enabled. It will receive new events.")
         .await
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn disable(
     Path(id): Path<String>,
     _form: ManagerForm,
 ) -> PageResult {
-    set(&manager, &id, EndpointStatus::Disabled, "It is off. Nothing is sent there.").await
+    set(&manager, &id, EndpointStatus::Disabled, "Endpoint disabled.").await
 }
 
 async fn set(
@@ -86,7 +86,7 @@ async fn update(
     manager.app().db.write(update).await.map(|_| ())
 }
 
-/// Answers with the new secret, which is shown nowhere else.
+/// Rotates the signing secret and shows the new one, once.
 pub(super) async fn rotate(
     manager: EndpointManager,
     Path(id): Path<String>,
@@ -97,7 +97,7 @@ pub(super) async fn rotate(
     let rotate = move |tx: &mut service::Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
     let (secret, _) = manager.app().db.write(rotate).await?;
     let endpoint = webhooks::get(manager.app(), manager.caller(), id).await?;
-    let main = secret_card(&manager, &endpoint, "The secret is changed", &secret);
+    let main = secret_card(&manager, &endpoint, "Signing secret rotated", &secret);
     Ok(manager.page(StatusCode::OK, Section::Endpoints, main))
 }
 
@@ -110,5 +110,5 @@ pub(super) async fn delete(
     let (mine, caller) = (manager.app().clone(), manager.caller().clone());
     let delete = move |tx: &mut service::Tx<'_>| webhooks::delete(&mine, tx, &caller, id);
     manager.app().db.write(delete).await?;
-    Ok(manager.see_other("", "The endpoint is deleted."))
+    Ok(manager.see_other("", "Endpoint deleted."))
 }

@@ -1,4 +1,4 @@
-//! Every attempt with its code, its duration and what the receiver said, newest first.
+//! The delivery attempts page: status code, duration and response of each attempt, newest first.
 
 use axum::extract::RawQuery;
 use base::EndpointId;
@@ -33,15 +33,15 @@ pub(super) async fn get(manager: EndpointManager, RawQuery(query): RawQuery) -> 
     let main = html! {
         section.card aria-labelledby="attempts" {
             h2 id="attempts" { "Attempts" }
-            p.soft { "Every message that was sent, kept for 90 days." }
+            p.soft { "Every delivery attempt of the last 90 days." }
             form method="get" action=(manager.at("/attempts")) {
                 (endpoint_choice("endpoint", &endpoints, &of, Some("All endpoints")))
-                (fields::check("status", "failed", "Only those that failed", !status.is_empty()))
-                button type="submit" { "Show" }
+                (fields::check("status", "failed", "Failed only", !status.is_empty()))
+                button type="submit" { "Apply filters" }
             }
             (table(&manager, &found.attempts))
             @if let Some(cursor) = &found.next_cursor {
-                nav.pages aria-label="Pages of attempts" {
+                nav.pages aria-label="Attempt pages" {
                     span {}
                     a href=(here(cursor)) { "Older" }
                 }
@@ -51,13 +51,13 @@ pub(super) async fn get(manager: EndpointManager, RawQuery(query): RawQuery) -> 
     Ok(manager.page(StatusCode::OK, Section::Attempts, main))
 }
 
-/// One of these; what is none of them narrows nothing.
+/// The endpoint with that id, if it is one of these.
 pub(super) fn chosen(text: Option<String>, endpoints: &[Endpoint]) -> Option<EndpointId> {
     let id = EndpointId::parse(&text?).ok()?;
     endpoints.iter().any(|it| it.id == id).then_some(id)
 }
 
-/// A choice among endpoints, or all of them where that has a name.
+/// A select box for an endpoint; `all` is the label of the option for all endpoints.
 pub(super) fn endpoint_choice(
     field: &str,
     endpoints: &[Endpoint],
@@ -73,7 +73,7 @@ pub(super) fn endpoint_choice(
 pub(super) fn table(manager: &EndpointManager, attempts: &[Attempt]) -> Markup {
     html! {
         @if attempts.is_empty() {
-            p.soft { "None yet." }
+            p.soft { "No attempts yet." }
         } @else {
             div.scroll {
                 table.labelled {
@@ -82,8 +82,8 @@ pub(super) fn table(manager: &EndpointManager, attempts: &[Attempt]) -> Markup {
                             th scope="col" { "Event" }
                             th scope="col" { "When" }
                             th scope="col" { "Attempt" }
-                            th scope="col" { "Answer" }
-                            th.figure scope="col" { "Took" }
+                            th scope="col" { "Response" }
+                            th.figure scope="col" { "Duration" }
                         }
                     }
                     tbody { @for it in attempts { (row(manager, it)) } }
@@ -104,13 +104,13 @@ fn row(manager: &EndpointManager, it: &Attempt) -> Markup {
             td data-label="When" { (exact_time(it.at)) }
             td data-label="Attempt" {
                 (number(it))
-                @if let Some(next) = it.next_at { span.soft { "Next at " (exact_time(next)) } }
+                @if let Some(next) = it.next_at { span.soft { "Next retry " (exact_time(next)) } }
             }
-            td data-label="Answer" {
+            td data-label="Response" {
                 span.badge.(if failed { "warn" } else { "good" }) { (outcome_text(it)) }
                 (answer(it))
             }
-            td.figure data-label="Took" { (it.duration_ms) " ms" }
+            td.figure data-label="Duration" { (it.duration_ms) " ms" }
         }
     }
 }
@@ -118,22 +118,22 @@ fn row(manager: &EndpointManager, it: &Attempt) -> Markup {
 fn number(it: &Attempt) -> String {
     match it.trigger.as_str() {
         "test" => "Test".to_owned(),
-        "manual" => "By hand".to_owned(),
+        "manual" => "Manual".to_owned(),
         _ => format!("{} of 8", it.attempt),
     }
 }
 
-/// The code, or what stood in the way of one.
+/// The status code, or the reason why there is none.
 pub(super) fn outcome_text(it: &Attempt) -> String {
     let fault = match it.error.as_deref() {
-        Some("timeout") => "No answer in time",
-        Some("dns") => "The name is not known",
-        Some("connect") => "Nobody listens there",
-        Some("tls") => "The certificate is not trusted",
-        Some("blocked_address") => "The address is not public",
-        Some("redirect") => "It leads elsewhere",
-        Some("body_too_large") => "The answer is too long",
-        Some(_) => "It could not be sent",
+        Some("timeout") => "Timed out",
+        Some("dns") => "Host name not found",
+        Some("connect") => "Connection refused",
+        Some("tls") => "Certificate not trusted",
+        Some("blocked_address") => "Address not public",
+        Some("redirect") => "Redirects are not followed",
+        Some("body_too_large") => "Response too large",
+        Some(_) => "Could not be sent",
         None => "",
     };
     match (it.code, fault) {
@@ -143,12 +143,12 @@ pub(super) fn outcome_text(it: &Attempt) -> String {
     }
 }
 
-/// What the receiver said, which is text and nothing else.
+/// The body of the response, as plain text.
 pub(super) fn answer(it: &Attempt) -> Markup {
     let text = it.body.as_deref().filter(|it| !it.trim().is_empty());
     html! {
         @if let Some(text) = text {
-            details { summary { "What it said" } pre tabindex="0" role="group" aria-label="What it said" { (text) } }
+            details { summary { "Response body" } pre tabindex="0" role="group" aria-label="Response body" { (text) } }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A new endpoint: the form, and the secret, shown once.
+//! Creating a webhook endpoint. Its signing secret is shown once.
 
 use base::KeyId;
 use http::StatusCode;
@@ -13,7 +13,7 @@ use crate::site::fields::{self, Field, FormError};
 use crate::site::form::Form;
 use crate::site::snippet;
 
-/// What was typed, so that a form that is shown again has it still.
+/// The values of the form, so that they are kept if the form is shown again.
 #[derive(Default)]
 pub(super) struct FormValues {
     key: String,
@@ -33,12 +33,12 @@ impl FormValues {
     }
 }
 
-/// Answers with the secret itself, which is shown nowhere else.
+/// Creates the endpoint and shows its signing secret, once.
 pub(super) async fn post(manager: EndpointManager, ManagerForm(form): ManagerForm) -> PageResult {
     let typed = FormValues::read(&form);
     match make(&manager, &typed).await {
         Ok((endpoint, secret)) => {
-            let title = "The endpoint is made";
+            let title = "Endpoint created";
             let main = secret_card(&manager, &endpoint, title, &secret);
             Ok(manager.page(StatusCode::OK, Section::Endpoints, main))
         }
@@ -48,7 +48,7 @@ pub(super) async fn post(manager: EndpointManager, ManagerForm(form): ManagerFor
 
 async fn make(manager: &EndpointManager, typed: &FormValues) -> Result<(Endpoint, String)> {
     let key = KeyId::parse(&typed.key);
-    let key = key.map_err(|_| Error::invalid("key", "choose one of your active keys"))?;
+    let key = key.map_err(|_| Error::invalid("key", "choose an active API key"))?;
     webhooks::check_url(manager.app(), &typed.url).await?;
     let new = NewEndpoint {
         url: typed.url.clone(),
@@ -75,36 +75,36 @@ pub(super) fn card(
         keys.iter().map(|(id, name)| (id.to_string(), name.as_str())).collect();
     let options: Vec<(&str, &str)> =
         options.iter().map(|(id, name)| (id.as_str(), *name)).collect();
-    let url = Field::text("url", "Address", &typed.url).kind("url");
-    let url = url.hint("It must begin with https:// and be reachable from this server.");
+    let url = Field::text("url", "URL", &typed.url).kind("url");
+    let url = url.hint("Must start with https:// and be reachable from this server.");
     let inner = html! {
         (url.show(wrong))
         (Field::text("description", "Description", &typed.description).optional().show(wrong))
-        (fields::select("key", "For the key", &options, &typed.key))
+        (fields::select("key", "API key", &options, &typed.key))
         (type_boxes(&typed.types))
-        button.primary type="submit" { "Make the endpoint" }
+        button.primary type="submit" { "Create endpoint" }
     };
     html! {
         section.card aria-labelledby="new" {
-            h2 id="new" { "Make a new endpoint" }
+            h2 id="new" { "Create endpoint" }
             @if keys.is_empty() {
                 p {
-                    "An endpoint belongs to an API key and hears of what the key may see. "
-                    a href="/settings/keys" { "Make a key first" }
+                    "An endpoint belongs to an API key. "
+                    a href="/settings/keys" { "Create a key first" }
                 }
             } @else {
-                p.soft { "It hears of what its key may see, and ends with the key. In the API only that key sees it." }
+                p.soft { "Sends events this key can access. Deleted when the key is revoked." }
                 (fields::form(&manager.at(""), manager.form_token(), inner))
             }
         }
     }
 }
 
-/// Nothing ticked means everything, also what is added later.
+/// Checkboxes for event types. None checked means all types, including future ones.
 pub(super) fn type_boxes(ticked: &[String]) -> Markup {
     html! {
         fieldset {
-            legend { "What it hears of (tick nothing for everything)" }
+            legend { "Event types (leave empty for all)" }
             @for it in EventType::ALL {
                 @let label = format!("{}: {}", it.name, it.description);
                 (fields::check("type", it.name, &label, ticked.iter().any(|name| name == it.name)))
@@ -123,17 +123,16 @@ pub(super) fn secret_card(
         section.card aria-labelledby="secret" {
             h2 id="secret" { (title) }
             p.warning {
-                "Copy the secret now. It is shown this once. Your receiver needs it to know that a \
-                 message came from here."
+                "Copy the signing secret now. You won't see it again. Your receiver needs it to verify events."
             }
             (snippet::text("Signing secret", secret))
             p {
-                a href="/docs/webhooks" { "How to verify a message" }
+                a href="/docs/webhooks" { "How to verify events" }
                 " in Rust, Python, JavaScript, Go and shell."
             }
             p {
                 a.button.outlined href=(manager.at(&format!("/{}", endpoint.id))) {
-                    "Done, I have copied it"
+                    "I've copied it"
                 }
             }
         }

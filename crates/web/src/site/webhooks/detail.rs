@@ -1,4 +1,4 @@
-//! One endpoint: how it stands, its secrets, a way to try it, and everything that can be done with it.
+//! The page of one endpoint: status, test, recent attempts, signing secrets and settings.
 
 use axum::extract::Path;
 use http::StatusCode;
@@ -14,7 +14,7 @@ use crate::site::errors::PageResult;
 use crate::site::fields::{self, Field, FormError};
 use crate::site::format::time_ago;
 
-/// The last attempts that are shown with an endpoint.
+/// How many recent attempts are shown.
 const RECENT: usize = 10;
 
 pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> PageResult {
@@ -22,7 +22,7 @@ pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> Pag
     show(&manager, &endpoint, None, &FormError::default()).await
 }
 
-/// With what a trial just brought, or what is wrong with a change.
+/// Renders the page, with the result of a test or the error of a form.
 pub(super) async fn show(
     manager: &EndpointManager,
     endpoint: &Endpoint,
@@ -33,20 +33,20 @@ pub(super) async fn show(
     let page = Page { cursor: None, limit: RECENT };
     let recent = webhooks::list_attempts(manager.app(), manager.caller(), &filter, page).await?;
     let names = manager.key_names().await?;
-    let key = names.get(&endpoint.key).map_or("a key that is gone", String::as_str);
+    let key = names.get(&endpoint.key).map_or("a deleted key", String::as_str);
     let all = manager.at(&format!("/attempts?endpoint={}", endpoint.id));
     let main = html! {
         (wrong.summary())
         @if let Some(said) = disabled_text(endpoint) {
             p.warning role="status" {
                 (said)
-                @if !is_key_revoked(endpoint) { " " a href="#ending" { "Switch it on again" } }
+                @if !is_key_revoked(endpoint) { " " a href="#ending" { "Enable endpoint" } }
             }
         }
         (facts(manager, endpoint, key))
         (trying(manager, endpoint, trial))
         section.card aria-labelledby="recent" {
-            header { h2 id="recent" { "Last attempts" } a.more href=(all) { "All attempts" } }
+            header { h2 id="recent" { "Recent attempts" } a.more href=(all) { "All attempts" } }
             (attempts::table(manager, &recent.attempts))
         }
         (secrets(manager, endpoint))
@@ -65,15 +65,15 @@ fn facts(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
             div.heading { h2 id="endpoint" { code { (endpoint.url) } } (badge(endpoint)) }
             @if let Some(text) = &endpoint.description { p { (text) } }
             dl.key-facts {
-                div { dt { "Id" } dd { code { (endpoint.id) } } }
+                div { dt { "ID" } dd { code { (endpoint.id) } } }
                 div { dt { "Key" } dd { (key) } }
-                div { dt { "Hears of" } dd { (types(endpoint)) } }
+                div { dt { "Events" } dd { (types(endpoint)) } }
                 div { dt { "Last delivery" } dd { (when(endpoint.last_delivery_at, now)) } }
                 div {
                     dt { "Failing since" }
                     dd { (endpoint.failing_since.map_or("Not failing".to_owned(), |at| time_ago(at, now))) }
                 }
-                div { dt { "Made" } dd { (time_ago(endpoint.created_at, now)) } }
+                div { dt { "Created" } dd { (time_ago(endpoint.created_at, now)) } }
             }
         }
     }
@@ -83,16 +83,16 @@ fn trying(manager: &EndpointManager, endpoint: &Endpoint, trial: Option<&TestRes
     let options: Vec<(&str, &str)> = EventType::ALL.iter().map(|it| (it.name, it.name)).collect();
     let chosen = trial.map_or("webhook.test", |it| it.event_type.as_str());
     let inner = html! {
-        (fields::select("event_type", "Kind of event", &options, chosen))
-        button.primary type="submit" { "Send a test" }
+        (fields::select("event_type", "Event type", &options, chosen))
+        button.primary type="submit" { "Send test event" }
     };
     let action = manager.at(&format!("/{}/test", endpoint.id));
     html! {
         section.card aria-labelledby="try" {
-            h2 id="try" { "Try it" }
+            h2 id="try" { "Test endpoint" }
             p.soft {
-                "One message with example data and " code { "test: true" } ", at once. It is not repeated, \
-                 and counts for nothing."
+                "Sends one event with sample data and " code { "test: true" } ". Tests are not retried and don't \
+                    affect endpoint health."
             }
             @if let Some(trial) = trial { (outcome(trial)) }
             (fields::form(&action, manager.form_token(), inner))
@@ -105,9 +105,9 @@ fn outcome(trial: &TestResult) -> Markup {
     html! {
         div role="status" {
             @if trial.delivered {
-                p.notice { "It was delivered: " (said) ", in " (trial.attempt.duration_ms) " ms." }
+                p.notice { "Delivered: " (said) ", in " (trial.attempt.duration_ms) " ms." }
             } @else {
-                p.warning { "It was not delivered: " (said) ", after " (trial.attempt.duration_ms) " ms." }
+                p.warning { "Delivery failed: " (said) ", after " (trial.attempt.duration_ms) " ms." }
             }
             (attempts::answer(&trial.attempt))
         }
@@ -121,25 +121,25 @@ fn secrets(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
         section.card aria-labelledby="secrets" {
             h2 id="secrets" { "Signing secrets" }
             dl.key-facts {
-                div { dt { "Current secret" } dd { "Signs every message" } }
+                div { dt { "Current secret" } dd { "Signs every event" } }
                 div {
                     dt { "Previous secrets" }
                     dd {
                         @match before {
-                            Some(until) => { "Sign beside it, the last until " (exact_time(until)) }
+                            Some(until) => { "Also used until " (exact_time(until)) }
                             None => { "None" }
                         }
                     }
                 }
             }
-            p.soft { "A secret is shown when it is made, and never again. " a href="/docs/webhooks" { "How to verify a message" } }
+            p.soft { "A secret is shown only when it is created. " a href="/docs/webhooks" { "How to verify events" } }
             details.confirm {
-                summary { "Change the secret" }
+                summary { "Rotate secret" }
                 p {
-                    "You are shown a new secret. For a day messages are signed with the old one \
-                     too, so that your receiver can change over."
+                    "We'll show you a new secret. For 24 hours, events are signed with both secrets, so you can \
+                     update your receiver."
                 }
-                (fields::button(&action, manager.form_token(), "Make a new secret", "primary"))
+                (fields::button(&action, manager.form_token(), "Rotate signing secret", "primary"))
             }
         }
     }
@@ -148,14 +148,14 @@ fn secrets(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
 fn change(manager: &EndpointManager, endpoint: &Endpoint, wrong: &FormError) -> Markup {
     let description = endpoint.description.as_deref().unwrap_or_default();
     let inner = html! {
-        (Field::text("url", "Address", &endpoint.url).kind("url").show(wrong))
+        (Field::text("url", "URL", &endpoint.url).kind("url").show(wrong))
         (Field::text("description", "Description", description).optional().show(wrong))
         (type_boxes(&endpoint.filter_types))
-        button.primary type="submit" { "Save" }
+        button.primary type="submit" { "Save endpoint" }
     };
     html! {
         section.card aria-labelledby="change" {
-            h2 id="change" { "Change it" }
+            h2 id="change" { "Edit endpoint" }
             (fields::form(&manager.at(&format!("/{}", endpoint.id)), manager.form_token(), inner))
         }
     }
@@ -166,27 +166,27 @@ fn ending(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
     html! {
         section.card aria-labelledby="ending" {
             @if endpoint.status == EndpointStatus::Active {
-                h2 id="ending" { "Switch it off" }
+                h2 id="ending" { "Disable endpoint" }
                 p.soft {
-                    "Nothing is sent there until you switch it on again. What waits now is kept under Not \
-                     delivered; what happens while it is off is not kept for it."
+                    "No events are sent until you enable it again. Pending events move to Failed. Events that \
+                     happen while it is disabled are not stored."
                 }
-                (fields::button(&act("disable"), manager.form_token(), "Disable", "outlined"))
+                (fields::button(&act("disable"), manager.form_token(), "Disable endpoint", "outlined"))
             } @else if is_key_revoked(endpoint) {
-                h2 id="ending" { "It has ended" }
-                p.soft { "It ended with its key. Make a new endpoint for a key that is in use." }
+                h2 id="ending" { "API key revoked" }
+                p.soft { "This endpoint's API key was revoked. Create a new endpoint for an active key." }
             } @else {
-                h2 id="ending" { "Switch it on" }
+                h2 id="ending" { "Enable endpoint" }
                 p.soft {
-                    "It hears of what happens from then on. What waited when it was switched off is under \
-                     Not delivered; what happened meanwhile was not kept for it."
+                    "It will receive new events. Events that were pending when it was disabled are under Failed. \
+                     Events in between were not stored."
                 }
-                (fields::button(&act("enable"), manager.form_token(), "Enable", "primary"))
+                (fields::button(&act("enable"), manager.form_token(), "Enable endpoint", "primary"))
             }
             details.confirm {
-                summary { "Delete" span.hush { " " (endpoint.url) } }
-                p { "Its attempts and what was not delivered are deleted with it. This cannot be undone." }
-                (fields::button(&act("delete"), manager.form_token(), "Delete this endpoint", "danger"))
+                summary { "Delete endpoint" span.hush { " " (endpoint.url) } }
+                p { "This also deletes its attempts and failed deliveries. This can't be undone." }
+                (fields::button(&act("delete"), manager.form_token(), "Delete endpoint", "danger"))
             }
         }
     }

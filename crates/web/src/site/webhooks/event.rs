@@ -1,4 +1,4 @@
-//! One event: what was sent, to whom, and what came of it.
+//! The page of one event: its payload, deliveries and attempts.
 
 use axum::extract::Path;
 use base::EventId;
@@ -27,7 +27,7 @@ pub(super) async fn get(manager: EndpointManager, Path(id): Path<String>) -> Pag
         }
         @if !event.deliveries.is_empty() {
             section.card aria-labelledby="letters" {
-                h2 id="letters" { "Where it was to go" }
+                h2 id="letters" { "Deliveries" }
                 ul.rows { @for it in &event.deliveries { (delivery_row(&manager, it, &url(it))) } }
             }
         }
@@ -45,30 +45,30 @@ fn name(event: &EventDetail) -> &str {
     payload.or(event.attempts.first().map(|it| it.event_type.as_str())).unwrap_or("Event")
 }
 
-/// Exactly what is sent, set out so that it can be read.
+/// The payload, formatted.
 fn payload(event: &EventDetail) -> Markup {
     let Some(payload) = &event.payload else {
-        return html! { p { "What it said was kept for 30 days and is gone." } };
+        return html! { p { "The payload was deleted after 30 days." } };
     };
     let shown = match serde_json::from_str(&payload.body) {
-        Ok(value) => snippet::block("What was sent", &snippet::json(&value)),
-        Err(_) => snippet::text("What was sent", &payload.body),
+        Ok(value) => snippet::block("Payload", &snippet::json(&value)),
+        Err(_) => snippet::text("Payload", &payload.body),
     };
-    html! { p.soft { "It happened at " (exact_time(payload.created_at)) "." } (shown) }
+    html! { p.soft { "Created " (exact_time(payload.created_at)) "." } (shown) }
 }
 
 pub(super) fn delivery_row(manager: &EndpointManager, it: &DeliveryDetail, url: &str) -> Markup {
     let (class, status) = match it.status.as_str() {
         "delivered" => ("good", "Delivered"),
-        "failed" => ("warn", "Not delivered"),
-        "retrying" => ("", "Tried again later"),
-        _ => ("", "Waiting"),
+        "failed" => ("warn", "Failed"),
+        "retrying" => ("", "Retrying"),
+        _ => ("", "Pending"),
     };
     html! {
         li {
             span.what {
                 a href=(manager.at(&format!("/{}", it.endpoint))) { (url) }
-                span.soft { (crate::site::format::plural(it.attempts, "attempt", "attempts")) ", last " (exact_time(it.updated_at)) }
+                span.soft { (crate::site::format::plural(it.attempts, "attempt", "attempts")) ", last attempt " (exact_time(it.updated_at)) }
             }
             span.badge.(class) { (status) }
             @if matches!(it.status.as_str(), "failed" | "delivered") {

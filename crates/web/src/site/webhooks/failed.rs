@@ -1,4 +1,4 @@
-//! Dead letters: what was not delivered and is not tried any more, and how it is sent again.
+//! Failed deliveries that are no longer retried, and sending them again.
 
 use axum::extract::RawQuery;
 use base::{EndpointId, EventId, Timestamp};
@@ -24,14 +24,14 @@ pub(super) async fn get(manager: EndpointManager, RawQuery(query): RawQuery) -> 
     show(&manager, &query.unwrap_or_default(), &FormError::default()).await
 }
 
-/// One message again, at once, with what came of it said on the next page.
+/// Resends one event and shows the result on the next page.
 pub(super) async fn send(manager: EndpointManager, ManagerForm(form): ManagerForm) -> PageResult {
     let endpoint = super::parse(form.text("endpoint"))?;
     let event = EventId::parse(form.text("event")).map_err(|_| PageError::not_found())?;
     manager.count().await?;
     let back = format!("/events/{event}");
     let sent = match replay::resend(manager.app(), manager.caller(), endpoint, event).await {
-        // It changed since the page was shown.
+        // It changed since the page was loaded.
         Err(Error::Conflict { message, .. }) => {
             return Ok(manager.see_other(&back, &sentence(&message)));
         }
@@ -39,8 +39,8 @@ pub(super) async fn send(manager: EndpointManager, ManagerForm(form): ManagerFor
     };
     let said = super::attempts::outcome_text(&sent);
     let said = match sent.status.as_str() {
-        "succeeded" => format!("It was delivered: {said}."),
-        _ => format!("It was not delivered: {said}."),
+        "succeeded" => format!("Delivered: {said}."),
+        _ => format!("Delivery failed: {said}."),
     };
     Ok(manager.see_other(&back, &said))
 }
@@ -48,7 +48,7 @@ pub(super) async fn send(manager: EndpointManager, ManagerForm(form): ManagerFor
 pub(super) async fn start(manager: EndpointManager, ManagerForm(form): ManagerForm) -> PageResult {
     match begin(&manager, &form).await {
         Ok(job) => {
-            let count = plural(job.total, "message", "messages");
+            let count = plural(job.total, "event", "events");
             Ok(manager.see_other("/failed", &format!("{count} will be sent again.")))
         }
         Err(error) => show(&manager, "", &FormError::from_error(error)?).await,
@@ -64,9 +64,9 @@ async fn begin(manager: &EndpointManager, form: &Form) -> Result<Replay> {
     manager.app().db.write(start).await
 }
 
-/// The beginning of a day, in UTC as every moment on these pages.
+/// The start of a day in UTC.
 fn day(text: &str) -> Result<Timestamp> {
-    let unknown = || Error::invalid("since", "write the day as 2026-11-03");
+    let unknown = || Error::invalid("since", "enter a date such as 2026-11-03");
     let day: base::Date = text.parse().map_err(|_| unknown())?;
     let start = day.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| unknown())?;
     Ok(start.timestamp())
@@ -84,23 +84,23 @@ async fn show(manager: &EndpointManager, query: &str, wrong: &FormError) -> Page
     let main = html! {
         (wrong.summary())
         section.card aria-labelledby="failed" {
-            h2 id="failed" { "Not delivered" }
+            h2 id="failed" { "Failed deliveries" }
             p.soft {
-                "After eight attempts over 28 hours, or when its endpoint was switched off, a \
-                 message comes to lie here. It is kept for 90 days, and what it said for 30."
+                "Events that failed after eight attempts over 28 hours, or whose endpoint was disabled. They are \
+                 kept for 90 days, their payloads for 30."
             }
             form method="get" action=(manager.at("/failed")) {
                 (endpoint_choice("endpoint", &endpoints, &of, Some("All endpoints")))
-                button type="submit" { "Show" }
+                button type="submit" { "Apply filter" }
             }
             @if found.deliveries.is_empty() {
-                p { "Nothing lies here. Everything was delivered, or is still being tried." }
+                p { "No failed deliveries." }
             } @else {
                 ul.rows { @for it in &found.deliveries { (row(manager, it, &endpoints)) } }
             }
             @if let Some(cursor) = &found.next_cursor {
                 @let pairs = [("endpoint", of.as_str()), ("cursor", cursor.as_str())];
-                nav.pages aria-label="Pages of what was not delivered" {
+                nav.pages aria-label="Failed delivery pages" {
                     span {}
                     a href=(manager.at(&format!("/failed{}", urls::query_string(&pairs)))) { "Older" }
                 }
@@ -125,17 +125,17 @@ fn again(
     let inner = html! {
         (endpoint_choice("to", &on, "", None))
         (Field::text("since", "Since", &today).kind("date").show(wrong))
-        button.primary type="submit" { "Send all again" }
+        button.primary type="submit" { "Resend all" }
     };
     html! {
         section.card aria-labelledby="again" {
-            h2 id="again" { "Send again" }
+            h2 id="again" { "Resend" }
             p.soft {
-                "All that failed at one endpoint since a day, each once. At most "
-                (replay::DAYS_MAX) " days back, and " (count_text(replay::TOTAL_MAX)) " at a time."
+                "Resends all failed events of an endpoint since a date. Up to "
+                (replay::DAYS_MAX) " days back and " (count_text(replay::TOTAL_MAX)) " events at a time."
             }
             @if on.is_empty() {
-                p { "No endpoint is switched on. " a href=(manager.at("")) { "Switch one on first" } }
+                p { "No endpoint is enabled. " a href=(manager.at("")) { "Enable an endpoint" } }
             } @else {
                 (fields::form(&manager.at("/failed/replay"), manager.form_token(), inner))
             }
@@ -148,9 +148,9 @@ fn again(
 
 fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
     let (class, state) = match it.status {
-        ReplayStatus::Running => ("", "Under way"),
+        ReplayStatus::Running => ("", "In progress"),
         ReplayStatus::Done => ("good", "Done"),
-        ReplayStatus::Stopped => ("warn", "Stopped: the endpoint is off"),
+        ReplayStatus::Stopped => ("warn", "Stopped: endpoint disabled"),
     };
     html! {
         li {
@@ -160,19 +160,19 @@ fn job_row(it: &Replay, endpoints: &[Endpoint]) -> Markup {
                     "Since " (exact_time(it.since)) ": " (count_text(it.done)) " of " (count_text(it.total))
                     " sent, " (count_text(it.delivered)) " delivered."
                 }
-                progress max=(it.total) value=(it.done) aria-label="Sent again" {}
+                progress max=(it.total) value=(it.done) aria-label="Resend progress" {}
             }
             span.badge.(class) { (state) }
         }
     }
 }
 
-/// A button that sends one message again.
+/// A button that resends one event.
 pub(super) fn send_button(manager: &EndpointManager, it: &DeliveryDetail) -> Markup {
     let inner = html! {
         input type="hidden" name="endpoint" value=(it.endpoint);
         input type="hidden" name="event" value=(it.event);
-        button.quiet type="submit" { "Send again" span.hush { ": " (it.event_type) } }
+        button.quiet type="submit" { "Resend" span.hush { ": " (it.event_type) } }
     };
     fields::form(&manager.at("/failed/send"), manager.form_token(), inner)
 }
@@ -190,13 +190,13 @@ fn row(manager: &EndpointManager, it: &DeliveryDetail, endpoints: &[Endpoint]) -
                 a href=(manager.at(&format!("/events/{}", it.event))) { (it.event_type) }
                 span.soft {
                     (url(it.endpoint, endpoints)) ", " (plural(it.attempts, "attempt", "attempts"))
-                    ", given up " (exact_time(it.updated_at))
+                    ", failed " (exact_time(it.updated_at))
                 }
             }
             @if is_on {
                 (send_button(manager, it))
             } @else {
-                a href=(manager.at(&format!("/{}", it.endpoint))) { "Its endpoint is off" }
+                a href=(manager.at(&format!("/{}", it.endpoint))) { "Endpoint disabled" }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Whoever looks after endpoints on these pages, and the frame that is drawn around them.
+//! Who manages webhook endpoints, the signed-in person or a portal guest, and the page layout for each.
 
 use std::collections::HashMap;
 
@@ -24,12 +24,12 @@ use crate::site::person::{self, Person};
 use crate::site::settings::{Settings, Tab};
 use crate::site::{cookies, fields, logo};
 
-/// Where these pages are for the signed-in person.
+/// The path of these pages for the signed-in person.
 pub(super) const HOME: &str = "/settings/webhooks";
-/// And for whoever came by a link.
+/// The path of these pages for portal guests.
 pub(super) const PORTAL: &str = "/portal/webhooks";
 
-/// The person themselves, or somebody who sees what one key has and nothing else.
+/// The signed-in person, or a portal guest who sees the endpoints of one API key.
 pub(crate) enum EndpointManager {
     Person(Box<Person>),
     PortalGuest(Box<PortalGuest>),
@@ -43,10 +43,10 @@ pub(crate) struct PortalGuest {
     notice: Option<String>,
 }
 
-/// A form of whoever keeps the endpoints, with the token of their own cookie.
+/// A form sent by an endpoint manager, checked against their cookie.
 pub(super) struct ManagerForm(pub(super) Form);
 
-/// Which of the pages is shown.
+/// The section of the webhook pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Endpoints,
@@ -57,10 +57,10 @@ pub(super) enum Section {
 const SECTIONS: [(Section, &str, &str); 3] = [
     (Section::Endpoints, "", "Endpoints"),
     (Section::Attempts, "/attempts", "Attempts"),
-    (Section::Failed, "/failed", "Not delivered"),
+    (Section::Failed, "/failed", "Failed"),
 ];
 
-/// The address alone decides whose cookie is looked at: one opens nothing of the other.
+/// Whether a path belongs to the portal. Only the path decides which cookie is read.
 fn is_portal(path: &str) -> bool {
     path.starts_with(PORTAL)
 }
@@ -100,9 +100,8 @@ async fn guest(parts: &Parts, web: &WebState) -> service::Result<Option<PortalGu
 }
 
 fn closed() -> PageError {
-    let said = "A link opens these pages for an hour, as long as its key is in use. Ask whoever \
-                gave it to you for a new one.";
-    PageError::new(StatusCode::FORBIDDEN, "The portal is closed", said)
+    let said = "Portal links are valid for an hour. Ask the person who sent it for a new one.";
+    PageError::new(StatusCode::FORBIDDEN, "Your portal session has ended", said)
 }
 
 impl FromRequest<WebState> for ManagerForm {
@@ -130,7 +129,7 @@ impl EndpointManager {
         }
     }
 
-    /// Whoever makes this server send something does not do so more often than their requests are allowed to.
+    /// Counts an action that sends an event against the rate limit.
     pub(super) async fn count(&self) -> service::Result<()> {
         let standing = limits::take(self.app(), self.caller().credential_id()).await?;
         if standing.accepted {
@@ -151,7 +150,7 @@ impl EndpointManager {
         }
     }
 
-    /// The address of one of these pages.
+    /// The URL of one of these pages.
     pub(super) fn at(&self, rest: &str) -> String {
         let home = match self {
             EndpointManager::Person(_) => HOME,
@@ -160,20 +159,20 @@ impl EndpointManager {
         format!("{home}{rest}")
     }
 
-    /// The keys that a new endpoint may be for.
+    /// The API keys that a new endpoint can belong to.
     pub(super) async fn keys(&self) -> service::Result<Vec<(KeyId, String)>> {
         match self {
             EndpointManager::Person(it) => {
                 let (now, all) = (self.now(), keys::list(it.app(), &it.caller).await?);
                 let used = all.into_iter().filter(|it| it.is_active(now));
-                // Several may have one name.
+                // Several keys may have the same name.
                 Ok(used.map(|it| (it.id, format!("{}, ending in {}", it.name, it.hint))).collect())
             }
             EndpointManager::PortalGuest(it) => Ok(vec![(it.pass.key, it.pass.key_name.clone())]),
         }
     }
 
-    /// What the keys are called, also those that have ended.
+    /// The names of all keys, including revoked ones.
     pub(super) async fn key_names(&self) -> service::Result<HashMap<KeyId, String>> {
         match self {
             EndpointManager::Person(it) => {
@@ -205,7 +204,7 @@ impl EndpointManager {
         }
     }
 
-    /// Goes on to one of these pages, and says once what was done.
+    /// Redirects to one of these pages with a message.
     pub(super) fn see_other(&self, rest: &str, said: &str) -> Response {
         let public_url = match self {
             EndpointManager::Person(it) => it.public_url(),
@@ -216,18 +215,19 @@ impl EndpointManager {
 }
 
 impl PortalGuest {
-    /// A frame that leads to nothing else of this site.
+    /// The page layout for guests, without links to the rest of the site.
     fn page(&self, status: StatusCode, main: Markup) -> Response {
-        let leave = fields::button("/portal/webhooks/leave", &self.form_token, "Leave", "quiet");
+        let leave =
+            fields::button("/portal/webhooks/leave", &self.form_token, "Leave portal", "quiet");
         let body = html! {
             body.app.guest {
-                a.skip href="#main" { "Skip to the content" }
+                a.skip href="#main" { "Skip to content" }
                 header.top { div.bar { span.brand { (logo::svg()) span { "Evenkeel" } } (leave) } }
                 div.content {
                     main id="main" tabindex="-1" {
                         div.lead-in {
                             h1 { "Webhooks" }
-                            p.soft { "What the key \"" (self.pass.key_name) "\" has, and nothing else." }
+                            p.soft { "Endpoints of the API key \"" (self.pass.key_name) "\"." }
                         }
                         @if let Some(notice) = &self.notice {
                             p.notice role="status" { (notice) }
@@ -246,27 +246,27 @@ impl PortalGuest {
     }
 }
 
-/// Why an endpoint gets nothing, in words; none while it does.
+/// Why an endpoint is disabled; none while it is active.
 pub(crate) fn disabled_text(endpoint: &Endpoint) -> Option<&'static str> {
     if endpoint.status == EndpointStatus::Active {
         return None;
     }
     Some(match endpoint.disabled_reason.as_deref() {
-        Some("gone") => "It answered that it is gone (410), so nothing more is sent there.",
-        Some("failing") => "Nothing has arrived there for five days, so nothing more is sent.",
-        Some(KEY_REVOKED) => "Its API key has ended, and so has it. Nothing is sent there.",
-        _ => "It was switched off by hand. Nothing is sent there.",
+        Some("gone") => "Disabled because it responded with 410 Gone.",
+        Some("failing") => "Disabled after five days of failed deliveries.",
+        Some(KEY_REVOKED) => "Disabled because its API key was revoked.",
+        _ => "Disabled manually.",
     })
 }
 
 const KEY_REVOKED: &str = "key_ended";
 
-/// Whether it can never be switched on again.
+/// Whether its API key is revoked, so that it can't be enabled again.
 pub(super) fn is_key_revoked(endpoint: &Endpoint) -> bool {
     endpoint.disabled_reason.as_deref() == Some(KEY_REVOKED)
 }
 
-/// Whether somebody should look: it was not switched off on purpose.
+/// Whether it was disabled because of failures, and not on purpose.
 pub(crate) fn needs_attention(endpoint: &Endpoint) -> bool {
     let on_purpose = [Some("manual"), Some(KEY_REVOKED)];
     endpoint.status == EndpointStatus::Disabled

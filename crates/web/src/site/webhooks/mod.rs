@@ -1,4 +1,4 @@
-//! Webhooks: where events are sent, what came of it, and what was not delivered.
+//! The webhook pages: endpoints, delivery attempts, events and failed deliveries.
 
 mod actions;
 mod attempts;
@@ -31,7 +31,7 @@ pub(super) fn router() -> Router<WebState> {
         .route("/portal/webhooks/leave", post(portal::leave))
 }
 
-/// Not nested: a page must know its whole address, to be come back to.
+/// The routes under `home`. They are not nested, because a page needs its whole path to return to.
 fn pages(home: &str) -> Router<WebState> {
     let at = |rest: &str| format!("{home}{rest}");
     Router::new()
@@ -53,7 +53,7 @@ async fn list(manager: EndpointManager) -> PageResult {
     show(&manager, &create::FormValues::default(), &FormError::default()).await
 }
 
-/// The endpoints and the form for a new one, perhaps with what is wrong with it.
+/// The list of endpoints and the form for a new one.
 async fn show(
     manager: &EndpointManager,
     typed: &create::FormValues,
@@ -68,15 +68,15 @@ async fn show(
         section.card aria-labelledby="endpoints" {
             h2 id="endpoints" { "Endpoints" }
             p.soft {
-                "When something happens, a signed message goes to each endpoint. "
-                a href="/docs/webhooks" { "How to receive and verify them" }
+                "Evenkeel sends signed events to your endpoints. "
+                a href="/docs/webhooks" { "How to receive and verify events" }
             }
             @if endpoints.is_empty() {
-                p { "There are none yet. Make your first one below." }
+                p { "No endpoints yet. Create one below." }
             } @else {
                 ul.key-list {
                     @for it in &endpoints {
-                        (row(manager, it, names.get(&it.key).map_or("a key that is gone", String::as_str)))
+                        (row(manager, it, names.get(&it.key).map_or("a deleted key", String::as_str)))
                     }
                 }
             }
@@ -88,12 +88,12 @@ async fn show(
     Ok(manager.page(status, Section::Endpoints, main))
 }
 
-/// Says why an endpoint gets nothing, and leads to where that is mended.
+/// A warning about a disabled endpoint.
 fn banner(manager: &EndpointManager, endpoint: &Endpoint) -> Markup {
     html! {
         p.warning role="status" {
             strong { (endpoint.url) } ": " (disabled_text(endpoint).unwrap_or_default()) " "
-            a href=(manager.at(&format!("/{}", endpoint.id))) { "Look at it" }
+            a href=(manager.at(&format!("/{}", endpoint.id))) { "View endpoint" }
         }
     }
 }
@@ -109,7 +109,7 @@ fn row(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
             @if let Some(text) = &endpoint.description { p { (text) } }
             dl.key-facts {
                 div { dt { "Key" } dd { (key) } }
-                div { dt { "Hears of" } dd { (types(endpoint)) } }
+                div { dt { "Events" } dd { (types(endpoint)) } }
                 div { dt { "Last delivery" } dd { (when(endpoint.last_delivery_at, now)) } }
                 @if let Some(since) = endpoint.failing_since {
                     div { dt { "Failing since" } dd { (time_ago(since, now)) } }
@@ -122,7 +122,7 @@ fn row(manager: &EndpointManager, endpoint: &Endpoint, key: &str) -> Markup {
 fn badge(endpoint: &Endpoint) -> Markup {
     let (class, name) = match (disabled_text(endpoint), endpoint.failing_since) {
         (Some(_), _) if needs_attention(endpoint) => ("warn", "Disabled"),
-        (Some(_), _) => ("", "Off"),
+        (Some(_), _) => ("", "Disabled"),
         (None, Some(_)) => ("warn", "Failing"),
         (None, None) => ("good", "Active"),
     };
@@ -131,21 +131,21 @@ fn badge(endpoint: &Endpoint) -> Markup {
 
 fn types(endpoint: &Endpoint) -> String {
     match endpoint.filter_types.as_slice() {
-        [] => "Everything".to_owned(),
+        [] => "All".to_owned(),
         some => some.join(", "),
     }
 }
 
 fn when(at: Option<Timestamp>, now: Timestamp) -> String {
-    at.map_or("None yet".to_owned(), |at| time_ago(at, now))
+    at.map_or("Never".to_owned(), |at| time_ago(at, now))
 }
 
-/// To the second, in UTC: whoever looks for a fault compares it with a log.
+/// A time to the second in UTC, to compare with logs.
 fn exact_time(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// What cannot be an id is as unknown as one that is not there.
+/// Parses the id in a path. A malformed id gets the same page as an unknown one.
 fn parse(id: &str) -> Result<EndpointId, PageError> {
     EndpointId::parse(id).map_err(|_| PageError::not_found())
 }

@@ -1,4 +1,4 @@
-//! The door of the portal: a link shows a button, and the button opens.
+//! Entering the webhook portal by a link. The link shows a button that starts the portal session.
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -13,16 +13,16 @@ use crate::site::form::PublicForm;
 use crate::site::visitor::Visitor;
 use crate::site::{app_page, cookies, fields};
 
-/// Whatever fetches a link before the person does only sees this, and uses nothing up.
+/// Shows the button. Link previews only load this page, which does not use up the link.
 pub(super) async fn get(visitor: Visitor, Path(token): Path<String>) -> PageResult {
     if !portal::is_link_valid(&visitor.web.app, &token).await? {
         return Err(over());
     }
     let card = html! {
         h1 { "Webhook portal" }
-        p { "This link opens the webhooks of one API key. It works once, within ten minutes." }
+        p { "Manage the webhooks of one API key. This link works once and expires after ten minutes." }
         (fields::form(&portal::link_path(&token), &visitor.form_token, html! {
-            button.primary type="submit" { "Open the portal" }
+            button.primary type="submit" { "Open portal" }
         }))
     };
     Ok(app_page::auth_page(&visitor, "Webhook portal", &[], card))
@@ -46,9 +46,8 @@ pub(super) async fn open(
 }
 
 fn over() -> PageError {
-    let said = "It was used already, or its ten minutes are over. Ask whoever gave it to you for a \
-                new one.";
-    PageError::new(StatusCode::GONE, "This link is no longer good", said)
+    let said = "It was already used or has expired. Ask the person who sent it for a new one.";
+    PageError::new(StatusCode::GONE, "This link is no longer valid", said)
 }
 
 pub(super) async fn leave(
@@ -60,9 +59,8 @@ pub(super) async fn leave(
     if let Some(token) = cookies::get(&headers, cookies::PORTAL, secure) {
         portal::end_session(&web.app, token).await?;
     }
-    let said = "A new link opens it again.";
-    let mut response =
-        PageError::new(StatusCode::OK, "You have left the portal", said).into_response();
+    let said = "You need a new link to open it again.";
+    let mut response = PageError::new(StatusCode::OK, "You left the portal", said).into_response();
     let line = cookies::set(cookies::PORTAL, "", Some(0), secure);
     response.headers_mut().append(header::SET_COOKIE, line);
     Ok(response)

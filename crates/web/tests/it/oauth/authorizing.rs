@@ -318,7 +318,7 @@ async fn the_name_of_an_app_is_text_and_nothing_else() {
 async fn connected_apps_are_listed_and_shown_out() {
     let scene = Scene::new().await;
     let empty = page(&scene.browser().get("/settings/apps").await);
-    assert!(empty.contains("No app has access.") && empty.contains(PUBLIC_URL));
+    assert!(empty.contains("No apps have access.") && empty.contains(PUBLIC_URL));
     let client = scene.client().await;
     let (access, refresh) = scene.tokens(&client).await;
     assert_eq!(scene.ask(&access, "/v1/accounts").await.status, StatusCode::OK);

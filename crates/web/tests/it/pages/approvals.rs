@@ -66,11 +66,11 @@ async fn decide(browser: &mut Browser, action: &Action, decision: &str) -> Page 
 async fn the_inbox_and_the_badge_tell_what_waits() {
     let mut desk = Desk::new().await;
     let nothing = desk.browser.get("/approvals").await.text;
-    assert!(nothing.contains("Nothing waits for you"), "{nothing}");
+    assert!(nothing.contains("No pending approvals"), "{nothing}");
     assert!(nothing.contains("data-waiting hidden"), "{nothing}");
     let action = desk.buy("3", Some("Because *now*.")).await;
     let inbox = desk.browser.get("/approvals").await.text;
-    for text in ["Buy 3 AAPL", "$561.30", "Practice", "24 hours left.", &here(&action)] {
+    for text in ["Buy 3 AAPL", "$561.30", "Practice", "Expires in 24 hours.", &here(&action)] {
         assert!(inbox.contains(text), "{text} is not in {inbox}");
     }
     let elsewhere = desk.browser.get("/goals").await.text;
@@ -94,7 +94,7 @@ async fn a_trade_is_shown_whole_and_filled_when_its_button_is_pressed() {
         assert!(page.contains(text), "{text} is not in {page}");
     }
     let done = decide(&mut desk.browser, &action, "approve").await.text;
-    assert!(done.contains("and it is done"), "{done}");
+    assert!(done.contains("It's done."), "{done}");
     assert!(!done.contains("name=\"decision\""), "{done}");
     let account = desk.browser.get(&format!("/paper/{}", desk.account)).await.text;
     for text in ["Bought 3 AAPL", "-$561.30", "$9,438.70", "Apple Inc."] {
@@ -119,7 +119,7 @@ async fn without_a_price_there_is_nothing_to_approve_by() {
     desk.world.market.forget("AAPL");
     desk.world.advance_seconds(2);
     let page = desk.browser.get(&here(&action)).await.text;
-    assert!(page.contains("There is no price right now"), "{page}");
+    assert!(page.contains("No price is available right now"), "{page}");
     assert!(!page.contains("Buy 3 AAPL</button>") && page.contains("Reject</button>"), "{page}");
 }
 
@@ -136,7 +136,7 @@ async fn a_rejection_keeps_its_reason_and_does_nothing_else() {
         ("reason", "Too <b>much</b> of it"),
     ];
     let after = desk.browser.submit(&format!("{}/decide", here(&action)), &fields).await.text;
-    assert!(after.contains("You rejected it. Nothing was done."), "{after}");
+    assert!(after.contains("You rejected this. Nothing was done."), "{after}");
     assert!(after.contains("Too &lt;b&gt;much&lt;/b&gt; of it"), "{after}");
     assert_eq!(desk.now(&action).await.rejection_reason.as_deref(), Some("Too <b>much</b> of it"));
     assert!(desk.browser.get("/paper").await.text.contains("0 trades"));
@@ -166,7 +166,7 @@ async fn the_second_click_and_a_page_from_before_are_told_how_it_stands() {
 
     desk.world.advance_seconds(86_400);
     let page = desk.browser.get(&here(&second)).await.text;
-    assert!(page.contains("Nobody decided in time"), "{page}");
+    assert!(page.contains("This expired before a decision"), "{page}");
     assert!(!page.contains("name=\"decision\""), "{page}");
 }
 
@@ -226,7 +226,7 @@ async fn what_only_the_person_can_do_waits_until_they_say_how_it_went() {
     assert_eq!(desk.now(&action).await.status, Status::Approved);
     let after =
         desk.browser.submit(&format!("{}/confirm", here(&action)), &[("done", "yes")]).await.text;
-    assert!(after.contains("and it is done"), "{after}");
+    assert!(after.contains("It's done."), "{after}");
     assert_eq!(desk.now(&action).await.status, Status::Executed);
 }
 
@@ -242,7 +242,7 @@ async fn the_rules_of_approval_are_kept_and_wrong_ones_are_told() {
         ("proposals_a_day", "7"),
     ];
     let after = desk.browser.submit("/settings/approvals", &good).await.text;
-    assert!(after.contains("The rules of approval are saved."), "{after}");
+    assert!(after.contains("Approval settings saved."), "{after}");
     let policy = actions::policy(&desk.world.app, &desk.person.caller).await.unwrap();
     let kept = (policy.life_seconds, policy.passkey_from_minor, policy.proposals_a_day);
     assert_eq!(kept, (3_600, Some(250_000), 7));
@@ -269,7 +269,7 @@ async fn the_person_can_open_an_account_and_order_by_themselves_and_decides_all_
         ("symbol", "NOPE", "knows no price of NOPE"),
         ("notional", "x", "an amount such as 500.00"),
         ("notional", "99999.00", "the account has $10,000.00 to spend"),
-        ("quantity", "1", "how many shares, or how many dollars"),
+        ("quantity", "1", "either shares or an amount in dollars"),
     ] {
         let fields = order.map(|it| if it.0 == name { (name, value) } else { it });
         let refused = desk.browser.post(&to, &fields).await;

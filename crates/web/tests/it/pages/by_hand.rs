@@ -56,8 +56,8 @@ async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() 
         assert!(page.text.contains(&format!("value=\"{kept}\"")), "{}", page.text);
     }
     let page = browser.submit("/accounts/new", &WALLET).await.good();
-    assert!(page.contains("The account is there") && page.contains("$1,000.00"), "{page}");
-    assert!(page.contains("Write down a transaction") && page.contains("Set the balance"));
+    assert!(page.contains("Account added") && page.contains("$1,000.00"), "{page}");
+    assert!(page.contains("Add a transaction") && page.contains("Set balance"));
     let id = robin.account("Wallet").await;
     let kept = accounts::get(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(kept.balance_current_minor, Some(100_000));
@@ -70,7 +70,7 @@ async fn setting_the_balance_says_what_it_was_and_what_it_is() {
     let (robin, mut browser) = robin(&world).await;
     let account = wallet(&robin, &mut browser).await;
     let page = browser.submit(&format!("{account}/balance"), &[("balance", "950.25")]).await.good();
-    assert!(page.contains("The balance was $1,000.00 and is now $950.25."), "{page}");
+    assert!(page.contains("Balance changed from $1,000.00 to $950.25."), "{page}");
     for (typed, said) in [("", "Say what is on it now"), ("lots", "Write the amount like")] {
         let page = browser.post(&format!("{account}/balance"), &[("balance", typed)]).await;
         is_refused(&page, said);
@@ -89,16 +89,19 @@ async fn a_transaction_is_written_down_changed_and_deleted() {
     let today = world.app.clock.today().to_string();
     let add = format!("{account}/transactions");
     let page = browser.submit(&add, &entry(&today, "out", "4.50")).await.good();
-    assert!(page.contains("written down") && page.contains("$995.50"), "{page}");
+    assert!(page.contains("Transaction added") && page.contains("$995.50"), "{page}");
     assert!(page.contains("-$4.50") && page.contains("Coffee"), "{page}");
     let one = page.split_once("href=\"/transactions/txn_").unwrap().1.split('"').next().unwrap();
     let one = format!("/transactions/txn_{one}");
     let page = browser.get(&one).await.good();
-    assert!(page.contains("You wrote it down") && page.contains("Your text"), "{page}");
+    assert!(
+        page.contains("You added this transaction") && page.contains("Your description"),
+        "{page}"
+    );
     let page = browser.get(&format!("{one}/edit")).await.good();
     assert!(page.contains("value=\"4.50\"") && page.contains("value=\"Beans\""), "{page}");
     let page = browser.submit(&format!("{one}/edit"), &entry(&today, "in", "5")).await.good();
-    assert!(page.contains("The transaction is changed") && page.contains("+$5.00"), "{page}");
+    assert!(page.contains("Transaction saved") && page.contains("+$5.00"), "{page}");
     // The form has no category, and what was said at first stays.
     assert!(page.contains("Coffee"), "{page}");
     assert!(browser.get(&account).await.good().contains("$1,005.00"));
@@ -150,7 +153,7 @@ async fn what_a_bank_keeps_up_and_what_is_somebody_elses_cannot_be_written_on() 
     robin.import(told).await;
     let account = format!("/accounts/{}", robin.account("Everyday").await);
     let page = browser.get(&account).await.good();
-    assert!(!page.contains("Write down a transaction"), "{page}");
+    assert!(!page.contains("Add a transaction"), "{page}");
     let page = browser.post(&format!("{account}/balance"), &[("balance", "1")]).await;
     assert!(page.text.contains("is synced with its bank"), "{}", page.text);
     let one = browser.get(&account).await.good();

@@ -35,7 +35,7 @@ async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
         "40.0\u{a0}%",
         "Left over",
         "$1,500.00",
-        "How this is worked out",
+        "How this is calculated",
     ] {
         assert!(page.contains(part), "{part}\n{page}");
     }

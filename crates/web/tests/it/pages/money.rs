@@ -66,7 +66,7 @@ async fn the_overview_says_what_is_there_what_is_due_and_how_it_goes() {
     let needs = between(&page, "id=\"needs\"", "</section>");
     assert!(needs.contains("Use it by") && !needs.contains("/approvals"), "{needs}");
     assert!(
-        page.contains("Set a goal")
+        page.contains("Create goal")
             && between(&page, "id=\"scores\"", "</section>").contains("Overall")
     );
 }
@@ -112,11 +112,17 @@ async fn little_is_known_at_first_and_each_part_says_what_it_waits_for() {
     insights::pipeline::run_all(&world.app).await.unwrap();
     let mut browser = Browser::of(&world, &kim).await;
     let page = browser.get("/").await.good();
-    assert!(page.contains("The line begins tomorrow"), "{page}");
+    assert!(page.contains("The chart starts tomorrow"), "{page}");
     assert!(between(&page, "id=\"scores\"", "</section>").contains("Scores need"), "{page}");
-    assert!(between(&page, "id=\"needs\"", "</section>").contains("Nothing right now"), "{page}");
-    assert!(between(&page, "id=\"bills\"", "</section>").contains("once they have come"), "{page}");
-    assert!(between(&page, "id=\"month\"", "</section>").contains("After your first whole month"));
+    assert!(
+        between(&page, "id=\"needs\"", "</section>").contains("Nothing needs your attention"),
+        "{page}"
+    );
+    assert!(
+        between(&page, "id=\"bills\"", "</section>").contains("after about three payments"),
+        "{page}"
+    );
+    assert!(between(&page, "id=\"month\"", "</section>").contains("after your first full month"));
 }
 
 #[tokio::test]
@@ -131,9 +137,9 @@ async fn figures_that_are_old_are_said_to_be_and_since_when() {
     world.advance_seconds(4 * 86_400);
     let said = needs(&mut browser).await;
     assert!(said.contains("Out of date") && said.contains("Figures are from Tue 10 Mar"), "{said}");
-    assert!(said.contains("Bring in a newer statement"), "{said}");
+    assert!(said.contains("Import a newer statement"), "{said}");
     let gold = one(robin.account("American Express Gold Card").await, "");
-    assert!(browser.get(&gold).await.good().contains("Nothing new came for more than three days"));
+    assert!(browser.get(&gold).await.good().contains("No new data for more than three days"));
     assert!(browser.get("/accounts").await.good().contains("Out of date"));
 }
 
@@ -172,7 +178,7 @@ async fn accounts_stand_by_type_and_those_out_of_sight_behind_a_link() {
     let page = browser.get("/accounts?show=all").await.good();
     assert!(between(&page, "id=\"depository\"", "</section>").contains("Hidden"), "{page}");
     let page = browser.submit(&one(everyday, "/hide"), &[("hidden", "0")]).await.good();
-    assert!(page.contains("in sight again") && page.contains("Hide this account"), "{page}");
+    assert!(page.contains("visible again") && page.contains("Hide account"), "{page}");
 }
 
 #[tokio::test]
@@ -190,12 +196,12 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
         "{page}"
     );
     let page = browser.submit(&one(id, "/close"), &[("closed_on", "2026-03-01")]).await.good();
-    assert!(page.contains("Closed since Sun 1 Mar") && page.contains("Open it again"), "{page}");
+    assert!(page.contains("Closed since Sun 1 Mar") && page.contains("Reopen account"), "{page}");
     let again = browser.post(&one(id, "/close"), &[("closed_on", "2026-03-02")]).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
     assert!(again.text.contains("This account is closed already."), "{}", again.text);
     let page = browser.submit(&one(id, "/reopen"), &[]).await.good();
-    assert!(page.contains("Close this account"), "{page}");
+    assert!(page.contains("Close account"), "{page}");
     for (verb, fields, said) in [
         ("/close", [("closed_on", "2027-01-01")], "must not be after today"),
         ("/close", [("closed_on", "soon")], "such as 2026-03-10"),
@@ -270,7 +276,7 @@ async fn what_is_somebody_elses_is_not_there() {
     for path in [one(id, ""), "/accounts/acc_nonsense".to_owned(), "/accounts/x".to_owned()] {
         let page = browser.get(&path).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
-        assert!(page.text.contains("There is no page here"), "{path}");
+        assert!(page.text.contains("Page not found"), "{path}");
     }
     let after = accounts::get(&world.app, &robin.caller, id).await.unwrap();
     assert_eq!(format!("{after:?}"), format!("{before:?}"));

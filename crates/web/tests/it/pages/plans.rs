@@ -34,12 +34,12 @@ async fn a_goal_is_made_changed_and_paused_by_forms() {
     ];
     let page = browser.submit("/goals/new", &fields).await.good();
     assert!(page.contains("A boat") && page.contains("$12,500.50"), "{page}");
-    assert!(page.contains("Your goal is set."), "{page}");
-    assert!(!browser.get("/goals").await.good().contains("Your goal is set."));
+    assert!(page.contains("Goal created."), "{page}");
+    assert!(!browser.get("/goals").await.good().contains("Goal created."));
     let goal = goals::list(&world.app, &robin.caller, None).await.unwrap().remove(0);
     let paused = format!("/goals/{}/status", goal.id);
     let page = browser.submit(&paused, &[("status", "paused")]).await.good();
-    assert!(page.contains("Paused") && page.contains("Go on with it"), "{page}");
+    assert!(page.contains("Paused") && page.contains("Resume"), "{page}");
     let form = browser.get(&format!("/goals/{}", goal.id)).await.good();
     assert!(form.contains("value=\"12500.50\"") && form.contains("value=\"2027-03-10\""), "{form}");
     let changed = [("name", "A smaller boat"), ("kind", "purchase"), ("target_amount", "9000")];
@@ -110,7 +110,7 @@ async fn pages_of_what_is_not_there_yet_say_what_will_be() {
     for (path, said) in [
         ("/investments", "No holdings yet"),
         ("/scores", "Not yet"),
-        ("/benefits", "No card we know"),
+        ("/benefits", "No card benefits yet"),
         ("/goals", "No goals yet"),
     ] {
         assert!(browser.get(path).await.good().contains(said), "{path}");

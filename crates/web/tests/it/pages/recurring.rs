@@ -61,7 +61,7 @@ async fn the_month_is_a_table_with_a_way_on_and_back() {
     for wrong in ["2026-13", "never", "0000-01", "9999-12", "2026-1"] {
         let page = browser.get(&format!("/recurring?view=calendar&month={wrong}")).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");
-        assert!(page.text.contains("That is no month") && page.text.contains("March 2026"));
+        assert!(page.text.contains("That month isn't valid") && page.text.contains("March 2026"));
     }
 }
 
@@ -88,7 +88,7 @@ async fn names_of_streams_are_text_and_an_empty_page_says_what_will_be_there() {
     let robin = world.someone().await;
     let mut browser = Browser::of(&world, &robin).await;
     let page = browser.get("/recurring").await.good();
-    assert!(page.contains("Nothing recurring yet"), "{page}");
+    assert!(page.contains("No recurring payments yet"), "{page}");
     let months = monthly(-1_549, "NETFLIX.COM 866-579-7172");
     let hostile = months.into_iter().map(|it| it.from(HOSTILE));
     robin.import(statement([checking(HOSTILE).with_all(hostile)])).await;

@@ -36,7 +36,7 @@ async fn a_browser_that_signed_in_before_is_let_in_while_others_guess() {
     assert_eq!(owner.cookie(DEVICE), first, "signing out leaves the browser known");
     let said = lock(&world).await;
     assert!(said.contains("Too many attempts. Wait 15 minutes"), "{said}");
-    assert!(said.contains("sign in with a passkey, or in a browser where you signed in before"));
+    assert!(said.contains("sign in with a passkey, or in a browser you've used before"));
     owner.get("/sign-in").await.good();
     let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
     let sent = owner.post("/sign-in", &fields).await;

@@ -111,24 +111,24 @@ async fn a_session_left_open_must_be_confirmed_before_ways_in_change() {
     let key = add(&mut guest, "Phone").await;
     world.advance_seconds(600);
     let page = guest.get("/settings/security").await.good();
-    assert!(page.contains("Confirm that it is you") && !page.contains("Add a passkey"));
+    assert!(page.contains("Confirm it's you") && !page.contains("Add passkey"));
     let sent = guest.json("/passkeys/register/start", &json!({})).await;
     assert_eq!(sent.status.as_u16(), 400);
     let sent = guest.post("/settings/security/second-step", &[("on", "1")]).await;
-    assert!(sent.refused(403).contains("Use a passkey"));
+    assert!(sent.refused(403).contains("Use passkey"));
     let confirm = "/settings/security/confirm?next=/settings/security";
-    assert!(guest.get(confirm).await.good().contains("Use a passkey"));
+    assert!(guest.get(confirm).await.good().contains("Use passkey"));
     let wrong = [("password", "wrong password"), ("next", "/settings/security")];
     let said = guest.post("/settings/security/confirm", &wrong).await.refused(400);
     assert!(said.contains("This is not your password"));
     let right = [("password", PASSWORD), ("next", "//evil.example")];
     assert_eq!(guest.post("/settings/security/confirm", &right).await.goes_to(), "/");
-    assert!(guest.get("/settings/security").await.good().contains("Add a passkey"));
+    assert!(guest.get("/settings/security").await.good().contains("Add passkey"));
     world.advance_seconds(600);
     let asked = guest.json("/passkeys/prove/start", &json!({})).await.json();
     let body = finish(&key, &asked, "/settings/security");
     assert_eq!(guest.json("/passkeys/prove/finish", &body).await.status.as_u16(), 200);
-    assert!(guest.get("/settings/security").await.good().contains("Add a passkey"));
+    assert!(guest.get("/settings/security").await.good().contains("Add passkey"));
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use web::{NO_PROOF, Proof, SENSITIVE, Sensitive};
 use super::guest::Page;
 use super::{Guest, PASSWORD, SITE, enter, robin};
 
-const ASKS: &str = "Confirm that it is you";
+const ASKS: &str = "Confirm it's you";
 /// Longer than a proof holds.
 const LATER: u64 = 601;
 
@@ -297,7 +297,7 @@ async fn downloads_behind_links_ask_first_and_then_start() {
         let confirm = scene.guest.get(&link).await.goes_to().to_owned();
         assert!(confirm.starts_with("/settings/security/confirm?next="), "{confirm}");
         let page = scene.guest.get(&confirm).await.good();
-        assert!(page.contains("Your download starts as soon as you confirm"));
+        assert!(page.contains("Your download starts when you confirm"));
         let fields = [("password", PASSWORD), ("next", link.as_str())];
         assert_eq!(scene.guest.post("/settings/security/confirm", &fields).await.goes_to(), link);
         scene.guest.get(&link).await.good();

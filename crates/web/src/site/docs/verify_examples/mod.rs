@@ -1,4 +1,4 @@
-//! How receivers make sure that an event is ours, in the languages that most are written in.
+//! Example programs that verify webhook signatures, in several languages.
 
 #[cfg(test)]
 #[expect(unreachable_pub, reason = "it is shown as others write it")]
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::super::snippet;
 
-/// What it is written in, and the text of it.
+/// The language and source of each example.
 const PROGRAMS: [(&str, &str); 5] = [
     ("Python", include_str!("verify.py")),
     ("JavaScript", include_str!("verify.mjs")),
@@ -17,7 +17,7 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("Shell", include_str!("verify.sh")),
 ];
 
-/// All of them, to copy.
+/// All examples as code blocks.
 pub(in super::super) fn programs() -> Markup {
     html! {
         @for (caption, text) in PROGRAMS { (snippet::text(caption, text.trim_end())) }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_in_rust_takes_what_is_signed_and_nothing_else() {
+    fn the_rust_example_accepts_only_valid_signatures() {
         let now = base::Clock::System.now().as_second();
         verify(SECRET, &headers(now), BODY).unwrap();
         let wrong = |result: Result<(), WebhookError>| assert!(result.is_err());

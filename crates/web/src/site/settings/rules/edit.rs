@@ -1,4 +1,4 @@
-//! The form of a rule: what it is about, and what it says.
+//! The form to edit a rule.
 
 use axum::extract::Path;
 use base::category::Category;
@@ -20,7 +20,7 @@ use crate::site::person::Person;
 use crate::site::settings::{Settings, Tab};
 use crate::site::transactions::category;
 
-/// What the form shows, as text: what was typed stays typed when something is wrong.
+/// The values of the form as text, so that they are kept if the form is shown again.
 struct RuleForm {
     words: String,
     account: String,
@@ -54,7 +54,7 @@ impl RuleForm {
         }
     }
 
-    /// What the words mean, or which of them mean nothing.
+    /// Parses the values; the error names the field.
     fn read(&self, rule: &Rule) -> Result<RuleEdit> {
         let unknown = |_| Error::invalid("account_id", "choose one of your accounts");
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -62,7 +62,7 @@ impl RuleForm {
         let category = Category::ALL.into_iter().find(|it| it.detailed() == self.category);
         let sets = Override { counterparty: given(&self.name), category };
         if sets.counterparty.is_none() && sets.category.is_none() && !self.hides {
-            let message = "give a name, choose a category, or hide them; or delete the rule";
+            let message = "enter a name, choose a category or hide the transactions";
             return Err(Error::invalid("counterparty_name", message));
         }
         Ok(RuleEdit {
@@ -93,7 +93,7 @@ pub(in crate::site) async fn change(
     };
     match done.await {
         Ok(()) => {
-            let said = "The rule is saved. What it decides follows in a moment.";
+            let said = "Rule saved. Matching transactions will update in a moment.";
             Ok(see_other(&person, "/settings/rules", said))
         }
         Err(error) => show(&person, &rule, &draft, &FormError::from_error(error)?).await,
@@ -115,11 +115,11 @@ async fn show(person: &Person, rule: &Rule, draft: &RuleForm, wrong: &FormError)
     let action = format!("/settings/rules/{}", rule.id);
     let main = html! {
         p.trail { a href="/settings/rules" { "Rules" } }
-        h2 { "Change a rule" }
+        h2 { "Edit rule" }
         @if let Some(merchant) = &rule.merchant {
-            p { "It is about transactions of " strong { (merchant) } "." }
+            p { "Applies to transactions from " strong { (merchant) } "." }
         }
-        section.card aria-label="The rule" {
+        section.card aria-label="Rule" {
             (wrong.summary())
             (fields::form(&action, &person.form_token, body(rule, draft, (&accounts, wrong))))
         }
@@ -131,23 +131,23 @@ fn body(rule: &Rule, draft: &RuleForm, (accounts, wrong): (&[Account], &FormErro
     let ids: Vec<String> = accounts.iter().map(|it| it.id.to_string()).collect();
     let mut places = vec![("", "All accounts")];
     places.extend(ids.iter().map(String::as_str).zip(accounts.iter().map(|it| it.name.as_str())));
-    let directions = [("", "In and out"), ("inflow", "Money in"), ("outflow", "Money out")];
+    let directions = [("", "Money in and out"), ("inflow", "Money in"), ("outflow", "Money out")];
     html! {
         @if rule.words.is_some() {
-            (Field::text("words", "Words in the bank's text", &draft.words).show(wrong))
+            (Field::text("words", "Words in the description", &draft.words).show(wrong))
         }
         (fields::select("account_id", "Account", &places, &draft.account))
         (fields::select("direction", "Direction", &directions, &draft.direction))
-        (Field::text("counterparty_name", "They are called", &draft.name).optional()
-            .hint("Leave it empty to leave names as they are.").show(wrong))
+        (Field::text("counterparty_name", "Rename to", &draft.name).optional()
+            .hint("Leave empty to keep the names.").show(wrong))
         div.field {
             label for="f-category" { "Category" }
             select id="f-category" name="category" {
-                option value="" { "Leave it as it is" }
+                option value="" { "Don't change" }
                 (category::options(&draft.category, false))
             }
         }
-        (fields::check("hides", "yes", "Hide them from lists and figures; balances still count them", draft.hides))
-        button.primary type="submit" { "Save" }
+        (fields::check("hides", "yes", "Hide from lists and totals (balances are not affected)", draft.hides))
+        button.primary type="submit" { "Save rule" }
     }
 }

@@ -1,4 +1,4 @@
-//! The person's rules: what they say, how far they reach, and how to change one or be rid of it.
+//! The rules page: the person's rules, how many transactions they match, and forms to change them.
 
 pub(in crate::site) mod edit;
 
@@ -25,8 +25,8 @@ pub(in crate::site) async fn get(person: Person) -> PageResult {
     let reach = |rule: &Rule| reaches.get(&rule.id).copied().unwrap_or_default();
     let main = html! {
         h2 { "Rules" }
-        p { "A rule names, categorises or hides every transaction it fits. What you say of a single \
-             transaction counts more than a rule." }
+        p { "A rule renames, categorizes or hides matching transactions. Your edits to a single transaction \
+             override rules." }
         @if rules.is_empty() { (nothing()) } @else {
             div.card { ul.rows { @for rule in &rules { (row(&person, rule, reach(rule))) } } }
         }
@@ -38,8 +38,8 @@ fn nothing() -> Markup {
     html! {
         div.empty {
             h3 { "No rules yet" }
-            p { "Open a transaction, put its category right, and tick “Always” to make one." }
-            a.button.outlined href="/transactions" { "Go to your transactions" }
+            p { "Open a transaction, change its category and check “Always” to create a rule." }
+            a.button.outlined href="/transactions" { "Go to transactions" }
         }
     }
 }
@@ -54,19 +54,19 @@ fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
     html! {
         li {
             div.what {
-                (sentence(rule))
+                (rule_sentence(rule))
                 span.soft {
-                    "Decides " (plural(reach.applied, "transaction", "transactions")) ". Made "
+                    "Applies to " (plural(reach.applied, "transaction", "transactions")) ". Created "
                     (time_ago(rule.created_at, now)) "."
                 }
                 @if rule.holds_from.is_some() { (past(reach)) }
             }
             div {
                 @if rule.holds_from.is_some() && reach.would_change > 0 {
-                    (button("apply", "Apply to the past")) " "
+                    (button("apply", "Apply to past transactions")) " "
                 }
-                a href=(here) { "Change" span.hush { " the rule for " (about) } } " "
-                (button("delete", "Delete"))
+                a href=(here) { "Edit" span.hush { " rule for " (about) } } " "
+                (button("delete", "Delete rule"))
             }
         }
     }
@@ -75,38 +75,37 @@ fn row(person: &Person, rule: &Rule, reach: RuleMatches) -> Markup {
 fn past(reach: RuleMatches) -> Markup {
     html! {
         span.soft {
-            "Leaves alone what came in before it. "
+            "Doesn't apply to earlier transactions. "
             @if reach.would_change > 0 {
-                "Applied to the past, it would change "
-                (plural(reach.would_change, "transaction", "transactions")) "."
+                "Applying it would change " (plural(reach.would_change, "past transaction", "past transactions")) "."
             } @else {
-                "Nothing of the past would change."
+                "No past transactions would change."
             }
         }
     }
 }
 
-/// What a rule says, as one says it.
-fn sentence(rule: &Rule) -> Markup {
+/// A rule as a sentence.
+fn rule_sentence(rule: &Rule) -> Markup {
     let whose = match rule.direction {
         Some(Direction::Inflow) => "Money in from ",
         Some(Direction::Outflow) => "Money out to ",
-        None => "Every transaction of ",
+        None => "Every transaction from ",
     };
     let with = match rule.direction {
         Some(Direction::Inflow) => "Money in with ",
         Some(Direction::Outflow) => "Money out with ",
         None => "Every transaction with ",
     };
-    let named = rule.counterparty.as_ref().map(|it| html! { " is called " strong { (it) } });
-    let sorted = rule.category.map(|it| html! { " is " strong { (it.label()) } });
+    let named = rule.counterparty.as_ref().map(|it| html! { " is renamed to " strong { (it) } });
+    let sorted = rule.category.map(|it| html! { " is categorized as " strong { (it.label()) } });
     let hidden = rule.hides.then(|| html! { " is " strong { "hidden" } });
     let said: Vec<Markup> = [named, sorted, hidden].into_iter().flatten().collect();
     html! {
         @if let Some(merchant) = &rule.merchant {
             (whose) strong { (merchant) }
         } @else if let Some(words) = &rule.words {
-            (with) strong { (words) } " in the bank's text"
+            (with) strong { (words) } " in the description"
         }
         @if let Some(account) = &rule.account_name { " on " (account) }
         @for (place, part) in said.iter().enumerate() {
@@ -117,7 +116,7 @@ fn sentence(rule: &Rule) -> Markup {
     }
 }
 
-/// A rule that began at some moment, for everything before it too.
+/// Applies a rule to past transactions.
 pub(in crate::site) async fn apply(
     person: Person,
     Path(id): Path<String>,
@@ -126,10 +125,10 @@ pub(in crate::site) async fn apply(
     let (id, app, caller) = (parse(&id)?, person.app(), &person.caller);
     let reach = rule_matches::count(app, caller).await?.get(&id).copied().unwrap_or_default();
     rules::apply_to_past(app, caller, id).await?;
-    // Worked out at once, as the person asked for it and looks at what came of it.
+    // Recomputed at once, because the person is waiting for the result.
     insights::pipeline::run_for(app, caller.user).await?;
-    let many = plural(reach.would_change, "transaction was", "transactions were");
-    let said = format!("The rule holds for the past too: {many} changed.");
+    let many = plural(reach.would_change, "transaction", "transactions");
+    let said = format!("Rule applied to past transactions: {many} changed.");
     Ok(see_other(&person, "/settings/rules", &said))
 }
 
@@ -144,6 +143,6 @@ pub(in crate::site) async fn delete(
 ) -> PageResult {
     let id = parse(&id)?;
     rules::delete(person.app(), &person.caller, id).await?;
-    let said = "The rule is gone. What it said is judged anew in a moment.";
+    let said = "Rule deleted. Affected transactions will update in a moment.";
     Ok(see_other(&person, "/settings/rules", said))
 }

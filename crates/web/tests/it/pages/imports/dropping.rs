@@ -13,8 +13,7 @@ async fn several_files_come_at_once_and_wait_in_a_list() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let page = browser.get("/import").await.good();
-    for said in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this machine", "64 MiB at most"]
-    {
+    for said in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this server", "64 MiB at most"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let token = browser.form_token();
@@ -23,13 +22,13 @@ async fn several_files_come_at_once_and_wait_in_a_list() {
     assert_eq!(browser.drop_files(&token, &files).await.location(), "/import");
     let page = browser.get("/import").await.good();
     for said in [
-        "3 files are here to be looked at.",
+        "3 files ready to review",
         "march.ofx",
         "OFX, ",
-        "1 account: 2 new, 0 already there",
+        "1 account: 2 new, 0 already imported",
         "bank.csv",
-        "Cannot be read",
-        "Import all that are ready",
+        "Can't be read",
+        "Import all ready files",
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
@@ -61,7 +60,7 @@ async fn one_file_leads_to_its_page_and_a_script_is_told_where_that_is() {
     let told = browser.drop_files(&token, &[("a.ofx", &one), ("b.ofx", &one)]).await.good();
     assert_eq!(told, "{\"next\":\"/import\"}");
     browser.accept = None;
-    assert!(browser.get("/import").await.good().contains("2 files are here to be looked at."));
+    assert!(browser.get("/import").await.good().contains("2 files ready to review"));
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ async fn the_list_is_drawn_without_reading_a_file() {
     lose_contents(&world).await;
     // What the previews found at the upload is still told.
     let page = browser.get("/import").await.good();
-    for said in ["march.ofx", "1 account: 2 new, 0 already there", "odd.bin", "Cannot be read"] {
+    for said in ["march.ofx", "1 account: 2 new, 0 already imported", "odd.bin", "Can't be read"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     // A file that cannot be opened can be discarded all the same.
@@ -35,7 +35,7 @@ async fn the_list_is_drawn_without_reading_a_file() {
     for file in held {
         let at = format!("/import/{}", file.id);
         let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
-        assert!(page.contains("The file is discarded."), "{page}");
+        assert!(page.contains("File discarded."), "{page}");
     }
 }
 
@@ -51,7 +51,7 @@ async fn files_staged_before_a_restart_are_listed_without_a_preview() {
     let (robin, mut browser) = robin(&world).await;
     files::stage(&world.app, &robin.caller, "old.ofx", groceries()).await.unwrap();
     let page = browser.get("/import").await.good();
-    assert!(page.contains("old.ofx") && page.contains("Not looked at yet"), "{page}");
+    assert!(page.contains("old.ofx") && page.contains("Not reviewed yet"), "{page}");
     let held = files::list(&world.app, &robin.caller).await.unwrap();
     assert_eq!(held[0].preview, None, "the list has read a file");
 }
@@ -63,12 +63,12 @@ async fn what_another_import_brought_is_no_longer_new_on_the_list() {
     let (token, one) = (browser.form_token(), groceries());
     browser.drop_files(&token, &[("a.ofx", &one), ("b.ofx", &one)]).await;
     let page = browser.get("/import").await.good();
-    assert_eq!(page.matches("2 new, 0 already there").count(), 2, "{page}");
+    assert_eq!(page.matches("2 new, 0 already imported").count(), 2, "{page}");
     let at = page.split_once("href=\"/import/file_").unwrap().1.split_once('"').unwrap().0;
     let at = format!("/import/file_{at}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     let page = browser.get("/import").await.good();
-    assert!(page.contains("0 new, 2 already there") && page.contains("Nothing new"), "{page}");
+    assert!(page.contains("0 new, 2 already imported") && page.contains("Nothing new"), "{page}");
 }
 
 #[tokio::test]
@@ -149,9 +149,9 @@ async fn a_file_that_unpacks_to_too_much_says_so_and_can_be_discarded() {
     let page = browser.get(&format!("/import/{id}")).await.good();
     assert!(page.contains("This file unpacks to more than 64 MiB"), "{page}");
     let page = browser.get("/import").await.good();
-    assert!(page.contains("Cannot be read") && page.contains("fewer years at a time"), "{page}");
+    assert!(page.contains("Can't be read") && page.contains("fewer years at a time"), "{page}");
     let page = browser.submit(&format!("/import/{id}/discard"), &[]).await.good();
-    assert!(page.contains("The file is discarded."), "{page}");
+    assert!(page.contains("File discarded."), "{page}");
 }
 
 #[tokio::test]
@@ -171,6 +171,6 @@ async fn a_file_whose_commit_died_can_be_opened_changed_and_discarded_after_its_
     assert_eq!(files::list(&world.app, &robin.caller).await.unwrap()[0].state, State::Open);
     world.app.db.write(lease).await.unwrap();
     let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
-    assert!(page.contains("The file is discarded."), "{page}");
+    assert!(page.contains("File discarded."), "{page}");
     assert_eq!(browser.get(&at).await.status, StatusCode::NOT_FOUND);
 }

@@ -14,12 +14,12 @@ async fn columns_are_edited_and_the_next_file_with_the_same_ones_is_read_so() {
     assert!(page.contains("Words: CORNER CAFE · CITY POWER · ACME PAYROLL"), "{page}");
     let page = say(&mut browser, &at, &[("column_description", "t:Note")]).await;
     assert!(page.contains("<td class=\"what\">three"), "{page}");
-    assert!(page.contains("It is read as you say below."), "{page}");
+    assert!(page.contains("Using your column settings below."), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     let next = TABLE.replace("2026-02", "2026-03").replace("one", "four");
     let at = dropped(&mut browser, "bank.csv", &next).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("as you said of an earlier file"), "{page}");
+    assert!(page.contains("from an earlier file"), "{page}");
     assert!(page.contains("<td class=\"what\">four") && page.contains("3 new"), "{page}");
 }
 
@@ -31,11 +31,11 @@ async fn a_wrong_mapping_is_complained_of_and_no_other_choice_is_lost() {
     let changes = [("name_0", "Holidays"), ("kind_0", "credit"), ("column_description", "t:Note")];
     say(&mut browser, &at, &changes).await;
     let page = say(&mut browser, &at, &[("column_amount", ""), ("sign", "positive")]).await;
-    assert!(page.contains("The file cannot be read with these columns."), "{page}");
+    assert!(page.contains("We can't read the file with these columns."), "{page}");
     assert!(page.contains("<p class=\"wrong\">Choose the column with the amount"), "{page}");
     let refused = import(&mut browser, &at, &[]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(refused.text.contains("Choose the columns first"), "{}", refused.text);
+    assert!(refused.text.contains("Fix the column settings below first"), "{}", refused.text);
     let page = say(&mut browser, &at, &[("column_amount", "t:Words")]).await;
     assert!(page.contains("3 lines cannot be read"), "{page}");
     let page = say(&mut browser, &at, &[("column_amount", "t:Moved")]).await;
@@ -51,7 +51,7 @@ async fn columns_that_changed_are_looked_at_before_they_are_imported() {
     let at = dropped(&mut browser, "bank.csv", TABLE).await;
     let shown = import(&mut browser, &at, &[("column_description", "t:Note")]).await;
     assert_eq!(shown.status, StatusCode::BAD_REQUEST);
-    assert!(shown.text.contains("Look at the rows once more"), "{}", shown.text);
+    assert!(shown.text.contains("Review the rows"), "{}", shown.text);
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
 }
 
@@ -75,7 +75,7 @@ async fn a_choice_of_lines_and_delimiters_is_remembered_for_what_the_file_shows_
     assert!(page.contains("CITY POWER") && !page.contains("<td class=\"what\">CORNER"), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     let at = dropped(&mut browser, "bank.csv", &TABLE.replace("2026-02", "2026-03")).await;
-    assert!(browser.get(&at).await.good().contains("as you said of an earlier file"));
+    assert!(browser.get(&at).await.good().contains("from an earlier file"));
 }
 
 #[tokio::test]
@@ -86,15 +86,15 @@ async fn the_columns_of_a_bank_can_be_chosen_by_its_name() {
         02/13/2026,02/14/2026,CORNER CAFE,Food,Sale,-12.50,\n";
     let at = dropped(&mut browser, "card.csv", table).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("Its columns are those of Chase card: "), "{page}");
+    assert!(page.contains("Recognized as Chase card: "), "{page}");
     let page = say(&mut browser, &at, &[("preset", "American Express")]).await;
-    assert!(page.contains("It is read as you say below."), "{page}");
+    assert!(page.contains("Using your column settings below."), "{page}");
     let page = say(&mut browser, &at, &[("preset", "Chase card")]).await;
     assert!(page.contains("<td class=\"what\">CORNER CAFE"), "{page}");
     assert!(say(&mut browser, &at, &[("preset", "No such bank")]).await.contains("CORNER CAFE"));
     // Whoever agrees with what was found out has nothing to look at twice.
     let at = dropped(&mut browser, "card.csv", table).await;
-    assert!(say(&mut browser, &at, &[]).await.contains("Its columns are those of Chase card: "));
+    assert!(say(&mut browser, &at, &[]).await.contains("Recognized as Chase card: "));
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
 }
 

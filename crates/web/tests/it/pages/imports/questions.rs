@@ -17,9 +17,9 @@ async fn doubts_are_asked_with_an_example_and_block_the_import_until_they_are_an
     let at = dropped(&mut browser, "open.csv", OPEN).await;
     let page = browser.get(&at).await.good();
     for said in [
-        "Which day is 05/06?",
-        "5 June 2026: the day comes first",
-        "6 May 2026: the month comes first",
+        "What date is 05/06?",
+        "5 June 2026 (day first)",
+        "6 May 2026 (month first)",
         "Is $80.00 for “CITY POWER” money out or money in?",
     ] {
         assert!(page.contains(said), "{said}: {page}");
@@ -30,20 +30,17 @@ async fn doubts_are_asked_with_an_example_and_block_the_import_until_they_are_an
     let refused = import(&mut browser, &at, &[("dates", "day_first")]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(
-        !refused.text.contains("Which day is") && refused.text.contains("money out or money in")
+        !refused.text.contains("What date is") && refused.text.contains("money out or money in")
     );
     let page = say(&mut browser, &at, &[("charges", "positive")]).await;
-    assert!(!page.contains("The file leaves this open"), "{page}");
+    assert!(!page.contains("about this file"), "{page}");
     assert!(page.contains("-$12.50") && page.contains("Fri 3 Apr"), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     // What was said goes for the next file of that kind.
     let next = OPEN.replace("/2026", "/2025");
     let at = dropped(&mut browser, "again.csv", &next).await;
     let page = browser.get(&at).await.good();
-    assert!(
-        !page.contains("The file leaves this open") && page.contains("Thu 3 Apr 2025"),
-        "{page}"
-    );
+    assert!(!page.contains("about this file") && page.contains("Thu 3 Apr 2025"), "{page}");
 }
 
 #[tokio::test]
@@ -54,15 +51,19 @@ async fn a_file_that_names_no_account_asks_for_it_once() {
     robin.import(statement([everyday])).await;
     let at = dropped(&mut browser, "bank.csv", super::TABLE).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("The file does not say which account it is about"), "{page}");
+    assert!(page.contains("The file doesn't name its account"), "{page}");
     let refused = import(&mut browser, &at, &[]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
-    assert!(refused.text.contains("Say which of your accounts"), "{}", refused.text);
+    assert!(refused.text.contains("Choose an account for this file"), "{}", refused.text);
     let refused = import(&mut browser, &at, &[("goes_0", "none")]).await;
-    assert!(refused.text.contains("Everything in this file is left out"), "{}", refused.text);
+    assert!(
+        refused.text.contains("Choose where to import at least one account"),
+        "{}",
+        refused.text
+    );
     let id = robin.account("Everyday").await.to_string();
     let page = say(&mut browser, &at, &[("goes_0", &id)]).await;
-    assert!(page.contains("2 new, 0 updated, 1 already there"), "{page}");
+    assert!(page.contains("2 new, 0 updated, 1 already imported"), "{page}");
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     let at = dropped(&mut browser, "bank.csv", super::TABLE).await;
     assert!(browser.get(&at).await.good().contains("Nothing new in this file"));

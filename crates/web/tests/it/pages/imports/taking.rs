@@ -22,7 +22,7 @@ async fn an_import_says_what_it_brought_and_the_same_file_again_brings_nothing()
     let said = [("name_0", "Everyday")];
     assert_eq!(import(&mut browser, &at, &said).await.location(), at);
     let page = browser.get(&at).await.good();
-    for said in ["2 new transactions came in", "Left out", "Everyday", "Undo this import"] {
+    for said in ["2 new transactions imported", "Skipped", "Everyday", "Undo import"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     assert_eq!(names(&world, &robin).await, ["Everyday"]);
@@ -31,7 +31,10 @@ async fn an_import_says_what_it_brought_and_the_same_file_again_brings_nothing()
 
     let at = dropped(&mut browser, "march again.ofx", &groceries()).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("Nothing new in this file") && page.contains("Already there"), "{page}");
+    assert!(
+        page.contains("Nothing new in this file") && page.contains("Already imported"),
+        "{page}"
+    );
     assert!(browser.get("/import").await.good().contains("Nothing new"));
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
     assert!(browser.get(&at).await.good().contains("Nothing new in this file."));
@@ -72,7 +75,7 @@ async fn all_that_is_ready_is_imported_at_once_and_one_account_is_not_made_twice
     let page = browser.submit("/import/all", &[]).await.good();
     // The table named no account, and by then there is one that it could be about.
     assert!(page.contains("2 files are imported. 2 others wait for your word"), "{page}");
-    assert!(page.contains("Needs your word"), "{page}");
+    assert!(page.contains("Needs your input"), "{page}");
     assert_eq!(names(&world, &robin).await.len(), 1);
     let page = browser.get("/transactions").await.good();
     assert_eq!(page.matches("name=\"id\"").count(), 3, "{page}");
@@ -98,7 +101,7 @@ async fn a_discarded_file_is_gone_and_nothing_came_of_it() {
     let (robin, mut browser) = robin(&world).await;
     let at = dropped(&mut browser, "march.ofx", &groceries()).await;
     let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
-    assert!(page.contains("The file is discarded.") && !page.contains("march.ofx"), "{page}");
+    assert!(page.contains("File discarded.") && !page.contains("march.ofx"), "{page}");
     assert_eq!(browser.get(&at).await.status, StatusCode::NOT_FOUND);
     assert!(names(&world, &robin).await.is_empty());
 }
@@ -114,7 +117,7 @@ async fn lines_that_cannot_be_read_are_told_with_their_reason() {
     assert!(page.contains("1 line cannot be read") && page.contains("Line 5"), "{page}");
     import(&mut browser, &at, &[]).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("<dt>Left out</dt><dd>1</dd>"), "{page}");
+    assert!(page.contains("<dt>Skipped</dt><dd>1</dd>"), "{page}");
 }
 
 /// What a process does that died over a file, or is still at it.
@@ -136,13 +139,13 @@ async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_a
     let refreshed = "<noscript><meta http-equiv=\"refresh\" content=\"2\"></noscript>";
     for path in [at.as_str(), "/import"] {
         let page = browser.get(path).await.good();
-        assert!(page.contains("Being imported") && page.contains("Reading the file"), "{page}");
+        assert!(page.contains("Importing") && page.contains("Reading file"), "{page}");
         assert!(page.contains(refreshed) && page.contains("data-taking"), "{page}");
     }
     // Neither does a preview that was open meanwhile change anything.
     assert_eq!(browser.post(&at, &[("dates", "day_first")]).await.location(), at);
     let page = browser.submit(&format!("{at}/discard"), &[]).await.good();
-    assert!(page.contains("Wait for it, then undo the import."), "{page}");
+    assert!(page.contains("Wait until it finishes, then undo the import."), "{page}");
     let refused = browser.post(&format!("{at}/commit"), &[]).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(
@@ -162,7 +165,7 @@ async fn whoever_waited_in_vain_is_told_that_nothing_changed() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let at = dropped(&mut browser, "march.ofx", &groceries()).await;
-    assert!(!browser.get(&at).await.good().contains("did not go through"));
+    assert!(!browser.get(&at).await.good().contains("The import failed"));
     let page = browser.get(&format!("{at}?waited")).await.good();
-    assert!(page.contains("The import did not go through, and nothing was changed."), "{page}");
+    assert!(page.contains("The import failed and nothing was changed."), "{page}");
 }
