@@ -93,7 +93,7 @@ impl View {
         let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
         let decimals = currency.decimals() as usize;
         let point = if decimals.max(rest.len()) > 0 { "." } else { "" };
-        let (before, after) = currency.signs();
+        let (before, after) = currency.affixes();
         format!("{before}{}{point}{rest:0<decimals$}{after}", grouped(whole))
     }
 
