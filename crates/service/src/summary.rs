@@ -10,7 +10,7 @@ use crate::access::users;
 use crate::insights::recurring::{Filter, StreamList};
 use crate::insights::scores::Latest;
 use crate::insights::{recurring, scores};
-use crate::ledger::accounts::Account;
+use crate::ledger::accounts::{Account, ConnectionStatus};
 use crate::ledger::{Direction, accounts, cash_flow, goals, investments, net_worth, rates};
 use crate::{App, Caller, Result};
 
@@ -31,7 +31,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
     SCOPES.into_iter().try_for_each(|it| caller.require(it))?;
     let currency = users::base_currency(app, caller).await?;
     let rates = rates::latest(app, caller, currency).await?;
-    let accounts = accounts::all(app, caller).await?;
+    let accounts = accounts::list_all(app, caller).await?;
     let summary = Builder { app, caller, rates, today: app.clock.today(), currency };
     let shown: Vec<&Account> = accounts.iter().filter(|it| it.hidden_at.is_none()).collect();
     let (worth, cash_flow, investments, goals, recurring, scores) = tokio::try_join!(
@@ -129,7 +129,7 @@ impl Builder<'_> {
 
     async fn goals(&self) -> Result<v1::SummaryGoals> {
         let active =
-            goals::listed(self.app, self.caller, Some(goals::Status::Active), false).await?;
+            goals::list_with(self.app, self.caller, Some(goals::Status::Active), false).await?;
         let sum = |minor: fn(&goals::Goal) -> i64| -> i64 {
             let worth = active.iter().filter_map(|it| self.rates.to_base(minor(it), it.currency));
             worth.fold(0, i64::saturating_add)
@@ -175,7 +175,9 @@ fn counts(accounts: &[Account]) -> v1::AccountCounts {
         open: open().count(),
         closed: shown().filter(|it| it.closed_on.is_some()).count(),
         hidden,
-        needs_attention: open().filter(|it| it.connection_status == "needs_attention").count(),
+        needs_attention: open()
+            .filter(|it| it.connection_status == ConnectionStatus::NeedsAttention)
+            .count(),
         oldest_as_of: oldest.map(Moment),
     }
 }

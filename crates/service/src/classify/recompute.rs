@@ -64,7 +64,7 @@ impl Recompute {
             today: app.clock.today(),
             currency,
             rates: rates::latest_in(tx, user, currency)?,
-            accounts: accounts::all_in(tx, user)?,
+            accounts: accounts::list_in_tx(tx, user)?,
             scope,
             corrected: BTreeSet::new(),
             events: Vec::new(),

@@ -38,7 +38,7 @@ pub async fn count(app: &App, caller: &Caller) -> Result<HashMap<RuleId, RuleMat
     }
     let overrides = overrides::list(app, user).await?;
     let accounts: Vec<AccountId> =
-        accounts::all(app, caller).await?.into_iter().map(|it| it.id).collect();
+        accounts::list_all(app, caller).await?.into_iter().map(|it| it.id).collect();
     let matches = vec![RuleMatches::default(); rules.ids.len()];
     let mut counter = MatchCounter { rules: &rules, overrides, matches };
     let by_merchant_alone = |it: &Rule| it.words.is_none() && it.from_ms.is_none();

@@ -54,7 +54,7 @@ pub async fn start(app: &App, caller: &Caller) -> Result<Export> {
         audit::note(tx, requester.user, now, note)
     };
     app.db.write(note).await?;
-    let accounts = accounts::all(app, caller).await?;
+    let accounts = accounts::list_all(app, caller).await?;
     let reader = Reader { app: app.clone(), caller: caller.clone(), accounts };
     let readme = readme(&now.strftime("%Y-%m-%d %H:%M UTC").to_string());
     Ok(Export { reader, zip: ZipWriter::new(now), step: Step::Readme, readme })

@@ -74,7 +74,7 @@ pub struct TransferLeg {
 pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<TransactionDetail> {
     caller.require(Scope::TransactionsRead)?;
     caller.require_owner("transaction")?;
-    let accounts = accounts::all(app, caller).await?;
+    let accounts = accounts::list_all(app, caller).await?;
     let found = app.db.first(GET, params![caller.user, id], |row| read(row, &accounts)).await?;
     let (mut detail, merchant_key) = found.flatten().ok_or(Error::NotFound("transaction"))?;
     let pairs = legs(app, caller, &accounts, (PAIRS, params![caller.user, id, PAIRS_MAX])).await?;

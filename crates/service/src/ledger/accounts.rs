@@ -1,6 +1,6 @@
-//! Linked accounts: what they are, and what the person chose to hide.
+//! Linked accounts: listing them, and renaming, hiding, closing and reopening them.
 
-use base::draft::AccountKind;
+use base::draft::{AccountKind, Source};
 use base::{AccountId, Currency, Date, Fixed9, Money, Timestamp, UserId};
 use db::params;
 use wire::json::{Day, Moment, Number};
@@ -13,9 +13,9 @@ use crate::{App, Caller, Error, Result};
 #[derive(Debug, Clone)]
 pub struct Account {
     pub id: AccountId,
-    /// The person's own for it, or else the bank's.
+    /// The person's own name for it, or else the bank's.
     pub name: String,
-    /// What the bank calls it, and so what its texts say.
+    /// The bank's name for it, which also appears in transaction descriptions.
     pub bank_name: String,
     pub mask: Option<String>,
     pub kind: AccountKind,
@@ -30,15 +30,15 @@ pub struct Account {
     pub interest_rate: Option<Fixed9>,
     pub apy_display: Option<String>,
     pub next_payment_due_on: Option<Date>,
-    /// Since the bank, or the person, says that it is no more.
+    /// The day on which it was closed, by the bank or by the person.
     pub closed_on: Option<Date>,
-    /// Whether only the person says so, and can take it back.
+    /// Whether only the person closed it, and so can reopen it.
     pub closed_by_person: bool,
     pub hidden_at: Option<Timestamp>,
     pub updated_at: Timestamp,
-    pub source: String,
-    pub connection_status: String,
-    /// What is wrong with how it is kept up to date, and what to do; plain text, partly in a stranger's words.
+    pub source: Source,
+    pub connection_status: ConnectionStatus,
+    /// The problem with syncing it, and what to do. Plain text, partly as the bank wrote it.
     pub attention: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl From<&Account> for v1::Account {
             r#type: account.kind.as_str(),
             subtype: account.subtype.clone(),
             status: if account.closed_on.is_some() { "closed" } else { "open" },
-            connection_status: account.connection_status.clone(),
+            connection_status: account.connection_status.as_str().to_owned(),
             hidden: account.hidden_at.is_some(),
             currency: account.currency.to_string(),
             balance_available: money(account.balance_available_minor),
@@ -65,12 +65,24 @@ impl From<&Account> for v1::Account {
             next_payment_due_date: account.next_payment_due_on.map(Day),
             institution_name: account.institution_name.clone(),
             institution_logo: account.institution_logo.clone(),
-            external_source: account.source.clone(),
+            external_source: account.source.as_str().to_owned(),
             as_of: account.balance_as_of.map(Moment),
             updated_at: Moment(account.updated_at),
         }
     }
 }
+
+base::words!(
+    /// The state of the connection that an account is synced by.
+    ConnectionStatus {
+        Connected => "connected",
+        NeedsAttention => "needs_attention",
+        Disconnected => "disconnected",
+        /// Kept by hand, so there is nothing to sync.
+        Manual => "manual",
+    }
+);
+db::word_columns!(ConnectionStatus);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -88,7 +100,7 @@ pub struct Filter {
 /// The accounts a caller may see, by type and then by name.
 pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Vec<Account>> {
     caller.require(Scope::AccountsRead)?;
-    let mut accounts = all(app, caller).await?;
+    let mut accounts = list_all(app, caller).await?;
     accounts.retain(|account| {
         let status = match filter.status {
             Status::Open => account.closed_on.is_none(),
@@ -100,54 +112,54 @@ pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<Vec<Acco
     Ok(accounts)
 }
 
-/// Every account of the caller's, whatever its state.
-pub(crate) async fn all(app: &App, caller: &Caller) -> Result<Vec<Account>> {
+/// Every account that the caller may see, hidden and closed ones too.
+pub(crate) async fn list_all(app: &App, caller: &Caller) -> Result<Vec<Account>> {
     let mut accounts = app.db.all(ALL, params![caller.user], read).await?;
     accounts.retain(|it| caller.may_see(it.id));
     accounts.sort_by(|a, b| (a.kind, &a.name, a.id).cmp(&(b.kind, &b.name, b.id)));
     Ok(accounts)
 }
 
-/// The same for the person themselves, inside a transaction.
-pub(crate) fn all_in(tx: &mut db::Tx<'_>, user: UserId) -> Result<Vec<Account>> {
+/// Every account of a person, inside a transaction.
+pub(crate) fn list_in_tx(tx: &mut db::Tx<'_>, user: UserId) -> Result<Vec<Account>> {
     let mut accounts = tx.all(ALL, params![user], read)?;
     accounts.sort_by_key(|it| it.id);
     Ok(accounts)
 }
 
-/// Counts anew what is seen of an account, where more than came and went has changed.
+/// Counts the visible transactions of an account again, where a change of the count is not known.
 pub(crate) fn recount(tx: &mut db::Tx<'_>, user: UserId, id: AccountId) -> Result<()> {
     tx.execute(RECOUNT, params![user, id])?;
     Ok(())
 }
 
-/// One account, whatever its state.
+/// One account, hidden and closed ones too.
 pub async fn get(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
     caller.require(Scope::AccountsRead)?;
-    known(app, caller, id).await
+    get_visible(app, caller, id).await
 }
 
-/// The same for parts of the product that ask for another right.
-pub(crate) async fn known(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
+/// One account, for callers that have checked another scope.
+pub(crate) async fn get_visible(app: &App, caller: &Caller, id: AccountId) -> Result<Account> {
     let found = app.db.first(GET, params![caller.user, id], read).await?;
     found.filter(|_| caller.may_see(id)).ok_or(Error::NotFound("account"))
 }
 
-/// Hides an account from lists and totals, or shows it again. Nothing is lost by it.
+/// Hides an account from lists and totals, or shows it again. Its data is kept.
 pub async fn set_hidden(app: &App, caller: &Caller, id: AccountId, hidden: bool) -> Result<()> {
-    let (action, said) = match hidden {
+    let (action, verb) = match hidden {
         true => ("account.hide", "Hid"),
-        false => ("account.show", "Shows again"),
+        false => ("account.show", "Showed"),
     };
     change(app, caller, id, move |tx, change| {
         let at = hidden.then_some(change.now);
         tx.execute(SET_HIDDEN, params![change.user, id, at, change.now])?;
-        Ok((action, format!("{said} the account {}", change.account.name)))
+        Ok((action, format!("{verb} the account {}", change.account.name)))
     })
     .await
 }
 
-/// Gives an account the person's own name, or the bank's again.
+/// Sets the person's own name for an account, or goes back to the bank's.
 pub async fn rename(app: &App, caller: &Caller, id: AccountId, name: Option<&str>) -> Result<()> {
     let name = name.map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
     if name.as_deref().is_some_and(|it| it.chars().count() > 80 || it.contains(char::is_control)) {
@@ -162,14 +174,14 @@ pub async fn rename(app: &App, caller: &Caller, id: AccountId, name: Option<&str
     .await
 }
 
-/// The person has the account no more. It keeps its history, and holds nothing from that day on.
+/// Closes an account for the person. It keeps its history, and its balance is zero from that day on.
 pub async fn close(app: &App, caller: &Caller, id: AccountId, on: Date) -> Result<()> {
     if on > app.clock.today() {
         return Err(Error::invalid("closed_on", "closed_on must not be after today"));
     }
     change(app, caller, id, move |tx, change| {
         if change.account.closed_on.is_some() {
-            return Err(conflict("this account is closed already"));
+            return Err(conflict("this account is already closed"));
         }
         tx.execute(SET_CLOSED, params![change.user, id, Some(on), change.now])?;
         Ok(("account.close", format!("Closed the account {} as of {on}", change.account.name)))
@@ -177,13 +189,13 @@ pub async fn close(app: &App, caller: &Caller, id: AccountId, on: Date) -> Resul
     .await
 }
 
-/// Takes back what `close` said. What the bank closed stays closed.
+/// Reopens an account that the person closed. One that the bank closed stays closed.
 pub async fn reopen(app: &App, caller: &Caller, id: AccountId) -> Result<()> {
     change(app, caller, id, move |tx, change| {
         match (change.account.closed_on, change.account.closed_by_person) {
             (None, _) => return Err(conflict("this account is open")),
             (Some(_), false) => {
-                let message = "the bank says that this account is closed; only it can reopen it";
+                let message = "the bank closed this account; only the bank can reopen it";
                 return Err(conflict(message));
             }
             (Some(_), true) => {}
@@ -198,15 +210,14 @@ fn conflict(message: &str) -> Error {
     Error::Conflict { code: Code::Conflict, message: message.to_owned() }
 }
 
-/// An account about to be changed, as it is before.
+/// An account before it is changed.
 struct Change {
     user: UserId,
     now: Timestamp,
     account: Account,
 }
 
-/// What every change of an account by its person has in common: it is theirs, it is written down, and every figure
-/// over all accounts may follow.
+/// Changes an account in one transaction with the entry in the audit trail. All derived data must be recomputed after it.
 async fn change(
     app: &App,
     caller: &Caller,
@@ -227,7 +238,6 @@ async fn change(
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Account> {
-    let kind: &str = row.get(3)?;
     let rate: Option<&str> = row.get(12)?;
     let closed_on: Option<Date> = row.get(15)?;
     let bad = |column, reason: String| db::Error::Decode { column, reason };
@@ -235,7 +245,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Account> {
         id: row.get(0)?,
         name: row.get(1)?,
         mask: row.get(2)?,
-        kind: AccountKind::parse(kind).ok_or_else(|| bad(3, format!("unknown kind {kind}")))?,
+        kind: row.word(3, "account kind", AccountKind::parse)?,
         subtype: row.get(4)?,
         currency: row.get(5)?,
         institution_name: row.get(6)?,
@@ -254,29 +264,28 @@ fn read(row: &db::Row<'_>) -> db::Result<Account> {
         closed_by_person: closed_on.is_some() && row.get::<Option<Date>>(21)?.is_none(),
         hidden_at: row.get(16)?,
         updated_at: row.get(17)?,
-        source: row.get(18)?,
+        source: row.word(18, "source", Source::parse)?,
         connection_status: row.get(19)?,
         bank_name: row.get(20)?,
         attention: row.get(22)?,
     })
 }
 
-const ALL: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
-    a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
-    a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
-    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
-    case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
-    a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
-    from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
-    where a.user_id = $1";
-const GET: &str = "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
-    a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
-    a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
-    coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
-    case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
-    a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
-    from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id
-    where a.user_id = $1 and a.id = $2";
+/// The columns and tables that `read` reads.
+macro_rules! select_accounts {
+    () => {
+        "select a.id, coalesce(a.own_name, a.name), a.mask, a.kind, a.subtype, a.currency,
+        a.institution_name, a.institution_logo, a.balance_current_minor, a.balance_available_minor,
+        a.balance_limit_minor, a.balance_as_of, a.interest_rate, a.apy_display, a.next_payment_due_on,
+        coalesce(a.closed_on, a.own_closed_on), a.hidden_at, a.updated_at, c.source,
+        case when a.attention is not null and c.status = 'connected' then 'needs_attention' else c.status end,
+        a.name, a.closed_on, coalesce(a.attention, case when c.status = 'needs_attention' then c.attention end)
+        from accounts a join connections c on c.user_id = a.user_id and c.id = a.connection_id"
+    };
+}
+
+const ALL: &str = concat!(select_accounts!(), " where a.user_id = $1");
+const GET: &str = concat!(select_accounts!(), " where a.user_id = $1 and a.id = $2");
 const SET_HIDDEN: &str =
     "update accounts set hidden_at = $3, updated_at = $4 where user_id = $1 and id = $2";
 const RENAME: &str =

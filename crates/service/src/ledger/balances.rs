@@ -1,15 +1,15 @@
-//! The daily balances of an account: what its institution reported, and what follows from the transactions between.
+//! Daily balances of an account: reported by its institution, or inferred from the transactions between reports.
 
 use std::collections::BTreeSet;
 
 use base::{AccountId, Currency, Date, Money, UserId, days_from_date};
-use calc::balances::{Day as DayOf, Gap, History, Snapshot, Source, daily, opening};
+use calc::balances::{Day as DailyBalance, Gap, History, Snapshot, Source, daily, opening};
 use db::params;
 use wire::json::{Day, Number};
 use wire::v1::{self, Scope};
 
 use crate::ledger::accounts::{self, Account};
-use crate::ledger::spans::{Span, sampled};
+use crate::ledger::spans::{Span, sample_days};
 use crate::{App, Caller, Error, Result};
 
 pub const DAYS_DEFAULT: i64 = 30;
@@ -21,13 +21,13 @@ pub struct Series {
     pub currency: Currency,
     pub start_on: Date,
     pub end_on: Date,
-    pub days: Vec<DayOf>,
+    pub days: Vec<DailyBalance>,
 }
 
 impl From<&Series> for v1::Balances {
     fn from(series: &Series) -> v1::Balances {
         let money = |minor| Number::from(Money::new(minor, series.currency));
-        let day = |day: &DayOf| v1::DailyBalance {
+        let day = |day: &DailyBalance| v1::DailyBalance {
             date: Day(day.on),
             balance_current: money(day.current_minor),
             balance_available: day.available_minor.map(money),
@@ -37,7 +37,7 @@ impl From<&Series> for v1::Balances {
                 Source::Inferred => "inferred",
                 Source::Carried => "carried",
             },
-            // Drift within rounding is no news to anyone.
+            // Drift within rounding is not reported.
             unexplained_change: match day.gap {
                 Some(Gap::Unexplained(minor)) => Some(money(minor)),
                 Some(Gap::Drift(_)) | None => None,
@@ -53,33 +53,33 @@ impl From<&Series> for v1::Balances {
     }
 }
 
-/// Which days are wanted; the last thirty unless said otherwise.
+/// The requested days; by default the last thirty.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Range {
     pub start_on: Option<Date>,
     pub end_on: Option<Date>,
 }
 
-/// One row a day, oldest first. There are none for days before the account's first known one, nor after today.
+/// One balance a day, oldest first, from the first known balance to today at the latest.
 pub async fn list(app: &App, caller: &Caller, id: AccountId, range: Range) -> Result<Series> {
     caller.require(Scope::AccountsRead)?;
     let (start_on, end_on) = bounds(range, app.clock.today())?;
-    let account = accounts::known(app, caller, id).await?;
-    let history = known_history(app, caller, &account, None).await?;
+    let account = accounts::get_visible(app, caller, id).await?;
+    let history = read_history(app, caller, &account, None).await?;
     let days = daily(&history, start_on, end_on.min(app.clock.today()));
     Ok(Series { account_id: id, currency: account.currency, start_on, end_on, days })
 }
 
-/// What something was worth at the end of a day.
+/// An amount at the end of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
     pub on: Date,
     pub minor: i64,
-    /// Whether it is as it was last reported, and nothing was worked out from transactions.
+    /// Whether it is the last reported amount, with nothing inferred from transactions.
     pub reported: bool,
 }
 
-/// A balance over time, thinned out to what a picture can show, and every change in it that nothing explains.
+/// The points of a balance chart, and every change in the balance that no transaction explains.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// Oldest first.
@@ -91,7 +91,7 @@ pub struct Chart {
 pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) -> Result<Chart> {
     caller.require(Scope::AccountsRead)?;
     let today = app.clock.today();
-    let history = known_history(app, caller, account, span.start(today)).await?;
+    let history = read_history(app, caller, account, span.start(today)).await?;
     let Some(opening) = opening(&history) else {
         return Ok(Chart { points: Vec::new(), unexplained: Vec::new() });
     };
@@ -101,9 +101,9 @@ pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) ->
         Some(Gap::Unexplained(minor)) => Some((it.on, minor)),
         Some(Gap::Drift(_)) | None => None,
     });
-    let wanted: BTreeSet<Date> = sampled(start, today).into_iter().collect();
-    let shown = days.iter().filter(|it| wanted.contains(&it.on));
-    let point = |it: &DayOf| Point {
+    let sampled: BTreeSet<Date> = sample_days(start, today).into_iter().collect();
+    let shown = days.iter().filter(|it| sampled.contains(&it.on));
+    let point = |it: &DailyBalance| Point {
         on: it.on,
         minor: it.current_minor,
         reported: it.source != Source::Inferred,
@@ -111,8 +111,8 @@ pub async fn chart(app: &App, caller: &Caller, account: &Account, span: Span) ->
     Ok(Chart { points: shown.map(point).collect(), unexplained: unexplained.collect() })
 }
 
-/// All that bears on an account's balances from a day on, or ever.
-pub(crate) async fn known_history(
+/// The reports and transactions that determine an account's balances from a day on, or of all time.
+pub(crate) async fn read_history(
     app: &App,
     caller: &Caller,
     account: &Account,
@@ -134,15 +134,15 @@ pub(crate) async fn known_history(
     Ok(history(account, snapshots, nets))
 }
 
-/// The end-of-day balances of one account, inside a transaction; only what bears on these days is read. Whoever has
-/// read the account's posted amounts since some day, all of them, hands them in.
+/// The end-of-day balances of one account on some days, inside a transaction. The caller passes the posted amounts that
+/// it has already read, with the day since when they are complete.
 pub(crate) fn daily_in(
     tx: &mut db::Tx<'_>,
     user: UserId,
     account: &Account,
     (start_on, end_on): (Date, Date),
     (posted_from, mut posted): (Date, Vec<(Date, i64)>),
-) -> Result<Vec<DayOf>> {
+) -> Result<Vec<DailyBalance>> {
     let known = tx.first(KNOWN_FROM, params![user, account.id, start_on], read_known_from)?;
     let from = known.flatten().unwrap_or(start_on);
     let snapshots = tx.all(SNAPSHOTS_SINCE, params![user, account.id, from], read_snapshot)?;
@@ -198,8 +198,8 @@ fn bounds(range: Range, today: Date) -> Result<(Date, Date)> {
     Ok((start_on, end_on))
 }
 
-// The last report at or before a day, before which nothing bears on it; without one the last transaction, which shows
-// that the account was there.
+// The last report at or before a day: nothing older matters for it. Without a report, the last transaction, which shows
+// that the account existed.
 const KNOWN_FROM: &str = "select
     (select max(reported_on) from balances where user_id = $1 and account_id = $2 and reported_on <= $3),
     (select posted_on from transactions where user_id = $1 and account_id = $2 and posted_on <= $3

@@ -1,4 +1,4 @@
-//! What came in and what was spent, moves between own accounts aside.
+//! Cash flow: income and spending by month, without transfers between own accounts.
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -13,7 +13,7 @@ use crate::ledger::{accounts, rates};
 use crate::{App, Caller, Result};
 use calc::rates::Rates;
 
-/// In minor units of the base currency; `spent_minor` is what went out, as a positive.
+/// In minor units of the base currency. Spending is positive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flow {
     pub income_minor: i64,
@@ -29,14 +29,14 @@ pub struct Month {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Months {
     pub currency: Currency,
-    /// Whole months before this one, oldest first, from the first in which anything moved.
+    /// Whole months before this one, oldest first, beginning with the first that has transactions.
     pub past: Vec<Month>,
     pub this: Month,
 }
 
 impl Months {
-    /// What an average whole month looks like; none before there was one.
-    pub fn usual(&self) -> Option<Flow> {
+    /// The average of the whole months. None if there is none yet.
+    pub fn average(&self) -> Option<Flow> {
         let count = i64::try_from(self.past.len()).ok().filter(|it| *it > 0)?;
         let mean = |part: fn(&Flow) -> i64| {
             let sum: i128 = self.past.iter().map(|it| i128::from(part(&it.flow))).sum();
@@ -49,14 +49,14 @@ impl Months {
     }
 }
 
-/// This month so far, and so many whole ones before it.
+/// The cash flow of this month so far, and of up to `count` whole months before it.
 pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     caller.require(Scope::TransactionsRead)?;
     let rates = async {
         let currency = users::base_currency(app, caller).await?;
         rates::latest(app, caller, currency).await
     };
-    let (rates, accounts) = tokio::try_join!(rates, accounts::all(app, caller))?;
+    let (rates, accounts) = tokio::try_join!(rates, accounts::list_all(app, caller))?;
     let shown: Vec<&Account> = accounts.iter().filter(|it| it.hidden_at.is_none()).collect();
     let today = app.clock.today();
     let this = today.first_of_month();
@@ -72,7 +72,7 @@ pub async fn months(app: &App, caller: &Caller, count: i64) -> Result<Months> {
     Ok(Months { currency: rates.base(), past, this: Month { start: this, flow } })
 }
 
-/// Wages against all the rest; paying off a loan counts as spending.
+/// Income and spending on some days. Paying off a loan counts as spending.
 pub(crate) async fn between(
     app: &App,
     caller: &Caller,
@@ -82,8 +82,7 @@ pub(crate) async fn between(
 ) -> Result<Flow> {
     let mut flow = Flow::default();
     let read = |row: &db::Row<'_>| {
-        let category: Option<&str> = row.get(1)?;
-        let category = category.and_then(Category::parse);
+        let category = row.optional_word(1, "category", Category::parse)?;
         Ok((row.get::<AccountId>(0)?, category, row.get::<i64>(2)?))
     };
     for (account, category, minor) in
@@ -97,15 +96,15 @@ pub(crate) async fn between(
         match category.map_or("", Category::primary) {
             "INCOME" => flow.income_minor = flow.income_minor.saturating_add(minor),
             "TRANSFER_IN" => {}
-            // A check, cash or money for a friend is gone; what went to an own account elsewhere is not.
-            "TRANSFER_OUT" if !is_gone(category) => {}
+            // Checks, cash and money for friends are spent; money sent to an own account elsewhere is not.
+            "TRANSFER_OUT" if !is_spent(category) => {}
             _ => flow.spent_minor = flow.spent_minor.saturating_sub(minor),
         }
     }
     Ok(flow)
 }
 
-fn is_gone(category: Option<Category>) -> bool {
+fn is_spent(category: Option<Category>) -> bool {
     let code = category.map_or("", Category::detailed);
     matches!(code, "TRANSFER_OUT_WITHDRAWAL" | "TRANSFER_OUT_OTHER_TRANSFER_OUT")
 }

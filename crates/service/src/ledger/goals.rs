@@ -1,4 +1,4 @@
-//! Goals: what the person saves for or pays off, and how far along they are.
+//! Goals: amounts that the person saves or pays off, and the progress of each.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,6 +26,7 @@ words!(Kind {
     NetWorth => "net_worth",
     Custom => "custom",
 });
+db::word_columns!(Kind, Status);
 
 #[derive(Debug, Clone)]
 pub struct Goal {
@@ -61,19 +62,19 @@ pub struct NewGoal {
     pub kind: Kind,
     pub status: Status,
     pub target: Money,
-    /// What counts towards it besides linked accounts.
+    /// The amount saved outside of linked accounts.
     pub saved_minor: i64,
     pub target_on: Option<Date>,
     pub accounts: Vec<AccountId>,
 }
 
-/// By status, then by target date with undated ones last.
+/// Goals by status, then by target date, those without a date last.
 pub async fn list(app: &App, caller: &Caller, status: Option<Status>) -> Result<Vec<Goal>> {
-    listed(app, caller, status, true).await
+    list_with(app, caller, status, true).await
 }
 
-/// The same with what hidden accounts hold counted, or left out as totals do.
-pub(crate) async fn listed(
+/// Goals as `list` returns them, with or without the balances of hidden accounts in their progress.
+pub(crate) async fn list_with(
     app: &App,
     caller: &Caller,
     status: Option<Status>,
@@ -82,7 +83,7 @@ pub(crate) async fn listed(
     caller.require(Scope::GoalsRead)?;
     let mut rows = app.db.all(LIST, params![caller.user], read).await?;
     let mut links = linked_balances(app, caller).await?;
-    // A key that may not see an account must not learn its balance from a goal, nor from what the goal leaves to others.
+    // A key that may not see an account must not learn its balance from a goal, or from the share left to other goals.
     rows.retain(|row| links.of(row.goal.id).iter().all(|link| caller.may_see(link.account_id)));
     if !with_hidden {
         links.0.values_mut().for_each(|of_goal| of_goal.retain(|it| !it.is_hidden));
@@ -100,7 +101,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewGoal) -> Result<GoalId> 
     db.write(move |tx| create_in(&app, tx, &caller, &new)).await
 }
 
-/// The same inside a transaction that does more.
+/// Creates a goal inside a transaction.
 pub fn create_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, new: &NewGoal) -> Result<GoalId> {
     let name = checked_name(new)?;
     let (id, now): (GoalId, Timestamp) = (app.ids.make(), app.clock.now());
@@ -122,13 +123,13 @@ pub fn create_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, new: &NewGoal) -> 
     for account in new.accounts.iter().collect::<BTreeSet<_>>() {
         link(tx, caller, id, *account)?;
     }
-    told(app, tx, caller, id, new.status)?;
-    let note = Note::new(caller, "goal.create", format!("Made the goal {name}")).about(id);
+    announce(app, tx, caller, id, new.status)?;
+    let note = Note::new(caller, "goal.create", format!("Created the goal {name}")).about(id);
     audit::note(tx, caller.user, now, note)?;
     Ok(id)
 }
 
-/// A goal with all that a person may change of it.
+/// A goal with everything that the person can edit.
 #[derive(Debug, Clone)]
 pub struct Details {
     pub goal: Goal,
@@ -146,7 +147,7 @@ pub async fn get(app: &App, caller: &Caller, id: GoalId) -> Result<Details> {
     Ok(Details { goal, saved_minor, accounts })
 }
 
-/// Replaces what a goal is; its currency stays, because what was saved is in it.
+/// Replaces the contents of a goal. Its currency cannot change, because the saved amount is in it.
 pub async fn update(app: &App, caller: &Caller, id: GoalId, new: NewGoal) -> Result<()> {
     caller.require_owner("goal")?;
     let (mine, caller) = (app.clone(), caller.clone());
@@ -171,22 +172,22 @@ fn update_in(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, new: &NewG
     if tx.execute(UPDATE, values)? == 0 {
         return Err(Error::NotFound("goal"));
     }
-    let wanted: BTreeSet<AccountId> = new.accounts.iter().copied().collect();
+    let chosen: BTreeSet<AccountId> = new.accounts.iter().copied().collect();
     let linked = tx.all(LINKED, params![caller.user, id], |row| row.get(0))?;
     let linked: BTreeSet<AccountId> = linked.into_iter().collect();
-    for account in linked.difference(&wanted) {
+    for account in linked.difference(&chosen) {
         tx.execute(UNLINK, params![caller.user, id, *account])?;
     }
-    // One that stays linked keeps what was owed when it began.
-    for account in wanted.difference(&linked) {
+    // An account that stays linked keeps the balance at its start.
+    for account in chosen.difference(&linked) {
         link(tx, caller, id, *account)?;
     }
-    told(app, tx, caller, id, new.status)?;
+    announce(app, tx, caller, id, new.status)?;
     let note = Note::new(caller, "goal.update", format!("Changed the goal {name}")).about(id);
     audit::note(tx, caller.user, now, note)
 }
 
-/// Pauses a goal, goes on with it, or ends it.
+/// Sets the status of a goal: pauses, resumes, completes or cancels it.
 pub async fn set_status(app: &App, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
     caller.require_owner("goal")?;
     let (mine, caller) = (app.clone(), caller.clone());
@@ -195,18 +196,19 @@ pub async fn set_status(app: &App, caller: &Caller, id: GoalId, status: Status) 
         if tx.execute(SET_STATUS, params![caller.user, id, status.as_str(), now])? == 0 {
             return Err(Error::NotFound("goal"));
         }
-        told(&mine, tx, &caller, id, status)?;
-        let said = format!("Set a goal to {}", status.as_str());
-        audit::note(tx, caller.user, now, Note::new(&caller, "goal.update", said).about(id))
+        announce(&mine, tx, &caller, id, status)?;
+        let details = format!("Set a goal to {}", status.as_str());
+        audit::note(tx, caller.user, now, Note::new(&caller, "goal.update", details).about(id))
     };
     app.db.write(save).await
 }
 
-fn told(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
+fn announce(app: &App, tx: &mut Tx<'_>, caller: &Caller, id: GoalId, status: Status) -> Result<()> {
     let event = Event::GoalUpdated { goal_id: id.to_string(), status: status.as_str() };
     Ok(outbox::append(&app.webhooks, tx, caller.user, &[event])?)
 }
 
+/// Checks a goal, and returns its trimmed name.
 fn checked_name(new: &NewGoal) -> Result<&str> {
     let name = new.name.trim();
     if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
@@ -221,7 +223,7 @@ fn checked_name(new: &NewGoal) -> Result<&str> {
     Ok(name)
 }
 
-/// What is owed now is where paying off begins.
+/// Links an account to a goal. Its balance now is the start of paying it off.
 fn link(tx: &mut Tx<'_>, caller: &Caller, id: GoalId, account: AccountId) -> Result<()> {
     if tx.execute(LINK, params![caller.user, id, account])? == 0 {
         return Err(Error::invalid("accounts", "accounts names an unknown account"));
@@ -229,7 +231,7 @@ fn link(tx: &mut Tx<'_>, caller: &Caller, id: GoalId, account: AccountId) -> Res
     Ok(())
 }
 
-struct Row {
+struct GoalRow {
     goal: Goal,
     saved_minor: i64,
 }
@@ -243,23 +245,23 @@ struct Link {
     is_hidden: bool,
 }
 
-/// What is there towards each goal: its share of the linked accounts, or for a debt what has been paid off since the
-/// start. The soonest goal is served first, and one that was cancelled last. An account in another currency does not
-/// count: a goal is kept in one.
-fn with_progress(mut rows: Vec<Row>, links: &Links) -> Vec<Goal> {
-    rows.sort_by_key(|Row { goal, .. }| {
+/// Computes the progress of each goal: its share of the linked accounts, or for a debt the amount paid off since the
+/// start. Goals with the earliest target date get their share first, cancelled ones last. Accounts in another currency
+/// than the goal do not count.
+fn with_progress(mut rows: Vec<GoalRow>, links: &Links) -> Vec<Goal> {
+    rows.sort_by_key(|GoalRow { goal, .. }| {
         (goal.status == Status::Cancelled, goal.target_on.is_none(), goal.target_on, goal.id)
     });
-    let counted = |row: &Row| -> Vec<(AccountId, i64)> {
+    let counted = |row: &GoalRow| -> Vec<(AccountId, i64)> {
         let of_goal = links.of(row.goal.id).iter();
         let of_currency = of_goal.filter(|link| link.currency == row.goal.currency);
         let worth =
             |it: &Link| if it.kind.is_debt() { -it.current_minor } else { it.current_minor };
         of_currency.map(|it| (it.account_id, worth(it))).collect()
     };
-    let is_debt = |row: &Row| row.goal.kind == Kind::DebtPayoff;
+    let is_debt = |row: &GoalRow| row.goal.kind == Kind::DebtPayoff;
     let saving: Vec<usize> = (0..rows.len()).filter(|it| !is_debt(&rows[*it])).collect();
-    let wish = |row: &Row| Wish {
+    let wish = |row: &GoalRow| Wish {
         target_minor: row.goal.target_minor,
         saved_minor: row.saved_minor,
         accounts: counted(row),
@@ -291,11 +293,8 @@ async fn linked_balances(app: &App, caller: &Caller) -> Result<Links> {
     let mut links = Links::default();
     app.db
         .each(LINKS, params![caller.user], |row| {
-            let kind: &str = row.get(1)?;
-            let unknown =
-                || db::Error::Decode { column: 1, reason: format!("unknown kind {kind}") };
             let link = Link {
-                kind: AccountKind::parse(kind).ok_or_else(unknown)?,
+                kind: row.word(1, "account kind", AccountKind::parse)?,
                 currency: row.get(2)?,
                 current_minor: row.get::<Option<i64>>(3)?.unwrap_or(0),
                 start_minor: row.get(4)?,
@@ -309,20 +308,18 @@ async fn linked_balances(app: &App, caller: &Caller) -> Result<Links> {
     Ok(links)
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Row> {
-    let (kind, status): (&str, &str) = (row.get(2)?, row.get(3)?);
-    let unknown = |column, word| db::Error::Decode { column, reason: format!("unknown {word}") };
+fn read(row: &db::Row<'_>) -> db::Result<GoalRow> {
     let goal = Goal {
         id: row.get(0)?,
         name: row.get(1)?,
-        kind: Kind::parse(kind).ok_or_else(|| unknown(2, kind))?,
-        status: Status::parse(status).ok_or_else(|| unknown(3, status))?,
+        kind: row.get(2)?,
+        status: row.get(3)?,
         currency: row.get(4)?,
         target_minor: row.get(5)?,
         current_minor: 0,
         target_on: row.get(7)?,
     };
-    Ok(Row { goal, saved_minor: row.get(6)? })
+    Ok(GoalRow { goal, saved_minor: row.get(6)? })
 }
 
 const LIST: &str =

@@ -12,7 +12,7 @@ use crate::access::users;
 use crate::ledger::{accounts, rates};
 use crate::{App, Caller, Error, Result};
 
-/// The portfolio as the caller asked to see it, and the currency of its total.
+/// The portfolio, sorted and filtered as requested, and the currency of its total.
 pub struct Investments {
     pub portfolio: Portfolio,
     pub base_currency: Currency,
@@ -93,9 +93,9 @@ pub async fn list(
     caller.require(Scope::InvestmentsRead)?;
     let base_currency = users::base_currency(app, caller).await?;
     let in_scope: Vec<accounts::Account> = match account {
-        Some(id) => vec![accounts::known(app, caller, id).await?],
+        Some(id) => vec![accounts::get_visible(app, caller, id).await?],
         None => {
-            let mut all = accounts::all(app, caller).await?;
+            let mut all = accounts::list_all(app, caller).await?;
             all.retain(|it| {
                 let investment = it.kind == AccountKind::Investment;
                 investment && it.hidden_at.is_none() && it.closed_on.is_none()
@@ -119,7 +119,6 @@ pub async fn list(
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Position> {
-    let (kind, class): (&str, &str) = (row.get(4)?, row.get(5)?);
     let bad = |column, reason: String| db::Error::Decode { column, reason };
     let decimal = |column| match row.get::<Option<&str>>(column)? {
         Some(text) => Fixed9::parse(text).map(Some).map_err(|it| bad(column, it.to_string())),
@@ -130,9 +129,8 @@ fn read(row: &db::Row<'_>) -> db::Result<Position> {
         security_id: row.get(1)?,
         symbol: row.get(2)?,
         name: row.get(3)?,
-        kind: SecurityKind::parse(kind).ok_or_else(|| bad(4, format!("unknown kind {kind}")))?,
-        asset_class: AssetClass::parse(class)
-            .ok_or_else(|| bad(5, format!("unknown class {class}")))?,
+        kind: row.word(4, "security kind", SecurityKind::parse)?,
+        asset_class: row.word(5, "asset class", AssetClass::parse)?,
         currency: row.get(6)?,
         quantity: decimal(7)?.ok_or_else(|| bad(7, "no quantity".to_owned()))?,
         price: decimal(8)?,
@@ -143,7 +141,7 @@ fn read(row: &db::Row<'_>) -> db::Result<Position> {
     })
 }
 
-/// What `sort_by` may name.
+/// Parses the query parameter `sort_by`.
 pub fn parse_sort(word: &str) -> Result<SortBy> {
     Ok(match word {
         "symbol" => SortBy::Symbol,

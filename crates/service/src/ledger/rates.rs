@@ -1,4 +1,4 @@
-//! Exchange rates, as the sources gave them.
+//! Exchange rates, as sources delivered them.
 
 use base::{Currency, Fixed9, UserId};
 use calc::rates::Rates;
@@ -12,7 +12,7 @@ pub(crate) async fn latest(app: &App, caller: &Caller, to: Currency) -> Result<R
     collect(to, rows)
 }
 
-/// The same inside a transaction.
+/// The latest known rates, read inside a transaction.
 pub(crate) fn latest_in(tx: &mut db::Tx<'_>, user: UserId, to: Currency) -> Result<Rates> {
     let rows = tx.all(LATEST, params![user, to.code()], read)?;
     collect(to, rows)
@@ -25,7 +25,9 @@ fn read(row: &db::Row<'_>) -> db::Result<(Currency, String)> {
 fn collect(to: Currency, rows: Vec<(Currency, String)>) -> Result<Rates> {
     let mut rates = Rates::new(to);
     for (from, text) in rows {
-        let unreadable = |error| Error::internal(format!("a stored rate of {from}: {error}"));
+        let unreadable = |error| {
+            Error::internal(format!("the stored exchange rate of {from} is not a number: {error}"))
+        };
         rates.set(from, Fixed9::parse(&text).map_err(unreadable)?);
     }
     Ok(rates)

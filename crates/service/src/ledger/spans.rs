@@ -1,4 +1,4 @@
-//! How far back a chart looks, and on which days it looks.
+//! Time spans of charts, and the days on which a chart has points.
 
 use base::{Date, date_from_days, days_from_date};
 use jiff::ToSpan as _;
@@ -11,12 +11,13 @@ base::words!(Span {
     All => "all",
 });
 
-/// Beyond these many days, a day or a week more or less is not seen.
+/// Charts of up to this many days have a point each day.
 const DAILY_MAX: i64 = 93;
+/// Charts of up to this many days have a point each week, and longer ones each month.
 const WEEKLY_MAX: i64 = 366;
 
 impl Span {
-    /// Its first day; none where it asks for all there is.
+    /// Its first day. None for all of the history.
     pub fn start(self, today: Date) -> Option<Date> {
         let months = match self {
             Span::Month => 1,
@@ -29,8 +30,8 @@ impl Span {
     }
 }
 
-/// Every day, week or month end from the first day to the last, both among them.
-pub(crate) fn sampled(first: Date, last: Date) -> Vec<Date> {
+/// Every day, week or month end from the first day to the last, including both.
+pub(crate) fn sample_days(first: Date, last: Date) -> Vec<Date> {
     let (from, to) = (days_from_date(first), days_from_date(last));
     let length = to - from;
     let days = (from..=to).map(date_from_days);
@@ -38,7 +39,7 @@ pub(crate) fn sampled(first: Date, last: Date) -> Vec<Date> {
         let day = days_from_date(*on);
         day == from
             || length <= DAILY_MAX
-            // Counted back from the last one, so that it ends a whole week.
+            // Counted back from the last day, so that it is always a point.
             || length <= WEEKLY_MAX && (to - day) % 7 == 0
             || length > WEEKLY_MAX && (day == to || *on == on.last_of_month())
     };
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     fn days(first: &str, last: &str) -> Vec<Date> {
-        sampled(first.parse().unwrap(), last.parse().unwrap())
+        sample_days(first.parse().unwrap(), last.parse().unwrap())
     }
 
     #[test]

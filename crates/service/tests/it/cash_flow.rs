@@ -14,7 +14,7 @@ async fn whole_months_make_the_usual_and_this_one_stands_apart() {
     let world = World::new().await;
     let robin = world.someone().await;
     let nothing = months(&world, &robin).await;
-    assert_eq!((nothing.past.len(), nothing.usual()), (0, None));
+    assert_eq!((nothing.past.len(), nothing.average()), (0, None));
     let pay = |on: &str, minor| txn(on, minor, "ACME PAYROLL").category("INCOME_WAGES").id(on);
     let shop = |on: &str, minor| {
         let food = "FOOD_AND_DRINK_GROCERIES";
@@ -34,7 +34,7 @@ async fn whole_months_make_the_usual_and_this_one_stands_apart() {
     assert_eq!(starts, [day("2026-01-01"), day("2026-02-01")]);
     assert_eq!(found.this.flow, Flow { income_minor: 7, spent_minor: 9 });
     let usual = Flow { income_minor: 50_000, spent_minor: 20_000 };
-    assert_eq!(found.usual(), Some(usual));
+    assert_eq!(found.average(), Some(usual));
     let id = robin.account("Everyday").await;
     accounts::set_hidden(&world.app, &robin.caller, id, true).await.unwrap();
     assert_eq!(months(&world, &robin).await.past, []);

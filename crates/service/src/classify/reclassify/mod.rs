@@ -231,7 +231,7 @@ fn pairing_account(account: &Account) -> transfers::Account {
         institution: account.institution_name.clone(),
         name: account.bank_name.clone(),
         mask: account.mask.clone(),
-        manual: account.source == "manual",
+        manual: account.source == base::draft::Source::Manual,
     }
 }
 

@@ -72,7 +72,7 @@ struct OwnedCard<'a> {
 
 pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
     caller.require(Scope::BenefitsRead)?;
-    let accounts = accounts::all(app, caller).await?;
+    let accounts = accounts::list_all(app, caller).await?;
     let owned = owned_cards(app, caller, &accounts).await?;
     let figures = Figures::new(app, caller).await?;
     let all = || owned.iter().flat_map(|it| it.benefits.iter().map(move |(b, _)| (it, b)));
@@ -104,7 +104,7 @@ pub async fn summary(app: &App, caller: &Caller) -> Result<v1::BenefitSummary> {
 
 pub async fn expiring(app: &App, caller: &Caller, days: i64) -> Result<v1::ExpiringBenefits> {
     caller.require(Scope::BenefitsRead)?;
-    let accounts = accounts::all(app, caller).await?;
+    let accounts = accounts::list_all(app, caller).await?;
     let owned = owned_cards(app, caller, &accounts).await?;
     let figures = Figures::new(app, caller).await?;
     let all = owned.iter().flat_map(|it| it.benefits.iter().map(move |b| (it, b)));
@@ -310,7 +310,7 @@ pub async fn set_card(
         let message = format!("product {product} is not in the catalog{near}");
         return Err(Error::invalid("product", message));
     }
-    let found = accounts::known(app, caller, account).await?;
+    let found = accounts::get_visible(app, caller, account).await?;
     if found.kind != base::draft::AccountKind::Credit {
         return Err(Error::invalid("account_id", "account_id must be a card"));
     }
@@ -351,7 +351,7 @@ pub struct Product {
 
 pub async fn product(app: &App, caller: &Caller, account: AccountId) -> Result<Product> {
     caller.require(Scope::BenefitsRead)?;
-    accounts::known(app, caller, account).await?;
+    accounts::get_visible(app, caller, account).await?;
     let key = params![caller.user, account];
     let read = |row: &db::Row<'_>| {
         let decided_at: Option<Timestamp> = row.get(3)?;

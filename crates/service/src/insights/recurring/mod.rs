@@ -85,7 +85,7 @@ pub struct StreamList {
 /// Active ones first, then by the next expected date. Streams of hidden accounts are left out unless asked for by id.
 pub async fn list(app: &App, caller: &Caller, filter: Filter) -> Result<StreamList> {
     caller.require(Scope::RecurringRead)?;
-    let accounts = accounts::all(app, caller).await?;
+    let accounts = accounts::list_all(app, caller).await?;
     if let Some(wanted) = filter.account_id
         && !accounts.iter().any(|it| it.id == wanted)
     {

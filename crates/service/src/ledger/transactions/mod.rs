@@ -1,4 +1,4 @@
-//! Transactions: the long list, and the hottest read of the product.
+//! The list of transactions, which is the most frequent read of the product.
 
 mod page;
 mod query;
@@ -17,7 +17,7 @@ use crate::{App, Caller, Error, Result};
 
 use page::PageReader;
 pub(crate) use query::statement_variants;
-use query::{Query, Wanted};
+use query::{PreparedFilter, Query};
 pub use row::TransactionState;
 pub use search::index_once;
 pub use totals::{Total, totals, totals_by_day};
@@ -29,7 +29,7 @@ pub struct Filter {
     pub end_on: Option<Date>,
     pub updated_since: Option<Timestamp>,
     pub pending: Option<bool>,
-    /// Those that a rule hides, and only those.
+    /// Only transactions that a rule hides; otherwise only those that none hides.
     pub hidden: bool,
     /// A primary category, such as FOOD_AND_DRINK.
     pub category_tier1: Option<String>,
@@ -37,14 +37,14 @@ pub struct Filter {
     pub q: Option<String>,
     /// Exactly this category, and not only its primary.
     pub category: Option<Category>,
-    /// Only those of which nobody knows what they are.
-    pub uncategorised: bool,
+    /// Only transactions without a category.
+    pub uncategorized: bool,
     pub direction: Option<Direction>,
-    /// Only moves between the person's own accounts, or none of them.
+    /// Only transfers between the person's own accounts, or none of them.
     pub transfers: Option<bool>,
 }
 
-/// What a page is besides its rows.
+/// The count and cursors of a page, without its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageEnd {
     pub count: usize,
@@ -52,10 +52,10 @@ pub struct PageEnd {
     pub total_count: Option<i64>,
 }
 
-/// Beyond this many, counting costs more than the page.
+/// More rows than this are not counted, because counting would cost more than the page.
 const COUNT_MAX: i64 = 10_000;
 
-/// Hands one page, newest first, to `visit`, row by row and without a copy.
+/// Calls `visit` with each row of one page, newest first. Rows are borrowed from the driver and not copied.
 pub async fn list(
     app: &App,
     caller: &Caller,
@@ -67,29 +67,31 @@ pub async fn list(
     check(filter)?;
     let text = format!("{filter:?}");
     let scope = cursors::Scope { user: caller.user, list: "transactions", filter: &text };
-    let place = match page.cursor {
-        Some(cursor) => Some(Place::read(&app.cursors.open(&scope, app.clock.now(), cursor)?)?),
+    let cursor = match page.cursor {
+        Some(cursor) => {
+            Some(ListCursor::read(&app.cursors.open(&scope, app.clock.now(), cursor)?)?)
+        }
         None => None,
     };
     let accounts = visible_accounts(app, caller, filter).await?;
-    let wanted = Wanted::new(filter, accounts.narrowed);
-    let total_count = match &place {
-        Some(place) => place.total_count,
-        None => count(app, caller, &wanted, &accounts).await?,
+    let filter = PreparedFilter::new(filter, accounts.narrowed);
+    let total_count = match &cursor {
+        Some(cursor) => cursor.total_count,
+        None => count(app, caller, &filter, &accounts).await?,
     };
 
-    let behind = place.as_ref().map(|it| (it.posted_on_days, it.id));
+    let after = cursor.as_ref().map(|it| (it.posted_on_days, it.id));
     let mut reader = PageReader::new(&accounts, page.limit, &mut visit);
-    match filter.q.as_deref().filter(|it| !it.is_empty()) {
-        Some(q) => reader.search(app, caller, &wanted, behind, q).await?,
-        None => reader.walk(app, caller, &wanted, behind).await?,
+    match filter.filter.q.as_deref().filter(|it| !it.is_empty()) {
+        Some(q) => reader.search(app, caller, &filter, after, q).await?,
+        None => reader.read(app, caller, &filter, after).await?,
     }
     let PageReader { count, last, more, .. } = reader;
 
     let next_cursor = match last.filter(|_| more) {
         Some((posted_on_days, id)) => {
-            let place = Place { posted_on_days, id, total_count }.write();
-            Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &place)?)
+            let cursor = ListCursor { posted_on_days, id, total_count }.write();
+            Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &cursor)?)
         }
         None => None,
     };
@@ -106,29 +108,29 @@ fn check(filter: &Filter) -> Result<()> {
     Ok(())
 }
 
-/// The accounts whose transactions the caller sees here: not the hidden ones, unless asked for by id.
-struct Accounts {
-    shown: Vec<Shown>,
-    /// Whether some of the person's accounts are left out, so that rows must be tested.
+/// The accounts whose transactions the caller sees: not hidden ones, except the one that the filter names.
+struct VisibleAccounts {
+    accounts: Vec<VisibleAccount>,
+    /// Whether some of the person's accounts are left out, so that each row must be tested.
     narrowed: bool,
 }
 
-/// What every transaction of an account shares, read once for the page and not once a row.
-struct Shown {
+/// The columns that all transactions of an account share, read once for the page.
+struct VisibleAccount {
     id: AccountId,
     part: AccountPart,
     currency: Currency,
     transaction_count: i64,
 }
 
-impl Accounts {
-    fn find(&self, id: AccountId) -> Option<&Shown> {
-        self.shown.iter().find(|it| it.id == id)
+impl VisibleAccounts {
+    fn find(&self, id: AccountId) -> Option<&VisibleAccount> {
+        self.accounts.iter().find(|it| it.id == id)
     }
 }
 
-async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<Accounts> {
-    let mut shown = Vec::new();
+async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result<VisibleAccounts> {
+    let mut visible = Vec::new();
     let mut narrowed = false;
     app.db
         .each(ACCOUNTS, params![caller.user], |row| {
@@ -136,7 +138,7 @@ async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result
             let hidden: Option<i64> = row.get(2)?;
             let named = filter.account_id == Some(id);
             if caller.may_see(id) && (hidden.is_none() || named) {
-                shown.push(Shown {
+                visible.push(VisibleAccount {
                     id,
                     part: AccountPart::new(&id.to_string(), row.get(1)?),
                     currency: row.get(4)?,
@@ -148,39 +150,40 @@ async fn visible_accounts(app: &App, caller: &Caller, filter: &Filter) -> Result
             Ok(())
         })
         .await?;
-    let accounts = Accounts { shown, narrowed };
+    let accounts = VisibleAccounts { accounts: visible, narrowed };
     match filter.account_id {
         Some(id) if accounts.find(id).is_none() => Err(Error::NotFound("account")),
         _ => Ok(accounts),
     }
 }
 
-/// How many there are in all, where that is cheap: from the accounts' own counters, or by looking at few index rows.
+/// The total count, where it is cheap: from the counters of the accounts, or from few rows of an index.
 async fn count(
     app: &App,
     caller: &Caller,
-    wanted: &Wanted<'_>,
-    accounts: &Accounts,
+    prepared: &PreparedFilter<'_>,
+    accounts: &VisibleAccounts,
 ) -> Result<Option<i64>> {
-    let filter = wanted.filter;
+    let filter = prepared.filter;
     let unfiltered = Filter { account_id: filter.account_id, ..Filter::default() } == *filter;
     if unfiltered {
-        let wanted = |id: AccountId| filter.account_id.is_none_or(|only| only == id);
-        let counted = accounts.shown.iter().filter(|it| wanted(it.id));
+        let is_in = |id: AccountId| filter.account_id.is_none_or(|only| only == id);
+        let counted = accounts.accounts.iter().filter(|it| is_in(it.id));
         return Ok(Some(counted.map(|it| it.transaction_count).sum()));
     }
-    // Counting what holds a text takes reading all of it.
+    // Counting the matches of a search would read all texts.
     if filter.q.is_some() {
         return Ok(None);
     }
-    let query = Query::count(caller, wanted);
+    let query = Query::count(caller, prepared);
     let counted: Option<i64> = app.db.first(&query.sql, &query.params, |row| row.get(0)).await?;
     Ok(counted.filter(|it| *it <= COUNT_MAX))
 }
 
-fn read<'r>(row: &'r db::Row<'_>, account: &'r Shown) -> db::Result<TransactionRow<'r>> {
-    let state: &str = row.get(5)?;
-    let category: Option<&str> = row.get(6)?;
+/// Reads the columns that `Query::rows` selects. They are fewer than those of `StoredTransaction` because this is the
+/// hottest read of all.
+fn read<'r>(row: &'r db::Row<'_>, account: &'r VisibleAccount) -> db::Result<TransactionRow<'r>> {
+    let state: TransactionState = row.get(5)?;
     let transfer: Option<&[u8]> = row.get(10)?;
     Ok(TransactionRow {
         id: row.get(0)?,
@@ -188,8 +191,8 @@ fn read<'r>(row: &'r db::Row<'_>, account: &'r Shown) -> db::Result<TransactionR
         amount: Money::new(row.get(2)?, account.currency),
         posted_on_days: row.get(3)?,
         authorized_on_days: row.get(4)?,
-        pending: state == "pending",
-        category: category.and_then(Category::parse),
+        pending: state == TransactionState::Pending,
+        category: row.optional_word(6, "category", Category::parse)?,
         counterparty: row.get(7)?,
         counterparty_logo_url: row.get(8)?,
         description: row.get(9)?,
@@ -198,14 +201,14 @@ fn read<'r>(row: &'r db::Row<'_>, account: &'r Shown) -> db::Result<TransactionR
     })
 }
 
-/// Where a page ended, and what the first one counted.
-struct Place {
+/// The last row of a page, and the count that was made for the first page.
+struct ListCursor {
     posted_on_days: i64,
     id: TransactionId,
     total_count: Option<i64>,
 }
 
-impl Place {
+impl ListCursor {
     fn write(&self) -> Vec<u8> {
         let mut bytes = self.posted_on_days.to_be_bytes().to_vec();
         bytes.extend_from_slice(self.id.as_bytes());
@@ -213,13 +216,14 @@ impl Place {
         bytes
     }
 
-    fn read(bytes: &[u8]) -> Result<Place> {
-        let wrong = || Error::internal("a cursor of ours has the wrong length");
+    fn read(bytes: &[u8]) -> Result<ListCursor> {
+        let wrong =
+            || Error::internal("a sealed cursor of the list of transactions has the wrong length");
         let bytes: &[u8; 32] = bytes.try_into().map_err(|_| wrong())?;
         let number = |at: usize| bytes[at..at + 8].try_into().map(i64::from_be_bytes);
         let id: [u8; 16] = bytes[8..24].try_into().map_err(|_| wrong())?;
         let total = number(24).map_err(|_| wrong())?;
-        Ok(Place {
+        Ok(ListCursor {
             posted_on_days: number(0).map_err(|_| wrong())?,
             id: TransactionId::from_bytes(id),
             total_count: (total >= 0).then_some(total),

@@ -1,34 +1,34 @@
-//! One page of the list, read row by row, whatever it takes to find its rows.
+//! Reads one page of the list, with or without a search text.
 
 use base::{AccountId, TransactionId};
 use db::Progress;
 use wire::v1::TransactionRow;
 
-use super::query::{Query, Stretch, Wanted};
-use super::search::{self, Needle, Spans};
-use super::{Accounts, read};
+use super::query::{ListRange, PreparedFilter, Query};
+use super::search::{self, CandidateDays, Needle};
+use super::{VisibleAccounts, read};
 use crate::{App, Caller, Result};
 
-/// Where a row stands in the list.
-type Place = (i64, TransactionId);
+/// The position of a row in the list: its posting day and its id.
+type Position = (i64, TransactionId);
 
 pub(super) struct PageReader<'a, V> {
-    accounts: &'a Accounts,
+    accounts: &'a VisibleAccounts,
     limit: usize,
     visit: V,
     read_count: usize,
     pub(super) count: usize,
-    pub(super) last: Option<Place>,
-    /// Whether there is a row behind the page.
+    pub(super) last: Option<Position>,
+    /// Whether there is a row after the page.
     pub(super) more: bool,
 }
 
 impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
-    pub(super) fn new(accounts: &'a Accounts, limit: usize, visit: V) -> PageReader<'a, V> {
+    pub(super) fn new(accounts: &'a VisibleAccounts, limit: usize, visit: V) -> PageReader<'a, V> {
         PageReader { accounts, limit, visit, read_count: 0, count: 0, last: None, more: false }
     }
 
-    fn take(&mut self, row: &db::Row<'_>) -> db::Result<()> {
+    fn add(&mut self, row: &db::Row<'_>) -> db::Result<()> {
         // One row more than asked for tells whether there is another page.
         if self.read_count == self.limit {
             self.more = true;
@@ -36,7 +36,7 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         }
         self.read_count += 1;
         self.last = Some((row.get(3)?, row.get(0)?));
-        // An account that came between the two reads is left out here, but the page still ends where it ends.
+        // Rows of an account that was added after the accounts were read are skipped; the page still ends at its limit.
         let account: AccountId = row.get(1)?;
         if let Some(account) = self.accounts.find(account) {
             (self.visit)(&read(row, account)?);
@@ -45,67 +45,67 @@ impl<'a, V: FnMut(&TransactionRow<'_>) + Send> PageReader<'a, V> {
         Ok(())
     }
 
-    /// Reads the list in its order. Filters that few rows fit make this a long walk, which is then continued where it
-    /// holds up nobody.
-    pub(super) async fn walk(
+    /// Reads the list in its order. If few rows match the filter, this takes long, and goes on in the pool of slow reads.
+    pub(super) async fn read(
         &mut self,
         app: &App,
         caller: &Caller,
-        wanted: &Wanted<'_>,
-        behind: Option<Place>,
+        filter: &PreparedFilter<'_>,
+        after: Option<Position>,
     ) -> Result<()> {
-        let stretch = Stretch { behind, days: None, limit: self.limit + 1 };
-        let query = Query::rows(caller, wanted, stretch);
-        let progress = app.db.each_resumable(&query.sql, &query.params, |row| self.take(row));
+        let range = ListRange { after, days: None, limit: self.limit + 1 };
+        let query = Query::rows(caller, filter, range);
+        let progress = app.db.each_resumable(&query.sql, &query.params, |row| self.add(row));
         if progress.await? == Progress::Stopped && !self.more {
-            let behind = self.last.or(behind);
-            let rest = Stretch { behind, days: None, limit: self.limit - self.read_count + 1 };
-            let query = Query::rows(caller, wanted, rest);
-            app.db.each_slow(&query.sql, &query.params, |row| self.take(row)).await?;
+            let after = self.last.or(after);
+            let rest = ListRange { after, days: None, limit: self.limit - self.read_count + 1 };
+            let query = Query::rows(caller, filter, rest);
+            app.db.each_slow(&query.sql, &query.params, |row| self.add(row)).await?;
         }
         Ok(())
     }
 
-    /// Reads those rows that hold a text, on the days on which there may be one.
+    /// Reads the rows that contain a text, on the days that may have one.
     pub(super) async fn search(
         &mut self,
         app: &App,
         caller: &Caller,
-        wanted: &Wanted<'_>,
-        behind: Option<Place>,
+        filter: &PreparedFilter<'_>,
+        after: Option<Position>,
         q: &str,
     ) -> Result<()> {
         let mut needle = Needle::new(q);
-        let mut spans = Spans::new(app, caller.user, &needle, wanted.filter, behind).await?;
+        let mut candidates =
+            CandidateDays::new(app, caller.user, &needle, filter.filter, after).await?;
         let searching = async {
             while !self.more
-                && let Some(days) = spans.next(app).await?
+                && let Some(days) = candidates.next(app).await?
             {
-                self.search_days(app, caller, wanted, behind, (&mut needle, days)).await?;
+                self.search_days(app, caller, filter, after, (&mut needle, days)).await?;
             }
             Ok(())
         };
-        search::bounded(app, searching).await
+        search::with_time_limit(app, searching).await
     }
 
     async fn search_days(
         &mut self,
         app: &App,
         caller: &Caller,
-        wanted: &Wanted<'_>,
-        mut behind: Option<Place>,
+        filter: &PreparedFilter<'_>,
+        mut after: Option<Position>,
         (needle, days): (&mut Needle, search::Days),
     ) -> Result<()> {
         for limit in search::chunks(self.limit) {
-            let stretch = Stretch { behind, days: Some(days), limit };
-            let query = Query::rows(caller, wanted, stretch);
+            let range = ListRange { after, days: Some(days), limit };
+            let query = Query::rows(caller, filter, range);
             let mut count = 0;
             let reading = app.db.each_slow(&query.sql, &query.params, |row| {
                 count += 1;
-                behind = Some((row.get(3)?, row.get(0)?));
+                after = Some((row.get(3)?, row.get(0)?));
                 let name: Option<&str> = row.get(7)?;
                 let is_found = needle.is_in(row.get(9)?) || name.is_some_and(|it| needle.is_in(it));
-                if is_found && !self.more { self.take(row) } else { Ok(()) }
+                if is_found && !self.more { self.add(row) } else { Ok(()) }
             });
             reading.await?;
             if count < limit || self.more {

@@ -1,4 +1,4 @@
-//! The statements that filters make, each with the plan it deserves.
+//! The statements that filters make. Each set of filters has its own text, so that the engine plans for it.
 
 use base::category::Category;
 use base::{AccountId, Date, Timestamp, TransactionId};
@@ -9,7 +9,7 @@ use super::{COUNT_MAX, Filter};
 use crate::ledger::Direction;
 use crate::{Caller, Credential};
 
-/// A statement put together from the filters at hand, so that each set of filters gets the plan it deserves.
+/// A statement built from the filters that are set.
 pub(super) struct Query<'a> {
     pub(super) sql: String,
     pub(super) params: Vec<Param<'a>>,
@@ -19,81 +19,93 @@ const COLUMNS: &str = "select id, account_id, amount_minor, posted_on, authorize
     category, counterparty, counterparty_logo_url, description, transfer_id, updated_at
     from transactions t where user_id = $1";
 
-/// Which rows of the list are read: those behind a place, and within days where those are known.
+/// The part of the list to read: the rows after a position, and on some days only.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Stretch {
-    pub(super) behind: Option<(i64, TransactionId)>,
+pub(super) struct ListRange {
+    pub(super) after: Option<(i64, TransactionId)>,
     pub(super) days: Option<Days>,
     pub(super) limit: usize,
 }
 
 impl<'a> Query<'a> {
     /// Rows as the list shows them, in its order.
-    pub(super) fn rows(caller: &Caller, wanted: &'a Wanted<'_>, stretch: Stretch) -> Query<'a> {
+    pub(super) fn rows(
+        caller: &Caller,
+        prepared: &'a PreparedFilter<'_>,
+        range: ListRange,
+    ) -> Query<'a> {
         let mut query = Query { sql: COLUMNS.to_owned(), params: vec![caller.user.into()] };
-        query.narrow(caller, wanted);
-        query.stretch(stretch);
+        query.push_filter(caller, prepared);
+        query.push_range(range);
         query
     }
 
-    /// What adding up rows takes, and the texts that a search looks at.
-    pub(super) fn amounts(caller: &Caller, wanted: &'a Wanted<'_>, stretch: Stretch) -> Query<'a> {
+    /// The amounts that totals add up, and the texts that a search compares.
+    pub(super) fn amounts(
+        caller: &Caller,
+        prepared: &'a PreparedFilter<'_>,
+        range: ListRange,
+    ) -> Query<'a> {
         let mut query = Query { sql: AMOUNTS.to_owned(), params: vec![caller.user.into()] };
-        query.narrow(caller, wanted);
-        query.stretch(stretch);
+        query.push_filter(caller, prepared);
+        query.push_range(range);
         query
     }
 
-    fn stretch(&mut self, stretch: Stretch) {
-        if let Some(days) = stretch.days {
+    fn push_range(&mut self, range: ListRange) {
+        if let Some(days) = range.days {
             let (first, last) = (self.bind(days.first), self.bind(days.last));
             self.push(format_args!(" and posted_on between ${first} and ${last}"));
         }
-        if let Some((day, id)) = stretch.behind {
+        if let Some((day, id)) = range.after {
             let (day, id) = (self.bind(day), self.bind(id));
             self.push(format_args!(" and (posted_on, id) < (${day}, ${id})"));
         }
-        let limit = self.bind(stretch.limit as i64);
+        let limit = self.bind(range.limit as i64);
         self.push(format_args!(" order by posted_on desc, id desc limit ${limit}"));
     }
 
-    pub(super) fn count(caller: &Caller, wanted: &'a Wanted<'_>) -> Query<'a> {
+    pub(super) fn count(caller: &Caller, prepared: &'a PreparedFilter<'_>) -> Query<'a> {
         let sql = "select cast(count(*) as bigint) from (select 1 from transactions t
             where user_id = $1";
         let mut query = Query { sql: sql.to_owned(), params: vec![caller.user.into()] };
-        query.narrow(caller, wanted);
+        query.push_filter(caller, prepared);
         let limit = query.bind(COUNT_MAX + 1);
         query.push(format_args!(" limit ${limit}) counted"));
         query
     }
 
-    /// What the rows come to: by account, and by day where that is asked for.
-    pub(super) fn totals(caller: &Caller, wanted: &'a Wanted<'_>, by_day: bool) -> Query<'a> {
-        let account = if wanted.is_covered() { "account_id" } else { ACCOUNT_UNORDERED };
+    /// Totals by account, and by day if asked for.
+    pub(super) fn totals(
+        caller: &Caller,
+        prepared: &'a PreparedFilter<'_>,
+        by_day: bool,
+    ) -> Query<'a> {
+        let account = if prepared.is_covered() { "account_id" } else { ACCOUNT_UNORDERED };
         let sql = format!("select {account}, cast(min(posted_on) as bigint), {SUMS}");
         let mut query = Query { sql, params: vec![caller.user.into()] };
-        query.narrow(caller, wanted);
+        query.push_filter(caller, prepared);
         let day = if by_day { "posted_on, " } else { "" };
         query.push(format_args!(" group by {day}{account}"));
         query
     }
 
-    fn narrow(&mut self, caller: &Caller, wanted: &'a Wanted<'_>) {
-        let filter = wanted.filter;
+    fn push_filter(&mut self, caller: &Caller, prepared: &'a PreparedFilter<'_>) {
+        let filter = prepared.filter;
         self.when(filter.account_id, "account_id =");
         self.when(filter.start_on, "posted_on >=");
         self.when(filter.end_on, "posted_on <=");
         self.when(filter.updated_since, "updated_at >=");
-        // What is not equal is looked for in no index, and so leads to no other plan.
+        // `not in` uses no index, so it does not lead the engine to another plan.
         self.sql.push_str(match (filter.hidden, filter.pending) {
             (true, _) => " and state = 'hidden'",
             (false, Some(true)) => " and state = 'pending'",
             (false, Some(false)) => " and state = 'posted'",
             (false, None) => " and state not in ('removed', 'hidden')",
         });
-        self.when(wanted.category_like.as_deref(), "category like");
+        self.when(prepared.category_like.as_deref(), "category like");
         self.when(filter.category.map(Category::detailed), "category =");
-        self.sql.push_str(if filter.uncategorised { " and category is null" } else { "" });
+        self.sql.push_str(if filter.uncategorized { " and category is null" } else { "" });
         self.sql.push_str(match filter.direction {
             Some(Direction::Inflow) => " and amount_minor > 0",
             Some(Direction::Outflow) => " and amount_minor < 0",
@@ -104,7 +116,7 @@ impl<'a> Query<'a> {
             Some(false) => " and transfer_kind is null",
             None => "",
         });
-        if wanted.narrowed {
+        if prepared.narrowed {
             self.sql.push_str(NOT_HIDDEN);
             if let Credential::Key { id, accounts: Some(_), .. } = &caller.credential {
                 let at = self.bind(*id);
@@ -134,18 +146,18 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The filters with their pattern made, for a query to borrow. Text is no part of a query: rows are compared as they
-/// are read (see `search`), so that both engines mean the same by upper and lower case.
-pub(super) struct Wanted<'f> {
+/// The filters with their pattern, for a query to borrow. The search text is no part of a query: rows are compared as
+/// they are read (see `search`), so that both engines treat upper and lower case alike.
+pub(super) struct PreparedFilter<'f> {
     pub(super) filter: &'f Filter,
     category_like: Option<String>,
-    /// Whether rows of accounts that are not to be seen must be left out one by one.
+    /// Whether the rows of invisible accounts must be left out one by one.
     narrowed: bool,
 }
 
-impl<'f> Wanted<'f> {
-    pub(super) fn new(filter: &'f Filter, narrowed: bool) -> Wanted<'f> {
-        Wanted {
+impl<'f> PreparedFilter<'f> {
+    pub(super) fn new(filter: &'f Filter, narrowed: bool) -> PreparedFilter<'f> {
+        PreparedFilter {
             filter,
             // The underscores are wildcards here, and match themselves; no two primaries differ only there.
             category_like: filter.category_tier1.as_ref().map(|it| format!("{it}_%")),
@@ -154,8 +166,8 @@ impl<'f> Wanted<'f> {
     }
 }
 
-impl Wanted<'_> {
-    /// Whether one index holds all that is asked about.
+impl PreparedFilter<'_> {
+    /// Whether one index holds all columns that the query reads.
     fn is_covered(&self) -> bool {
         let Filter { account_id, pending, hidden, direction, transfers, .. } = *self.filter;
         let covered =
@@ -167,14 +179,14 @@ impl Wanted<'_> {
 const AMOUNTS: &str =
     "select id, account_id, posted_on, amount_minor, transfer_kind, description, counterparty
     from transactions t where user_id = $1";
-// What is moved between own accounts is neither earned nor spent. The columns are those of one index, which answers
-// alone where nothing else is asked.
+// Transfers between own accounts are neither income nor spending. One index holds all these columns, and suffices if
+// the filters ask for no others.
 const SUMS: &str = "cast(count(*) as bigint),
     cast(sum(case when amount_minor > 0 and transfer_kind is null then amount_minor else 0 end) as bigint),
     cast(sum(case when amount_minor < 0 and transfer_kind is null then amount_minor else 0 end) as bigint)
     from transactions t where user_id = $1";
-// The account, in words that no index has an order for: SQLite would walk that index for its order and look up each
-// row beside it, which costs four times as much as reading the rows themselves.
+// The account, as an expression that no index is sorted by: SQLite would otherwise read an index for its order and look
+// up each row, which costs four times as much as reading the rows themselves.
 const ACCOUNT_UNORDERED: &str = "nullif(account_id, user_id)";
 const NOT_HIDDEN: &str = " and not exists (select 1 from accounts a where a.user_id = t.user_id
     and a.id = t.account_id and a.hidden_at is not null)";
@@ -186,7 +198,7 @@ pub(crate) fn statement_variants() -> Vec<String> {
     let id = base::KeyId::from_bytes([0; 16]);
     let credential = Credential::Key { id, scopes: crate::Scopes::all(), accounts };
     let callers = [Caller::owner(user), Caller { user, credential }];
-    let behind = (0, TransactionId::from_bytes([0; 16]));
+    let after = (0, TransactionId::from_bytes([0; 16]));
     let days = Days { first: 0, last: 0 };
     let mut variants = Vec::new();
     for bits in 0..2048_u32 {
@@ -201,18 +213,18 @@ pub(crate) fn statement_variants() -> Vec<String> {
             category_tier1: on(5).then(|| "TRAVEL".to_owned()),
             q: on(6).then(|| "e".to_owned()),
             category: on(10).then_some(Category::ALL[0]),
-            uncategorised: on(10),
+            uncategorized: on(10),
             direction: on(10).then_some(if on(9) { Direction::Inflow } else { Direction::Outflow }),
             transfers: on(10).then_some(on(9)),
         };
-        let wanted = Wanted::new(&filter, on(7));
+        let prepared = PreparedFilter::new(&filter, on(7));
         for caller in &callers {
-            variants.push(Query::count(caller, &wanted).sql);
-            variants.push(Query::totals(caller, &wanted, on(8)).sql);
-            let (behind, days) = (on(8).then_some(behind), on(6).then_some(days));
-            let stretch = Stretch { behind, days, limit: 1 };
-            variants.push(Query::rows(caller, &wanted, stretch).sql);
-            variants.push(Query::amounts(caller, &wanted, stretch).sql);
+            variants.push(Query::count(caller, &prepared).sql);
+            variants.push(Query::totals(caller, &prepared, on(8)).sql);
+            let (after, days) = (on(8).then_some(after), on(6).then_some(days));
+            let range = ListRange { after, days, limit: 1 };
+            variants.push(Query::rows(caller, &prepared, range).sql);
+            variants.push(Query::amounts(caller, &prepared, range).sql);
         }
     }
     variants.sort();

@@ -1,9 +1,9 @@
-//! Looking for a text: on which days there may be a transaction that holds it.
+//! Text search: finds the days that may have a transaction with a text.
 //!
-//! The texts of four days are packed into one bucket. Triggers mark a bucket dirty when a text comes that it may lack,
-//! and a background step packs it anew. A search reads the buckets, which takes a fraction of reading the transactions,
-//! and then only the transactions of those days whose bucket holds the text, or is dirty. So what is found never
-//! depends on how far the packing has come (docs/decisions/0012-searching-packed-text.md).
+//! The texts of four days are packed into one bucket. Triggers mark a bucket dirty when a text is added that it may lack,
+//! and a background step packs it again. A search reads the buckets, which takes a fraction of reading the transactions,
+//! and then only the transactions of the days whose bucket contains the text or is dirty. So results never depend on how
+//! far the background step has come (docs/decisions/0012-searching-packed-text.md).
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::Future;
@@ -16,8 +16,8 @@ use crate::{App, Error, Result};
 
 /// `posted_on >> DAYS_SHIFT` is the bucket of a transaction, here and in the triggers of the schema.
 const DAYS_SHIFT: u32 = 2;
-/// Buckets that hold the text, looked up together: enough for a page of a common text.
-const BUCKETS_A_LOOK: i64 = 64;
+/// Buckets with the text that are looked up together: enough for a page of a common text.
+const BUCKETS_A_LOOKUP: i64 = 64;
 /// Buckets that one background step packs in one transaction.
 const BUCKETS_A_STEP: i64 = 32;
 /// More text than this on four days is not packed; those days are searched row by row.
@@ -25,7 +25,7 @@ const WORDS_MAX: usize = 16 << 20;
 /// Transactions read together while searching: few at first, because a common text is found soon.
 const CHUNK_MAX: usize = 4_096;
 
-/// A text that is looked for, in upper or lower case.
+/// The text to search for, in upper or lower case.
 pub(super) struct Needle {
     folded: String,
     buffer: String,
@@ -45,7 +45,7 @@ impl Needle {
     }
 }
 
-/// Appends a text with its case folded, letter by letter, so that a part of the text folds to a part of the outcome.
+/// Appends a text with its case folded, letter by letter, so that a substring folds to a substring of the result.
 fn fold_into(text: &str, out: &mut String) {
     if text.is_ascii() {
         let start = out.len();
@@ -53,7 +53,7 @@ fn fold_into(text: &str, out: &mut String) {
         out[start..].make_ascii_lowercase();
         return;
     }
-    // By way of upper case, because some lower-case letters share one: an S has two in the middle of old words.
+    // Through upper case first, because some lower-case letters share one, such as the two forms of a Greek sigma.
     for letter in text.chars() {
         if letter.is_ascii() {
             out.push(letter.to_ascii_lowercase());
@@ -76,49 +76,49 @@ impl Days {
     }
 }
 
-/// The days on which a text may be found, newest first.
-pub(super) struct Spans {
+/// The days that may have the text, newest first.
+pub(super) struct CandidateDays {
     user: UserId,
     folded: String,
     /// Dirty buckets, the oldest first.
     dirty: Vec<i64>,
-    /// What is yet to be looked up: no older than the first, no newer than the second.
+    /// The first and last bucket that are still to be looked up.
     rest: Option<(i64, i64)>,
     found: VecDeque<Days>,
 }
 
-impl Spans {
+impl CandidateDays {
     pub(super) async fn new(
         app: &App,
         user: UserId,
         needle: &Needle,
         filter: &Filter,
-        behind: Option<(i64, TransactionId)>,
-    ) -> Result<Spans> {
+        after: Option<(i64, TransactionId)>,
+    ) -> Result<CandidateDays> {
         let bucket = |day: i64| day >> DAYS_SHIFT;
         let first = filter.start_on.map_or(i64::MIN, |it| bucket(days_from_date(it)));
         let last = filter.end_on.map_or(i64::MAX, |it| bucket(days_from_date(it)));
-        let last = behind.map_or(last, |(day, _)| last.min(bucket(day)));
-        // Read before the buckets: one that is packed in between is looked at twice, and none is missed.
+        let last = after.map_or(last, |(day, _)| last.min(bucket(day)));
+        // Read before the buckets: one that is packed in between is searched twice, and none is missed.
         let dirty = app.db.all(DIRTY, params![user, first, last], |row| row.get(0)).await?;
         let (folded, rest) = (needle.folded.clone(), Some((first, last)));
-        Ok(Spans { user, folded, dirty, rest, found: VecDeque::new() })
+        Ok(CandidateDays { user, folded, dirty, rest, found: VecDeque::new() })
     }
 
     pub(super) async fn next(&mut self, app: &App) -> Result<Option<Days>> {
         while self.found.is_empty()
             && let Some((first, last)) = self.rest
         {
-            let params = params![self.user, first, last, &self.folded, BUCKETS_A_LOOK];
+            let params = params![self.user, first, last, &self.folded, BUCKETS_A_LOOKUP];
             let mut buckets = BTreeSet::new();
             let mut oldest = first;
-            let holding = app.db.each_slow(HOLDING, params, |row| {
+            let lookup = app.db.each_slow(CONTAINING, params, |row| {
                 oldest = row.get(0)?;
                 buckets.insert(oldest);
                 Ok(())
             });
-            holding.await?;
-            let is_all = (buckets.len() as i64) < BUCKETS_A_LOOK;
+            lookup.await?;
+            let is_all = (buckets.len() as i64) < BUCKETS_A_LOOKUP;
             let reached = if is_all { first } else { oldest };
             let beyond = self.dirty.partition_point(|it| *it < reached);
             buckets.extend(self.dirty.drain(beyond..));
@@ -129,7 +129,7 @@ impl Spans {
     }
 }
 
-/// Buckets as spans of days, the newest first, neighbours together.
+/// Merges adjacent buckets to spans of days, the newest first.
 fn merged(buckets: BTreeSet<i64>) -> VecDeque<Days> {
     let mut spans: VecDeque<(i64, i64)> = VecDeque::new();
     for bucket in buckets {
@@ -141,19 +141,22 @@ fn merged(buckets: BTreeSet<i64>) -> VecDeque<Days> {
     spans.into_iter().map(|(first, last)| Days::of_buckets(first, last)).collect()
 }
 
-/// How many rows to read at a time, without end.
+/// The numbers of rows to read at a time, without end.
 pub(super) fn chunks(first: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(first.clamp(64, CHUNK_MAX)), |it| Some((it * 4).min(CHUNK_MAX)))
 }
 
-/// All reads of a search together may take as long as one read may. It takes long where many rows hold the text and do
-/// not fit the other filters.
-pub(super) async fn bounded<T>(app: &App, searching: impl Future<Output = Result<T>>) -> Result<T> {
+/// Limits the time of all reads of a search together to that of one read. It takes long if many rows contain the text and
+/// do not match the other filters.
+pub(super) async fn with_time_limit<T>(
+    app: &App,
+    searching: impl Future<Output = Result<T>>,
+) -> Result<T> {
     let most = app.db.read_limits().total;
     tokio::time::timeout(most, searching).await.unwrap_or(Err(Error::TooSlow))
 }
 
-/// One background step: packs dirty buckets of one person. Says how many.
+/// One background step: packs dirty buckets of one person. Returns how many.
 pub async fn index_once(app: &App) -> Result<usize> {
     let Some(user) = app.db.first(NEXT, &[], |row| row.get::<UserId>(0)).await? else {
         return Ok(0);
@@ -168,11 +171,11 @@ pub async fn index_once(app: &App) -> Result<usize> {
     packing.await
 }
 
-/// Packs what is there now. Whoever adds a text at the same time has marked the bucket in a transaction of their own,
-/// which is either seen here as a whole, or leaves its mark behind. Two that pack the same bucket take turns.
+/// Packs the texts of a bucket. A concurrent writer marks the bucket dirty in its own transaction: either all of it is
+/// seen here, or its mark remains. The first statement locks the bucket, so that two packers take turns.
 fn pack(tx: &mut Tx<'_>, user: UserId, bucket: i64) -> Result<()> {
-    tx.execute(HOLD, params![user, bucket])?;
-    tx.execute(CLEAN, params![user, bucket])?;
+    tx.execute(LOCK, params![user, bucket])?;
+    tx.execute(CLEAR_DIRTY, params![user, bucket])?;
     let Days { first, last } = Days::of_buckets(bucket, bucket);
     let mut lines = BTreeSet::new();
     let mut size = 0;
@@ -197,18 +200,18 @@ const NEWEST_DIRTY: &str = "select distinct bucket from transaction_search_dirty
     order by bucket desc limit $2";
 const DIRTY: &str = "select distinct bucket from transaction_search_dirty
     where user_id = $1 and bucket between $2 and $3 order by bucket";
-const HOLDING: &str =
+const CONTAINING: &str =
     "select bucket from transaction_search where user_id = $1 and bucket between $2 and $3
     and (words is null or strpos(words, $4) > 0) order by bucket desc limit $5";
-const HOLD: &str = "insert into transaction_search (user_id, bucket, words) values ($1, $2, null)
+const LOCK: &str = "insert into transaction_search (user_id, bucket, words) values ($1, $2, null)
     on conflict (user_id, bucket) do update set words = transaction_search.words";
-const CLEAN: &str = "delete from transaction_search_dirty where user_id = $1 and bucket = $2";
+const CLEAR_DIRTY: &str = "delete from transaction_search_dirty where user_id = $1 and bucket = $2";
 const TEXTS: &str = "select description, counterparty from transactions
     where user_id = $1 and posted_on between $2 and $3";
 const SAVE: &str = "update transaction_search set words = $3 where user_id = $1 and bucket = $2";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[NEXT, NEWEST_DIRTY, DIRTY, HOLDING, HOLD, CLEAN, TEXTS, SAVE];
+    &[NEXT, NEWEST_DIRTY, DIRTY, CONTAINING, LOCK, CLEAR_DIRTY, TEXTS, SAVE];
 
 #[cfg(test)]
 mod tests {
@@ -221,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_buckets_become_one_span_and_the_newest_comes_first() {
+    fn adjacent_buckets_become_one_span_and_the_newest_comes_first() {
         let spans = merged(BTreeSet::from([-2, -1, 0, 4, 6]));
         assert_eq!(spans, [days(24, 27), days(16, 19), days(-8, 3)]);
         assert_eq!(merged(BTreeSet::new()), []);
     }
 
     #[test]
-    fn letters_meet_their_other_case() {
+    fn letters_match_their_other_case() {
         for (text, q) in [
             ("CAFÉ Noir", "café n"),
             ("Crème BRÛLÉE", "crÈme brûlée"),
@@ -243,10 +246,9 @@ mod tests {
     }
 
     proptest! {
-        /// What makes a bucket a safe first look: a text that holds another one still does when both are folded, with
-        /// others before and behind.
+        /// This makes it safe to search buckets first.
         #[test]
-        fn folding_keeps_parts(before: String, part: String, behind: String) {
+        fn a_substring_stays_a_substring_when_folded(before: String, part: String, behind: String) {
             let whole = format!("{before}{part}{behind}");
             prop_assert!(Needle::new(&part).is_in(&whole));
             prop_assert!(Needle::new(&part.to_uppercase()).is_in(&whole.to_uppercase()));

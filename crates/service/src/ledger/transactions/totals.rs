@@ -1,22 +1,22 @@
-//! What the rows behind a filter come to, in each of their currencies.
+//! Totals of the transactions that match a filter, by currency.
 
 use std::collections::BTreeMap;
 
 use base::{AccountId, Currency, Date, TransactionId, date_from_days};
 use wire::v1::Scope;
 
-use super::query::{Query, Stretch, Wanted};
-use super::search::{self, Needle, Spans};
-use super::{Accounts, Filter, check, visible_accounts};
+use super::query::{ListRange, PreparedFilter, Query};
+use super::search::{self, CandidateDays, Needle};
+use super::{Filter, VisibleAccounts, check, visible_accounts};
 use crate::{App, Caller, Result};
 
-/// Moves between the person's own accounts are counted, but neither came in nor went out.
+/// The sums of one currency. Transfers between the person's own accounts count in `count`, but in neither sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Total {
     pub currency: Currency,
     pub count: i64,
     pub in_minor: i64,
-    /// Negative, as amounts that leave are.
+    /// Negative, like the amounts of outflows.
     pub out_minor: i64,
 }
 
@@ -26,7 +26,7 @@ impl Total {
     }
 }
 
-/// One for each currency, that with the most rows first; none where no row fits.
+/// One total for each currency, the one with the most rows first.
 pub async fn totals(app: &App, caller: &Caller, filter: &Filter) -> Result<Vec<Total>> {
     let mut totals = Vec::new();
     each(app, caller, filter, false, |_, total| add(&mut totals, total)).await?;
@@ -34,7 +34,7 @@ pub async fn totals(app: &App, caller: &Caller, filter: &Filter) -> Result<Vec<T
     Ok(totals)
 }
 
-/// The same for each day, over a filter that names its first and last.
+/// The totals of each day. The filter must have a first and a last day.
 pub async fn totals_by_day(
     app: &App,
     caller: &Caller,
@@ -57,14 +57,14 @@ async fn each(
 ) -> Result<()> {
     caller.require(Scope::TransactionsRead)?;
     check(filter)?;
-    let accounts: Accounts = visible_accounts(app, caller, filter).await?;
-    // Sums come by account, so those of accounts that are not to be seen are left out here and not row by row.
-    let wanted = Wanted::new(filter, false);
+    let accounts: VisibleAccounts = visible_accounts(app, caller, filter).await?;
+    // Sums come by account, so those of invisible accounts are left out here and not row by row.
+    let prepared = PreparedFilter::new(filter, false);
     if let Some(q) = filter.q.as_deref().filter(|it| !it.is_empty()) {
-        let searching = each_found(app, caller, &wanted, &accounts, (q, &mut visit));
-        return search::bounded(app, searching).await;
+        let searching = each_match(app, caller, &prepared, &accounts, (q, &mut visit));
+        return search::with_time_limit(app, searching).await;
     }
-    let query = Query::totals(caller, &wanted, by_day);
+    let query = Query::totals(caller, &prepared, by_day);
     let sums = app.db.all(&query.sql, &query.params, |row| {
         let account: AccountId = row.get(0)?;
         let day: Option<i64> = row.get(1)?;
@@ -86,30 +86,31 @@ async fn each(
     Ok(())
 }
 
-/// Each row that holds a text, as a total of its own.
-async fn each_found(
+/// Visits each row that contains a text, as a total of its own.
+async fn each_match(
     app: &App,
     caller: &Caller,
-    wanted: &Wanted<'_>,
-    accounts: &Accounts,
+    prepared: &PreparedFilter<'_>,
+    accounts: &VisibleAccounts,
     (q, visit): (&str, &mut (impl FnMut(i64, Total) + Send)),
 ) -> Result<()> {
     let mut needle = Needle::new(q);
-    let mut spans = Spans::new(app, caller.user, &needle, wanted.filter, None).await?;
-    while let Some(days) = spans.next(app).await? {
-        let mut behind: Option<(i64, TransactionId)> = None;
+    let mut candidates =
+        CandidateDays::new(app, caller.user, &needle, prepared.filter, None).await?;
+    while let Some(days) = candidates.next(app).await? {
+        let mut after: Option<(i64, TransactionId)> = None;
         for limit in search::chunks(0) {
-            let stretch = Stretch { behind, days: Some(days), limit };
-            let query = Query::amounts(caller, wanted, stretch);
+            let range = ListRange { after, days: Some(days), limit };
+            let query = Query::amounts(caller, prepared, range);
             let mut count = 0;
             let reading = app.db.each_slow(&query.sql, &query.params, |row| {
                 count += 1;
                 let day = row.get(2)?;
-                behind = Some((day, row.get(0)?));
+                after = Some((day, row.get(0)?));
                 let name: Option<&str> = row.get(6)?;
                 let is_found = needle.is_in(row.get(5)?) || name.is_some_and(|it| needle.is_in(it));
                 if let Some(account) = accounts.find(row.get(1)?).filter(|_| is_found) {
-                    visit(day, of_row(row, account.currency)?);
+                    visit(day, total_of_row(row, account.currency)?);
                 }
                 Ok(())
             });
@@ -122,7 +123,7 @@ async fn each_found(
     Ok(())
 }
 
-fn of_row(row: &db::Row<'_>, currency: Currency) -> db::Result<Total> {
+fn total_of_row(row: &db::Row<'_>, currency: Currency) -> db::Result<Total> {
     let (amount, transfer): (i64, Option<&str>) = (row.get(3)?, row.get(4)?);
     let counted = if transfer.is_none() { amount } else { 0 };
     Ok(Total { currency, count: 1, in_minor: counted.max(0), out_minor: counted.min(0) })

@@ -92,7 +92,7 @@ async fn missing_data_is_shown_on_its_account_until_it_arrives() {
     home.server.set_incomplete("ACT-card", true);
     home.sync(id).await;
     let card = home.account("Visa (1234)").await;
-    assert_eq!(card.connection_status, "needs_attention");
+    assert_eq!(card.connection_status.as_str(), "needs_attention");
     assert!(card.attention.unwrap().contains("try again automatically"));
     home.server.set_incomplete("ACT-card", false);
     home.sync(id).await;

@@ -123,7 +123,7 @@ impl Home {
     /// Name and state of every account.
     async fn states(&self) -> Vec<(String, String)> {
         let all = self.accounts().await;
-        all.into_iter().map(|it| (it.name, it.connection_status)).collect()
+        all.into_iter().map(|it| (it.name, it.connection_status.as_str().to_owned())).collect()
     }
 
     async fn rows(&self) -> Vec<Listed> {

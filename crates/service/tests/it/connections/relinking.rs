@@ -35,7 +35,7 @@ async fn an_institution_that_was_added_again_continues_without_duplicates() {
         );
         assert_eq!(of("ACT-checking-NEW").account, Some(account));
         home.sync(id).await;
-        assert_eq!(home.account("Everyday Checking").await.connection_status, "connected");
+        assert_eq!(home.account("Everyday Checking").await.connection_status.as_str(), "connected");
     }
 }
 

@@ -43,7 +43,7 @@ async fn each_filter_alone_keeps_what_it_names() {
     let groceries = Category::parse("FOOD_AND_DRINK_GROCERIES");
     let cases: [(Filter, &[&str]); 16] = [
         (Filter { category: groceries, ..everything() }, &["GROCER"]),
-        (Filter { uncategorised: true, ..everything() }, &["MYSTERY"]),
+        (Filter { uncategorized: true, ..everything() }, &["MYSTERY"]),
         (Filter { direction: Some(Direction::Inflow), ..everything() }, &["PAYROLL"]),
         (
             Filter { direction: Some(Direction::Outflow), ..everything() },
@@ -93,7 +93,7 @@ async fn filters_together_keep_what_fits_them_all() {
         category_tier1: Some("FOOD_AND_DRINK".to_owned()),
         q: Some("afe".to_owned()),
         category: Category::parse("FOOD_AND_DRINK_COFFEE"),
-        uncategorised: false,
+        uncategorized: false,
         direction: Some(Direction::Outflow),
         transfers: Some(false),
     };

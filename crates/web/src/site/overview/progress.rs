@@ -17,7 +17,7 @@ const GOALS_SHOWN: usize = 4;
 
 pub(super) fn month(person: &Person, data: &OverviewData) -> Markup {
     let (view, months) = (person.view, &data.months);
-    let usual = months.usual();
+    let usual = months.average();
     let money = |minor| Money::new(minor, months.currency);
     let start = months.this.start.to_string();
     let spent_from = urls::query_string(&[("from", start.as_str())]);

@@ -68,7 +68,7 @@ impl Search {
             "account" => filter.account_id = Some(account(value, accounts)?),
             "from" => filter.start_on = Some(date(value)?),
             "to" => filter.end_on = Some(date(value)?),
-            "category" if value == "none" => filter.uncategorised = true,
+            "category" if value == "none" => filter.uncategorized = true,
             "category" if Category::ALL.iter().any(|it| it.primary() == value) => {
                 filter.category_tier1 = Some(value.to_owned());
             }

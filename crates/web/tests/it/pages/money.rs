@@ -199,7 +199,7 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
     assert!(page.contains("Closed since Sun 1 Mar") && page.contains("Reopen account"), "{page}");
     let again = browser.post(&one(id, "/close"), &[("closed_on", "2026-03-02")]).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
-    assert!(again.text.contains("This account is closed already."), "{}", again.text);
+    assert!(again.text.contains("This account is already closed."), "{}", again.text);
     let page = browser.submit(&one(id, "/reopen"), &[]).await.good();
     assert!(page.contains("Close account"), "{page}");
     for (verb, fields, said) in [

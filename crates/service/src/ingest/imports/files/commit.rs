@@ -168,7 +168,7 @@ async fn import_request(
     mut parsed: ParsedFile,
     progress: Progress,
 ) -> Result<ImportRequest> {
-    let all = accounts::all(app, caller).await?;
+    let all = accounts::list_all(app, caller).await?;
     let mut incoming = Vec::new();
     let (drafts, links) = (mem::take(&mut parsed.accounts), mem::take(&mut parsed.links));
     for (index, (account, link)) in drafts.into_iter().zip(links).enumerate() {

@@ -133,7 +133,7 @@ pub async fn preview(app: &App, caller: &Caller, id: FileId) -> Result<Preview> 
             preview.format = Some(parsed.format);
             let drafts = std::mem::take(&mut parsed.accounts);
             let shown = (ROWS_SHOWN / drafts.len().max(1)).max(ROWS_SHOWN_LEAST);
-            let all = accounts::all(app, caller).await?;
+            let all = accounts::list_all(app, caller).await?;
             let previewer =
                 Previewer { app, caller, loaded: &loaded, parsed: &parsed, all: &all, shown };
             for (index, account) in drafts.into_iter().enumerate() {
