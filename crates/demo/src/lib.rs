@@ -21,6 +21,7 @@ mod invest;
 mod load;
 mod merchants;
 mod places;
+mod portfolio;
 mod returns;
 mod statements;
 mod subscriptions;
@@ -120,7 +121,7 @@ impl Household {
 /// Writes the whole book. What depends on balances comes after what makes them: cards are paid
 /// when their purchases stand, leftovers move when the bills are known, interest comes last.
 fn write(world: &mut World) {
-    world.portfolio = invest::Portfolio::new(world.seed, world.start, world.today);
+    world.portfolio = portfolio::Portfolio::new(world.seed, world.start, world.today);
     world.college_closed_on = world.start + world.draw("account/college/end").between(200, 260);
     world.open(Account::HighYield, 8_750_00);
     world.open(Account::Gifts, 240_00);

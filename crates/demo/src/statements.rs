@@ -10,7 +10,7 @@ use super::accounts::{Account, Bank};
 use super::calendar::{Day, add_months, business_day_on_or_before, month_ends, monthly};
 use super::draw::Draw;
 use super::entry::Entry;
-use super::invest::{Position, SECURITIES, fixed_price};
+use super::portfolio::{Position, SECURITIES, fixed_price};
 use super::world::World;
 use super::{abroad, cards, transfers};
 

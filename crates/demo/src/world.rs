@@ -6,9 +6,9 @@ use super::accounts::Account;
 use super::calendar::{Cadence, Day, day_of};
 use super::draw::Draw;
 use super::entry::Entry;
-use super::invest::Portfolio;
 use super::merchants::Merchant;
 use super::places::{PEOPLE, People, TOWNS, Town};
+use super::portfolio::Portfolio;
 use super::wording;
 
 /// Two years, and the day on which they end.

@@ -6,7 +6,6 @@ mod body;
 mod cors;
 mod dispatch;
 mod error;
-mod members;
 mod metrics;
 mod oauth;
 pub mod openapi;

@@ -9,6 +9,7 @@ mod idempotent;
 mod income;
 mod investments;
 mod me;
+mod members;
 mod paper;
 mod parameters;
 mod payload;
@@ -32,10 +33,11 @@ use wire::v1::Scope;
 
 pub use crate::answer::Answer;
 pub use crate::error::Refusal;
-pub use crate::members::Members;
+
 pub use crate::query::{Parameter, Query, Takes};
 pub use bodies::{Body, Holds, Member, Variant};
 pub use idempotent::change;
+pub use members::Members;
 
 /// Every endpoint under `/v1`.
 pub const ENDPOINTS: &[Endpoint] = &[

@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use service::{Error, Result};
 
-use crate::api::Member;
+use super::Member;
 use crate::query::unknown;
 
 /// The most digits of a whole number.

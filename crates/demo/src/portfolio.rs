@@ -1,0 +1,211 @@
+//! The household's investments: securities with generated prices, and lots.
+
+use base::Fixed9;
+use base::draft::{AssetClass, SecurityKind};
+
+use super::accounts::Account;
+use super::calendar::{Day, is_business_day};
+use super::draw::Draw;
+
+pub(super) struct Security {
+    pub(super) symbol: Option<&'static str>,
+    pub(super) name: &'static str,
+    pub(super) kind: SecurityKind,
+    pub(super) class: AssetClass,
+    /// Today's price in ten-thousandths of a dollar.
+    price: i64,
+    /// How far a day moves the price at most, in millionths.
+    swing: i64,
+    /// The quarterly dividend in millionths of the value.
+    pub(super) dividend: i64,
+}
+
+const fn security(
+    symbol: &'static str,
+    name: &'static str,
+    kind: SecurityKind,
+    class: AssetClass,
+    numbers: [i64; 3],
+) -> Security {
+    let [price, swing, dividend] = numbers;
+    Security { symbol: Some(symbol), name, kind, class, price, swing, dividend }
+}
+
+pub(super) const VTI: usize = 0;
+pub(super) const AAPL: usize = 1;
+const MSFT: usize = 2;
+const BITCOIN: usize = 3;
+pub(super) const VXUS: usize = 4;
+pub(super) const BND: usize = 5;
+const FXAIX: usize = 6;
+const STABLE: usize = 7;
+
+pub(super) const SECURITIES: [Security; 8] = {
+    use AssetClass::{Crypto, Equity, FixedIncome, Fund};
+    use SecurityKind::{Cryptocurrency, Etf, MutualFund};
+    [
+        security("VTI", "Vanguard Total Stock Market ETF", Etf, Fund, [296_4100, 14_000, 3_200]),
+        security("AAPL", "Apple Inc.", SecurityKind::Equity, Equity, [228_7400, 24_000, 1_100]),
+        security(
+            "MSFT",
+            "Microsoft Corporation",
+            SecurityKind::Equity,
+            Equity,
+            [441_0600, 22_000, 1_900],
+        ),
+        security("BTC", "Bitcoin", Cryptocurrency, Crypto, [88_412_5000, 42_000, 0]),
+        security(
+            "VXUS",
+            "Vanguard Total International Stock ETF",
+            Etf,
+            Fund,
+            [68_2300, 14_000, 7_400],
+        ),
+        security(
+            "BND",
+            "Vanguard Total Bond Market ETF",
+            Etf,
+            FixedIncome,
+            [73_5800, 4_000, 9_000],
+        ),
+        security("FXAIX", "Fidelity 500 Index Fund", MutualFund, Fund, [212_8800, 14_000, 0]),
+        Security {
+            symbol: None,
+            name: "Stable Value Fund",
+            kind: MutualFund,
+            class: FixedIncome,
+            price: 1_0000,
+            swing: 0,
+            dividend: 0,
+        },
+    ]
+};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lot {
+    pub(super) account: Account,
+    pub(super) security: usize,
+    pub(super) on: Day,
+    pub(super) quantity: Fixed9,
+    /// What it cost; none when the shares came from elsewhere and nobody said.
+    pub(super) cost_minor: Option<i64>,
+}
+
+/// All of one security in one account.
+pub(super) struct Position {
+    pub(super) security: usize,
+    pub(super) quantity: Fixed9,
+    pub(super) cost_minor: Option<i64>,
+}
+
+#[derive(Default)]
+pub(super) struct Portfolio {
+    pub(super) lots: Vec<Lot>,
+    /// By security, then by day since the one before the first.
+    prices: Vec<Vec<i64>>,
+    first: Day,
+}
+
+impl Portfolio {
+    pub(super) fn new(seed: u64, start: Day, today: Day) -> Portfolio {
+        let first = start - 1;
+        let path = |(index, security): (usize, &Security)| {
+            let mut draw = Draw::new(seed, 0, &format!("price/{index}"));
+            price_path(&mut draw, security, first, today)
+        };
+        let prices = SECURITIES.iter().enumerate().map(path).collect();
+        let mut portfolio = Portfolio { lots: Vec::new(), prices, first };
+        portfolio.open(seed);
+        portfolio
+    }
+
+    /// What was there before the two years began.
+    fn open(&mut self, seed: u64) {
+        let mut draw = Draw::new(seed, 0, "portfolio/opening");
+        let lots = [
+            (Account::Brokerage, VTI, 38_000, true),
+            (Account::Brokerage, AAPL, 24_000, true),
+            (Account::Brokerage, MSFT, 11_000, false),
+            (Account::Brokerage, BITCOIN, 85, true),
+            (Account::Roth, VXUS, 142_000, true),
+            (Account::Roth, BND, 96_000, true),
+            (Account::Retirement, FXAIX, 214_000, true),
+            (Account::Retirement, STABLE, 9_400_000, true),
+        ];
+        for (account, security, thousandths, known) in lots {
+            let thousandths = i128::from(thousandths * draw.between(800, 1250) / 1000);
+            let quantity = Fixed9::from_billionths(thousandths * 1_000_000);
+            let on = self.first;
+            let value = value(quantity, self.price(security, on));
+            let cost_minor = known.then_some(value * draw.between(620, 940) / 1000);
+            self.lots.push(Lot { account, security, on, quantity, cost_minor });
+        }
+    }
+
+    /// In ten-thousandths; before the first day and after the last the nearest one counts.
+    pub(super) fn price(&self, security: usize, day: Day) -> i64 {
+        let path = &self.prices[security];
+        path[((day - self.first).max(0) as usize).min(path.len() - 1)]
+    }
+
+    /// Units for an amount, in thousandths of a unit as the firm keeps them; answers the cost.
+    pub(super) fn buy(&mut self, account: Account, security: usize, on: Day, minor: i64) -> i64 {
+        let price = self.price(security, on);
+        let thousandths = i128::from(minor) * 100_000 / i128::from(price);
+        let quantity = Fixed9::from_billionths(thousandths * 1_000_000);
+        let cost = value(quantity, price);
+        self.lots.push(Lot { account, security, on, quantity, cost_minor: Some(cost) });
+        cost
+    }
+
+    /// Retirement money goes into its funds on arrival, four fifths and one fifth.
+    pub(super) fn contribute(&mut self, on: Day, minor: i64) {
+        self.buy(Account::Retirement, FXAIX, on, minor * 4 / 5);
+        self.buy(Account::Retirement, STABLE, on, minor - minor * 4 / 5);
+    }
+
+    pub(super) fn positions(&self, account: Account, day: Day) -> Vec<Position> {
+        let of = |security: usize| {
+            let lots = self.lots.iter();
+            let lots = lots.filter(|it| it.account == account && it.security == security);
+            let lots: Vec<&Lot> = lots.filter(|it| it.on <= day).collect();
+            let billionths: i128 = lots.iter().map(|it| it.quantity.billionths()).sum();
+            let cost_minor = lots.iter().map(|it| it.cost_minor).sum();
+            Position { security, quantity: Fixed9::from_billionths(billionths), cost_minor }
+        };
+        (0..SECURITIES.len()).map(of).filter(|it| it.quantity != Fixed9::ZERO).collect()
+    }
+
+    pub(super) fn value(&self, account: Account, day: Day) -> i64 {
+        let worth = |it: &Position| value(it.quantity, self.price(it.security, day));
+        self.positions(account, day).iter().map(worth).sum()
+    }
+}
+
+/// Exact to the cent, as the firm itself rounds.
+pub(super) fn value(quantity: Fixed9, price: i64) -> i64 {
+    quantity.times_price(fixed_price(price), 2).unwrap_or(0)
+}
+
+pub(super) fn fixed_price(ten_thousandths: i64) -> Fixed9 {
+    Fixed9::from_billionths(i128::from(ten_thousandths) * 100_000)
+}
+
+/// Walks back from today's price, so that the present looks right and the past is noise.
+fn price_path(draw: &mut Draw, security: &Security, first: Day, today: Day) -> Vec<i64> {
+    let mut price = security.price * draw.between(960, 1040) / 1000;
+    if security.swing == 0 {
+        price = security.price;
+    }
+    let mut path = vec![price];
+    for day in (first..today).rev() {
+        if is_business_day(day + 1) && security.swing > 0 {
+            let half = security.swing / 2;
+            let step = draw.between(-half, half) + draw.between(-half, half) + 450;
+            price = price * 1_000_000 / (1_000_000 + step);
+        }
+        path.push(price);
+    }
+    path.reverse();
+    path
+}
