@@ -48,3 +48,10 @@ impl Row<'_> {
         parse(word).map(Some).ok_or_else(unknown)
     }
 }
+
+word_columns!(
+    base::draft::AccountKind,
+    base::draft::AssetClass,
+    base::draft::SecurityKind,
+    base::draft::Source,
+);

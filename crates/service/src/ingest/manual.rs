@@ -207,7 +207,7 @@ where
 
 fn get_account(tx: &mut Tx<'_>, user: UserId, id: AccountId) -> Result<ManualAccount> {
     let found = tx.first(ACCOUNT, params![user, id], |row| {
-        let kind = AccountKind::parse(row.get(1)?).unwrap_or(AccountKind::Other);
+        let kind: AccountKind = row.get(1)?;
         let account = ManualAccount {
             name: row.get(0)?,
             kind,

@@ -78,14 +78,14 @@ impl Chooser {
         let external_id = choice.external_id.as_str();
         let key = params![self.user, self.connection, external_id];
         let found = tx.first(OFFER, key, |row| {
-            Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<Option<String>>(2)?))
+            Ok((row.get::<String>(0)?, row.get::<OfferStatus>(1)?, row.get::<Option<String>>(2)?))
         })?;
         let unknown = || {
             let message = format!("This connection doesn't offer the account {external_id}.");
             Error::invalid("external_id", message)
         };
         let (currency, status, reason) = found.ok_or_else(unknown)?;
-        if OfferStatus::parse(&status) == Some(OfferStatus::Unsupported) {
+        if status == OfferStatus::Unsupported {
             let reason = reason.unwrap_or_else(|| "This account can't be added.".to_owned());
             return Err(Error::invalid("external_id", reason));
         }
@@ -167,11 +167,7 @@ impl Chooser {
         external_id: &str,
     ) -> Result<Option<(AccountId, AccountKind)>> {
         let key = params![self.user, self.connection, external_id];
-        Ok(tx.first(PREVIOUS, key, |row| {
-            let kind: &str = row.get(1)?;
-            let unknown = || db::Error::Decode { column: 1, reason: format!("unknown {kind}") };
-            Ok((row.get(0)?, AccountKind::parse(kind).ok_or_else(unknown)?))
-        })?)
+        Ok(tx.first(PREVIOUS, key, |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }
 

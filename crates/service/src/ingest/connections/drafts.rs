@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use base::draft::{AccountDraft, AccountKind, Source, TransactionDraft, id_source};
+use base::draft::{AccountDraft, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date};
 use db::{Row, Tx, params};
 use sources::simplefin::{self, AccountSet};
@@ -176,8 +176,6 @@ pub(super) fn problem_of(
 }
 
 fn read(row: &Row<'_>) -> db::Result<SelectedAccount> {
-    let (kind, owed): (&str, &str) = (row.get(7)?, row.get(9)?);
-    let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
     Ok(SelectedAccount {
         external_id: row.get(0)?,
         login: row.get(1)?,
@@ -187,9 +185,9 @@ fn read(row: &Row<'_>) -> db::Result<SelectedAccount> {
         seen_at: row.get(5)?,
         complete_at: row.get(6)?,
         choice: simplefin::Choice {
-            kind: AccountKind::parse(kind).ok_or_else(|| bad(7, kind))?,
+            kind: row.get(7)?,
             subtype: row.get(8)?,
-            owed: Owed::parse(owed).ok_or_else(|| bad(9, owed))?,
+            owed: row.word(9, "Owed", Owed::parse)?,
         },
         account: row.get(10)?,
         currency: row.get(11)?,

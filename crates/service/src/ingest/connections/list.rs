@@ -63,6 +63,7 @@ base::words!(
         Manual => "manual",
     }
 );
+db::word_columns!(State);
 
 /// SimpleFIN connections first, then files and manual entry, each by name.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Connection>> {
@@ -100,9 +101,7 @@ pub async fn get(app: &App, caller: &Caller, id: ConnectionId) -> Result<Connect
 }
 
 fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
-    let (source, state): (&str, &str) = (row.get(1)?, row.get(4)?);
-    let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
-    let source = Source::parse(source).ok_or_else(|| bad(1, source))?;
+    let source: Source = row.get(1)?;
     let (own, institution): (Option<String>, Option<String>) = (row.get(2)?, row.get(3)?);
     let name = own.or(institution).unwrap_or_else(|| default_name(source).to_owned());
     let (requests_on, requests): (Option<Date>, i64) = (row.get(8)?, row.get(9)?);
@@ -112,7 +111,7 @@ fn read(row: &Row<'_>, today: Date) -> db::Result<Connection> {
         source,
         name,
         institutions: Vec::new(),
-        state: State::parse(state).ok_or_else(|| bad(4, state))?,
+        state: row.get(4)?,
         attention: row.get(5)?,
         synced_at: row.get(6)?,
         next_sync_at: row.get(7)?,

@@ -22,6 +22,7 @@ base::words!(
         Unsupported => "refused",
     }
 );
+db::word_columns!(OfferStatus);
 
 /// An account that a connection offers. Name and institution come from the server and are plain text.
 #[derive(Debug, Clone)]
@@ -132,8 +133,6 @@ fn clean(text: &str) -> String {
 }
 
 fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
-    let (kind, owed, status): (&str, &str, &str) = (row.get(5)?, row.get(7)?, row.get(8)?);
-    let bad = |column, word: &str| db::Error::Decode { column, reason: format!("unknown {word}") };
     let code: &str = row.get(3)?;
     let currency = Currency::parse(code).ok();
     let minor: Option<i64> = row.get(4)?;
@@ -143,10 +142,10 @@ fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
         institution_name: row.get(2)?,
         currency,
         balance: minor.zip(currency).map(|(minor, currency)| Money::new(minor, currency)),
-        kind: AccountKind::parse(kind).ok_or_else(|| bad(5, kind))?,
+        kind: row.get(5)?,
         subtype: row.get(6)?,
-        owed: Owed::parse(owed).ok_or_else(|| bad(7, owed))?,
-        status: OfferStatus::parse(status).ok_or_else(|| bad(8, status))?,
+        owed: row.word(7, "Owed", Owed::parse)?,
+        status: row.get(8)?,
         reason: row.get(9)?,
         account: row.get(10)?,
         seen_at: row.get(11)?,

@@ -82,12 +82,10 @@ impl StoredAccount {
 }
 
 fn read_stored(row: &db::Row<'_>) -> db::Result<StoredAccount> {
-    let kind: &str = row.get(2)?;
-    let unknown = || db::Error::Decode { column: 2, reason: format!("unknown kind {kind}") };
     Ok(StoredAccount {
         id: row.get(0)?,
         currency: row.get(1)?,
-        kind: AccountKind::parse(kind).ok_or_else(unknown)?,
+        kind: row.get(2)?,
         name: row.get(3)?,
         mask: row.get(4)?,
         subtype: row.get(5)?,

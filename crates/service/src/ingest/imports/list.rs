@@ -55,13 +55,11 @@ pub async fn list_accounts(app: &App, caller: &Caller, id: ImportId) -> Result<V
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Import> {
-    let source: &str = row.get(2)?;
-    let unknown = || db::Error::Decode { column: 2, reason: format!("unknown source {source}") };
     let count = |column: usize| Ok::<_, db::Error>(row.get::<i64>(column)?.max(0) as usize);
     Ok(Import {
         id: row.get(0)?,
         connection: row.get(1)?,
-        source: Source::parse(source).ok_or_else(unknown)?,
+        source: row.get(2)?,
         name: row.get(3)?,
         format: row.get(4)?,
         imported_at: row.get(5)?,

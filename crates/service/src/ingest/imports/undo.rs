@@ -245,7 +245,7 @@ pub(crate) fn disconnected_event(
     account: AccountId,
 ) -> Result<Option<Event>> {
     Ok(tx.first(ACCOUNT, params![user, account], |row| {
-        let kind = AccountKind::parse(row.get(0)?).unwrap_or(AccountKind::Other);
+        let kind: AccountKind = row.get(0)?;
         Ok(Event::AccountDisconnected {
             account_id: account.to_string(),
             institution_name: row.get(1)?,

@@ -22,6 +22,7 @@ base::words!(State {
     Committing => "committing",
     Done => "done",
 });
+db::word_columns!(State);
 
 /// An uploaded file.
 #[derive(Debug, Clone)]
@@ -128,13 +129,11 @@ pub async fn forget_once(app: &App) -> Result<usize> {
 }
 
 fn read_file(row: &db::Row<'_>) -> db::Result<StagedFile> {
-    let state: &str = row.get(3)?;
-    let unknown = || db::Error::Decode { column: 3, reason: format!("unknown state {state}") };
     Ok(StagedFile {
         id: row.get(0)?,
         name: row.get(1)?,
         size: row.get(2)?,
-        state: State::parse(state).ok_or_else(unknown)?,
+        state: row.get(3)?,
         import: row.get(4)?,
         created_at: row.get(5)?,
         preview: preview_summary::parse(row.get(6)?),
