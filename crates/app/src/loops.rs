@@ -148,16 +148,16 @@ impl Loops {
                 let bounded = async { tokio::time::timeout(most, step(app.clone())).await };
                 match AssertUnwindSafe(bounded).catch_unwind().await {
                     Ok(Ok(Ok(count))) => {
-                        app.background.note_step(name);
+                        app.background.record_step(name);
                         tracing::debug!(name, count, "background step finished");
                     }
                     Ok(Ok(Err(error))) => {
-                        app.background.note_failure(name);
+                        app.background.record_failure(name);
                         let error = crate::sentence(&error.into());
                         tracing::warn!(name, error, "background step failed; it will be retried");
                     }
                     Ok(Err(_)) => {
-                        app.background.note_failure(name);
+                        app.background.record_failure(name);
                         tracing::warn!(name, "background step timed out");
                     }
                     Err(_) => back_off(&app, name, &mut stop).await,
@@ -203,7 +203,7 @@ async fn pack_texts(app: App) -> service::Result<usize> {
 
 /// Counts a panic, which the panic hook has logged with its location, and waits before the next step.
 async fn back_off(app: &App, name: &'static str, stop: &mut watch::Receiver<bool>) {
-    let in_a_row = app.background.note_panic(name);
+    let in_a_row = app.background.record_panic(name);
     let wait = Duration::from_secs(1 << in_a_row.clamp(1, 7).saturating_sub(1)).min(BACKOFF_MAX);
     let seconds = wait.as_secs();
     tracing::error!(name, in_a_row, seconds, "background loop panicked; restarting it");
@@ -246,7 +246,7 @@ mod tests {
         assert!(report(2).await.is_alive);
         let dead = report(5).await;
         assert_eq!((dead.is_alive, dead.panics), (false, 3));
-        assert_eq!(world.app.background.dead(), Some("count"));
+        assert_eq!(world.app.background.find_dead(), Some("count"));
         assert!(report(8).await.is_alive, "it was started again by itself");
         stop.send_replace(true);
         loops.join().await;
@@ -263,7 +263,7 @@ mod tests {
         loops.keep_running("run", &world.app, move |app, mut stop| {
             let number = counted.fetch_add(1, Ordering::Relaxed);
             async move {
-                app.background.note_step("run");
+                app.background.record_step("run");
                 assert!(number > 2, "a fault in start {number}");
                 let _ = stop.wait_for(|stopped| *stopped).await;
             }

@@ -1,4 +1,4 @@
-//! What can go wrong, in the product's own terms. No status code is known here.
+//! The errors of operations, in the product's own terms. The HTTP layer maps them to status codes.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// The caller's mistake, and how to mend it.
+    /// The caller's input is invalid. The message says how to fix it.
     #[error("{message}")]
     Invalid { param: Option<String>, message: String },
-    /// No token, or none that is good; the reason is fit to be told.
+    /// The credential is missing or invalid. The reason is shown to the caller.
     #[error("{0}")]
     Unauthenticated(&'static str),
     #[error("this token lacks the scope {0}")]
     Forbidden(Scope),
     #[error("this takes an API key; an app's token cannot do it, whatever its scopes")]
     KeyRequired,
-    /// The present state does not allow it; the code says which way.
+    /// The current state does not allow the operation. The code names the conflict.
     #[error("{message}")]
     Conflict { code: Code, message: String },
-    /// Too many of what was counted.
+    /// A limit is reached; `what` names the things that were counted.
     #[error("too many {what}; try again in {retry_after_seconds} seconds")]
     Limited { retry_after_seconds: i64, what: &'static str },
-    /// A read took longer than reads may.
+    /// A read exceeded its time limit.
     #[error(
         "this takes too long; ask for less, for example for fewer days or for one account, or try again later"
     )]
     TooSlow,
     #[error("the database cannot be used right now")]
     Unavailable(#[source] db::Error),
-    #[error("something went wrong inside")]
+    #[error("an internal error occurred")]
     Internal(#[source] Arc<dyn std::error::Error + Send + Sync>),
 }
 

@@ -1,4 +1,4 @@
-//! What the product does: one module per capability, with its rules beside its SQL.
+//! The product's capabilities in groups of modules. Each module holds its rules and its SQL side by side.
 
 pub mod access;
 pub mod actions;
@@ -27,22 +27,22 @@ pub use db::Tx;
 pub use error::{Error, Result};
 pub use wire::v1::Scopes;
 
-/// Everything an operation needs; clones share it.
+/// The state that operations work with: database, clock, caches and clients. Clones share it.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<AppState>);
 
-pub struct Parts {
+pub struct AppState {
     pub db: Db,
     pub clock: Clock,
     pub entropy: Entropy,
     pub ids: IdMaker,
-    pub cursors: platform::cursors::Seal,
+    pub cursors: platform::cursors::CursorCipher,
     pub limits: platform::limits::Limiter,
-    pub key_cache: access::keys::Cache,
-    pub(crate) access_cache: access::oauth::access::Cache,
-    pub(crate) hashing: access::users::Hashing,
+    pub key_cache: access::keys::KeyCache,
+    pub(crate) access_cache: access::oauth::access_tokens::TokenCache,
+    pub(crate) hashing: access::passwords::HashingLimit,
     pub trading: trading::quotes::Trading,
-    pub(crate) quote_cache: trading::quotes::Cache,
+    pub(crate) quote_cache: trading::quotes::QuoteCache,
     pub(crate) approvals_life_seconds: i64,
     pub(crate) bell: actions::Bell,
     pub background: platform::background::Background,
@@ -56,14 +56,14 @@ pub struct Parts {
 }
 
 impl Deref for App {
-    type Target = Parts;
+    type Target = AppState;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }
 
-/// What the wiring hands in.
+/// Everything that the binary, or a test, provides to create an `App`.
 pub struct Setup {
     pub db: Db,
     pub clock: Clock,
@@ -71,15 +71,15 @@ pub struct Setup {
     pub installation_key: platform::installation::Key,
     pub rate_limit: platform::limits::Policy,
     pub trading: trading::quotes::Trading,
-    /// How long a proposal lives, unless the person says otherwise.
+    /// How long a proposal can be decided, unless the person's policy says otherwise.
     pub approvals_life_seconds: i64,
-    /// The way out for webhooks; none where nothing can be sent.
+    /// The HTTP client that delivers webhooks; `None` where none are sent.
     pub webhook_client: Option<net::HttpClient>,
-    /// The way out to where accounts are asked for; none where nobody can be asked.
+    /// The HTTP client for connections to banks; `None` where there are none.
     pub bank_client: Option<net::HttpClient>,
-    /// The disk to watch; none where the database is elsewhere.
+    /// The disk of the database file; `None` for PostgreSQL.
     pub disk: Option<platform::readiness::Disk>,
-    /// Bounds on files to import.
+    /// Limits on imported files.
     pub imports: ingest::imports::files::Limits,
 }
 
@@ -97,14 +97,14 @@ impl App {
             secrets_key: installation_key.derive("webhook secrets"),
             on_disabled: webhooks::record_disabled,
         });
-        App(Arc::new(Parts {
-            cursors: platform::cursors::Seal::new(&installation_key),
+        App(Arc::new(AppState {
+            cursors: platform::cursors::CursorCipher::new(&installation_key),
             limits: platform::limits::Limiter::new(rate_limit),
-            key_cache: access::keys::Cache::default(),
-            access_cache: access::oauth::access::Cache::default(),
-            hashing: access::users::Hashing::default(),
+            key_cache: access::keys::KeyCache::default(),
+            access_cache: access::oauth::access_tokens::TokenCache::default(),
+            hashing: access::passwords::HashingLimit::default(),
             trading: setup.trading,
-            quote_cache: trading::quotes::Cache::default(),
+            quote_cache: trading::quotes::QuoteCache::default(),
             approvals_life_seconds: setup.approvals_life_seconds,
             bell: actions::Bell::default(),
             background: platform::background::Background::default(),
@@ -123,7 +123,7 @@ impl App {
     }
 }
 
-/// On whose behalf an operation runs, and how far it may go.
+/// The person whose data an operation uses, and the credential that limits it.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub user: UserId,
@@ -132,13 +132,13 @@ pub struct Caller {
 
 #[derive(Clone, Debug)]
 pub enum Credential {
-    /// An API key. `accounts` lists the only ones it may see, when it is limited to some.
+    /// An API key. `accounts` lists the accounts that a limited key may see; `None` means all.
     Key { id: KeyId, scopes: Scopes, accounts: Option<Arc<[AccountId]>> },
-    /// An app that the person allowed.
+    /// An OAuth app that the person granted access.
     Grant { id: GrantId, scopes: Scopes },
-    /// The person themselves, signed in.
+    /// The signed-in person.
     Session { id: SessionId, address: Option<Arc<str>> },
-    /// The operator at the machine, on the person's behalf.
+    /// The operator at the command line, on behalf of the person.
     Owner,
 }
 
@@ -150,7 +150,7 @@ impl Caller {
     pub fn require(&self, scope: Scope) -> Result<()> {
         match &self.credential {
             Credential::Owner | Credential::Session { .. } => Ok(()),
-            // An endpoint belongs to the key that made it, and outlives no grant.
+            // A webhook endpoint belongs to an API key. Apps cannot have one, because it would outlive their grant.
             Credential::Grant { .. } if scope == Scope::WebhooksManage => Err(Error::KeyRequired),
             Credential::Key { scopes, .. } | Credential::Grant { scopes, .. } => {
                 if scopes.has(scope) { Ok(()) } else { Err(Error::Forbidden(scope)) }
@@ -158,16 +158,16 @@ impl Caller {
         }
     }
 
-    /// Keys and apps read and propose; what is told of the data, hidden or decided is for the person, or the operator on
-    /// their behalf. To a key or an app it is as if the thing were not there.
-    pub fn require_owner(&self, what: &'static str) -> Result<()> {
+    /// Requires the person, or the operator on their behalf. Keys and apps can read and propose; they can neither decide
+    /// nor change settings. They get the same error as if the thing did not exist.
+    pub fn require_owner(&self, thing: &'static str) -> Result<()> {
         match self.credential {
             Credential::Owner | Credential::Session { .. } => Ok(()),
-            Credential::Key { .. } | Credential::Grant { .. } => Err(Error::NotFound(what)),
+            Credential::Key { .. } | Credential::Grant { .. } => Err(Error::NotFound(thing)),
         }
     }
 
-    /// The session that the caller is signed in with, if it is one.
+    /// The caller's session, if the credential is one.
     pub fn session(&self) -> Option<SessionId> {
         match &self.credential {
             Credential::Session { id, .. } => Some(*id),
@@ -179,7 +179,7 @@ impl Caller {
         self.limited_to().is_none_or(|accounts| accounts.contains(&account))
     }
 
-    /// The only accounts that the caller may see, where it is limited to some.
+    /// The accounts that the caller may see; `None` means all.
     pub fn limited_to(&self) -> Option<&Arc<[AccountId]>> {
         match &self.credential {
             Credential::Key { accounts, .. } => accounts.as_ref(),
@@ -187,7 +187,7 @@ impl Caller {
         }
     }
 
-    /// What requests are counted by, and idempotent answers kept under.
+    /// The id that rate limits and idempotency keys are kept by.
     pub fn credential_id(&self) -> [u8; 16] {
         match &self.credential {
             Credential::Key { id, .. } => *id.as_bytes(),

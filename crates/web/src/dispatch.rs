@@ -11,7 +11,7 @@ use base::AddressGroup;
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use service::access::{keys, oauth};
-use service::platform::limits::{self, Standing};
+use service::platform::limits::{self, RateLimitStatus};
 use service::{Caller, Error};
 use wire::v1::Code;
 
@@ -26,7 +26,7 @@ use crate::{WebState, body};
 #[derive(Default)]
 struct RequestFacts {
     route: Option<&'static str>,
-    standing: Option<Standing>,
+    standing: Option<RateLimitStatus>,
     user: Option<base::UserId>,
     /// The allowed methods of the path, for an OPTIONS request.
     allow: Option<String>,
@@ -147,7 +147,7 @@ async fn run(
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip().to_string());
     let caller = authenticate(web, &parts.headers, address.as_deref()).await?;
     facts.user = Some(caller.user);
-    let standing = limits::take(&web.app, caller.credential_id()).await?;
+    let standing = limits::count_request(&web.app, caller.credential_id()).await?;
     facts.standing = Some(standing);
     if !standing.accepted {
         let retry_after_seconds = standing.reset_seconds.max(1);
@@ -192,7 +192,7 @@ async fn authenticate(
             return Err(refusal.with_header("www-authenticate", challenge(web, "")).into());
         }
     };
-    let found = if oauth::access::is_access_token(token) {
+    let found = if oauth::access_tokens::is_access_token(token) {
         oauth::authenticate(&web.app, &web.settings.public_url, token, address).await
     } else {
         keys::authenticate(&web.app, token, address).await
@@ -200,7 +200,7 @@ async fn authenticate(
     match found {
         Ok(caller) => Ok(caller),
         Err(Error::Unauthenticated(reason)) => {
-            limits::note_failure(&web.app, AddressGroup::parse(address))?;
+            limits::count_failure(&web.app, AddressGroup::parse(address))?;
             let error = format!(", error=\"invalid_token\", error_description=\"{reason}\"");
             let refusal = Refusal::new(Code::Unauthenticated, reason);
             Err(refusal.with_header("www-authenticate", challenge(web, &error)).into())
@@ -283,8 +283,8 @@ fn matches_tag(header: &HeaderValue, tag: &str) -> bool {
     text.trim() == "*" || text.split(',').any(|it| opaque(it) == opaque(tag))
 }
 
-fn put_rate_limit(headers: &mut HeaderMap, standing: &Standing, now_seconds: i64) {
-    let Standing { policy, remaining, reset_seconds, .. } = standing;
+fn put_rate_limit(headers: &mut HeaderMap, standing: &RateLimitStatus, now_seconds: i64) {
+    let RateLimitStatus { policy, remaining, reset_seconds, .. } = standing;
     let pairs = [
         (
             "ratelimit-policy",

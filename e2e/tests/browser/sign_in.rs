@@ -31,7 +31,7 @@ fn a_wrong_password_stays_outside_and_is_told_why() {
     browser.fill("Email", program.fact("email"));
     browser.fill("Password", "not the password");
     browser.press("Sign in");
-    browser.sees("The email or the password is not right");
+    browser.sees("The email or the password is wrong");
     browser.keeps_nobody_out();
     assert_eq!(browser.path(), "/sign-in");
     browser.expect_refusal("/sign-in");

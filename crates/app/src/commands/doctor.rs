@@ -212,7 +212,7 @@ async fn key(config: &Config, db: &Db) -> Check {
 }
 
 async fn integrity(db: &Db) -> Check {
-    match health::damage(db).await {
+    match health::find_damage(db).await {
         Ok(found) if found.is_empty() => ok("integrity", "no damage found"),
         Ok(found) => fail(
             "integrity",
@@ -223,7 +223,7 @@ async fn integrity(db: &Db) -> Check {
 }
 
 async fn counters(db: &Db) -> Check {
-    match health::miscounted_accounts(db).await {
+    match health::count_miscounted_accounts(db).await {
         Ok(0) => ok("counters", "transaction counts match"),
         Ok(count) => fail(
             "counters",

@@ -86,7 +86,7 @@ mod tests {
     fn a_made_up_password_is_long_enough_and_readable() {
         let password = generate_password(&Entropy::seeded(1));
         assert_eq!((password.len(), password.matches('-').count()), (23, 3));
-        assert!(password.len() >= users::PASSWORD_LENGTH_MIN);
+        assert!(password.len() >= service::access::passwords::LENGTH_MIN);
         assert_ne!(password, generate_password(&Entropy::seeded(2)));
     }
 }

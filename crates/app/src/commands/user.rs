@@ -86,7 +86,7 @@ async fn set_password(
 ) -> Result<()> {
     let user = person(app, email).await?;
     let (password, made) = choose_password(app, password)?;
-    users::set_password(app, user.id, &password).await?;
+    profiles::reset_password(app, user.id, &password).await?;
     print(&format!("Password of {} changed.\n", user.email))?;
     if drop_second_step {
         profiles::set_second_step(app, &Caller::owner(user.id), false).await?;

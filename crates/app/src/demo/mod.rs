@@ -13,6 +13,7 @@ use ::demo::Household;
 use anyhow::{Result, bail};
 use base::UserId;
 use service::access::keys::{self, NewKey};
+use service::access::profiles;
 use service::access::users::{self, NewUser};
 use service::trading::quotes::WhenClosed;
 use service::{App, Caller, Scopes};
@@ -183,7 +184,7 @@ async fn credentials(
         }
     };
     data_dir::write_private(&path, serde_json::to_string_pretty(&kept)?.as_bytes())?;
-    users::set_password(app, user, &kept.password).await?;
+    profiles::reset_password(app, user, &kept.password).await?;
     let SavedAccess { password, api_key } = kept;
     Ok(Access { email: email.to_owned(), password, api_key, again, same })
 }

@@ -100,7 +100,7 @@ async fn a_cut_or_changed_backup_is_refused_before_anything_is_written() {
     for (number, bytes) in cut.into_iter().chain(changed).enumerate() {
         fs::write(&broken, bytes).unwrap();
         let said = other.run(&["restore", broken.to_str().unwrap()]).failed();
-        let known = ["cut off", "damaged", "not a backup", "empty"];
+        let known = ["truncated", "damaged", "not a backup", "empty"];
         assert!(known.iter().any(|it| said.contains(it)), "{number}: {said}");
     }
     assert!(!other.data_dir().exists());
@@ -138,7 +138,7 @@ async fn a_restore_touches_no_database_that_is_in_use_and_no_key_with_it() {
     other.run(&["user", "create", "kim@example.com"]).succeeded();
     let key = fs::read(other.data_dir().join("installation.key")).unwrap();
     let said = other.run(&["restore", file.to_str().unwrap()]).failed();
-    assert!(said.starts_with("there are people in this database already"), "{said}");
+    assert!(said.starts_with("this database already has people in it"), "{said}");
     assert_eq!(fs::read(other.data_dir().join("installation.key")).unwrap(), key);
     other.run(&["doctor"]).succeeded();
 

@@ -1,11 +1,11 @@
-//! Codes that people read and type: three groups of four letters and digits, sixty bits. Only a hash is kept.
+//! Codes that people read and type: three groups of four letters and digits, with 60 random bits.
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 12;
 const GROUP: usize = 4;
 
-/// Sixty of the sixty-four bits, as `k7wq-3m2x-9d4h`.
-pub(crate) fn write(bits: [u8; 8]) -> String {
+/// Formats the low 60 bits as a code such as `k7wq-3m2x-9d4h`.
+pub(crate) fn format(bits: [u8; 8]) -> String {
     let bits = u64::from_be_bytes(bits);
     let mut code = String::new();
     for at in 0..LENGTH {
@@ -18,9 +18,9 @@ pub(crate) fn write(bits: [u8; 8]) -> String {
     code
 }
 
-/// What was meant, however it was typed: case, spaces and hyphens do not matter, and letters that look like digits are
-/// those digits.
-pub(crate) fn read(typed: &str) -> Option<String> {
+/// Parses a typed code into its twelve characters. Case, spaces and hyphens do not matter, and letters that look like
+/// digits count as those digits.
+pub(crate) fn parse(typed: &str) -> Option<String> {
     let plain = |it: char| match it.to_ascii_lowercase() {
         'i' | 'l' => '1',
         'o' => '0',
@@ -38,26 +38,26 @@ mod tests {
 
     #[test]
     fn a_code_is_read_back_however_it_is_typed() {
-        let code = write([0xff, 1, 2, 3, 4, 5, 6, 7]);
+        let code = format([0xff, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(code.len(), 14);
         let meant = code.replace('-', "");
         for typed in [code.clone(), code.to_uppercase(), meant.clone(), code.replace('-', " ")] {
-            assert_eq!(read(&typed), Some(meant.clone()), "{typed}");
+            assert_eq!(parse(&typed), Some(meant.clone()), "{typed}");
         }
-        assert_eq!(read("OIl0-1111-1111").as_deref(), Some("011011111111"));
+        assert_eq!(parse("OIl0-1111-1111").as_deref(), Some("011011111111"));
     }
 
     #[test]
-    fn what_is_no_code_is_refused() {
+    fn text_that_is_no_code_is_refused() {
         for bad in ["", "k7wq-3m2x-9d4", "k7wq-3m2x-9d4hh", "u7wq-3m2x-9d4h", "é7wq-3m2x-9d4h"] {
-            assert_eq!(read(bad), None, "{bad}");
+            assert_eq!(parse(bad), None, "{bad}");
         }
     }
 
     #[test]
-    fn every_bit_shows() {
+    fn every_bit_changes_the_code() {
         for bit in 0..60 {
-            assert_ne!(write((1_u64 << bit).to_be_bytes()), write([0; 8]), "{bit}");
+            assert_ne!(format((1_u64 << bit).to_be_bytes()), format([0; 8]), "{bit}");
         }
     }
 }

@@ -11,22 +11,22 @@ use crate::{App, Caller, Error, Result, Tx};
 const PREFIX: &str = "eki_";
 const LIFE_DAYS: i64 = 7;
 const DAY: i64 = 86_400_000_000;
-/// Invitations that are open at a time.
+/// The most unused invitations at a time.
 const OPEN_MAX: i64 = 100;
-/// How long one that was used or ran out is still listed.
+/// How long a used or expired invitation is still listed.
 const LISTED_DAYS: i64 = 30;
 
 #[derive(Debug, Clone)]
 pub struct Invitation {
     pub id: InvitationId,
-    /// The only address that may use it, where one was named.
+    /// The only email that may use it, if it is for a certain person.
     pub email: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub used_at: Option<Timestamp>,
 }
 
-/// Makes an invitation and returns the secret of its link, never to be seen again.
+/// Creates an invitation and returns the secret of its link, which is shown only once.
 pub async fn create(
     app: &App,
     caller: &Caller,
@@ -34,7 +34,7 @@ pub async fn create(
 ) -> Result<(Invitation, String)> {
     require_admin(app, caller).await?;
     sessions::require_proof(app, caller).await?;
-    let email = email.filter(|it| !it.trim().is_empty()).map(users::normal_email).transpose()?;
+    let email = email.filter(|it| !it.trim().is_empty()).map(users::normalize_email).transpose()?;
     if let Some(email) = &email
         && users::find_by_email(app, email).await?.is_some()
     {
@@ -50,7 +50,7 @@ pub async fn create(
         .write(move |tx| {
             let open = tx.first(OPEN, params![caller.user, now], |row| row.get::<i64>(0))?;
             if open.unwrap_or(0) >= OPEN_MAX {
-                let message = "too many invitations are open; withdraw one first";
+                let message = "you have too many unused invitations; withdraw one first";
                 return Err(Error::invalid("email", message));
             }
             tx.execute(
@@ -59,7 +59,7 @@ pub async fn create(
             )?;
             let details = match &row.email {
                 Some(email) => format!("Invited {email}"),
-                None => "Made an invitation for anyone with the link".to_owned(),
+                None => "Created an invitation for anyone with the link".to_owned(),
             };
             let note = Note::new(&caller, "invitation.create", details).about(row.id);
             audit::note(tx, caller.user, now, note)
@@ -68,14 +68,14 @@ pub async fn create(
     Ok((made, token))
 }
 
-/// The caller's invitations, the newest first.
+/// Lists the caller's invitations, newest first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Invitation>> {
     require_admin(app, caller).await?;
     let since = app.clock.now().as_microsecond() - LISTED_DAYS * DAY;
     Ok(app.db.all(LIST, params![caller.user, since], read).await?)
 }
 
-/// Ends an invitation that nobody used yet.
+/// Deletes an invitation that nobody has used.
 pub async fn withdraw(app: &App, caller: &Caller, id: InvitationId) -> Result<()> {
     require_admin(app, caller).await?;
     let (caller, now) = (caller.clone(), app.clock.now());
@@ -91,7 +91,7 @@ pub async fn withdraw(app: &App, caller: &Caller, id: InvitationId) -> Result<()
         .await
 }
 
-/// The open invitation behind a link, if there is one.
+/// Finds the unused invitation of a link.
 pub async fn find(app: &App, token: &str) -> Result<Option<Invitation>> {
     if !tokens::is_well_formed(PREFIX, token) {
         return Ok(None);
@@ -100,17 +100,17 @@ pub async fn find(app: &App, token: &str) -> Result<Option<Invitation>> {
     Ok(app.db.first(BY_TOKEN, params![&hash[..], now], read).await?)
 }
 
-/// Takes an invitation for somebody who is about to be let in, and tells the inviter's trail of it.
+/// Marks an invitation as used by a new person, and records it in the inviter's audit trail.
 pub(crate) fn accept(tx: &mut Tx<'_>, app: &App, token: &str, email: &str) -> Result<()> {
     let gone = Error::NotFound("invitation");
     if !tokens::is_well_formed(PREFIX, token) {
         return Err(gone);
     }
     let (hash, now) = (tokens::hash(token), app.clock.now());
-    let taken = |row: &db::Row<'_>| {
+    let read = |row: &db::Row<'_>| {
         Ok((row.get::<UserId>(0)?, row.get::<InvitationId>(1)?, row.get::<Option<String>>(2)?))
     };
-    let Some((inviter, id, named)) = tx.first(ACCEPT, params![&hash[..], now], taken)? else {
+    let Some((inviter, id, named)) = tx.first(ACCEPT, params![&hash[..], now], read)? else {
         return Err(gone);
     };
     if named.is_some_and(|it| it != email) {
@@ -122,16 +122,16 @@ pub(crate) fn accept(tx: &mut Tx<'_>, app: &App, token: &str, email: &str) -> Re
     audit::note(tx, inviter, now, Note::new(actor, "invitation.accept", details).about(id))
 }
 
-/// To anyone else it is as if there were no invitations.
+/// Requires that the caller is an admin. To anyone else invitations do not exist.
 async fn require_admin(app: &App, caller: &Caller) -> Result<()> {
     caller.require_owner("invitation")?;
-    match users::by_id(app, caller.user).await?.role {
+    match users::get_by_id(app, caller.user).await?.role {
         Role::Admin => Ok(()),
         Role::Member => Err(Error::NotFound("invitation")),
     }
 }
 
-/// Forgets what has been over for long; a background step.
+/// Background step: deletes invitations that expired long ago.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let before = app.clock.now().as_microsecond() - LISTED_DAYS * DAY;
     let forget = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![before])?);

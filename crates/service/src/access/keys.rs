@@ -1,25 +1,26 @@
-//! API keys: made once, shown once, kept as a hash, checked at every request.
+//! API keys: shown once when created, stored as a hash, and checked at every request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{AccountId, KeyId, Timestamp, UserId, days_from_date};
 use db::params;
-use wire::v1::{Code, UnknownScope};
+use wire::v1::Code;
 
+use crate::access::scopes::read_scopes;
 use crate::access::{sessions, tokens};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Credential, Error, Result, Scopes};
 
 const PREFIX: &str = "ek_";
-/// How long a process may go on trusting a key that another one revoked. The contract allows a second.
+/// How long a cached key is trusted. Another process may have revoked it; the API promises an effect within a second.
 const TRUST_MICROSECONDS: i64 = 500_000;
-/// Last use is kept to the minute: it tells a person whether a key is alive, not what it does.
+/// The time of last use is saved at most this often. It shows people whether a key is still in use.
 const USAGE_MICROSECONDS: i64 = 60_000_000;
 const CACHED_MAX: usize = 10_000;
-/// Keys in use that one person may have; more than anyone can keep an eye on.
+/// The most active keys of one person.
 const ACTIVE_MAX: i64 = 100;
-/// How long a key that has ended is still shown.
+/// How long a revoked or expired key is still listed.
 const SHOWN_DAYS: i64 = 30;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
 
@@ -27,11 +28,11 @@ const DAY_MICROSECONDS: i64 = 86_400_000_000;
 pub struct ApiKey {
     pub id: KeyId,
     pub name: String,
-    /// The last four characters, to tell keys apart.
+    /// The last four characters of the secret, to tell keys apart.
     pub hint: String,
     pub scopes: Scopes,
     pub limited: bool,
-    /// The only ones it may see, where it is limited.
+    /// The accounts that a limited key may see.
     pub accounts: Vec<AccountId>,
     pub expires_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
@@ -51,13 +52,13 @@ impl ApiKey {
 pub struct NewKey {
     pub name: String,
     pub scopes: Scopes,
-    /// The only accounts it may see; none means all of them, now and later.
+    /// The accounts that the key may see; `None` means all, including future ones.
     pub accounts: Option<Vec<AccountId>>,
     pub expires_at: Option<Timestamp>,
 }
 
-/// Makes a key and returns the secret with it; it is never to be seen again. Only a person can: a key that could make
-/// keys would outlive its own revocation.
+/// Creates a key and returns its secret, which is shown only once. Keys cannot create keys, because such a key could
+/// outlive its own revocation.
 pub async fn create(app: &App, caller: &Caller, new: NewKey) -> Result<(ApiKey, String)> {
     caller.require_owner("key")?;
     sessions::require_proof(app, caller).await?;
@@ -93,7 +94,8 @@ fn insert(tx: &mut db::Tx<'_>, caller: &Caller, row: &ApiKey, hash: &[u8; 32]) -
     let (user, now) = (caller.user, row.created_at);
     let active = tx.first(COUNT, params![user, now], |it| it.get::<i64>(0))?.unwrap_or_default();
     if active >= ACTIVE_MAX {
-        let message = format!("you have {ACTIVE_MAX} keys; revoke one that you no longer use");
+        let message =
+            format!("you already have {ACTIVE_MAX} keys; revoke one that you no longer use");
         return Err(Error::Conflict { code: Code::Conflict, message });
     }
     tx.execute(
@@ -119,17 +121,17 @@ fn insert(tx: &mut db::Tx<'_>, caller: &Caller, row: &ApiKey, hash: &[u8; 32]) -
             Err(error) => return Err(error.into()),
         }
     }
-    let details = format!("Made the API key \"{}\"", row.name);
+    let details = format!("Created the API key \"{}\"", row.name);
     audit::note(tx, user, now, Note::new(caller, "key.create", details).about(row.id))
 }
 
-/// The person's keys in use, newest first, and those that ended lately.
+/// Lists the person's active keys, newest first, then those that ended recently.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
     caller.require_owner("key")?;
     let (now, today) = (app.clock.now(), days_from_date(app.clock.today()));
     let since = now.as_microsecond() - SHOWN_DAYS * DAY_MICROSECONDS;
-    let of_key = |row: &db::Row<'_>| read(row, today);
-    let mut keys = app.db.all(LIST, params![caller.user, since], of_key).await?;
+    let read_key = |row: &db::Row<'_>| read(row, today);
+    let mut keys = app.db.all(LIST, params![caller.user, since], read_key).await?;
     app.db
         .each(ALL_ACCOUNTS, params![caller.user], |row| {
             let (id, account): (KeyId, AccountId) = (row.get(0)?, row.get(1)?);
@@ -145,7 +147,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<ApiKey>> {
     Ok(keys)
 }
 
-/// Ends a key at once here, and within a second in every other process.
+/// Revokes a key: immediately in this process, and within a second in every other.
 pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
     caller.require_owner("key")?;
     let (mine, caller, now) = (app.clone(), caller.clone(), app.clock.now());
@@ -153,17 +155,17 @@ pub async fn revoke(app: &App, caller: &Caller, id: KeyId) -> Result<()> {
         let name = tx.first(NAME, params![caller.user, id], |row| row.get::<String>(0))?;
         let ended = tx.execute(REVOKE, params![caller.user, id, now])?;
         let name = name.filter(|_| ended > 0).ok_or(Error::NotFound("key"))?;
-        tx.execute(REMEMBER_ENDED, params![id, now])?;
+        tx.execute(REMEMBER_REVOKED, params![id, now])?;
         webhooks::disable::disable_for_key(&mine.webhooks, tx, caller.user, id)?;
         let note = Note::new(&caller, "key.revoke", format!("Revoked the API key \"{name}\""));
         audit::note(tx, caller.user, now, note.about(id))
     };
     let ended = app.db.write(end).await;
-    app.key_cache.forget_all();
+    app.key_cache.clear();
     ended
 }
 
-/// Who a token belongs to. A token that fails its own checksum never reaches the database.
+/// The caller that an API key stands for. A malformed token is refused without a query.
 pub async fn authenticate(app: &App, token: &str, address: Option<&str>) -> Result<Caller> {
     if !tokens::is_well_formed(PREFIX, token) {
         return Err(Error::Unauthenticated("the token is malformed"));
@@ -180,20 +182,20 @@ pub async fn authenticate(app: &App, token: &str, address: Option<&str>) -> Resu
     if known.expires_at.is_some_and(|at| at <= now) {
         return Err(Error::Unauthenticated("the token has expired"));
     }
-    app.key_cache.note_use(known.user, known.id, now, address);
+    app.key_cache.record_use(known.user, known.id, now, address);
     let accounts = known.accounts.clone();
     let credential = Credential::Key { id: known.id, scopes: known.scopes, accounts };
     Ok(Caller { user: known.user, credential })
 }
 
-/// Writes down when keys were last used; a background step, so that reading costs no write.
+/// Background step: saves when keys were last used, so that requests themselves cost no write.
 pub async fn save_usage_once(app: &App) -> Result<usize> {
     let uses = app.key_cache.take_uses();
     let count = uses.len();
     if count > 0 {
         let save = move |tx: &mut db::Tx<'_>| {
             for (user, id, used) in &uses {
-                let Use { at, address, day, count, .. } = used;
+                let KeyUsage { at, address, day, count, .. } = used;
                 tx.execute(USED, params![*user, *id, *at, address, *day, *count])?;
             }
             Ok::<_, Error>(())
@@ -203,30 +205,29 @@ pub async fn save_usage_once(app: &App) -> Result<usize> {
     Ok(count)
 }
 
-async fn load(app: &App, hash: &[u8; 32]) -> Result<Arc<Known>> {
+async fn load(app: &App, hash: &[u8; 32]) -> Result<Arc<ActiveKey>> {
     let found = app
         .db
         .first(BY_HASH, params![&hash[..]], |row| {
             let limited: Option<i64> = row.get(3)?;
-            let scopes: String = row.get(2)?;
+            let scopes = read_scopes(row, 2)?;
             Ok((row.get(0)?, row.get(1)?, scopes, limited.is_some(), row.get(4)?))
         })
         .await?;
     let Some((user, id, scopes, limited, expires_at)) = found else {
         return Err(Error::Unauthenticated("the token is unknown or was revoked"));
     };
-    let scopes = Scopes::parse(&scopes).map_err(|error| Error::internal(error.to_string()))?;
     let accounts = if limited {
         let ids = app.db.all(ACCOUNTS, params![user, id], |row| row.get(0)).await?;
         Some(ids.into())
     } else {
         None
     };
-    Ok(Arc::new(Known { user, id, scopes, accounts, expires_at }))
+    Ok(Arc::new(ActiveKey { user, id, scopes, accounts, expires_at }))
 }
 
 #[derive(Debug)]
-struct Known {
+struct ActiveKey {
     user: UserId,
     id: KeyId,
     scopes: Scopes,
@@ -234,62 +235,63 @@ struct Known {
     expires_at: Option<Timestamp>,
 }
 
-struct Loaded {
+struct CachedKey {
     at: Timestamp,
-    key: Arc<Known>,
+    key: Arc<ActiveKey>,
 }
 
 #[derive(Debug, Clone)]
-struct Use {
+struct KeyUsage {
     at: Timestamp,
     address: Option<String>,
     saved_at: Option<Timestamp>,
-    /// Requests of that day that are not written down yet.
+    /// The day of the last use, and the requests of that day that are not saved yet.
     day: i64,
     count: i64,
 }
 
-/// Keys seen lately, so that a busy client costs one look-up every half second and not one a request.
+/// Recently used keys and their unsaved usage. A busy client costs one query every half second instead of one per
+/// request.
 #[derive(Default)]
-pub struct Cache {
-    known: Mutex<HashMap<[u8; 32], Loaded>>,
-    uses: Mutex<HashMap<KeyId, (UserId, Use)>>,
+pub struct KeyCache {
+    known: Mutex<HashMap<[u8; 32], CachedKey>>,
+    uses: Mutex<HashMap<KeyId, (UserId, KeyUsage)>>,
 }
 
-impl Cache {
-    fn find(&self, hash: &[u8; 32], now: Timestamp) -> Option<Arc<Known>> {
+impl KeyCache {
+    fn find(&self, hash: &[u8; 32], now: Timestamp) -> Option<Arc<ActiveKey>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Loaded { at, key } = known.get(hash)?;
+        let CachedKey { at, key } = known.get(hash)?;
         let age = now.as_microsecond() - at.as_microsecond();
         (0..TRUST_MICROSECONDS).contains(&age).then(|| key.clone())
     }
 
-    fn keep(&self, hash: [u8; 32], key: &Arc<Known>, now: Timestamp) {
+    fn keep(&self, hash: [u8; 32], key: &Arc<ActiveKey>, now: Timestamp) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= CACHED_MAX {
             known.clear();
         }
-        known.insert(hash, Loaded { at: now, key: key.clone() });
+        known.insert(hash, CachedKey { at: now, key: key.clone() });
     }
 
-    pub(crate) fn forget_all(&self) {
+    pub(crate) fn clear(&self) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn note_use(&self, user: UserId, id: KeyId, now: Timestamp, address: Option<&str>) {
+    fn record_use(&self, user: UserId, id: KeyId, now: Timestamp, address: Option<&str>) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let day = now.as_second().div_euclid(86_400);
         let Some((_, used)) = uses.get_mut(&id) else {
             let address = address.map(str::to_owned);
-            uses.insert(id, (user, Use { at: now, address, saved_at: None, day, count: 1 }));
+            uses.insert(id, (user, KeyUsage { at: now, address, saved_at: None, day, count: 1 }));
             return;
         };
-        // The address is only written anew once a minute: it is the costly part.
+        // Copying the address is the costly part, so it is done once a minute.
         if used.at.as_second() / 60 != now.as_second() / 60 {
             used.address = address.map(str::to_owned);
         }
         used.at = now;
-        // Yesterday's requests are of no interest any more.
+        // Only the current day's requests are counted.
         used.count = if used.day == day { used.count + 1 } else { 1 };
         used.day = day;
     }
@@ -299,9 +301,9 @@ impl Cache {
         uses.get(&id).filter(|(_, used)| used.day == day).map_or(0, |(_, used)| used.count)
     }
 
-    fn take_uses(&self) -> Vec<(UserId, KeyId, Use)> {
+    fn take_uses(&self) -> Vec<(UserId, KeyId, KeyUsage)> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = |used: &Use| {
+        let due = |used: &KeyUsage| {
             used.saved_at.is_none_or(|saved| {
                 used.at.as_microsecond() - saved.as_microsecond() >= USAGE_MICROSECONDS
             })
@@ -317,15 +319,13 @@ impl Cache {
 }
 
 fn read(row: &db::Row<'_>, today: i64) -> db::Result<ApiKey> {
-    let scopes: &str = row.get(3)?;
     let limited: Option<i64> = row.get(4)?;
     let (used_on, count): (Option<i64>, Option<i64>) = (row.get(10)?, row.get(11)?);
-    let unknown = |error: UnknownScope| db::Error::Decode { column: 3, reason: error.to_string() };
     Ok(ApiKey {
         id: row.get(0)?,
         name: row.get(1)?,
         hint: row.get(2)?,
-        scopes: Scopes::parse(scopes).map_err(unknown)?,
+        scopes: read_scopes(row, 3)?,
         limited: limited.is_some(),
         accounts: Vec::new(),
         expires_at: row.get(5)?,
@@ -344,7 +344,7 @@ const LIMIT: &str = "insert into api_key_accounts (user_id, key_id, account_id) 
     on conflict do nothing";
 const COUNT: &str = "select cast(count(*) as bigint) from api_keys
     where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)";
-// Those in use come first, so that none of them is beyond the limit.
+// Active keys come first, so that the limit never cuts one of them off.
 const LIST: &str =
     "select id, name, hint, scopes, limited_at, expires_at, last_used_at, last_used_address,
     revoked_at, created_at, used_on, used_on_count from api_keys
@@ -355,14 +355,14 @@ const ALL_ACCOUNTS: &str =
     "select key_id, account_id from api_key_accounts where user_id = $1 limit 10000";
 const NAME: &str =
     "select name from api_keys where user_id = $1 and id = $2 and revoked_at is null";
-const REMEMBER_ENDED: &str = "insert into ended_keys (key_id, ended_at) values ($1, $2)
+const REMEMBER_REVOKED: &str = "insert into ended_keys (key_id, ended_at) values ($1, $2)
     on conflict (key_id) do nothing";
 const REVOKE: &str = "update api_keys set revoked_at = $3
     where user_id = $1 and id = $2 and revoked_at is null";
 const BY_HASH: &str = "select user_id, id, scopes, limited_at, expires_at
     from api_keys where key_hash = $1 and revoked_at is null";
 const ACCOUNTS: &str = "select account_id from api_key_accounts where user_id = $1 and key_id = $2";
-// Several processes add up, and none turns the last use back.
+// Several processes add to the same count, and the time of last use never goes back.
 const USED: &str = "update api_keys set
     last_used_address = case when last_used_at >= $3 then last_used_address else $4 end,
     last_used_at = case when last_used_at >= $3 then last_used_at else $3 end,
@@ -378,7 +378,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     LIST,
     ALL_ACCOUNTS,
     NAME,
-    REMEMBER_ENDED,
+    REMEMBER_REVOKED,
     REVOKE,
     BY_HASH,
     ACCOUNTS,

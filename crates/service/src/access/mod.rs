@@ -1,4 +1,4 @@
-//! Who may do what: people, sign-in, sessions, passkeys, API keys and OAuth apps.
+//! Access: people, sign-in, sessions, passkeys, API keys and OAuth apps.
 
 pub(crate) mod codes;
 pub mod devices;
@@ -7,8 +7,10 @@ pub mod invitations;
 pub mod keys;
 pub mod oauth;
 pub mod passkeys;
+pub mod passwords;
 pub mod profiles;
 pub mod recovery;
+pub(crate) mod scopes;
 pub mod sessions;
 pub mod sign_ins;
 pub(crate) mod tokens;

@@ -1,10 +1,10 @@
-//! What people change about themselves: profile, password, email, second step; and how they leave.
+//! Changes to one's own account: profile, password, email, second step, and deletion.
 
-use base::Currency;
+use base::{Currency, UserId};
 use db::params;
 
 use crate::access::users::{self, User};
-use crate::access::{passkeys, sessions, sign_ins};
+use crate::access::{passkeys, passwords, sessions, sign_ins};
 use crate::platform::audit::{self, Note};
 use crate::platform::dirty_queue;
 use crate::{App, Caller, Error, Result};
@@ -18,7 +18,7 @@ pub struct Profile {
     pub base_currency: Currency,
 }
 
-/// Another base currency asks for all figures to be worked out again.
+/// Updates name and base currency. A new base currency queues all figures for recomputation.
 pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> {
     caller.require_owner("user")?;
     let name = profile.preferred_name.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
@@ -27,7 +27,7 @@ pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> 
         let message = format!("your name must have at most {NAME_MAX} characters on one line");
         return Err(Error::invalid("preferred_name", message));
     }
-    let before = users::by_id(app, caller.user).await?;
+    let before = users::get_by_id(app, caller.user).await?;
     let (caller, currency, now) = (caller.clone(), profile.base_currency, app.clock.now());
     app.db
         .write(move |tx| {
@@ -41,24 +41,44 @@ pub async fn update(app: &App, caller: &Caller, profile: Profile) -> Result<()> 
         .await
 }
 
-/// A new password for the present one. Whoever knew the old one and is signed in elsewhere is out.
-pub async fn change_password(app: &App, caller: &Caller, present: &str, new: &str) -> Result<()> {
-    must_be(app, caller, present).await?;
-    let hash = users::hash_password(app, new).await?;
+/// Replaces the password and ends all other sessions, in case somebody else knew the old one.
+pub async fn change_password(app: &App, caller: &Caller, current: &str, new: &str) -> Result<()> {
+    confirm_identity(app, caller, current).await?;
+    let hash = passwords::hash(app, new).await?;
     let (caller, now) = (caller.clone(), app.clock.now());
     app.db
         .write(move |tx| {
             tx.execute(users::SET_PASSWORD, params![caller.user, &hash, now])?;
-            sessions::end_others(tx, &caller)?;
+            sessions::delete_others(tx, &caller)?;
             let details = "Changed the password and ended all other sessions";
             audit::note(tx, caller.user, now, Note::new(&caller, "password.change", details))
         })
         .await
 }
 
+/// Replaces the password at the operator's request, and ends all sessions. Earlier failed sign-ins no longer count, so
+/// that the operator can help somebody who is locked out.
+pub async fn reset_password(app: &App, user: UserId, password: &str) -> Result<()> {
+    let hash = passwords::hash(app, password).await?;
+    let (now, operator) = (app.clock.now(), Caller::owner(user));
+    app.db
+        .write(move |tx| {
+            if tx.execute(users::SET_PASSWORD, params![user, &hash, now])? == 0 {
+                return Err(Error::NotFound("user"));
+            }
+            sessions::delete_others(tx, &operator)?;
+            if let Some(email) = tx.first(GET_EMAIL, params![user], |row| row.get::<String>(0))? {
+                sign_ins::clear_failures(tx, &email)?;
+            }
+            let details = "Replaced the password and ended all sessions";
+            audit::note(tx, user, now, Note::new(&operator, "password.reset", details))
+        })
+        .await
+}
+
 pub async fn change_email(app: &App, caller: &Caller, password: &str, email: &str) -> Result<()> {
-    let email = users::normal_email(email)?;
-    let user = must_be(app, caller, password).await?;
+    let email = users::normalize_email(email)?;
+    let user = confirm_identity(app, caller, password).await?;
     if user.email == email {
         return Ok(());
     }
@@ -80,7 +100,7 @@ pub async fn change_email(app: &App, caller: &Caller, password: &str, email: &st
         .await
 }
 
-/// Whether a passkey is asked for behind the password.
+/// Sets whether signing in takes a passkey in addition to the password.
 pub async fn set_second_step(app: &App, caller: &Caller, on: bool) -> Result<()> {
     caller.require_owner("user")?;
     sessions::require_proof(app, caller).await?;
@@ -89,27 +109,27 @@ pub async fn set_second_step(app: &App, caller: &Caller, on: bool) -> Result<()>
         .write(move |tx| {
             users::lock(tx, caller.user)?;
             if on && passkeys::count(tx, caller.user)? == 0 {
-                let message = "add a passkey first; it is what the second step asks for";
+                let message = "add a passkey first; the second step asks for it";
                 return Err(Error::Conflict { code: Code::Conflict, message: message.to_owned() });
             }
             tx.execute(SET_SECOND_STEP, params![caller.user, on.then_some("passkey"), now])?;
             let details =
-                if on { "Switched the second step on" } else { "Switched the second step off" };
+                if on { "Turned on the second step" } else { "Turned off the second step" };
             audit::note(tx, caller.user, now, Note::new(&caller, "second_step.change", details))
         })
         .await
 }
 
-/// Leaves, and takes everything along.
+/// Deletes one's own account with all data.
 pub async fn delete(app: &App, caller: &Caller, password: &str) -> Result<()> {
-    must_be(app, caller, password).await?;
+    confirm_identity(app, caller, password).await?;
     users::delete(app, caller.user).await
 }
 
-/// Asks for the password; of somebody who has none, that they showed lately who they are.
-async fn must_be(app: &App, caller: &Caller, password: &str) -> Result<User> {
+/// Checks the password, or, for a person without one, that they proved their identity recently.
+async fn confirm_identity(app: &App, caller: &Caller, password: &str) -> Result<User> {
     caller.require_owner("user")?;
-    let user = users::by_id(app, caller.user).await?;
+    let user = users::get_by_id(app, caller.user).await?;
     if users::has_password(app, user.id).await? {
         sign_ins::check_own_password(app, &user, password).await?;
     } else {
@@ -120,7 +140,8 @@ async fn must_be(app: &App, caller: &Caller, password: &str) -> Result<User> {
 
 const UPDATE: &str = "update users set preferred_name = $2, base_currency = $3, updated_at = $4
     where id = $1";
+const GET_EMAIL: &str = "select email from users where id = $1";
 const SET_EMAIL: &str = "update users set email = $2, updated_at = $3 where id = $1";
 const SET_SECOND_STEP: &str = "update users set second_step = $2, updated_at = $3 where id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[UPDATE, SET_EMAIL, SET_SECOND_STEP];
+pub(crate) const STATEMENTS: &[&str] = &[UPDATE, GET_EMAIL, SET_EMAIL, SET_SECOND_STEP];

@@ -1,4 +1,4 @@
-//! Recovery codes: ten on a sheet of paper, each of which stands in for the passkey at the second step, once.
+//! Recovery codes: ten codes for a sheet of paper. Each works once, in place of the passkey at the second step.
 
 use base::UserId;
 use db::params;
@@ -10,11 +10,11 @@ use crate::{App, Caller, Result, Tx};
 
 const CODES: usize = 10;
 
-/// Makes new codes, which are never to be seen again. Those made before are worth nothing from here on.
+/// Creates new codes, which are shown only once, and deletes the earlier ones.
 pub async fn create(app: &App, caller: &Caller) -> Result<Vec<String>> {
     caller.require_owner("recovery code")?;
     sessions::require_proof(app, caller).await?;
-    let made: Vec<String> = (0..CODES).map(|_| codes::write(app.entropy.bytes())).collect();
+    let made: Vec<String> = (0..CODES).map(|_| codes::format(app.entropy.bytes())).collect();
     let (caller, now, kept) = (caller.clone(), app.clock.now(), made.clone());
     app.db
         .write(move |tx| {
@@ -22,39 +22,40 @@ pub async fn create(app: &App, caller: &Caller) -> Result<Vec<String>> {
             for code in &kept {
                 tx.execute(INSERT, params![caller.user, &hash(caller.user, code)[..], now])?;
             }
-            let note = Note::new(&caller, "recovery_codes.create", "Made new recovery codes");
+            let note = Note::new(&caller, "recovery_codes.create", "Created new recovery codes");
             audit::note(tx, caller.user, now, note)
         })
         .await?;
     Ok(made)
 }
 
-/// How many still work.
+/// Counts the unused codes.
 pub async fn remaining(app: &App, caller: &Caller) -> Result<i64> {
     caller.require_owner("recovery code")?;
-    let left = app.db.first(LEFT, params![caller.user], |row| row.get(0)).await?;
+    let left = app.db.first(COUNT_UNUSED, params![caller.user], |row| row.get(0)).await?;
     Ok(left.unwrap_or(0))
 }
 
-/// Whether it is one of the person's codes; if so, it is used up.
-pub(crate) fn spend(tx: &mut Tx<'_>, app: &App, user: UserId, typed: &str) -> Result<bool> {
+/// Uses up a code. Returns whether it was one of the person's unused codes.
+pub(crate) fn use_code(tx: &mut Tx<'_>, app: &App, user: UserId, typed: &str) -> Result<bool> {
     let hash = hash(user, typed);
-    Ok(tx.execute(SPEND, params![user, &hash[..], app.clock.now()])? == 1)
+    Ok(tx.execute(USE, params![user, &hash[..], app.clock.now()])? == 1)
 }
 
-/// The person goes into the hash, so that one guess is a guess at one person's codes only.
+/// The hash includes the person, so that one guess tests the codes of one person only.
 fn hash(user: UserId, code: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(user.as_bytes());
-    hash.update(codes::read(code).unwrap_or_default());
+    hash.update(codes::parse(code).unwrap_or_default());
     hash.finalize().into()
 }
 
 const INSERT: &str =
     "insert into recovery_codes (user_id, code_hash, created_at) values ($1, $2, $3)";
 const DELETE: &str = "delete from recovery_codes where user_id = $1";
-const LEFT: &str = "select count(*) from recovery_codes where user_id = $1 and used_at is null";
-const SPEND: &str = "update recovery_codes set used_at = $3
+const COUNT_UNUSED: &str =
+    "select count(*) from recovery_codes where user_id = $1 and used_at is null";
+const USE: &str = "update recovery_codes set used_at = $3
     where user_id = $1 and code_hash = $2 and used_at is null";
 
-pub(crate) const STATEMENTS: &[&str] = &[INSERT, DELETE, LEFT, SPEND];
+pub(crate) const STATEMENTS: &[&str] = &[INSERT, DELETE, COUNT_UNUSED, USE];

@@ -1,4 +1,5 @@
-//! Sessions: who is signed in, where, since when; ended by the person, by time, or by a new password.
+//! Sessions of signed-in people. A session ends when the person revokes it, when it times out, or when the password
+//! changes.
 
 use std::sync::Arc;
 
@@ -11,20 +12,20 @@ use crate::platform::audit::{self, Actor, Note};
 use crate::{App, Caller, Credential, Error, Result, Tx};
 
 const PREFIX: &str = "eks_";
-/// A session ends when it was not used for this long.
+/// A session ends after this long without use.
 const IDLE_DAYS: i64 = 14;
-/// And after this long in any case.
+/// A session ends after this long in any case.
 const LIFE_DAYS: i64 = 90;
-/// How long a proof of who one is holds in its session, for sensitive changes.
+/// How long a proof of identity is accepted for sensitive changes.
 const PROOF_MINUTES: i64 = 10;
-/// Seen is kept to the minute, so that looking around costs no write each time.
+/// The time of last use is written at most this often, so that most requests cost no write.
 const SEEN_SECONDS: i64 = 60;
 const AGENT_MAX: usize = 200;
 const MINUTE: i64 = 60_000_000;
 const DAY: i64 = 86_400_000_000;
 
 base::words!(
-    /// How somebody showed who they are.
+    /// How the person signed in.
     Method {
         Password => "password",
         Passkey => "passkey",
@@ -35,6 +36,7 @@ base::words!(
         SignUp => "sign_up",
     }
 );
+db::word_columns!(Method);
 
 #[derive(Debug, Clone)]
 pub struct Session {
@@ -49,31 +51,32 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether the person proved who they are within the last minutes, as sensitive changes ask. A proof from the
-    /// future was made before the clock moved back, and counts for nothing.
+    /// Whether the person proved their identity within the last minutes, which sensitive changes require. A proof with
+    /// a time in the future was made before the clock was set back, and does not count.
     pub fn proved_lately(&self, now: Timestamp) -> bool {
         let age = now.as_microsecond() - self.proved_at.as_microsecond();
         (0..PROOF_MINUTES * MINUTE).contains(&age)
     }
 }
 
-/// Where a sign-in comes from.
+/// The browser and the address that a sign-in comes from.
 #[derive(Debug, Clone, Default)]
 pub struct Visit {
     pub agent: Option<String>,
     pub address: Option<String>,
-    /// The token by which the browser is known, if it has one (`devices`).
+    /// The browser's device token, if it has one (`devices`).
     pub device: Option<String>,
 }
 
-/// Opens a session and returns its token, which is new every time: one that was planted before signing in is worth
-/// nothing afterwards.
+/// Creates a session and returns its token. The token is always new, so that one that was planted in the browser before
+/// is useless.
 pub async fn create(app: &App, user: &User, method: Method, from: Visit) -> Result<String> {
     let (mine, user) = (app.clone(), user.id);
-    app.db.write(move |tx| open(tx, &mine, user, method, from)).await
+    app.db.write(move |tx| create_in(tx, &mine, user, method, from)).await
 }
 
-pub(crate) fn open(
+/// Creates a session in a transaction of the caller.
+pub(crate) fn create_in(
     tx: &mut Tx<'_>,
     app: &App,
     user: UserId,
@@ -108,7 +111,7 @@ pub(crate) fn open(
     Ok(token)
 }
 
-/// Whose session a token is, if it is one; and who the caller is then.
+/// Finds the session of a token, and the caller that it stands for.
 pub async fn find(
     app: &App,
     token: &str,
@@ -133,7 +136,7 @@ pub async fn find(
     Ok(Some((session, caller)))
 }
 
-/// The person's open sessions, last seen first.
+/// Lists the person's active sessions, most recently used first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Session>> {
     caller.require_owner("session")?;
     let now = app.clock.now();
@@ -141,8 +144,8 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Session>> {
     Ok(app.db.all(LIST, params![caller.user, now, idle_since], read).await?)
 }
 
-/// Ends one session: this one when signing out, another when it is not known. The browser of another one is forgotten,
-/// this one stays known.
+/// Ends one session. Ending the caller's own session signs out, and the browser stays known. Ending another session also
+/// forgets its browser.
 pub async fn revoke(app: &App, caller: &Caller, id: SessionId) -> Result<()> {
     caller.require_owner("session")?;
     let (caller, now) = (caller.clone(), app.clock.now());
@@ -160,40 +163,40 @@ pub async fn revoke(app: &App, caller: &Caller, id: SessionId) -> Result<()> {
         .await
 }
 
-/// Ends all sessions but the one that asks.
+/// Ends all sessions except the caller's own.
 pub async fn revoke_others(app: &App, caller: &Caller) -> Result<()> {
     caller.require_owner("session")?;
     let (caller, now) = (caller.clone(), app.clock.now());
     app.db
         .write(move |tx| {
-            end_others(tx, &caller)?;
+            delete_others(tx, &caller)?;
             let note = Note::new(&caller, "session.revoke_others", "Ended all other sessions");
             audit::note(tx, caller.user, now, note)
         })
         .await
 }
 
-/// What a new password does: whoever had the old one is out, and their browsers are no longer known.
-pub(crate) fn end_others(tx: &mut Tx<'_>, caller: &Caller) -> Result<u64> {
-    // No session has this id.
+/// Deletes all sessions except the caller's own, and forgets their browsers.
+pub(crate) fn delete_others(tx: &mut Tx<'_>, caller: &Caller) -> Result<u64> {
+    // Without a session nothing is kept: no session has this id.
     let kept = caller.session().unwrap_or(SessionId::from_bytes([0; 16]));
     devices::forget_others(tx, caller.user, kept)?;
     Ok(tx.execute(DELETE_OTHERS, params![caller.user, kept])?)
 }
 
-/// Notes that the person just showed who they are.
+/// Records that the person just proved their identity.
 pub async fn prove(app: &App, caller: &Caller) -> Result<()> {
     let Credential::Session { id, .. } = caller.credential else {
         return Err(Error::NotFound("session"));
     };
     let (user, now) = (caller.user, app.clock.now());
-    let touched =
+    let updated =
         app.db.write(move |tx| Ok::<_, Error>(tx.execute(PROVE, params![user, id, now])?)).await?;
-    if touched == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
+    if updated == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
 }
 
-/// Sensitive changes ask that the person proved lately who they are; a session left open is not enough. The operator at
-/// the machine needs no proof, and keys and apps have no session.
+/// Requires a recent proof of identity for a sensitive change, because an open session is not enough. The operator at the
+/// machine needs no proof, and keys and apps have no session.
 pub(crate) async fn require_proof(app: &App, caller: &Caller) -> Result<()> {
     let Credential::Session { id, .. } = caller.credential else { return Ok(()) };
     let now = app.clock.now();
@@ -203,7 +206,7 @@ pub(crate) async fn require_proof(app: &App, caller: &Caller) -> Result<()> {
     found.map(|_| ()).ok_or_else(unproved)
 }
 
-/// The same inside a transaction.
+/// Does the same in a transaction.
 pub(crate) fn require_proof_in(tx: &mut Tx<'_>, app: &App, caller: &Caller) -> Result<()> {
     let Credential::Session { id, .. } = caller.credential else { return Ok(()) };
     let now = app.clock.now();
@@ -217,7 +220,7 @@ fn unproved() -> Error {
     Error::invalid("proof", "confirm that it is you, then try again")
 }
 
-/// Forgets sessions that have ended by themselves; a background step.
+/// Background step: deletes sessions that timed out.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
     let idle_since = now.as_microsecond() - IDLE_DAYS * DAY;
@@ -226,19 +229,19 @@ pub async fn forget_once(app: &App) -> Result<usize> {
     Ok(app.db.write(forget).await? as usize)
 }
 
-/// What a form of this visitor must carry: it depends on a secret of ours and on the cookie, so that no other site can
-/// make it up.
+/// The token that protects this visitor's forms against forgery by other sites. It is derived from the installation key
+/// and the cookie, so that another site cannot compute it.
 pub fn form_token(app: &App, cookie: &str) -> String {
     let purpose = format!("form {}", hex(&tokens::hash(cookie)));
     hex(&app.installation_key.derive(&purpose)[..16])
 }
 
-/// Whether a form carries what it must. Compared by hash, so that the time taken says nothing about how close it was.
-pub fn form_token_fits(app: &App, cookie: &str, given: &str) -> bool {
+/// Checks a form's token. Hashes are compared, so that the time taken reveals nothing about the right token.
+pub fn is_form_token(app: &App, cookie: &str, given: &str) -> bool {
     tokens::hash(&form_token(app, cookie)) == tokens::hash(given)
 }
 
-/// For a visitor who is nobody yet, so that the forms at the door are theirs alone too.
+/// A cookie value for a visitor who is not signed in, which their form tokens are derived from.
 pub fn visit_token(app: &App) -> String {
     tokens::make("ekv_", &app.entropy)
 }
@@ -248,11 +251,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Session> {
-    let unknown = || db::Error::Decode { column: 2, reason: "an unknown method".to_owned() };
     Ok(Session {
         user: row.get(0)?,
         id: row.get(1)?,
-        method: Method::parse(row.get(2)?).ok_or_else(unknown)?,
+        method: row.get(2)?,
         agent: row.get(3)?,
         address: row.get(4)?,
         created_at: row.get(5)?,

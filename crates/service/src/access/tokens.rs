@@ -1,4 +1,4 @@
-//! Secrets that programs carry: a prefix that says what it is, random letters, and a checksum. Only a hash is kept.
+//! Secret tokens: a prefix that names the kind, random letters, and a checksum. The database stores only the hash.
 
 use base::Entropy;
 use sha2::{Digest as _, Sha256};
@@ -11,7 +11,7 @@ pub(crate) fn make(prefix: &str, entropy: &Entropy) -> String {
     let mut secret = prefix.to_owned();
     while secret.len() < prefix.len() + RANDOM {
         let [byte] = entropy.bytes();
-        // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+        // 248 is the largest multiple of 62 in a byte: larger bytes would favor the first letters.
         if byte < 248 {
             secret.push(BASE62[usize::from(byte % 62)] as char);
         }
@@ -20,7 +20,7 @@ pub(crate) fn make(prefix: &str, entropy: &Entropy) -> String {
     secret
 }
 
-/// Whether it can be one of ours at all; most of what is not never reaches the database.
+/// Whether a token has the right prefix, length and checksum. Most invalid tokens are refused by this, without a query.
 pub(crate) fn is_well_formed(prefix: &str, token: &str) -> bool {
     let length = prefix.len() + RANDOM + CHECKSUM;
     token.len() == length
@@ -33,14 +33,14 @@ pub(crate) fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// Whether two secrets are the same, in a time that does not tell how far they are.
-pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+/// Compares two secrets in constant time.
+pub(crate) fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     let differences =
         one.iter().zip(other).fold(0, |sum, (a, b)| std::hint::black_box(sum | a ^ b));
     one.len() == other.len() && differences == 0
 }
 
-/// CRC32 in base 62, so that a scanner, or a reader of a cut-off key, can tell a real one without asking us.
+/// CRC32 in base 62. It lets a secret scanner, or somebody with a truncated key, recognize a real key offline.
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes()) as usize;
     let mut digits = [b'0'; CHECKSUM];
@@ -74,15 +74,15 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_the_same_only_to_the_last_byte() {
-        assert!(same(b"", b"") && same(b"abc", b"abc"));
+    fn secrets_are_equal_only_if_every_byte_is() {
+        assert!(constant_time_eq(b"", b"") && constant_time_eq(b"abc", b"abc"));
         for other in [&b"abd"[..], b"xbc", b"ab", b"abcd", b""] {
-            assert!(!same(b"abc", other));
+            assert!(!constant_time_eq(b"abc", other));
         }
     }
 
     #[test]
-    fn what_only_looks_like_a_token_is_refused() {
+    fn text_that_only_resembles_a_token_is_refused() {
         for bad in ["", "ek_", "ek_short", &"ek_".repeat(20), "Bearer x", "ek_é"] {
             assert!(!is_well_formed("ek_", bad), "{bad}");
         }

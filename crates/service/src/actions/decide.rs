@@ -8,7 +8,7 @@ use webhooks::outbox;
 use wire::v1::{Code, Event};
 
 use super::{Action, Kind, Status, execute, fixes, read};
-use crate::access::passkeys::{self, Party, Purpose, Question};
+use crate::access::passkeys::{self, ChallengeRequest, Purpose, RelyingParty};
 use crate::platform::audit::{self, Actor, Note};
 use crate::trading::quotes;
 use crate::{App, Caller, Credential, Error, Result, Tx};
@@ -38,7 +38,7 @@ impl Seen {
     /// What somebody who looks at this moment sees.
     pub async fn now(app: &App, action: &Action) -> Result<Seen> {
         let price = match action.what().and_then(|it| it.order()) {
-            Some(order) => quotes::one(app, &order.symbol).await?.map(|it| it.quote.price),
+            Some(order) => quotes::find(app, &order.symbol).await?.map(|it| it.quote.price),
             None => None,
         };
         Ok(Seen { digest: action.digest(), price })
@@ -67,7 +67,7 @@ fn person(caller: &Caller) -> Result<SessionId> {
 pub async fn ask_passkey(
     app: &App,
     caller: &Caller,
-    party: &Party,
+    party: &RelyingParty,
     id: ActionId,
     seen: Seen,
 ) -> Result<Value> {
@@ -78,9 +78,9 @@ pub async fn ask_passkey(
     passkeys::start(app, party, question).await
 }
 
-fn question(user: UserId, seen: Seen, session: SessionId) -> Question {
+fn question(user: UserId, seen: Seen, session: SessionId) -> ChallengeRequest {
     let challenge = Some(seen.challenge(session));
-    Question { purpose: Purpose::Approve, user: Some(user), challenge }
+    ChallengeRequest { purpose: Purpose::Approve, user: Some(user), challenge }
 }
 
 /// The person says yes. Whatever follows is done at once if it can be, and by the background step if not.
@@ -89,7 +89,7 @@ pub async fn approve(
     caller: &Caller,
     id: ActionId,
     seen: Seen,
-    passkey: Option<(&Party, &str)>,
+    passkey: Option<(&RelyingParty, &str)>,
 ) -> Result<Action> {
     let session = person(caller)?;
     let method = match passkey {

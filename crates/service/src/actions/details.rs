@@ -17,7 +17,7 @@ use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::trading::paper::orders::{Estimate, Order};
 use crate::trading::paper::{ACCOUNTS_MAX, usd};
 use crate::trading::quotes;
-use crate::trading::quotes::{Priced, WhenClosed};
+use crate::trading::quotes::{SourcedQuote, WhenClosed};
 use crate::{App, Caller, Error, Result, Tx};
 
 /// One of the two, by the kind of action.
@@ -59,7 +59,7 @@ pub(super) fn describe(
     tx: &mut Tx<'_>,
     caller: &Caller,
     what: &What,
-    priced: Option<Priced>,
+    priced: Option<SourcedQuote>,
     words: Words<'_>,
 ) -> Result<(Shown, Option<i64>)> {
     let plain = |title: String, summary: Option<String>, changes: Vec<Change>| {
@@ -123,7 +123,7 @@ fn trade(
     tx: &mut Tx<'_>,
     caller: &Caller,
     order: &Order,
-    priced: &Priced,
+    priced: &SourcedQuote,
     words: Words<'_>,
 ) -> Result<(Shown, Option<i64>)> {
     if caller.limited_to().is_some() {
@@ -220,7 +220,7 @@ fn timing(app: &App, order: &Order, price: base::Fixed9) -> Option<String> {
 }
 
 /// "+$2.10 (+1.14 %)".
-pub fn change_display(priced: &Priced) -> Option<String> {
+pub fn change_display(priced: &SourcedQuote) -> Option<String> {
     let (price, close) = (priced.quote.price, priced.quote.previous_close?);
     let moved = price.billionths() - close.billionths();
     let sign = if moved > 0 { "+" } else { "" };
@@ -232,7 +232,7 @@ pub fn change_display(priced: &Priced) -> Option<String> {
     Some(format!("{sign}{moved_text} ({sign}{} %)", String::from_utf8_lossy(&text)))
 }
 
-pub fn change_direction(priced: &Priced) -> Option<&'static str> {
+pub fn change_direction(priced: &SourcedQuote) -> Option<&'static str> {
     let close = priced.quote.previous_close?;
     Some(match priced.quote.price.cmp(&close) {
         std::cmp::Ordering::Greater => "positive",
@@ -242,7 +242,7 @@ pub fn change_direction(priced: &Priced) -> Option<&'static str> {
 }
 
 /// "Demo market, Fri 13 Nov 2026, 16:00 in New York", and whether that is long ago.
-pub fn as_of_label(priced: &Priced) -> String {
+pub fn as_of_label(priced: &SourcedQuote) -> String {
     let stale = if priced.is_stale { ", which is stale" } else { "" };
     format!("{}, {}{stale}", priced.source, in_new_york(priced.quote.at))
 }

@@ -15,7 +15,7 @@ use crate::access::users;
 use crate::platform::audit::{self, Actor, Note};
 use crate::trading::paper::orders::{self, Order};
 use crate::trading::paper::{self, usd};
-use crate::trading::quotes::{self, Priced, WhenClosed};
+use crate::trading::quotes::{self, SourcedQuote, WhenClosed};
 use crate::{App, Caller, Error, Result, Tx};
 
 /// What one background step takes on; the next one comes a second later.
@@ -25,7 +25,7 @@ const PATIENCE_SECONDS: i64 = 900;
 
 /// What is to happen with an approved action now.
 enum Plan {
-    Execute(Option<Priced>),
+    Execute(Option<SourcedQuote>),
     /// The market is closed: put cash aside and wait for the opening.
     Queue {
         opens_at: Timestamp,
@@ -146,7 +146,7 @@ async fn plan(app: &App, action: &Action) -> Result<Plan> {
     };
     // Old shares must not be traded at a price of new ones.
     paper::settle_splits(app, action.user, order.account, &order.symbol).await?;
-    let priced = quotes::one(app, &order.symbol).await?;
+    let priced = quotes::find(app, &order.symbol).await?;
     let now = app.clock.now();
     let is_queued = action.reserved_minor.is_some();
     if let (Hours::Closed { opens_at }, WhenClosed::Queue) =
@@ -222,7 +222,7 @@ fn execute(
     app: &App,
     tx: &mut Tx<'_>,
     (user, id): (UserId, ActionId),
-    priced: Option<&Priced>,
+    priced: Option<&SourcedQuote>,
 ) -> Result<(), Stop> {
     let now = app.clock.now();
     users::lock(tx, user)?;
@@ -275,7 +275,12 @@ fn told(app: &App, tx: &mut Tx<'_>, action: &Action, status: Status, note: Note)
     audit::note(tx, action.user, app.clock.now(), note)
 }
 
-fn effect(app: &App, tx: &mut Tx<'_>, action: &Action, priced: Option<&Priced>) -> Result<Done> {
+fn effect(
+    app: &App,
+    tx: &mut Tx<'_>,
+    action: &Action,
+    priced: Option<&SourcedQuote>,
+) -> Result<Done> {
     let what = action.what().ok_or_else(|| Error::internal("an action that cannot be read"))?;
     Ok(match &what {
         What::Trade { .. } => trade(app, tx, action, &what, priced)?,
@@ -310,7 +315,7 @@ fn trade(
     tx: &mut Tx<'_>,
     action: &Action,
     what: &What,
-    priced: Option<&Priced>,
+    priced: Option<&SourcedQuote>,
 ) -> Result<Done> {
     let missing = || Error::internal("a trade without an order or a price");
     let (order, priced) = (what.order().ok_or_else(missing)?, priced.ok_or_else(missing)?);

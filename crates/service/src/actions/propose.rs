@@ -11,7 +11,7 @@ use super::{Action, Proposer, Status, What, policy, read};
 use crate::classify::overrides::{Override, TRANSACTIONS_MAX};
 use crate::platform::audit::{self, Note};
 use crate::trading::paper;
-use crate::trading::quotes::{self, Priced};
+use crate::trading::quotes::{self, SourcedQuote};
 use crate::{App, Caller, Credential, Error, Result, Tx};
 
 const DESCRIPTION_LENGTH_MAX: usize = 200;
@@ -44,7 +44,7 @@ impl From<What> for NewAction {
 pub struct Prepared {
     caller: Caller,
     new: NewAction,
-    priced: Option<Priced>,
+    priced: Option<SourcedQuote>,
 }
 
 pub async fn propose(app: &App, caller: &Caller, new: NewAction) -> Result<Action> {
@@ -63,7 +63,7 @@ pub async fn prepare(app: &App, caller: &Caller, mut new: NewAction) -> Result<P
     let priced = match &new.what {
         What::Trade { account, symbol, .. } => {
             paper::settle_splits(app, caller.user, *account, symbol).await?;
-            quotes::one(app, symbol).await?
+            quotes::find(app, symbol).await?
         }
         _ => None,
     };
@@ -259,7 +259,7 @@ fn check(new: &mut NewAction) -> Result<()> {
     text("reason_markdown", new.reason.as_deref(), MARKDOWN_LENGTH_MAX, true)?;
     match &mut new.what {
         What::Trade { symbol, size, .. } => {
-            *symbol = quotes::checked_symbol(symbol)?;
+            *symbol = quotes::parse_symbol(symbol)?;
             checked_size(*size)
         }
         What::PaperAccount { name, cash_minor } => {

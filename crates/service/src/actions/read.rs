@@ -91,7 +91,7 @@ pub(super) fn get_in(app: &App, tx: &mut Tx<'_>, user: UserId, id: ActionId) -> 
 pub async fn list(app: &App, caller: &Caller, filter: Filter, page: Page<'_>) -> Result<Listed> {
     caller.require(Scope::ActionsRead)?;
     let text = format!("{filter:?}");
-    let scope = cursors::Scope { user: caller.user, list: "actions", filter: &text };
+    let scope = cursors::CursorScope { user: caller.user, list: "actions", filter: &text };
     let now = app.clock.now();
     let before = match page.cursor {
         Some(cursor) => {

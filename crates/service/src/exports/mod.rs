@@ -79,7 +79,8 @@ impl Export {
                 Step::Image
             }
             Step::Image => {
-                if let Some(image) = images::own(&self.reader.app, &self.reader.caller).await? {
+                if let Some(image) = images::find_own(&self.reader.app, &self.reader.caller).await?
+                {
                     let ending = image.media_type.as_str().trim_start_matches("image/");
                     self.zip.start(&format!("profile_image.{ending}")).map_err(write_failed)?;
                     self.zip.write(&image.content).map_err(write_failed)?;

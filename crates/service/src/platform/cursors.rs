@@ -1,4 +1,5 @@
-//! Cursors: where a list goes on, sealed, so that nobody can read, forge or reuse one for another list.
+//! Cursors for paging through lists. They are encrypted, so that a client cannot read, forge or reuse one for another
+//! list.
 
 use base::{Entropy, Timestamp, UserId};
 use base64::Engine as _;
@@ -14,10 +15,10 @@ const LIFE_SECONDS: i64 = 24 * 3600;
 const VERSION: u8 = 1;
 /// XChaCha20's nonce, long enough to be random. aws-lc-rs has only ChaCha20 with 12 bytes.
 const NONCE: usize = 24;
-/// Longer than any cursor of ours; what is longer is not decoded at all.
+/// The longest text that is decoded; real cursors are shorter.
 const TEXT_MAX: usize = 512;
 
-/// Which page of a list is wanted.
+/// The requested page of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
     pub cursor: Option<&'a str>,
@@ -27,43 +28,44 @@ pub struct Page<'a> {
 pub const LIMIT_DEFAULT: usize = 50;
 pub const LIMIT_MAX: usize = 100;
 
-pub struct Seal {
+/// Encrypts and decrypts cursors.
+pub struct CursorCipher {
     cipher: XChaCha20Poly1305,
 }
 
-/// What a cursor is bound to: it is worthless for another person, list or filter.
-pub struct Scope<'a> {
+/// The person, list and filter that a cursor is bound to. It is refused for any other.
+pub struct CursorScope<'a> {
     pub user: UserId,
     pub list: &'static str,
-    /// The filters, as any text that differs when they do.
+    /// A text that is different for different filters.
     pub filter: &'a str,
 }
 
-impl Seal {
-    pub fn new(key: &Key) -> Seal {
-        Seal { cipher: XChaCha20Poly1305::new(&key.derive("cursors").into()) }
+impl CursorCipher {
+    pub fn new(key: &Key) -> CursorCipher {
+        CursorCipher { cipher: XChaCha20Poly1305::new(&key.derive("cursors").into()) }
     }
 
     pub fn seal(
         &self,
-        scope: &Scope<'_>,
+        scope: &CursorScope<'_>,
         now: Timestamp,
         entropy: &Entropy,
-        place: &[u8],
+        position: &[u8],
     ) -> Result<String> {
         let mut plain = Vec::with_capacity(64);
         plain.push(VERSION);
         plain.extend_from_slice(&now.as_second().to_be_bytes());
         plain.extend_from_slice(&digest(scope));
-        plain.extend_from_slice(place);
+        plain.extend_from_slice(position);
         let nonce: [u8; NONCE] = entropy.bytes();
         let sealed = self.cipher.encrypt(&XNonce::from(nonce), plain.as_slice());
-        let sealed = sealed.map_err(|_| Error::internal("a cursor could not be sealed"))?;
+        let sealed = sealed.map_err(|_| Error::internal("a cursor could not be encrypted"))?;
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// The place a cursor names, if it is ours, fresh, and of this very list.
-    pub fn open(&self, scope: &Scope<'_>, now: Timestamp, cursor: &str) -> Result<Vec<u8>> {
+    /// The position in the list that a cursor stands for, if it is valid, not expired, and of this list.
+    pub fn open(&self, scope: &CursorScope<'_>, now: Timestamp, cursor: &str) -> Result<Vec<u8>> {
         self.try_open(scope, now, cursor).ok_or_else(|| {
             Error::invalid(
                 "cursor",
@@ -72,7 +74,7 @@ impl Seal {
         })
     }
 
-    fn try_open(&self, scope: &Scope<'_>, now: Timestamp, cursor: &str) -> Option<Vec<u8>> {
+    fn try_open(&self, scope: &CursorScope<'_>, now: Timestamp, cursor: &str) -> Option<Vec<u8>> {
         if cursor.len() > TEXT_MAX {
             return None;
         }
@@ -82,14 +84,14 @@ impl Seal {
         let plain = self.cipher.decrypt(&nonce, sealed).ok()?;
         let (version, rest) = plain.split_first()?;
         let (issued, rest) = rest.split_at_checked(8)?;
-        let (bound_to, place) = rest.split_at_checked(16)?;
+        let (bound_to, position) = rest.split_at_checked(16)?;
         let age = now.as_second() - i64::from_be_bytes(issued.try_into().ok()?);
-        let fits = *version == VERSION && bound_to == digest(scope) && age < LIFE_SECONDS;
-        fits.then(|| place.to_vec())
+        let is_valid = *version == VERSION && bound_to == digest(scope) && age < LIFE_SECONDS;
+        is_valid.then(|| position.to_vec())
     }
 }
 
-fn digest(scope: &Scope<'_>) -> [u8; 16] {
+fn digest(scope: &CursorScope<'_>) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(scope.user.as_bytes());
     hash.update(scope.list.as_bytes());

@@ -1,15 +1,15 @@
-//! Whether the database is in order, for an operator who asks.
+//! Checks of the database, for `evenkeel doctor`.
 
 use db::{Db, Engine};
 
 use crate::Result;
 
-/// What an operator wants to know before trusting the data.
+/// The database's engine and schema.
 #[derive(Debug, Clone)]
 pub struct Health {
     /// The engine and its version, such as "SQLite 3.50.4".
     pub engine: String,
-    /// The last step of the schema; none when the database was never used.
+    /// The schema version; `None` for an empty database.
     pub schema: Option<i64>,
 }
 
@@ -23,9 +23,8 @@ pub async fn get(db: &Db) -> Result<Health> {
     Ok(Health { engine, schema: db::schema_version(db).await? })
 }
 
-/// Damage in the file, in the engine's own words; reads all of it. PostgreSQL checks its pages by
-/// itself.
-pub async fn damage(db: &Db) -> Result<Vec<String>> {
+/// Checks the whole SQLite file, and returns the problems that SQLite reports. PostgreSQL checks its pages itself.
+pub async fn find_damage(db: &Db) -> Result<Vec<String>> {
     if db.engine() == Engine::Postgres {
         return Ok(Vec::new());
     }
@@ -33,15 +32,15 @@ pub async fn damage(db: &Db) -> Result<Vec<String>> {
     found.retain(|it| it != "ok");
     let dangling = |row: &db::Row<'_>| {
         let (child, parent): (&str, &str) = (row.get(0)?, row.get(2)?);
-        Ok(format!("a row of {child} refers to one of {parent} that is not there"))
+        Ok(format!("a row of {child} refers to a missing row of {parent}"))
     };
     found.extend(db.all(FOREIGN_KEY_CHECK, &[], dangling).await?);
     Ok(found)
 }
 
-/// Accounts whose counter does not say how many transactions of theirs are seen. Every import moves both in
-/// one transaction, so anything but zero means that a rule was broken.
-pub async fn miscounted_accounts(db: &Db) -> Result<i64> {
+/// Counts the accounts whose stored transaction count is wrong. Imports update both in one transaction, so any such
+/// account means a bug or a manual change.
+pub async fn count_miscounted_accounts(db: &Db) -> Result<i64> {
     Ok(db.first(MISCOUNTED, &[], |row| row.get(0)).await?.unwrap_or(0))
 }
 

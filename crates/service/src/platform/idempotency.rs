@@ -1,5 +1,5 @@
-//! Idempotency keys: the answer to a change is stored in the change's own transaction, so that a stored answer always
-//! means it happened and a missing one that it did not.
+//! Idempotency keys. The response to a change is stored in the change's own transaction: a stored response means that the
+//! change happened, a missing one that it did not.
 
 use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::params;
@@ -7,41 +7,42 @@ use wire::v1::Code;
 
 use crate::{App, Caller, Error, Result};
 
-/// How long a claim keeps others out before a crash is assumed.
+/// How long a claimed key is locked. After that, the process that claimed it must have crashed.
 const LEASE_SECONDS: i64 = 60;
 const LIFE_SECONDS: i64 = 24 * 3600;
 
-/// A request that must have one effect however often it is sent.
+/// A request that must take effect once, however often it is sent.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub key: String,
-    /// Method and path: the same key elsewhere is another key.
+    /// Method and path, because the same key for another endpoint is another key.
     pub scope: String,
-    /// Of everything that makes the request what it is.
+    /// A hash of the whole request.
     pub fingerprint: [u8; 32],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct StoredResponse {
     pub status: u16,
-    /// What is said besides `meta`.
+    /// The response body without `meta`.
     pub body: String,
 }
 
-/// What a change says, and what is said again when it differs: a secret is told once, and never kept.
+/// The response to a change, and a different one for replays if the first contains a secret, which is never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    pub first: Answer,
-    pub again: Option<Answer>,
+pub struct ChangeResponse {
+    pub first: StoredResponse,
+    pub replay: Option<StoredResponse>,
 }
 
+/// The response to send, and whether it was stored by an earlier request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    pub answer: Answer,
+pub struct IdempotentOutcome {
+    pub response: StoredResponse,
     pub replayed: bool,
 }
 
-/// Reads a key as clients send it: visible ASCII, bare or in quotes.
+/// Parses the header: visible ASCII, with or without quotes.
 pub fn parse_key(header: &str) -> Result<String> {
     let bare = header.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(header);
     let visible = bare.bytes().all(|it| (0x21..=0x7e).contains(&it));
@@ -54,37 +55,37 @@ pub fn parse_key(header: &str) -> Result<String> {
     Ok(bare.to_owned())
 }
 
-/// Runs `work` once for the request: again it gets the first answer. An error is answered by `refuse` and kept too
-/// when that gives an answer; without one (bad input, trouble of ours) the key is free again.
+/// Runs `work` once for the request; a repeated request gets the stored response. If `work` fails, `refuse` can turn the
+/// error into a response, which is stored too. Otherwise (invalid input, internal errors) the key is released.
 pub async fn run(
     app: &App,
     caller: &Caller,
     request: Request,
-    work: impl FnOnce(&mut db::Tx<'_>) -> Result<Answer> + Send + 'static,
-    refuse: impl Fn(&Error) -> Option<Answer>,
-) -> Result<Outcome> {
-    let work = move |tx: &mut db::Tx<'_>, ()| Ok(Told { first: work(tx)?, again: None });
+    work: impl FnOnce(&mut db::Tx<'_>) -> Result<StoredResponse> + Send + 'static,
+    refuse: impl Fn(&Error) -> Option<StoredResponse>,
+) -> Result<IdempotentOutcome> {
+    let work = move |tx: &mut db::Tx<'_>, ()| Ok(ChangeResponse { first: work(tx)?, replay: None });
     run_prepared(app, caller, request, std::future::ready(Ok(())), work, refuse).await
 }
 
-/// The same where something must be found out before the transaction, such as by asking another host: that too is done
-/// for the first request alone. It must take less time than a claim lasts.
+/// Does the same with a step before the transaction, such as a request to another host. That step also runs for the first
+/// request only. It must take less time than the lease.
 pub async fn run_prepared<T: Send + 'static>(
     app: &App,
     caller: &Caller,
     request: Request,
     prepare: impl Future<Output = Result<T>>,
-    work: impl FnOnce(&mut db::Tx<'_>, T) -> Result<Told> + Send + 'static,
-    refuse: impl Fn(&Error) -> Option<Answer>,
-) -> Result<Outcome> {
+    work: impl FnOnce(&mut db::Tx<'_>, T) -> Result<ChangeResponse> + Send + 'static,
+    refuse: impl Fn(&Error) -> Option<StoredResponse>,
+) -> Result<IdempotentOutcome> {
     let owner = match claim(app, caller, &request).await? {
-        Claim::Ours(owner) => owner,
-        Claim::Answered(answer) => return Ok(Outcome { answer, replayed: true }),
+        Claim::Acquired(owner) => owner,
+        Claim::Answered(response) => return Ok(IdempotentOutcome { response, replayed: true }),
     };
     let storing = owner.clone();
     let write = move |tx: &mut db::Tx<'_>, prepared: T| {
-        let Told { first, again } = work(tx, prepared)?;
-        storing.store(tx, again.as_ref().unwrap_or(&first))?;
+        let ChangeResponse { first, replay } = work(tx, prepared)?;
+        storing.store(tx, replay.as_ref().unwrap_or(&first))?;
         Ok::<_, Error>(first)
     };
     let done = match prepare.await {
@@ -92,28 +93,29 @@ pub async fn run_prepared<T: Send + 'static>(
         Err(error) => Err(error),
     };
     match done {
-        Ok(answer) => Ok(Outcome { answer, replayed: false }),
+        Ok(response) => Ok(IdempotentOutcome { response, replayed: false }),
         Err(error) => {
-            let Some(answer) = refuse(&error) else {
+            let Some(response) = refuse(&error) else {
                 app.db.write(move |tx| owner.release(tx)).await?;
                 return Err(error);
             };
-            let kept = answer.clone();
-            app.db.write(move |tx| owner.store(tx, &kept)).await?;
-            Ok(Outcome { answer, replayed: false })
+            let stored = response.clone();
+            app.db.write(move |tx| owner.store(tx, &stored)).await?;
+            Ok(IdempotentOutcome { response, replayed: false })
         }
     }
 }
 
+/// The result of claiming a key.
 enum Claim {
-    Ours(Owner),
-    Answered(Answer),
+    Acquired(ClaimedKey),
+    Answered(StoredResponse),
 }
 
-/// Takes the key for this request, or finds the answer it already has.
+/// Claims the key for this request, or finds its stored response.
 async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
     let now = app.clock.now();
-    let owner = Owner::new(caller, request, seconds_before(now, -LEASE_SECONDS));
+    let owner = ClaimedKey::new(caller, request, seconds_before(now, -LEASE_SECONDS));
     let fingerprint = request.fingerprint;
     app.db
         .write(move |tx| {
@@ -126,7 +128,7 @@ async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
             let claim: Vec<_> = claim.into_iter().chain([lease_end.into()]).collect();
             let claimed = tx.execute(CLAIM, &claim)?;
             if claimed == 1 {
-                return Ok(Claim::Ours(owner));
+                return Ok(Claim::Acquired(owner));
             }
             let found = tx.first(FIND, &owner.params(), |row| {
                 let stored: Vec<u8> = row.get(0)?;
@@ -138,7 +140,7 @@ async fn claim(app: &App, caller: &Caller, request: &Request) -> Result<Claim> {
                     message: "this Idempotency-Key was used for a different request".to_owned(),
                 }),
                 Some((_, Some(status), Some(body))) => {
-                    Ok(Claim::Answered(Answer { status: status as u16, body }))
+                    Ok(Claim::Answered(StoredResponse { status: status as u16, body }))
                 }
                 _ => Err(in_progress()),
             }
@@ -153,7 +155,7 @@ fn in_progress() -> Error {
     }
 }
 
-/// Forgets answers that are older than a day; a background step.
+/// Background step: deletes responses that are older than a day.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let oldest = seconds_before(app.clock.now(), LIFE_SECONDS);
     let forget =
@@ -165,9 +167,9 @@ fn seconds_before(now: Timestamp, seconds: i64) -> i64 {
     now.as_microsecond() - seconds * 1_000_000
 }
 
-/// Whose key it is: the row's own key, and the lease, which no two claims of a key share.
+/// A claimed idempotency key: the primary key of its row, and the lease, which is different for every claim.
 #[derive(Clone)]
-struct Owner {
+struct ClaimedKey {
     user: base::UserId,
     credential: [u8; 16],
     scope: String,
@@ -175,11 +177,11 @@ struct Owner {
     leased_until: i64,
 }
 
-impl Owner {
-    fn new(caller: &Caller, request: &Request, leased_until: i64) -> Owner {
+impl ClaimedKey {
+    fn new(caller: &Caller, request: &Request, leased_until: i64) -> ClaimedKey {
         let credential = caller.credential_id();
         let (scope, key) = (request.scope.clone(), request.key.clone());
-        Owner { user: caller.user, credential, scope, key, leased_until }
+        ClaimedKey { user: caller.user, credential, scope, key, leased_until }
     }
 
     fn params(&self) -> [db::Param<'_>; 4] {
@@ -192,10 +194,11 @@ impl Owner {
         [user, credential, scope, key, last.into()]
     }
 
-    /// Fails when the lease ran out and somebody else took the key meanwhile: then they do it, and we must not.
-    fn store(&self, tx: &mut db::Tx<'_>, answer: &Answer) -> Result<()> {
+    /// Stores the response. Fails if the lease expired and another request claimed the key: then that request does the
+    /// work, and this one must not commit.
+    fn store(&self, tx: &mut db::Tx<'_>, response: &StoredResponse) -> Result<()> {
         let [user, credential, scope, key, lease] = self.with(self.leased_until);
-        let (status, body) = (i64::from(answer.status).into(), (&answer.body).into());
+        let (status, body) = (i64::from(response.status).into(), (&response.body).into());
         let stored = tx.execute(STORE, &[user, credential, scope, key, lease, status, body])?;
         if stored == 1 { Ok(()) } else { Err(in_progress()) }
     }
@@ -209,8 +212,8 @@ impl Owner {
 const FORGET: &str =
     "delete from idempotency_keys where user_id = $1 and credential_id = $2 and scope = $3
     and idempotency_key = $4 and created_at <= $5";
-// A claim whose lease ran out belongs to a process that died before its transaction: it did not happen. A lease further
-// ahead than any was taken before the clock was set back.
+// An expired lease belongs to a process that crashed before its transaction committed, so the change did not happen. A
+// lease that is too far in the future was taken before the clock was set back.
 const CLAIM: &str = "insert into idempotency_keys
     (user_id, credential_id, scope, idempotency_key, fingerprint, leased_until, created_at)
     values ($1, $2, $3, $4, $5, $6, $7)

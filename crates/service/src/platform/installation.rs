@@ -1,4 +1,4 @@
-//! The installation's own key: seals cursors now, and whatever secret is kept at rest.
+//! The installation key, from which the keys for cursors, anchors and stored secrets are derived.
 
 use base::Entropy;
 use db::{Db, params};
@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Result};
 
-/// Thirty-two secret bytes, never printed.
+/// 32 secret bytes. The type has no `Debug`, so that it is never logged.
 #[derive(Clone)]
 pub struct Key([u8; 32]);
 
@@ -26,7 +26,7 @@ impl Key {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// A key for one purpose, so that what is sealed for one is noise to another.
+    /// Derives a key for one purpose, so that data encrypted for one purpose cannot be read for another.
     pub fn derive(&self, purpose: &str) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(b"evenkeel ");
@@ -37,21 +37,21 @@ impl Key {
     }
 }
 
-/// Ties the database to the key at first use, and afterwards refuses another: two processes with different keys
-/// would each call the other's cursors forged.
+/// Binds the database to the key at first use, and refuses another key afterwards. Processes with different keys could not
+/// read each other's cursors and secrets.
 pub async fn claim(db: &Db, key: &Key) -> Result<()> {
-    let print: String =
+    let fingerprint: String =
         key.derive("fingerprint")[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     db.write(move |tx| {
-        tx.execute(INSERT_FINGERPRINT, params![print.as_str()])?;
+        tx.execute(INSERT_FINGERPRINT, params![fingerprint.as_str()])?;
         let stored: Option<String> = tx.first(FINGERPRINT, &[], |row| row.get(0))?;
-        if stored.as_deref() == Some(print.as_str()) {
+        if stored.as_deref() == Some(fingerprint.as_str()) {
             return Ok(());
         }
         Err(Error::Invalid {
             param: Some("installation_key".to_owned()),
             message: "this database belongs to an installation with another key; copy the file \
-                      installation.key from the process that made it, or set installation_key"
+                      installation.key from the installation that created it, or set installation_key"
                 .to_owned(),
         })
     })

@@ -1,12 +1,12 @@
-//! The lock on one person's data, which writers of several processes take in turn.
+//! The lock on one person's data, for writers in several processes.
 
 use base::UserId;
 use db::{Tx, params};
 
 use crate::Result;
 
-/// Locks the person's row until the transaction ends; false if the person does not exist. SQLite has one writer, so
-/// there it only tells whether the person exists.
+/// Locks the person's row until the transaction ends. Returns false if the person does not exist. SQLite has only one
+/// writer, so there the lock changes nothing.
 pub(crate) fn lock(tx: &mut Tx<'_>, user: UserId) -> Result<bool> {
     Ok(tx.execute(LOCK, params![user])? > 0)
 }

@@ -1,4 +1,4 @@
-//! Whether this process can serve: the database answers and takes writes, its disk has room, and every background loop
+//! Readiness of this process: the database answers and accepts writes, its disk has free space, and every background loop
 //! is alive.
 
 use std::path::PathBuf;
@@ -10,15 +10,15 @@ use db::params;
 
 use crate::{App, Error, Result};
 
-/// The probe writes at most this often, because anyone may ask.
+/// The test write happens at most this often, because the readiness check is public.
 const PROBE_EVERY_MICROSECONDS: i64 = 5_000_000;
-/// A long import keeps other writes waiting. That is no reason to send people elsewhere.
+/// A long import makes other writes wait. A test write that waits this long does not make the process unready.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The probe needs new room, because a row that fits where one was before says nothing about a full disk.
+/// The test write must need new disk space. A small row could reuse old space and would succeed on a full disk.
 const FILLER_BYTES: usize = 32 * 1_024;
 
-/// The folder of the database file, and how much room its disk must have left.
+/// The folder of the database file, and the free space that its disk must have.
 #[derive(Debug, Clone)]
 pub struct Disk {
     pub folder: PathBuf,
@@ -26,21 +26,21 @@ pub struct Disk {
 }
 
 pub(crate) struct Readiness {
-    /// None on PostgreSQL, whose disk is elsewhere.
+    /// `None` for PostgreSQL.
     disk: Option<Disk>,
     written_at: Mutex<Option<Timestamp>>,
 }
 
-/// Why this process cannot serve.
+/// The reason why this process is not ready.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReady {
     #[error("the database cannot be reached")]
     Unreachable(#[source] Error),
-    #[error("the database takes no writes; check its disk")]
+    #[error("the database does not accept writes; check its disk")]
     Unwritable(#[source] Error),
     #[error("the disk with the data is full: {free_mib} MiB are free, {needed_mib} MiB are needed")]
     DiskFull { free_mib: u64, needed_mib: u64 },
-    #[error("the background loop \"{0}\" has stopped; the log says why")]
+    #[error("the background loop \"{0}\" has stopped; see the log for the reason")]
     LoopDead(&'static str),
 }
 
@@ -57,11 +57,11 @@ pub async fn check(app: &App) -> std::result::Result<(), NotReady> {
         check_disk(disk)?;
     }
     check_writes(app).await.map_err(NotReady::Unwritable)?;
-    app.background.dead().map_or(Ok(()), |name| Err(NotReady::LoopDead(name)))
+    app.background.find_dead().map_or(Ok(()), |name| Err(NotReady::LoopDead(name)))
 }
 
 fn check_disk(disk: &Disk) -> std::result::Result<(), NotReady> {
-    // A file system that cannot be asked is judged by the probe alone.
+    // If the file system does not report free space, the test write decides.
     let Some(free) = db::free_bytes(&disk.folder) else { return Ok(()) };
     if free < disk.free_bytes_min {
         let (free_mib, needed_mib) = (free >> 20, disk.free_bytes_min >> 20);
@@ -70,7 +70,7 @@ fn check_disk(disk: &Disk) -> std::result::Result<(), NotReady> {
     Ok(())
 }
 
-/// Writes one row, unless that succeeded a moment ago.
+/// Writes one row, unless a write succeeded a moment ago.
 async fn check_writes(app: &App) -> Result<()> {
     let now = app.clock.now();
     let known = *app.readiness.written_at.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! What securities cost: asked of the market when needed, kept for when it is silent, and never passed off as fresher
-//! than it is.
+//! Quotes of securities: fetched from the market when needed, stored for when the market does not answer, and marked as
+//! stale when they are old.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,44 +11,45 @@ use sources::market::{Kind, Quote, QuoteProvider};
 
 use crate::{App, Error, Result, Tx};
 
-/// Longest symbol, by the specification.
+/// The longest symbol, by the API's specification.
 pub const SYMBOL_LENGTH_MAX: usize = 10;
 const CACHED_MAX: usize = 10_000;
-/// Symbols asked for at once; no account holds more.
-const ASKED_MAX: usize = 1_000;
+/// The most symbols in one request; no account holds more.
+const SYMBOLS_MAX: usize = 1_000;
 
-/// The market that this installation asks, and how it trades there.
+/// The market that prices come from, and how trades are filled.
 #[derive(Clone)]
 pub struct Trading {
     pub market: Arc<dyn QuoteProvider>,
     pub when_closed: WhenClosed,
-    /// How much worse than the quote a trade is filled, in hundredths of a percent.
+    /// How much worse than the quote a trade is filled, in basis points.
     pub slippage_basis_points: u32,
 }
 
 base::words!(
-    /// What becomes of a trade that is approved while the market is closed.
+    /// What happens with a trade that is approved while the market is closed.
     WhenClosed {
         Queue => "queue",
         LastPrice => "last_price",
     }
 );
 
+/// A quote with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Priced {
+pub struct SourcedQuote {
     pub quote: Quote,
-    /// Who says so, such as `Demo market`.
+    /// The name of the market, such as `Demo market`.
     pub source: String,
-    /// Older than the market's last word should be.
+    /// Whether it is older than a quote of this market should be.
     pub is_stale: bool,
 }
 
-/// What was asked lately, so that a busy page does not ask for every row of it.
+/// Recently fetched quotes, so that a page with many rows does not fetch each of them.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<HashMap<String, (Quote, Timestamp)>>);
+pub(crate) struct QuoteCache(Mutex<HashMap<String, (Quote, Timestamp)>>);
 
-impl Cache {
-    /// A quote that was asked for since then. One of the future was asked for before the clock was set back.
+impl QuoteCache {
+    /// A quote fetched after `since`. One fetched in the future is from before the clock was set back, and not used.
     fn get(&self, symbol: &str, since: Timestamp, now: Timestamp) -> Option<Quote> {
         let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let latest = now.as_microsecond() + CLOCK_SKEW_MICROSECONDS;
@@ -65,8 +66,8 @@ impl Cache {
     }
 }
 
-/// In capitals, and of letters, digits and dots alone.
-pub fn checked_symbol(symbol: &str) -> Result<String> {
+/// Validates a symbol and converts it to upper case.
+pub fn parse_symbol(symbol: &str) -> Result<String> {
     let symbol = symbol.trim().to_ascii_uppercase();
     let plain = symbol.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'.' || it == b'-');
     if symbol.is_empty() || symbol.len() > SYMBOL_LENGTH_MAX || !plain {
@@ -77,22 +78,26 @@ pub fn checked_symbol(symbol: &str) -> Result<String> {
     Ok(symbol)
 }
 
-pub async fn one(app: &App, symbol: &str) -> Result<Option<Priced>> {
-    Ok(of(app, vec![symbol.to_owned()]).await?.remove(symbol))
+/// Finds the latest quote of one symbol.
+pub async fn find(app: &App, symbol: &str) -> Result<Option<SourcedQuote>> {
+    Ok(find_many(app, vec![symbol.to_owned()]).await?.remove(symbol))
 }
 
-/// The latest known quotes by symbol. A market that does not answer is logged, and its last words stand in.
-pub async fn of(app: &App, mut symbols: Vec<String>) -> Result<HashMap<String, Priced>> {
+/// The latest quotes by symbol. If the market does not answer, the last stored quotes are used.
+pub async fn find_many(
+    app: &App,
+    mut symbols: Vec<String>,
+) -> Result<HashMap<String, SourcedQuote>> {
     symbols.sort_unstable();
     symbols.dedup();
-    symbols.truncate(ASKED_MAX);
+    symbols.truncate(SYMBOLS_MAX);
     let now = app.clock.now();
     let market = &app.trading.market;
     let since = seconds_before(now, market.fresh_seconds());
     let mut found = HashMap::new();
     symbols.retain(|symbol| match app.quote_cache.get(symbol, since, now) {
         Some(quote) => {
-            found.insert(symbol.clone(), priced(app, quote, market.source(), now)).is_some()
+            found.insert(symbol.clone(), sourced(app, quote, market.source(), now)).is_some()
         }
         None => true,
     });
@@ -102,19 +107,19 @@ pub async fn of(app: &App, mut symbols: Vec<String>) -> Result<HashMap<String, P
     match market.quotes(symbols.clone(), now).await {
         Ok(quotes) => {
             app.quote_cache.put(&quotes, now);
-            // A market that is worked out needs no memory.
+            // A simulated market can compute its quotes again, so they are not stored.
             if market.fresh_seconds() > 0 {
                 save(app, quotes.clone(), market.source(), now).await?;
             }
             for quote in quotes {
-                found.insert(quote.symbol.clone(), priced(app, quote, market.source(), now));
+                found.insert(quote.symbol.clone(), sourced(app, quote, market.source(), now));
             }
         }
-        Err(trouble) => {
-            tracing::warn!(source = market.source(), trouble = trouble.0, "no prices");
+        Err(error) => {
+            tracing::warn!(source = market.source(), error = error.0, "market returned no quotes");
             for symbol in symbols {
                 if let Some((quote, source)) = app.db.first(LAST, params![&symbol], read).await? {
-                    found.insert(symbol, priced(app, quote, &source, now));
+                    found.insert(symbol, sourced(app, quote, &source, now));
                 }
             }
         }
@@ -122,16 +127,16 @@ pub async fn of(app: &App, mut symbols: Vec<String>) -> Result<HashMap<String, P
     Ok(found)
 }
 
-fn priced(app: &App, quote: Quote, source: &str, now: Timestamp) -> Priced {
+fn sourced(app: &App, quote: Quote, source: &str, now: Timestamp) -> SourcedQuote {
     let patience = app.trading.market.patience_seconds();
-    // Outside a session nothing newer than its last price can be expected.
+    // While the market is closed, the last price of the session is the newest possible.
     let session = calendar::last_session(now);
     let expected = session.closes_at.min(now);
     let is_stale = quote.at < seconds_before(expected, patience);
-    Priced { quote, source: source.to_owned(), is_stale }
+    SourcedQuote { quote, source: source.to_owned(), is_stale }
 }
 
-/// Whether the market trades at this moment.
+/// Whether the market is open now, and when it opens next.
 pub fn hours(app: &App) -> Hours {
     calendar::hours(app.clock.now())
 }
@@ -164,17 +169,14 @@ async fn save(app: &App, quotes: Vec<Quote>, source: &'static str, now: Timestam
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<(Quote, String)> {
-    let decode = |column, reason: &str| db::Error::Decode { column, reason: reason.to_owned() };
+    let invalid = |column| db::Error::Decode { column, reason: "not a price".to_owned() };
     let close: Option<&str> = row.get(4)?;
     let quote = Quote {
         symbol: row.get(0)?,
         name: row.get(1)?,
-        kind: Kind::parse(row.get(2)?).ok_or_else(|| decode(2, "an unknown kind"))?,
-        price: base::Fixed9::parse(row.get(3)?).map_err(|_| decode(3, "no price"))?,
-        previous_close: close
-            .map(base::Fixed9::parse)
-            .transpose()
-            .map_err(|_| decode(4, "no price"))?,
+        kind: row.word(2, "kind of security", Kind::parse)?,
+        price: base::Fixed9::parse(row.get(3)?).map_err(|_| invalid(3))?,
+        previous_close: close.map(base::Fixed9::parse).transpose().map_err(|_| invalid(4))?,
         at: row.get(5)?,
     };
     Ok((quote, row.get(6)?))

@@ -29,7 +29,7 @@ pub async fn list_attempts(
 ) -> Result<AttemptPage> {
     let owner = owner(caller)?;
     let text = format!("{filter:?} {:?}", owner.key);
-    let scope = cursors::Scope { user: caller.user, list: "deliveries", filter: &text };
+    let scope = cursors::CursorScope { user: caller.user, list: "deliveries", filter: &text };
     let now = app.clock.now();
     let before = match page.cursor {
         Some(cursor) => {
@@ -59,7 +59,7 @@ pub async fn list_failed(
 ) -> Result<FailedPage> {
     let owner = owner(caller)?;
     let text = format!("{endpoint:?} {:?}", owner.key);
-    let scope = cursors::Scope { user: caller.user, list: "dead letters", filter: &text };
+    let scope = cursors::CursorScope { user: caller.user, list: "dead letters", filter: &text };
     let now = app.clock.now();
     let after = match page.cursor {
         Some(cursor) => Some(parse_position(&app.cursors.open(&scope, now, cursor)?)?),

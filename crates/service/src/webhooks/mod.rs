@@ -168,13 +168,13 @@ pub async fn deliver_once(app: &App) -> Result<usize> {
 
 /// Sends until told to stop; requests that are in flight then end and are settled.
 pub async fn run(app: App, poll_interval: Duration, stop: watch::Receiver<bool>) {
-    let on_step = || app.background.note_step(SEND_LOOP);
+    let on_step = || app.background.record_step(SEND_LOOP);
     dispatch::run(app.webhooks.clone(), poll_interval, on_step, stop).await;
 }
 
 /// Works on replays until told to stop.
 pub async fn run_replays(app: App, poll_interval: Duration, stop: watch::Receiver<bool>) {
-    let on_step = || app.background.note_step(REPLAY_LOOP);
+    let on_step = || app.background.record_step(REPLAY_LOOP);
     ::webhooks::replay::run(app.webhooks.clone(), poll_interval, on_step, stop).await;
 }
 

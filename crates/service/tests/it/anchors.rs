@@ -3,7 +3,7 @@
 use base::Fixed9;
 use calc::paper::{Side, Size};
 use db::params;
-use service::access::users;
+use service::access::profiles;
 use service::chains;
 use service::platform::anchors::AnchorMismatch;
 use service::platform::audit::{self, Verdict};
@@ -24,7 +24,7 @@ async fn tamper(world: &World, sql: &'static str) {
 async fn with_trail(world: &World, entries: usize) -> Caller {
     let (user, caller) = signed_in(world, "robin@example.com").await;
     for _ in 1..entries {
-        users::set_password(&world.app, user.id, PASSWORD).await.unwrap();
+        profiles::reset_password(&world.app, user.id, PASSWORD).await.unwrap();
     }
     Caller::owner(caller.user)
 }
@@ -47,11 +47,11 @@ async fn a_trail_whose_last_entries_are_deleted_is_not_whole() {
     assert_eq!(verdict(&world, &robin).await, cut);
     // What is done afterwards does not heal it, however much that is.
     world.advance_seconds(1);
-    users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
+    profiles::reset_password(&world.app, robin.user, PASSWORD).await.unwrap();
     let still = Verdict::AnchorMismatch(AnchorMismatch::Truncated { entries: 11, anchored: 20 });
     assert_eq!(verdict(&world, &robin).await, still);
     for _ in 0..14 {
-        users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
+        profiles::reset_password(&world.app, robin.user, PASSWORD).await.unwrap();
     }
     let replaced = Verdict::AnchorMismatch(AnchorMismatch::Replaced { number: 20 });
     assert_eq!(verdict(&world, &robin).await, replaced);
@@ -109,7 +109,7 @@ async fn an_older_anchor_and_entries_without_one_are_noticed() {
         since_seal) select user_id, 'kept', number, hash, seal, since_number, since_at, since_seal
         from anchors where chain = 'audit'";
     tamper(&world, keep).await;
-    users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
+    profiles::reset_password(&world.app, robin.user, PASSWORD).await.unwrap();
     tamper(&world, "delete from anchors where chain = 'audit'").await;
     tamper(&world, "update anchors set chain = 'audit' where chain = 'kept'").await;
     let ahead = Verdict::AnchorMismatch(AnchorMismatch::Ahead { entries: 4, anchored: 3 });
@@ -126,7 +126,7 @@ async fn a_database_from_before_is_anchored_once_and_says_from_where() {
     let anchored_at = world.clock.now();
     let sound = Verdict::Intact { entries: 7, unanchored: 7, anchored_at };
     assert_eq!(verdict(&world, &robin).await, sound);
-    users::set_password(&world.app, robin.user, PASSWORD).await.unwrap();
+    profiles::reset_password(&world.app, robin.user, PASSWORD).await.unwrap();
     let sound = Verdict::Intact { entries: 8, unanchored: 7, anchored_at };
     assert_eq!(verdict(&world, &robin).await, sound);
     tamper(&world, "delete from audit where number = 8").await;

@@ -2,7 +2,7 @@
 
 use db::params;
 use service::ingest::connections;
-use service::platform::idempotency::{self, Answer, Request};
+use service::platform::idempotency::{self, Request, StoredResponse};
 use service::{Error, insights, webhooks};
 use testkit::World;
 use testkit::draft::{checking, statement, txn};
@@ -47,7 +47,7 @@ async fn an_idempotency_key_is_free_whose_lease_is_an_hour_away() {
     let run = async || {
         let (key, scope) = ("a".to_owned(), "POST /v1/goals".to_owned());
         let request = Request { key, scope, fingerprint: [1; 32] };
-        let work = |_: &mut db::Tx<'_>| Ok(Answer { status: 201, body: "{}".to_owned() });
+        let work = |_: &mut db::Tx<'_>| Ok(StoredResponse { status: 201, body: "{}".to_owned() });
         idempotency::run(&world.app, &robin.caller, request, work, |_| None).await
     };
     run().await.unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use service::access::sessions::{self, Method, Visit};
-use service::access::sign_ins::{self, Outcome};
+use service::access::sign_ins::{self, SignInOutcome};
 use service::access::users::{self, User};
 use service::access::{devices, profiles, recovery};
 use service::{App, Caller, Error};
@@ -18,7 +18,7 @@ fn from(address: &str, device: Option<&str>) -> Visit {
     Visit { agent: None, address, device }
 }
 
-async fn try_in(app: &App, password: &str, visit: Visit) -> Result<Outcome, Error> {
+async fn try_in(app: &App, password: &str, visit: Visit) -> Result<SignInOutcome, Error> {
     sign_ins::by_password(app, EMAIL, password, visit).await
 }
 
@@ -33,8 +33,8 @@ fn is_limited<T: std::fmt::Debug>(outcome: Result<T, Error>) -> i64 {
 async fn browser(world: &World, email: &str, before: Option<&str>) -> (String, String) {
     let visit = from("192.0.2.1", before);
     let outcome = sign_ins::by_password(&world.app, email, PASSWORD, visit).await.unwrap();
-    let Outcome::SignedIn { session } = outcome else { panic!("a second step") };
-    let device = devices::remember(&world.app, &session, before).await.unwrap().unwrap();
+    let SignInOutcome::SignedIn { session } = outcome else { panic!("a second step") };
+    let device = sign_ins::remember_device(&world.app, &session, before).await.unwrap().unwrap();
     (session, device)
 }
 
@@ -116,7 +116,7 @@ async fn unknown_browsers_together_have_a_hundred_guesses_a_day() {
     // The operator helps somebody who has neither a known browser nor a passkey.
     let user = users::find_by_email(&world.app, EMAIL).await.unwrap().unwrap();
     is_limited(try_in(&world.app, PASSWORD, from("192.0.2.1", None)).await);
-    users::set_password(&world.app, user.id, "another good password").await.unwrap();
+    profiles::reset_password(&world.app, user.id, "another good password").await.unwrap();
     try_in(&world.app, "another good password", from("192.0.2.1", None)).await.unwrap();
 }
 
@@ -200,7 +200,7 @@ async fn browsers_are_forgotten_with_the_password_or_their_session_and_not_by_si
     // Signing out leaves the browser known.
     sessions::revoke(app, &me, me.session().unwrap()).await.unwrap();
     assert!(knows(&fifth_device).await);
-    users::set_password(app, me.user, PASSWORD).await.unwrap();
+    profiles::reset_password(app, me.user, PASSWORD).await.unwrap();
     assert!(world.stored().await["known_devices"].is_empty());
 }
 
@@ -226,7 +226,7 @@ async fn passkeys_are_never_locked() {
     profiles::set_second_step(app, &me, true).await.unwrap();
     let (_, device) = (robin, remembered(app, &me).await);
     let known = from("192.0.2.1", Some(&device));
-    let Outcome::SecondStep { token } = try_in(app, PASSWORD, known).await.unwrap() else {
+    let SignInOutcome::SecondStep { token } = try_in(app, PASSWORD, known).await.unwrap() else {
         panic!("the passkey was not asked for")
     };
     for _ in 0..30 {
@@ -245,7 +245,7 @@ async fn passkeys_are_never_locked() {
 async fn remembered(app: &App, caller: &Caller) -> String {
     let user = users::get(app, caller).await.unwrap();
     let session = sessions::create(app, &user, Method::Password, Visit::default()).await.unwrap();
-    devices::remember(app, &session, None).await.unwrap().unwrap()
+    sign_ins::remember_device(app, &session, None).await.unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn recovery_codes_are_counted_by_browser_too() {
     let app = &world.app;
     let answer = async |code: &str, visit: Visit| {
         let outcome = try_in(app, PASSWORD, visit.clone()).await.unwrap();
-        let Outcome::SecondStep { token } = outcome else { panic!("no second step") };
+        let SignInOutcome::SecondStep { token } = outcome else { panic!("no second step") };
         sign_ins::second_by_recovery_code(app, &token, code, visit).await
     };
     // Somebody who knows the password guesses from elsewhere.

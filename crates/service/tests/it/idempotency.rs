@@ -7,7 +7,7 @@ use std::task::{Context, Waker};
 
 use base::{Currency, Money};
 use service::ledger::goals::{self, Kind, NewGoal, Status};
-use service::platform::idempotency::{self, Answer, Outcome, Request, parse_key};
+use service::platform::idempotency::{self, IdempotentOutcome, Request, StoredResponse, parse_key};
 use service::{App, Caller, Error, Result};
 use testkit::{World, new_key};
 use wire::v1::Code;
@@ -32,20 +32,25 @@ fn goal(name: &str) -> NewGoal {
 }
 
 /// What the front door would answer: refusals of the domain are kept, mistakes and trouble are not.
-fn refuse(error: &Error) -> Option<Answer> {
+fn refuse(error: &Error) -> Option<StoredResponse> {
     match error {
         Error::Conflict { code, message } => {
-            Some(Answer { status: code.status(), body: message.clone() })
+            Some(StoredResponse { status: code.status(), body: message.clone() })
         }
         _ => None,
     }
 }
 
-async fn make(app: &App, caller: &Caller, request: Request, name: &str) -> Result<Outcome> {
+async fn make(
+    app: &App,
+    caller: &Caller,
+    request: Request,
+    name: &str,
+) -> Result<IdempotentOutcome> {
     let (within, by, new) = (app.clone(), caller.clone(), goal(name));
     let work = move |tx: &mut db::Tx<'_>| {
         let id = goals::create_in(&within, tx, &by, &new)?;
-        Ok(Answer { status: 201, body: format!("{{\"id\":\"{id}\"}}") })
+        Ok(StoredResponse { status: 201, body: format!("{{\"id\":\"{id}\"}}") })
     };
     idempotency::run(app, caller, request, work, refuse).await
 }
@@ -55,7 +60,7 @@ async fn names(app: &App, caller: &Caller) -> Vec<String> {
     found.into_iter().map(|it| it.name).collect()
 }
 
-fn code(outcome: Result<Outcome>) -> Code {
+fn code(outcome: Result<IdempotentOutcome>) -> Code {
     match outcome {
         Err(Error::Conflict { code, .. }) => code,
         other => panic!("no conflict: {other:?}"),
@@ -71,7 +76,7 @@ async fn the_second_time_gets_the_first_answer_and_has_no_effect() {
     let events = world.stored().await["events"].len();
     for _ in 0..2 {
         let again = make(&world.app, &robin.caller, request("a"), "Boat").await.unwrap();
-        assert_eq!((again.replayed, again.answer), (true, first.answer.clone()));
+        assert_eq!((again.replayed, again.response), (true, first.response.clone()));
     }
     assert_eq!(names(&world.app, &robin.caller).await, ["Boat"]);
     assert_eq!(world.stored().await["events"].len(), events);
@@ -112,8 +117,8 @@ async fn a_key_is_its_own_in_every_scope_and_for_every_credential() {
 async fn claimed<'f>(
     app: &App,
     key: &str,
-    running: impl Future<Output = Result<Outcome>> + 'f,
-) -> Pin<Box<dyn Future<Output = Result<Outcome>> + 'f>> {
+    running: impl Future<Output = Result<IdempotentOutcome>> + 'f,
+) -> Pin<Box<dyn Future<Output = Result<IdempotentOutcome>> + 'f>> {
     // A connection that is surely idle: to open one would take more than the single step given below.
     app.db.write(|_| Ok::<_, Error>(())).await.unwrap();
     let mut running = Box::pin(running);
@@ -152,7 +157,7 @@ async fn while_one_runs_the_others_are_told_to_wait() {
     let work = move |_: &mut db::Tx<'_>| {
         started.send(()).unwrap();
         wait.recv().unwrap();
-        Ok(Answer { status: 201, body: "done".to_owned() })
+        Ok(StoredResponse { status: 201, body: "done".to_owned() })
     };
     // On SQLite a second transaction waits for the first, so the claim alone is looked at there.
     let first = idempotency::run(&world.app, &robin.caller, request("a"), work, refuse);
@@ -187,8 +192,8 @@ async fn twenty_at_once_have_one_effect() {
     let (mut first, mut replayed) = (Vec::new(), Vec::new());
     for run in running {
         match run.await.unwrap() {
-            Ok(Outcome { replayed: false, answer }) => first.push(answer),
-            Ok(Outcome { answer, .. }) => replayed.push(answer),
+            Ok(IdempotentOutcome { replayed: false, response }) => first.push(response),
+            Ok(IdempotentOutcome { response, .. }) => replayed.push(response),
             refused => assert_eq!(code(refused), Code::IdempotencyInProgress),
         }
     }
@@ -235,7 +240,7 @@ async fn a_process_that_was_only_slow_does_not_do_it_again_after_its_lease() {
             quick.await.unwrap()
         };
         let again = make(key, "Boat").await.unwrap();
-        assert_eq!((again.replayed, again.answer), (true, quick.answer));
+        assert_eq!((again.replayed, again.response), (true, quick.response));
     }
     assert_eq!(names(&world.app, &robin.caller).await, ["Boat"; 3]);
 }
@@ -253,8 +258,8 @@ async fn what_the_domain_refused_is_kept_and_leaves_no_trace() {
         };
         let outcome =
             idempotency::run(&world.app, &robin.caller, request("a"), work, refuse).await.unwrap();
-        let answer = Answer { status: 409, body: "not now".to_owned() };
-        assert_eq!(outcome, Outcome { answer, replayed });
+        let answer = StoredResponse { status: 409, body: "not now".to_owned() };
+        assert_eq!(outcome, IdempotentOutcome { response: answer, replayed });
     }
     assert_eq!(names(&world.app, &robin.caller).await, [""; 0]);
 }
@@ -264,7 +269,8 @@ async fn mistakes_and_trouble_are_not_kept() {
     let world = World::new().await;
     let robin = world.someone().await;
     assert_eq!(param(make(&world.app, &robin.caller, request("a"), "").await), "name");
-    let panics = |_: &mut db::Tx<'_>| -> Result<Answer> { resume_unwind(Box::new("meant")) };
+    let panics =
+        |_: &mut db::Tx<'_>| -> Result<StoredResponse> { resume_unwind(Box::new("meant")) };
     let trouble = idempotency::run(&world.app, &robin.caller, request("a"), panics, refuse).await;
     assert!(matches!(trouble, Err(Error::Internal(_))), "{trouble:?}");
     assert!(world.stored().await["idempotency_keys"].is_empty());

@@ -3,7 +3,7 @@
 use base::InvitationId;
 use service::access::invitations;
 use service::access::sessions::{self, Visit};
-use service::access::sign_ins::{self, Arrival};
+use service::access::sign_ins::{self, RegistrationOutcome};
 use service::access::users::Role;
 use testkit::World;
 
@@ -22,7 +22,7 @@ async fn an_invitation_lets_one_person_in_once() {
         sign_ins::accept_invitation(app, token, with_password(email), from).await
     };
     let entered = enter(&token, "Kim@example.com").await.unwrap();
-    let Arrival::SignedIn { session } = entered else { panic!("{entered:?}") };
+    let RegistrationOutcome::SignedIn { session } = entered else { panic!("{entered:?}") };
     let (session, kim) = sessions::find(app, &session, None).await.unwrap().unwrap();
     assert_eq!(session.method.as_str(), "invitation");
     let user = service::access::users::get(app, &kim).await.unwrap();
@@ -50,7 +50,7 @@ async fn an_invitation_for_anyone_does_not_tell_which_addresses_have_an_account(
             ..with_password(email)
         };
         let arrived = sign_ins::accept_invitation(app, &token, new, Visit::default()).await;
-        assert_eq!(arrived.unwrap(), Arrival::SignInNext, "{email}");
+        assert_eq!(arrived.unwrap(), RegistrationOutcome::SignInNext, "{email}");
         // It is used up either way, so that one link asks about one address.
         assert!(invitations::find(app, &token).await.unwrap().is_none(), "{email}");
         assert_eq!(service::access::users::list(app, 10).await.unwrap().len(), people, "{email}");

@@ -247,7 +247,7 @@ async fn making_and_ending_a_key_is_written_into_the_trail() {
     is_not_found(keys::revoke(&world.app, &robin.caller, key.id).await);
     let entries = audit::list(&world.app, &robin.caller, None, 10).await.unwrap();
     let told: Vec<&str> = entries.iter().map(|it| it.details.as_str()).collect();
-    assert_eq!(told, ["Revoked the API key \"A script\"", "Made the API key \"A script\""]);
+    assert_eq!(told, ["Revoked the API key \"A script\"", "Created the API key \"A script\""]);
     assert!(entries.iter().all(|it| it.subject == Some(key.id.to_string())));
     let names = audit::actor_names(&world.app, &robin.caller).await.unwrap();
     assert_eq!(names[&key.id.to_string()], "A script");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::{AddressGroup, Clock};
 use db::Engine;
 use proptest::prelude::*;
-use service::platform::limits::{self, Policy, Standing};
+use service::platform::limits::{self, Policy, RateLimitStatus};
 use service::{App, Error};
 use testkit::World;
 
@@ -13,18 +13,18 @@ use crate::law;
 
 const FIVE_IN_TEN: Policy = Policy { requests: 5, window_seconds: 10 };
 
-async fn take(app: &App, credential: u8) -> Standing {
-    limits::take(app, [credential; 16]).await.unwrap()
+async fn take(app: &App, credential: u8) -> RateLimitStatus {
+    limits::count_request(app, [credential; 16]).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_full_window_refuses_until_the_oldest_request_leaves_it() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for used in 1..=5 {
-        let standing = take(&world.app, 1).await;
-        assert!(standing.accepted);
-        assert_eq!((standing.remaining, standing.policy), (5 - used, FIVE_IN_TEN));
-        assert_eq!(standing.reset_seconds, 10 - (used - 1));
+        let rate_limit = take(&world.app, 1).await;
+        assert!(rate_limit.accepted);
+        assert_eq!((rate_limit.remaining, rate_limit.policy), (5 - used, FIVE_IN_TEN));
+        assert_eq!(rate_limit.reset_seconds, 10 - (used - 1));
         world.advance_seconds(1);
     }
     let refused = take(&world.app, 1).await;
@@ -34,8 +34,8 @@ async fn a_full_window_refuses_until_the_oldest_request_leaves_it() {
     let refused = take(&world.app, 1).await;
     assert_eq!((refused.accepted, refused.reset_seconds), (false, 1));
     world.clock.advance(Duration::from_micros(1));
-    let standing = take(&world.app, 1).await;
-    assert_eq!((standing.accepted, standing.remaining), (true, 0));
+    let rate_limit = take(&world.app, 1).await;
+    assert_eq!((rate_limit.accepted, rate_limit.remaining), (true, 0));
 }
 
 #[tokio::test]
@@ -53,9 +53,9 @@ async fn one_who_waits_as_long_as_told_is_let_in() {
     let world = World::with_policy(FIVE_IN_TEN).await;
     for _ in 0..40 {
         world.clock.advance(Duration::from_micros(777_777));
-        let standing = take(&world.app, 1).await;
-        if !standing.accepted {
-            world.advance_seconds(standing.reset_seconds as u64);
+        let rate_limit = take(&world.app, 1).await;
+        if !rate_limit.accepted {
+            world.advance_seconds(rate_limit.reset_seconds as u64);
             assert!(take(&world.app, 1).await.accepted);
         }
     }
@@ -83,10 +83,13 @@ fn any_times_are_judged_as_by_counting() {
             if may {
                 accepted.push(now);
             }
-            let standing = limits::take(&app, credential).await.unwrap();
+            let rate_limit = limits::count_request(&app, credential).await.unwrap();
             let reset_seconds = (accepted[0] + window - now + 999_999) / 1_000_000;
             let remaining = policy.requests - accepted.len() as i64;
-            assert_eq!(standing, Standing { accepted: may, policy, remaining, reset_seconds });
+            assert_eq!(
+                rate_limit,
+                RateLimitStatus { accepted: may, policy, remaining, reset_seconds }
+            );
         }
     });
 }
@@ -108,12 +111,12 @@ async fn two_hundred_at_once_are_let_in_a_hundred_times_by_all_processes_togethe
     let mut remaining = Vec::new();
     let mut refused = 0;
     for request in running {
-        let standing = request.await.unwrap();
-        if standing.accepted {
-            remaining.push(standing.remaining);
+        let rate_limit = request.await.unwrap();
+        if rate_limit.accepted {
+            remaining.push(rate_limit.remaining);
         } else {
             refused += 1;
-            assert_eq!((standing.remaining, standing.reset_seconds), (0, 60));
+            assert_eq!((rate_limit.remaining, rate_limit.reset_seconds), (0, 60));
         }
     }
     remaining.sort_unstable();
@@ -134,8 +137,8 @@ async fn processes_whose_clocks_disagree_still_share_a_limit_and_answer() {
         world.clock.advance(Duration::from_micros(150_000));
         ahead.clock.advance(Duration::from_micros(150_000));
         // An error would be told as trouble of the server, and there is none.
-        limits::take(&world.app, [1; 16]).await.unwrap();
-        limits::take(&ahead, [1; 16]).await.unwrap();
+        limits::count_request(&world.app, [1; 16]).await.unwrap();
+        limits::count_request(&ahead, [1; 16]).await.unwrap();
     }
 }
 
@@ -160,7 +163,8 @@ async fn what_has_left_every_window_is_forgotten() {
 #[tokio::test]
 async fn an_address_that_fails_too_often_is_refused_for_a_while() {
     let world = World::new().await;
-    let fail = |address: &str| limits::note_failure(&world.app, AddressGroup::parse(Some(address)));
+    let fail =
+        |address: &str| limits::count_failure(&world.app, AddressGroup::parse(Some(address)));
     for _ in 0..60 {
         fail("192.0.2.1").unwrap();
     }
@@ -176,7 +180,7 @@ async fn an_ipv6_network_fails_as_one_address() {
     let world = World::new().await;
     let fail = |network: u32, host: u32| {
         let address = format!("2001:db8:0:{network:x}::{host:x}");
-        limits::note_failure(&world.app, AddressGroup::parse(Some(&address)))
+        limits::count_failure(&world.app, AddressGroup::parse(Some(&address)))
     };
     for host in 1..=60 {
         fail(1, host).unwrap();
@@ -190,7 +194,7 @@ async fn more_address_groups_than_can_be_counted_share_a_window() {
     let world = World::new().await;
     let fail = |network: u32| {
         let address = format!("2001:db8:{:x}:{:x}::1", network >> 16, network & 0xffff);
-        limits::note_failure(&world.app, AddressGroup::parse(Some(&address)))
+        limits::count_failure(&world.app, AddressGroup::parse(Some(&address)))
     };
     for network in 0..65_536 {
         fail(network).unwrap();
@@ -215,8 +219,8 @@ async fn a_clock_set_back_by_an_hour_refuses_nobody_for_an_hour() {
     assert!(!take(&world.app, 1).await.accepted);
     world.clock.set_back(Duration::from_secs(3_600));
     for used in 1..=5 {
-        let standing = take(&world.app, 1).await;
-        assert_eq!((standing.accepted, standing.remaining), (true, 5 - used));
+        let rate_limit = take(&world.app, 1).await;
+        assert_eq!((rate_limit.accepted, rate_limit.remaining), (true, 5 - used));
     }
     let refused = take(&world.app, 1).await;
     assert_eq!((refused.accepted, refused.reset_seconds), (false, 10));
@@ -232,9 +236,9 @@ async fn a_clock_set_back_forgets_failures_of_the_future() {
     let world = World::new().await;
     let from = AddressGroup::parse(Some("192.0.2.1"));
     for _ in 0..60 {
-        limits::note_failure(&world.app, from).unwrap();
+        limits::count_failure(&world.app, from).unwrap();
     }
-    assert!(limits::note_failure(&world.app, from).is_err());
+    assert!(limits::count_failure(&world.app, from).is_err());
     world.clock.set_back(Duration::from_secs(3_600));
-    limits::note_failure(&world.app, from).unwrap();
+    limits::count_failure(&world.app, from).unwrap();
 }

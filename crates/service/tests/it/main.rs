@@ -36,7 +36,7 @@ mod webhooks;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
-use service::access::passkeys::Party;
+use service::access::passkeys::RelyingParty;
 use service::access::sessions::{self, Method, Visit};
 use service::access::users::{NewUser, User};
 use service::{Caller, Error};
@@ -71,8 +71,8 @@ fn is_not_found<T: std::fmt::Debug>(outcome: Result<T, Error>) {
 const PASSWORD: &str = "correct horse battery staple";
 const ORIGIN: &str = "https://money.example.com";
 
-fn party() -> Party {
-    Party::of(ORIGIN).unwrap()
+fn party() -> RelyingParty {
+    RelyingParty::from_url(ORIGIN).unwrap()
 }
 
 fn with_password(email: &str) -> NewUser {

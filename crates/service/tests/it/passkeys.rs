@@ -3,7 +3,7 @@
 use base::PasskeyId;
 use serde_json::{Value, json};
 use service::Caller;
-use service::access::passkeys::{self, Party, Purpose, Question};
+use service::access::passkeys::{self, ChallengeRequest, Purpose, RelyingParty};
 use service::access::profiles;
 use service::access::users;
 use testkit::{Authenticator, Kind, World};
@@ -13,7 +13,8 @@ use crate::{
     trail,
 };
 
-const ANYONE: Question = Question { purpose: Purpose::SignIn, user: None, challenge: None };
+const ANYONE: ChallengeRequest =
+    ChallengeRequest { purpose: Purpose::SignIn, user: None, challenge: None };
 
 async fn ask(world: &World) -> Value {
     passkeys::start(&world.app, &party(), ANYONE).await.unwrap()
@@ -114,7 +115,7 @@ async fn whatever_differs_from_what_was_asked_is_refused() {
     let mut made_up = ask(&world).await;
     made_up["challenge"] = json!("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8");
     is_refused(answer(&world, &key.get(&made_up)).await);
-    let prove = Question::new(Purpose::Prove, Some(caller.user));
+    let prove = ChallengeRequest::new(Purpose::Prove, Some(caller.user));
     let asked = passkeys::start(&world.app, &party(), prove).await.unwrap();
     is_refused(answer(&world, &key.get(&asked)).await);
     // The answer to one question in the frame of another.
@@ -140,7 +141,7 @@ async fn a_registration_is_not_an_assertion_and_each_is_held_to_its_type() {
     given["response"]["clientDataJSON"] = key.get(&sign_in)["response"]["clientDataJSON"].clone();
     let given = given.to_string();
     let made = passkeys::finish_registration(&world.app, &caller, &party(), &given, "X").await;
-    assert!(is_refused(made).contains("another question"));
+    assert!(is_refused(made).contains("another request"));
 }
 
 #[tokio::test]
@@ -222,7 +223,7 @@ async fn another_persons_passkey_does_not_answer_for_one() {
         enrol(&world, &caller, Kind::Es256, "robin").await,
         enrol(&world, &kim, Kind::Es256, "kim").await,
     );
-    let question = Question::new(Purpose::SecondStep, Some(robin.id));
+    let question = ChallengeRequest::new(Purpose::SecondStep, Some(robin.id));
     let ask = async || passkeys::start(&world.app, &party(), question).await.unwrap();
     let answer = async |given: Value| {
         passkeys::finish(&world.app, &party(), question, &given.to_string()).await
@@ -244,18 +245,18 @@ async fn what_is_to_be_signed_can_decide_the_challenge() {
     let world = World::new().await;
     let (robin, caller) = signed_in(&world, "robin@example.com").await;
     let key = enrol(&world, &caller, Kind::Es256, "a").await;
-    let about = |digest: u8| Question {
+    let about = |digest: u8| ChallengeRequest {
         challenge: Some([digest; 32]),
-        ..Question::new(Purpose::Prove, Some(robin.id))
+        ..ChallengeRequest::new(Purpose::Prove, Some(robin.id))
     };
-    let finish = async |question: Question, given: &Value| {
+    let finish = async |question: ChallengeRequest, given: &Value| {
         passkeys::finish(&world.app, &party(), question, &given.to_string()).await
     };
     // Asked twice, as by a page that is opened again.
     passkeys::start(&world.app, &party(), about(1)).await.unwrap();
     let asked = passkeys::start(&world.app, &party(), about(1)).await.unwrap();
     let given = key.get(&asked);
-    assert!(is_refused(finish(about(2), &given).await).contains("older question"));
+    assert!(is_refused(finish(about(2), &given).await).contains("older request"));
     let asked = passkeys::start(&world.app, &party(), about(1)).await.unwrap();
     assert_eq!(finish(about(1), &key.get(&asked)).await.unwrap(), robin.id);
     is_refused(finish(about(1), &given).await);
@@ -294,7 +295,10 @@ async fn passkeys_are_renamed_and_removed_but_never_the_last_way_in() {
     enrol(&world, &bare, Kind::EdDsa, "two").await;
     let listed = passkeys::list(app, &bare).await.unwrap();
     passkeys::remove(app, &bare, listed[0].id).await.unwrap();
-    assert!(is_conflict(passkeys::remove(app, &bare, listed[1].id).await).contains("only way in"));
+    assert!(
+        is_conflict(passkeys::remove(app, &bare, listed[1].id).await)
+            .contains("only way to sign in")
+    );
     assert!(users::has_password(app, robin.id).await.unwrap());
 }
 
@@ -330,7 +334,7 @@ async fn one_person_has_at_most_twenty() {
 async fn a_loopback_installation_takes_answers_from_localhost() {
     let world = World::new().await;
     let (robin, caller) = signed_in(&world, "robin@example.com").await;
-    let party = Party::of("http://127.0.0.1:4680").unwrap();
+    let party = RelyingParty::from_url("http://127.0.0.1:4680").unwrap();
     let mut key = Authenticator::new(Kind::Es256, "http://localhost:4680", b"a");
     let asked = passkeys::start_registration(&world.app, &caller, &party).await.unwrap();
     let given = key.create(&asked).to_string();

@@ -2,7 +2,7 @@
 
 use service::access::recovery;
 use service::access::sessions::Visit;
-use service::access::sign_ins::{self, Outcome};
+use service::access::sign_ins::{self, SignInOutcome};
 use testkit::{Kind, World, hex};
 
 use crate::{PASSWORD, enrol, is_refused, param, signed_in};
@@ -11,7 +11,7 @@ use service::access::profiles;
 async fn second_step(world: &World, email: &str) -> String {
     let outcome = sign_ins::by_password(&world.app, email, PASSWORD, Visit::default()).await;
     match outcome.unwrap() {
-        Outcome::SecondStep { token } => token,
+        SignInOutcome::SecondStep { token } => token,
         other => panic!("no second step: {other:?}"),
     }
 }

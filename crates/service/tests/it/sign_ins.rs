@@ -1,7 +1,7 @@
 //! Signing in: the right people get in, guessing is slow, and the first person is one.
 
 use service::access::sessions::{self, Visit};
-use service::access::sign_ins::{self, Outcome};
+use service::access::sign_ins::{self, SignInOutcome};
 use service::access::users::{self, Role};
 use service::access::{passkeys, profiles};
 use service::platform::audit;
@@ -17,11 +17,16 @@ fn from(address: &str) -> Visit {
     Visit { agent, address, device: None }
 }
 
-async fn try_in(app: &App, email: &str, password: &str, address: &str) -> Result<Outcome, Error> {
+async fn try_in(
+    app: &App,
+    email: &str,
+    password: &str,
+    address: &str,
+) -> Result<SignInOutcome, Error> {
     sign_ins::by_password(app, email, password, from(address)).await
 }
 
-fn seconds(outcome: Result<Outcome, Error>) -> i64 {
+fn seconds(outcome: Result<SignInOutcome, Error>) -> i64 {
     match outcome {
         Err(Error::Limited { retry_after_seconds, .. }) => retry_after_seconds,
         other => panic!("not limited: {other:?}"),
@@ -35,7 +40,7 @@ async fn the_right_password_opens_a_new_session_every_time() {
     let mut tokens = Vec::new();
     for _ in 0..2 {
         let outcome = try_in(&world.app, " Robin@Example.com", PASSWORD, "192.0.2.1").await;
-        let Outcome::SignedIn { session } = outcome.unwrap() else { panic!("a second step") };
+        let SignInOutcome::SignedIn { session } = outcome.unwrap() else { panic!("a second step") };
         let (found, caller) = sessions::find(&world.app, &session, None).await.unwrap().unwrap();
         assert_eq!((found.user, found.method.as_str()), (robin.id, "password"));
         assert_eq!(found.agent.as_deref(), Some("A browser"));
@@ -159,8 +164,8 @@ async fn the_second_step_opens_only_with_the_passkey_of_the_same_person() {
     profiles::set_second_step(&world.app, &caller, true).await.unwrap();
     let app = &world.app;
     let password = async || match try_in(app, &robin.email, PASSWORD, "::1").await.unwrap() {
-        Outcome::SecondStep { token } => token,
-        Outcome::SignedIn { .. } => panic!("the passkey was not asked for"),
+        SignInOutcome::SecondStep { token } => token,
+        SignInOutcome::SignedIn { .. } => panic!("the passkey was not asked for"),
     };
     let token = password().await;
     // What stands between the steps is no session.
@@ -199,7 +204,7 @@ async fn recovery_codes_cannot_be_guessed_on_and_on() {
     profiles::set_second_step(&world.app, &caller, true).await.unwrap();
     let app = &world.app;
     let guess = async || {
-        let Outcome::SecondStep { token } =
+        let SignInOutcome::SecondStep { token } =
             try_in(app, &robin.email, PASSWORD, "::1").await.unwrap()
         else {
             panic!("the passkey was not asked for")

@@ -5,7 +5,7 @@ use base::{BenefitId, Currency, UserId};
 use service::access::keys::NewKey;
 use service::access::sessions::{self, Visit};
 use service::access::users::{self, NewUser, Role};
-use service::access::{devices, images, invitations, passkeys, profiles, recovery, sign_ins};
+use service::access::{images, invitations, passkeys, profiles, recovery, sign_ins};
 use service::actions::{self, Side, Size, What, Wish};
 use service::classify::corrections;
 use service::classify::overrides::Override;
@@ -16,7 +16,7 @@ use service::ingest::imports::files::{self, AccountChoice, Choices, DestinationC
 use service::insights::benefits;
 use service::insights::benefits::BenefitMark;
 use service::ledger::goals::{self, NewGoal, Status};
-use service::platform::idempotency::{self, Answer, Request};
+use service::platform::idempotency::{self, Request, StoredResponse};
 use service::platform::limits;
 use service::trading::paper;
 use service::{Caller, Error, Result, Scopes, insights, webhooks};
@@ -86,7 +86,7 @@ async fn a_new_password_replaces_the_old_one() {
     let world = World::new().await;
     let robin = users::create(&world.app, with_password("robin@example.com")).await.unwrap();
     let caller = session_of(&world, &robin).await;
-    users::set_password(&world.app, robin.id, "another one entirely").await.unwrap();
+    profiles::reset_password(&world.app, robin.id, "another one entirely").await.unwrap();
     assert!(service::access::sessions::list(&world.app, &caller).await.unwrap().is_empty());
     assert_eq!(trail(&world, &caller).await[0], "password.reset");
     let check = async |password: &str| {
@@ -94,11 +94,11 @@ async fn a_new_password_replaces_the_old_one() {
     };
     assert!(check("another one entirely").await && !check(PASSWORD).await);
     for bad in ["", "too short", &"x".repeat(257)] {
-        assert_eq!(param(users::set_password(&world.app, robin.id, bad).await), "password");
+        assert_eq!(param(profiles::reset_password(&world.app, robin.id, bad).await), "password");
     }
     assert!(check("another one entirely").await);
     let nobody = UserId::from_bytes([1; 16]);
-    is_not_found(users::set_password(&world.app, nobody, PASSWORD).await);
+    is_not_found(profiles::reset_password(&world.app, nobody, PASSWORD).await);
     let short = NewUser { password: Some("too short".to_owned()), ..new_user("kim@example.com") };
     assert_eq!(param(users::create(&world.app, short).await), "password");
 }
@@ -150,13 +150,13 @@ async fn someone_with_everything(world: &World) -> Person {
         accounts,
     };
     let (app, caller) = (world.app.clone(), key.caller.clone());
-    let work = move |tx: &mut db::Tx<'_>| -> Result<Answer> {
+    let work = move |tx: &mut db::Tx<'_>| -> Result<StoredResponse> {
         goals::create_in(&app, tx, &caller, &goal)?;
-        Ok(Answer { status: 201, body: String::new() })
+        Ok(StoredResponse { status: 201, body: String::new() })
     };
     let request = Request { key: "k".to_owned(), scope: "POST".to_owned(), fingerprint: [0; 32] };
     idempotency::run(&world.app, &key.caller, request, work, |_| None).await.unwrap();
-    limits::take(&world.app, *key.id.as_bytes()).await.unwrap();
+    limits::count_request(&world.app, *key.id.as_bytes()).await.unwrap();
     with_insights(world, &person).await;
     with_a_connection(world, &person).await;
     with_ways_in(world, &person).await;
@@ -208,10 +208,10 @@ async fn with_proposals(world: &World, person: &Person) {
 /// All that somebody leaves behind at the door.
 async fn with_ways_in(world: &World, person: &Person) {
     let (app, email) = (&world.app, &person.user.email);
-    users::set_password(app, person.user.id, PASSWORD).await.unwrap();
+    profiles::reset_password(app, person.user.id, PASSWORD).await.unwrap();
     let caller = session_of(world, &person.user).await;
     let token = sessions::create(app, &person.user, sessions::Method::Password, Visit::default());
-    devices::remember(app, &token.await.unwrap(), None).await.unwrap();
+    sign_ins::remember_device(app, &token.await.unwrap(), None).await.unwrap();
     enrol(world, &caller, Kind::Es256, email).await;
     recovery::create(app, &caller).await.unwrap();
     passkeys::start_registration(app, &caller, &party()).await.unwrap();

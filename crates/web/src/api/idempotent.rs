@@ -1,7 +1,7 @@
 //! Idempotent changes: repeating a request has no further effect.
 
 use http::HeaderName;
-use service::platform::idempotency::{self, Outcome, Request};
+use service::platform::idempotency::{self, IdempotentOutcome, Request, StoredResponse};
 use service::{Error, Result};
 use sha2::{Digest as _, Sha256};
 
@@ -40,15 +40,15 @@ pub(super) async fn change_prepared<T: Send + 'static>(
     let refuse = |error: &Error| domain_refusal(error, &call.public_url);
     let work = move |tx: &mut service::Tx<'_>, prepared: T| {
         let Told { first, again } = work(tx, prepared)?;
-        Ok(idempotency::Told { first: kept(&first), again: again.as_ref().map(kept) })
+        Ok(idempotency::ChangeResponse { first: kept(&first), replay: again.as_ref().map(kept) })
     };
-    let Outcome { answer, replayed } =
+    let IdempotentOutcome { response, replayed } =
         idempotency::run_prepared(&call.app, &call.caller, request, prepare, work, refuse).await?;
-    Ok(Answer::stored(answer.status, answer.body, replayed))
+    Ok(Answer::stored(response.status, response.body, replayed))
 }
 
-fn kept(answer: &Answer) -> idempotency::Answer {
-    idempotency::Answer { status: answer.status, body: answer.open_text() }
+fn kept(answer: &Answer) -> StoredResponse {
+    StoredResponse { status: answer.status, body: answer.open_text() }
 }
 
 fn key(call: &Call) -> Result<Option<String>> {
@@ -71,12 +71,12 @@ fn fingerprint(call: &Call) -> [u8; 32] {
 }
 
 /// Whether to store the response of an error: decisions are stored; errors that the client or we can fix are not.
-fn domain_refusal(error: &Error, public_url: &str) -> Option<idempotency::Answer> {
+fn domain_refusal(error: &Error, public_url: &str) -> Option<StoredResponse> {
     match error {
         Error::NotFound(_) | Error::Conflict { .. } => {
             let refusal = Refusal::from(error.clone());
             let body = String::from_utf8_lossy(&refusal.open_body(public_url)).into_owned();
-            Some(idempotency::Answer { status: refusal.code.status(), body })
+            Some(StoredResponse { status: refusal.code.status(), body })
         }
         Error::Invalid { .. }
         | Error::Unauthenticated(_)

@@ -8,8 +8,8 @@ use http::{HeaderValue, Method, StatusCode, header};
 use maud::html;
 use service::access::oauth::clients::Client;
 use service::access::oauth::redirects::Redirect;
-use service::access::oauth::requests::{self, Asked, Problem};
-use service::access::oauth::{Fault, Refusal, codes, grants};
+use service::access::oauth::requests::{self, AuthorizationParams, InvalidRequest};
+use service::access::oauth::{OAuthError, OAuthErrorCode, codes, grants};
 use service::{Error, Scopes};
 
 use super::fields::FIELDS_MAX;
@@ -47,7 +47,7 @@ pub(crate) async fn post(person: Person, form: Form) -> PageResult {
     };
     let state = asked.state.as_deref();
     if form.raw("decision") != "allow" {
-        let refusal = Refusal::new(Fault::AccessDenied, "the person declined");
+        let refusal = OAuthError::new(OAuthErrorCode::AccessDenied, "the person declined");
         return Ok(refused(&person.web, &asked.redirect, state, &refusal));
     }
     let chosen: Vec<&str> = form.all("scope").collect();
@@ -67,25 +67,25 @@ struct Mistake {
     client: Box<Client>,
     redirect: Redirect,
     state: Option<String>,
-    refusal: Refusal,
+    refusal: OAuthError,
 }
 
 /// The parsed request, or its error.
 async fn check(
     web: &WebState,
     query: &str,
-) -> Result<Result<requests::Request, Mistake>, PageError> {
+) -> Result<Result<requests::AuthorizationRequest, Mistake>, PageError> {
     let pairs = urls::parse_pairs(query).filter(|it| it.len() <= FIELDS_MAX);
     let Some(pairs) = pairs else {
         return Err(unknown("The address that the app sent you to is malformed."));
     };
     match requests::check(&web.app, &web.settings.public_url, read(&pairs)).await {
         Ok(asked) => Ok(Ok(asked)),
-        Err(Problem::Unknown(why)) => Err(unknown(why)),
-        Err(Problem::Answered { client, redirect, state, refusal }) => {
-            Ok(Err(Mistake { client, redirect, state, refusal }))
+        Err(InvalidRequest::Unknown(why)) => Err(unknown(why)),
+        Err(InvalidRequest::Refused { client, redirect, state, error }) => {
+            Ok(Err(Mistake { client, redirect, state, refusal: error }))
         }
-        Err(Problem::Own(error)) => Err(error.into()),
+        Err(InvalidRequest::Internal(error)) => Err(error.into()),
     }
 }
 
@@ -133,7 +133,7 @@ async fn answer_mistake(web: &WebState, person: Option<&Person>, mistake: &Mista
         dl.asked {
             div { dt { "App" } dd { (client.name) } }
             div { dt { "Its address" } dd { (redirect.host()) } }
-            div { dt { "Problem" } dd { (plain(&refusal.message)) " (" (refusal.fault.as_str()) ")" } }
+            div { dt { "Problem" } dd { (plain(&refusal.message)) " (" (refusal.code.as_str()) ")" } }
         }
         p {
             "Go back to the app and try again. If this happens again, send these details to the \
@@ -143,12 +143,12 @@ async fn answer_mistake(web: &WebState, person: Option<&Person>, mistake: &Mista
     Err(PageError::with(StatusCode::BAD_REQUEST, "This app cannot connect", said))
 }
 
-fn read(pairs: &[(String, String)]) -> Asked {
+fn read(pairs: &[(String, String)]) -> AuthorizationParams {
     let find = |name: &str| {
         let found = pairs.iter().find(|(it, _)| it == name);
         found.map(|(_, value)| value.clone()).filter(|it| !it.is_empty())
     };
-    Asked {
+    AuthorizationParams {
         client_id: find("client_id"),
         redirect_uri: find("redirect_uri"),
         response_type: find("response_type"),
@@ -168,9 +168,9 @@ fn unknown(why: &str) -> PageError {
     PageError::new(StatusCode::BAD_REQUEST, "This app cannot connect", &said)
 }
 
-fn refused(web: &WebState, to: &Redirect, state: Option<&str>, refusal: &Refusal) -> Response {
+fn refused(web: &WebState, to: &Redirect, state: Option<&str>, refusal: &OAuthError) -> Response {
     let message = plain(&refusal.message);
-    let answer = [("error", refusal.fault.as_str()), ("error_description", message.as_str())];
+    let answer = [("error", refusal.code.as_str()), ("error_description", message.as_str())];
     back(web, to, state, &answer)
 }
 
@@ -179,7 +179,7 @@ fn back(web: &WebState, to: &Redirect, state: Option<&str>, answer: &[(&str, &st
     let mut answer = answer.to_vec();
     answer.extend(state.map(|it| ("state", it)));
     answer.push(("iss", &web.settings.public_url));
-    let mut response = To::to(&to.with(&answer)).into_response();
+    let mut response = To::to(&to.with_params(&answer)).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

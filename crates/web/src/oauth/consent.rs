@@ -4,14 +4,19 @@ use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use service::access::oauth::redirects::Redirect;
-use service::access::oauth::requests::Request;
+use service::access::oauth::requests::AuthorizationRequest;
 
 use crate::site::fields::{self, FormError};
 use crate::site::person::Person;
 use crate::site::{POLICY, app_page};
 
 /// `query` is the original query string, which the form sends back.
-pub(super) fn page(person: &Person, asked: &Request, query: &str, wrong: &FormError) -> Response {
+pub(super) fn page(
+    person: &Person,
+    asked: &AuthorizationRequest,
+    query: &str,
+    wrong: &FormError,
+) -> Response {
     let good = wrong.message.is_empty();
     let status = if good { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let title = format!("Allow {}?", asked.client.name);
@@ -23,7 +28,7 @@ pub(super) fn page(person: &Person, asked: &Request, query: &str, wrong: &FormEr
     response
 }
 
-fn card(person: &Person, asked: &Request, query: &str, wrong: &FormError) -> Markup {
+fn card(person: &Person, asked: &AuthorizationRequest, query: &str, wrong: &FormError) -> Markup {
     let name = &asked.client.name;
     let inner = html! {
         input type="hidden" name="asked" value=(query);
@@ -66,6 +71,6 @@ fn place(redirect: &Redirect) -> Markup {
 /// only its own host is not enough.
 pub(super) fn policy(redirect: &Redirect) -> String {
     let own = "form-action 'self'";
-    let also = redirect.source().map_or(String::new(), |it| format!(" {it}"));
+    let also = redirect.csp_source().map_or(String::new(), |it| format!(" {it}"));
     POLICY.replace(own, &format!("{own} https:{also}"))
 }

@@ -13,8 +13,8 @@ use http::request::Parts;
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, Limited};
 use service::App;
-use service::access::oauth::clients::{self, Claim, Client};
-use service::access::oauth::{Failure, Fault, Outcome, Refusal};
+use service::access::oauth::clients::{self, Client, ClientCredentials};
+use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
 use service::platform::limits;
 
 use crate::site::urls;
@@ -26,12 +26,12 @@ pub(super) const FIELDS_MAX: usize = 100;
 /// The fields of a form. A repeated field is an error.
 pub(super) struct Fields {
     pairs: Vec<(String, String)>,
-    claim: Claim,
+    claim: ClientCredentials,
     from: AddressGroup,
 }
 
 impl Fields {
-    pub(super) async fn read(request: Request) -> Outcome<Fields> {
+    pub(super) async fn read(request: Request) -> OAuthResult<Fields> {
         let (parts, body) = request.into_parts();
         let from = group_of(&parts);
         let bytes = body_of(&parts, body, "application/x-www-form-urlencoded").await?;
@@ -44,7 +44,7 @@ impl Fields {
         if let Some(name) = repeated(&pairs) {
             return Err(wrong(&format!("{name} is given more than once")));
         }
-        let mut fields = Fields { pairs, claim: Claim::default(), from };
+        let mut fields = Fields { pairs, claim: ClientCredentials::default(), from };
         fields.claim = fields.claim_of(&parts.headers)?;
         Ok(fields)
     }
@@ -59,7 +59,7 @@ impl Fields {
         self.find(name).map(str::to_owned)
     }
 
-    pub(super) fn get(&self, name: &str) -> Outcome<&str> {
+    pub(super) fn get(&self, name: &str) -> OAuthResult<&str> {
         self.find(name).ok_or_else(|| wrong(&format!("{name} is missing")))
     }
 
@@ -68,32 +68,33 @@ impl Fields {
     }
 
     /// Authenticates the client that sent these fields.
-    pub(super) async fn client(&self, app: &App) -> Outcome<Client> {
+    pub(super) async fn client(&self, app: &App) -> OAuthResult<Client> {
         let found = clients::authenticate(app, &self.claim).await;
         self.counted(app, found)
     }
 
     /// Failed authentications count against the sender's address group, which slows guessing.
-    pub(super) fn counted<T>(&self, app: &App, outcome: Outcome<T>) -> Outcome<T> {
-        if let Err(Failure::Refused(Refusal { fault, .. })) = &outcome
-            && matches!(fault, Fault::InvalidClient | Fault::InvalidGrant)
+    pub(super) fn counted<T>(&self, app: &App, outcome: OAuthResult<T>) -> OAuthResult<T> {
+        if let Err(OAuthFailure::Refused(OAuthError { code, .. })) = &outcome
+            && matches!(code, OAuthErrorCode::InvalidClient | OAuthErrorCode::InvalidGrant)
         {
-            limits::note_failure(app, self.from)?;
+            limits::count_failure(app, self.from)?;
         }
         outcome
     }
 
-    fn claim_of(&self, headers: &HeaderMap) -> Outcome<Claim> {
+    fn claim_of(&self, headers: &HeaderMap) -> OAuthResult<ClientCredentials> {
         let (id, secret) = (self.owned("client_id"), self.owned("client_secret"));
         let Some(value) = headers.get(header::AUTHORIZATION) else {
-            return Ok(Claim { id, secret });
+            return Ok(ClientCredentials { id, secret });
         };
-        let unreadable = || Refusal::new(Fault::InvalidClient, "send Basic client authentication");
+        let unreadable =
+            || OAuthError::new(OAuthErrorCode::InvalidClient, "send Basic client authentication");
         let (name, word) = basic(value.to_str().unwrap_or_default()).ok_or_else(unreadable)?;
         if secret.is_some() || id.is_some_and(|it| it != name) {
             return Err(wrong("use only one method of client authentication"));
         }
-        Ok(Claim { id: Some(name), secret: Some(word).filter(|it| !it.is_empty()) })
+        Ok(ClientCredentials { id: Some(name), secret: Some(word).filter(|it| !it.is_empty()) })
     }
 }
 
@@ -120,7 +121,7 @@ pub(super) fn group_of(parts: &Parts) -> AddressGroup {
     address.map_or(AddressGroup::Unknown, |it| AddressGroup::of(it.0.ip()))
 }
 
-pub(super) async fn body_of(parts: &Parts, body: Body, media: &str) -> Outcome<Bytes> {
+pub(super) async fn body_of(parts: &Parts, body: Body, media: &str) -> OAuthResult<Bytes> {
     let declared = parts.headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let declared = declared.and_then(|it| it.split(';').next()).unwrap_or_default();
     if !declared.trim().eq_ignore_ascii_case(media) {
@@ -132,8 +133,8 @@ pub(super) async fn body_of(parts: &Parts, body: Body, media: &str) -> Outcome<B
     }
 }
 
-fn wrong(message: &str) -> Failure {
-    Refusal::new(Fault::InvalidRequest, message).into()
+fn wrong(message: &str) -> OAuthFailure {
+    OAuthError::new(OAuthErrorCode::InvalidRequest, message).into()
 }
 
 #[cfg(test)]

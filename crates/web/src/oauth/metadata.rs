@@ -5,7 +5,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::{StatusCode, header};
 use serde_json::{Value, json};
 use service::access::oauth::clients::AuthMethod;
-use service::access::oauth::offered;
+use service::access::oauth::grantable_scopes;
 use wire::v1::Scope;
 
 use super::{answer, error_body};
@@ -81,7 +81,7 @@ fn resource_document(web: &WebState) -> Value {
 
 /// The scopes that an app can request. Clients request every listed scope, so those that are always refused are left out.
 fn scopes() -> Vec<&'static str> {
-    offered().iter().map(Scope::as_str).collect()
+    grantable_scopes().iter().map(Scope::as_str).collect()
 }
 
 fn document(document: &Value) -> Response {

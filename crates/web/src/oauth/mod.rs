@@ -15,7 +15,7 @@ use axum::routing::{MethodRouter, get, post};
 use http::{HeaderValue, Method, StatusCode, header};
 use serde_json::{Value, json};
 use service::Error;
-use service::access::oauth::{Failure, Fault, Outcome, Refusal};
+use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
 
 use crate::WebState;
 use crate::cors::put_cors;
@@ -89,25 +89,25 @@ fn error_body(error: &str, description: &str) -> Value {
     json!({ "error": error, "error_description": description })
 }
 
-fn close(outcome: Outcome<Response>) -> Response {
+fn close(outcome: OAuthResult<Response>) -> Response {
     outcome.unwrap_or_else(refusal)
 }
 
 /// An OAuth error (RFC 6749 section 5.2).
-fn refusal(failure: Failure) -> Response {
+fn refusal(failure: OAuthFailure) -> Response {
     let error = match failure {
-        Failure::Refused(Refusal { fault, message }) => {
-            let body = error_body(fault.as_str(), &plain(&message));
-            return match fault {
-                Fault::InvalidClient => {
+        OAuthFailure::Refused(OAuthError { code, message }) => {
+            let body = error_body(code.as_str(), &plain(&message));
+            return match code {
+                OAuthErrorCode::InvalidClient => {
                     let challenge = [(header::WWW_AUTHENTICATE, "Basic realm=\"evenkeel\"")];
                     (challenge, answer(StatusCode::UNAUTHORIZED, &body)).into_response()
                 }
-                Fault::AccessDenied => answer(StatusCode::FORBIDDEN, &body),
+                OAuthErrorCode::AccessDenied => answer(StatusCode::FORBIDDEN, &body),
                 _ => answer(StatusCode::BAD_REQUEST, &body),
             };
         }
-        Failure::Own(error) => error,
+        OAuthFailure::Internal(error) => error,
     };
     let (status, word, message, retry_after) = match &error {
         Error::Limited { retry_after_seconds, .. } => (

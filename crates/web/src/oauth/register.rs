@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use service::access::oauth::clients::{self, AuthMethod, NewClient};
 use service::access::oauth::redirects::Redirect;
-use service::access::oauth::{Fault, Outcome, Refusal};
+use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthResult};
 use service::platform::limits;
 
 use super::fields::{body_of, group_of};
@@ -17,14 +17,14 @@ pub(super) async fn post(State(web): State<WebState>, request: Request) -> Respo
     close(register(&web, request).await)
 }
 
-async fn register(web: &WebState, request: Request) -> Outcome<Response> {
+async fn register(web: &WebState, request: Request) -> OAuthResult<Response> {
     if !web.settings.oauth_registration {
         let message = "app registration is turned off; ask the operator of this installation";
-        return Err(Refusal::new(Fault::AccessDenied, message).into());
+        return Err(OAuthError::new(OAuthErrorCode::AccessDenied, message).into());
     }
     let (parts, body) = request.into_parts();
     let from = group_of(&parts);
-    limits::note_registration(&web.app, from)?;
+    limits::count_registration(&web.app, from)?;
     let bytes = body_of(&parts, body, "application/json").await?;
     let new = NewClient { registered_from: from, ..read(&bytes)? };
     let (client, secret) = clients::register(&web.app, new).await?;
@@ -46,7 +46,7 @@ async fn register(web: &WebState, request: Request) -> Outcome<Response> {
 }
 
 /// The client metadata of a registration. Unknown members are ignored, as the standard requires.
-fn read(bytes: &[u8]) -> Result<NewClient, Refusal> {
+fn read(bytes: &[u8]) -> Result<NewClient, OAuthError> {
     let Ok(Value::Object(members)) = serde_json::from_slice(bytes) else {
         return Err(wrong("the body must be a JSON object"));
     };
@@ -70,7 +70,7 @@ fn read(bytes: &[u8]) -> Result<NewClient, Refusal> {
     })
 }
 
-fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, Refusal> {
+fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, OAuthError> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -78,7 +78,7 @@ fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a st
     }
 }
 
-fn texts(members: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, Refusal> {
+fn texts(members: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, OAuthError> {
     let wrong = || wrong(&format!("{name} must be a list of texts"));
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -90,6 +90,6 @@ fn texts(members: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>
     }
 }
 
-fn wrong(message: &str) -> Refusal {
-    Refusal::new(Fault::InvalidClientMetadata, message)
+fn wrong(message: &str) -> OAuthError {
+    OAuthError::new(OAuthErrorCode::InvalidClientMetadata, message)
 }

@@ -4,9 +4,9 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::json;
-use service::access::oauth::codes::{self, Redemption};
-use service::access::oauth::pairs::{self, ACCESS_SECONDS, Issued, Renewal};
-use service::access::oauth::{Fault, Outcome, Refusal, facts};
+use service::access::oauth::codes::{self, CodeExchange};
+use service::access::oauth::token_pairs::{self, ACCESS_SECONDS, RefreshRequest, TokenPair};
+use service::access::oauth::{OAuthError, OAuthErrorCode, OAuthResult, introspection};
 
 use super::fields::Fields;
 use super::{answer, close};
@@ -24,34 +24,34 @@ pub(super) async fn introspect(State(web): State<WebState>, request: Request) ->
     close(tell(&web, request).await)
 }
 
-async fn issue(web: &WebState, request: Request) -> Outcome<Response> {
+async fn issue(web: &WebState, request: Request) -> OAuthResult<Response> {
     let (app, issuer) = (&web.app, &web.settings.public_url);
     let fields = Fields::read(request).await?;
     let client = fields.client(app).await?;
     let issued = match fields.get("grant_type")? {
         "authorization_code" => {
-            let redemption = Redemption {
+            let redemption = CodeExchange {
                 code: fields.get("code")?.to_owned(),
                 verifier: fields.get("code_verifier")?.to_owned(),
                 redirect_uri: fields.owned("redirect_uri"),
                 resource: fields.owned("resource"),
             };
-            codes::redeem(app, issuer, &client, redemption).await
+            codes::exchange(app, issuer, &client, redemption).await
         }
         "refresh_token" => {
-            let renewal = Renewal {
+            let renewal = RefreshRequest {
                 token: fields.get("refresh_token")?.to_owned(),
                 scope: fields.owned("scope"),
                 resource: fields.owned("resource"),
             };
-            pairs::refresh(app, issuer, &client, renewal).await
+            token_pairs::refresh(app, issuer, &client, renewal).await
         }
         _ => {
             let message = "grant_type must be authorization_code or refresh_token";
-            return Err(Refusal::new(Fault::UnsupportedGrantType, message).into());
+            return Err(OAuthError::new(OAuthErrorCode::UnsupportedGrantType, message).into());
         }
     };
-    let Issued { access, refresh, scopes } = fields.counted(app, issued)?;
+    let TokenPair { access, refresh, scopes } = fields.counted(app, issued)?;
     let body = json!({
         "access_token": access,
         "token_type": "Bearer",
@@ -63,35 +63,35 @@ async fn issue(web: &WebState, request: Request) -> Outcome<Response> {
 }
 
 /// Revokes a token, known or not (RFC 7009).
-async fn give_back(web: &WebState, request: Request) -> Outcome<Response> {
+async fn give_back(web: &WebState, request: Request) -> OAuthResult<Response> {
     let fields = Fields::read(request).await?;
     let client = fields.client(&web.app).await?;
-    facts::revoke(&web.app, &client, fields.get("token")?).await?;
+    introspection::revoke(&web.app, &client, fields.get("token")?).await?;
     Ok(answer(StatusCode::OK, &json!({})))
 }
 
 /// Introspects a token (RFC 7662), for authenticated clients and their own tokens only.
-async fn tell(web: &WebState, request: Request) -> Outcome<Response> {
+async fn tell(web: &WebState, request: Request) -> OAuthResult<Response> {
     let fields = Fields::read(request).await?;
     let client = fields.client(&web.app).await?;
     if !fields.has_secret() {
         let message = "only a client with a secret can introspect tokens";
-        return Err(Refusal::new(Fault::InvalidClient, message).into());
+        return Err(OAuthError::new(OAuthErrorCode::InvalidClient, message).into());
     }
-    let found = facts::introspect(&web.app, &client, fields.get("token")?).await?;
-    let Some(facts) = found else {
+    let found = introspection::introspect(&web.app, &client, fields.get("token")?).await?;
+    let Some(details) = found else {
         return Ok(answer(StatusCode::OK, &json!({ "active": false })));
     };
     let url = &web.settings.public_url;
     let body = json!({
         "active": true,
-        "scope": facts.scopes.to_words(),
+        "scope": details.scopes.to_words(),
         "client_id": client.id.to_string(),
         "token_type": "Bearer",
-        "exp": facts.expires_at.as_second(),
-        "iat": facts.issued_at.as_second(),
-        "sub": facts.user.to_string(),
-        "aud": facts.resource.unwrap_or_else(|| url.clone()),
+        "exp": details.expires_at.as_second(),
+        "iat": details.issued_at.as_second(),
+        "sub": details.user.to_string(),
+        "aud": details.resource.unwrap_or_else(|| url.clone()),
         "iss": url,
     });
     Ok(answer(StatusCode::OK, &body))

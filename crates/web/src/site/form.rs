@@ -103,7 +103,7 @@ pub(crate) fn is_ours(web: &WebState, headers: &HeaderMap, cookie: &str, given: 
     let secure = cookies::is_secure(&web.settings.public_url);
     let Some(cookie) = cookies::get(headers, cookie, secure) else { return false };
     is_same_site(headers, &web.settings.public_url)
-        && sessions::form_token_fits(&web.app, cookie, given)
+        && sessions::is_form_token(&web.app, cookie, given)
 }
 
 /// Checks the origin that the browser reports. Clients that report none still need the token.

@@ -17,7 +17,7 @@ async fn household() -> (World, Person, Client) {
     (world, person, client)
 }
 
-/// Priced, with no session before to compare with.
+/// SourcedQuote, with no session before to compare with.
 fn priced_only(mut position: Position, price: &str) -> Position {
     position.security.price = Some(Fixed9::parse(price).unwrap());
     position

@@ -56,7 +56,7 @@ async fn a_full_disk_stops_writing_but_never_reading() {
     assert!(matches!(full, Err(service::Error::Unavailable(_))), "{full:?}");
     let ready = client.get("/readyz").await;
     assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE, "its disk takes no row");
-    assert_eq!(ready.bytes, b"the database takes no writes; check its disk\n");
+    assert_eq!(ready.bytes, b"the database does not accept writes; check its disk\n");
     let page = client.get("/v1/transactions").await.json();
     assert_eq!(page["pagination"]["total_count"], 1, "none of it is there");
 
@@ -74,7 +74,7 @@ async fn a_background_loop_that_is_dead_makes_the_server_not_ready() {
     background.start("carry out what was approved", std::time::Duration::from_secs(3_600));
     assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
     for _ in 0..3 {
-        background.note_panic("carry out what was approved");
+        background.record_panic("carry out what was approved");
     }
     let ready = client.get("/readyz").await;
     assert_eq!(ready.status, StatusCode::SERVICE_UNAVAILABLE);
@@ -88,6 +88,6 @@ async fn a_background_loop_that_is_dead_makes_the_server_not_ready() {
     ] {
         assert!(metrics.lines().any(|it| it == line), "{line}\n{metrics}");
     }
-    background.note_step("carry out what was approved");
+    background.record_step("carry out what was approved");
     assert_eq!(client.get("/readyz").await.status, StatusCode::OK);
 }

@@ -62,7 +62,7 @@ async fn a_key_made_on_the_page_works_until_it_is_revoked_there() {
     assert_eq!(client.get("/v1/accounts").await.status, StatusCode::UNAUTHORIZED);
     assert!(browser.get(KEYS).await.text.contains("Revoked"));
     let trail = browser.get("/settings/audit").await.text;
-    assert!(trail.contains("Made the API key") && trail.contains("Revoked the API key"));
+    assert!(trail.contains("Created the API key") && trail.contains("Revoked the API key"));
 }
 
 #[tokio::test]

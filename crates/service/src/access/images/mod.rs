@@ -1,4 +1,4 @@
-//! Profile images: small pictures, looked at before they are kept, found only by an address that nobody can guess.
+//! Profile images: small pictures, validated before they are stored, and served at addresses that cannot be guessed.
 
 mod picture;
 
@@ -20,8 +20,8 @@ pub struct Image {
     pub content: Vec<u8>,
 }
 
-/// Keeps a picture as the person's image and answers the path it is found at, which is new for every picture: the old
-/// one may lie in caches for as long as it likes.
+/// Stores a picture as the person's image and returns its path. The path is new for every picture, because caches may
+/// keep the old one.
 pub async fn set(app: &App, caller: &Caller, content: Vec<u8>) -> Result<String> {
     caller.require_owner("image")?;
     let media_type = check(&content)?;
@@ -54,7 +54,8 @@ pub async fn remove(app: &App, caller: &Caller) -> Result<()> {
         .await
 }
 
-/// The picture at an address. Whoever has the address may see it, as programs that read the profile do.
+/// Finds the picture at an address. The address is all that is needed to see it, because programs that read the profile
+/// fetch it without a key.
 pub async fn find(app: &App, address: &str) -> Result<Option<Image>> {
     if !tokens::is_well_formed(PREFIX, address) {
         return Ok(None);
@@ -62,9 +63,9 @@ pub async fn find(app: &App, address: &str) -> Result<Option<Image>> {
     Ok(app.db.first(BY_ADDRESS, params![address], read).await?)
 }
 
-/// The person's own picture.
-pub(crate) async fn own(app: &App, caller: &Caller) -> Result<Option<Image>> {
-    Ok(app.db.first(OWN, params![caller.user], read).await?)
+/// Finds the caller's own picture.
+pub(crate) async fn find_own(app: &App, caller: &Caller) -> Result<Option<Image>> {
+    Ok(app.db.first(FIND_OWN, params![caller.user], read).await?)
 }
 
 fn check(content: &[u8]) -> Result<MediaType> {
@@ -72,24 +73,20 @@ fn check(content: &[u8]) -> Result<MediaType> {
     if content.len() > BYTES_MAX {
         return wrong(format!("the picture must be at most {} KiB large", BYTES_MAX / 1_024));
     }
-    let Some((media_type, width, height)) = picture::look_at(content) else {
+    let Some((media_type, width, height)) = picture::detect(content) else {
         return wrong("the picture must be a PNG, JPEG or WebP file".to_owned());
     };
     let fits = |side| (1..=SIDE_MAX).contains(&side);
     if !fits(width) || !fits(height) {
         return wrong(format!(
-            "the picture must be at most {SIDE_MAX} pixels wide and high; this one says {width} by {height}"
+            "the picture must be at most {SIDE_MAX} pixels wide and high; this one is {width} by {height}"
         ));
     }
     Ok(media_type)
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Image> {
-    let unknown = || db::Error::Decode { column: 0, reason: "an unknown media type".to_owned() };
-    Ok(Image {
-        media_type: MediaType::parse(row.get(0)?).ok_or_else(unknown)?,
-        content: row.get(1)?,
-    })
+    Ok(Image { media_type: row.get(0)?, content: row.get(1)? })
 }
 
 const SAVE: &str = "insert into user_images (user_id, address, media_type, content)
@@ -98,6 +95,6 @@ const SAVE: &str = "insert into user_images (user_id, address, media_type, conte
 const SHOW: &str = "update users set image = $2, updated_at = $3 where id = $1";
 const DELETE: &str = "delete from user_images where user_id = $1";
 const BY_ADDRESS: &str = "select media_type, content from user_images where address = $1";
-const OWN: &str = "select media_type, content from user_images where user_id = $1";
+const FIND_OWN: &str = "select media_type, content from user_images where user_id = $1";
 
-pub(crate) const STATEMENTS: &[&str] = &[SAVE, SHOW, DELETE, BY_ADDRESS, OWN];
+pub(crate) const STATEMENTS: &[&str] = &[SAVE, SHOW, DELETE, BY_ADDRESS, FIND_OWN];

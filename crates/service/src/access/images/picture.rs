@@ -1,14 +1,15 @@
-//! What kind of picture bytes are, and how large it says it is; by its first bytes, never by its name.
+//! Detects the media type and the size of a picture from its first bytes.
 
 base::words!(MediaType {
     Png => "image/png",
     Jpeg => "image/jpeg",
     Webp => "image/webp",
 });
+db::word_columns!(MediaType);
 
-/// The kind, the width and the height; nothing where it is no picture that we take. A drawing (SVG) is none: it may
-/// hold scripts.
-pub(super) fn look_at(bytes: &[u8]) -> Option<(MediaType, u32, u32)> {
+/// Returns the media type, the width and the height, or `None` for an unsupported file. SVG is not supported, because it
+/// can contain scripts.
+pub(super) fn detect(bytes: &[u8]) -> Option<(MediaType, u32, u32)> {
     let (kind, (width, height)) = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         (MediaType::Png, png(bytes)?)
     } else if bytes.starts_with(b"\xff\xd8\xff") {
@@ -21,7 +22,7 @@ pub(super) fn look_at(bytes: &[u8]) -> Option<(MediaType, u32, u32)> {
     Some((kind, width, height))
 }
 
-/// The first chunk must be the header, of thirteen bytes.
+/// Reads the size from the first chunk, which must be the 13-byte header.
 fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     if bytes.get(8..16)? != b"\0\0\0\x0dIHDR" {
         return None;
@@ -29,7 +30,7 @@ fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     Some((big(bytes, 16, 4)?, big(bytes, 20, 4)?))
 }
 
-/// Segments follow each other, each with its length, up to the frame that tells the size.
+/// Walks over the segments to the frame header, which holds the size.
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {
@@ -57,10 +58,10 @@ fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// Lossy, lossless or extended; the length of the whole must be told right, give or take a byte of padding.
+/// Reads the size of a lossy, lossless or extended file. The declared length must match, up to one byte of padding.
 fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
-    let told = little(bytes, 4, 4)? as usize + 8;
-    if bytes.get(8..12)? != b"WEBP" || !(told..=told + 1).contains(&bytes.len()) {
+    let declared = little(bytes, 4, 4)? as usize + 8;
+    if bytes.get(8..12)? != b"WEBP" || !(declared..=declared + 1).contains(&bytes.len()) {
         return None;
     }
     match bytes.get(12..16)? {
@@ -100,15 +101,15 @@ mod tests {
     #[test]
     fn each_kind_tells_its_size() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0";
-        assert_eq!(look_at(png), Some((MediaType::Png, 640, 480)));
+        assert_eq!(detect(png), Some((MediaType::Png, 640, 480)));
         let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc4\0\x03t\xff\xc2\0\x0b\x08\x01\xe0\x02\x80";
-        assert_eq!(look_at(jpeg), Some((MediaType::Jpeg, 640, 480)));
+        assert_eq!(detect(jpeg), Some((MediaType::Jpeg, 640, 480)));
         let lossy = riff(b"VP8 ", b"\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01");
-        assert_eq!(look_at(&lossy), Some((MediaType::Webp, 640, 480)));
+        assert_eq!(detect(&lossy), Some((MediaType::Webp, 640, 480)));
         let lossless = riff(b"VP8L", &[&[0x2f], &(639_u32 | 479 << 14).to_le_bytes()[..]].concat());
-        assert_eq!(look_at(&lossless), Some((MediaType::Webp, 640, 480)));
+        assert_eq!(detect(&lossless), Some((MediaType::Webp, 640, 480)));
         let extended = riff(b"VP8X", b"\0\0\0\0\x7f\x02\0\xdf\x01\0");
-        assert_eq!(look_at(&extended), Some((MediaType::Webp, 640, 480)));
+        assert_eq!(detect(&extended), Some((MediaType::Webp, 640, 480)));
     }
 
     #[test]
@@ -122,18 +123,18 @@ mod tests {
             b"\xff\xd8\xff\xe0\0\0\0\0\0\0\0\0",
             b"RIFF\x04\0\0\0WAVE",
         ] {
-            assert_eq!(look_at(other), None, "{other:?}");
+            assert_eq!(detect(other), None, "{other:?}");
         }
         let mut longer = riff(b"VP8X", b"\0\0\0\0\x7f\x02\0\xdf\x01\0");
         longer.extend_from_slice(b"<script>");
-        assert_eq!(look_at(&longer), None);
+        assert_eq!(detect(&longer), None);
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_looked_at_without_a_panic(start in 0..3_usize, rest: Vec<u8>) {
             let starts = [&b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"[..], b"\xff\xd8\xff", b"RIFF"];
-            let _ = look_at(&[starts[start], &rest].concat());
+            let _ = detect(&[starts[start], &rest].concat());
         }
     }
 }

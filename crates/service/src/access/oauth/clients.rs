@@ -1,32 +1,34 @@
-//! Clients: the apps that may ask a person to be let in. Registering gives no right to anything.
+//! Clients: registered apps. Registration alone gives an app no access; a person must grant it.
 
 use base::{AddressGroup, ClientId, Timestamp};
 use db::params;
 use sha2::{Digest as _, Sha256};
 
+use super::SECOND;
+use super::errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
 use super::redirects::Redirect;
-use super::{Failure, Fault, Outcome, Refusal, SECOND};
 use crate::access::tokens;
 use crate::{App, Error, Result, Tx};
 
 const SECRET_PREFIX: &str = "ekc_";
 const REDIRECTS_MAX: usize = 10;
 const NAME_MAX: usize = 80;
-/// Registered clients that no person has authorized: as many as one address group may have, and all groups together.
+/// The most registered clients that no person has authorized: of one address group, and of all groups together.
 const UNAUTHORIZED_GROUP_MAX: i64 = 50;
 const UNAUTHORIZED_MAX: i64 = 1_000;
-/// How long a new client is safe from giving way to newer ones: time enough for a person to sign in and allow it.
+/// How long a new client is safe from deletion in favor of newer ones, so that a person has time to authorize it.
 const PROTECTED_SECONDS: i64 = 600;
 
 base::words!(
-    /// How a client shows who it is.
+    /// How a client authenticates.
     AuthMethod {
-        /// It cannot keep a secret; the code challenge and the redirect stand for it.
+        /// A public client, which cannot keep a secret. The code challenge and the redirect address protect it.
         None => "none",
         Basic => "client_secret_basic",
         Post => "client_secret_post",
     }
 );
+db::word_columns!(AuthMethod);
 
 #[derive(Debug, Clone)]
 pub struct Client {
@@ -45,20 +47,20 @@ pub struct NewClient {
     pub registered_from: AddressGroup,
 }
 
-/// Who a client says it is, and what it shows for it.
+/// The id and the secret that a client sends.
 #[derive(Debug, Clone, Default)]
-pub struct Claim {
+pub struct ClientCredentials {
     pub id: Option<String>,
     pub secret: Option<String>,
 }
 
-/// Registers a client, and returns its secret if it has one. Public clients that say the same of themselves are the
-/// same, so that a program that registers at every start leaves one row.
-pub async fn register(app: &App, new: NewClient) -> Outcome<(Client, Option<String>)> {
+/// Registers a client, and returns its secret if it has one. A public client with the same name and redirects as an
+/// earlier one is the same client, so that a program that registers at every start leaves one row.
+pub async fn register(app: &App, new: NewClient) -> OAuthResult<(Client, Option<String>)> {
     let redirects = redirects(&new.redirect_uris)?;
-    let name = clean(new.name.as_deref().unwrap_or_default());
+    let name = clean_name(new.name.as_deref().unwrap_or_default());
     let name = if name.is_empty() { redirects[0].host().to_owned() } else { name };
-    // What RFC 7591 takes for granted where nothing is said.
+    // The default of RFC 7591.
     let auth_method = new.auth_method.unwrap_or(AuthMethod::Basic);
     let (id, now) = (app.ids.make(), app.clock.now());
     let client = Client { id, name, redirects, auth_method, registered_at: now };
@@ -71,7 +73,7 @@ pub async fn register(app: &App, new: NewClient) -> Outcome<(Client, Option<Stri
     let stored = app
         .db
         .write(move |tx| {
-            // Registrations wait for one another, so that no two take the last free place.
+            // Registrations wait for each other, so that two cannot both take the last free slot.
             tx.execute(LOCK, &[])?;
             if let Some(known) = tx.first(BY_FINGERPRINT, params![&fingerprint[..]], read)? {
                 tx.execute(SEEN, params![known.id, now])?;
@@ -97,8 +99,8 @@ pub async fn register(app: &App, new: NewClient) -> Outcome<(Client, Option<Stri
     Ok((stored, secret))
 }
 
-/// Deletes the oldest clients that nobody authorized where there are too many of them, and refuses the new one where
-/// none is old enough to give way.
+/// Deletes the oldest unauthorized clients if there are too many. If none of them is old enough to be deleted, the new
+/// client is refused.
 fn make_room(tx: &mut Tx<'_>, from: &str, now: Timestamp) -> Result<()> {
     for (group, most) in [(Some(from), UNAUTHORIZED_GROUP_MAX), (None, UNAUTHORIZED_MAX)] {
         let read = |row: &db::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Option<Timestamp>>(1)?));
@@ -108,7 +110,7 @@ fn make_room(tx: &mut Tx<'_>, from: &str, now: Timestamp) -> Result<()> {
             continue;
         }
         let before = now.as_microsecond() - PROTECTED_SECONDS * SECOND;
-        if tx.execute(GIVE_WAY, params![group, before, excess])? as i64 >= excess {
+        if tx.execute(DELETE_OLDEST, params![group, before, excess])? as i64 >= excess {
             continue;
         }
         let age = now.as_second() - oldest.unwrap_or(now).as_second();
@@ -118,16 +120,17 @@ fn make_room(tx: &mut Tx<'_>, from: &str, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// The client of that id. One that cannot exist is as unknown as one that does not.
+/// Finds a client by its id. A malformed id is treated like an unknown one.
 pub async fn find(app: &App, id: &str) -> Result<Option<Client>> {
     let Ok(id) = ClientId::parse(id) else { return Ok(None) };
     Ok(app.db.first(BY_ID, params![id], read).await?)
 }
 
-/// The client that a claim is true of. It is not told which part of a claim was wrong.
-pub async fn authenticate(app: &App, claim: &Claim) -> Outcome<Client> {
-    let refused = |message: &str| Failure::from(Refusal::new(Fault::InvalidClient, message));
-    let Some(id) = claim.id.as_deref() else {
+/// Authenticates a client. The error does not tell whether the id or the secret was wrong.
+pub async fn authenticate(app: &App, credentials: &ClientCredentials) -> OAuthResult<Client> {
+    let refused =
+        |message: &str| OAuthFailure::from(OAuthError::new(OAuthErrorCode::InvalidClient, message));
+    let Some(id) = credentials.id.as_deref() else {
         return Err(refused("client_id is missing"));
     };
     let unknown = || refused("the client is unknown, or its secret is wrong");
@@ -135,17 +138,19 @@ pub async fn authenticate(app: &App, claim: &Claim) -> Outcome<Client> {
     let with_secret = |row: &db::Row<'_>| Ok((read(row)?, row.get::<Option<Vec<u8>>>(5)?));
     let found = app.db.first(BY_ID, params![id], with_secret).await?;
     let (client, hash) = found.ok_or_else(unknown)?;
-    match (hash, claim.secret.as_deref()) {
+    match (hash, credentials.secret.as_deref()) {
         (None, None) => Ok(client),
-        (Some(hash), Some(secret)) if tokens::same(&hash, &tokens::hash(secret)) => Ok(client),
+        (Some(hash), Some(secret)) if tokens::constant_time_eq(&hash, &tokens::hash(secret)) => {
+            Ok(client)
+        }
         _ => Err(unknown()),
     }
 }
 
-fn redirects(texts: &[String]) -> Result<Vec<Redirect>, Refusal> {
-    let refused = |message: String| Refusal::new(Fault::InvalidRedirectUri, message);
+fn redirects(texts: &[String]) -> Result<Vec<Redirect>, OAuthError> {
+    let refused = |message: String| OAuthError::new(OAuthErrorCode::InvalidRedirectUri, message);
     if texts.is_empty() || texts.len() > REDIRECTS_MAX {
-        return Err(refused(format!("redirect_uris must name 1 to {REDIRECTS_MAX} addresses")));
+        return Err(refused(format!("redirect_uris must have 1 to {REDIRECTS_MAX} addresses")));
     }
     let parse = |text: &String| {
         Redirect::parse(text).map_err(|why| refused(format!("each of redirect_uris {why}")))
@@ -153,9 +158,9 @@ fn redirects(texts: &[String]) -> Result<Vec<Redirect>, Refusal> {
     texts.iter().map(parse).collect()
 }
 
-/// A name on one line, without characters that hide or turn around what stands beside them: the person reads it when
-/// they decide.
-fn clean(name: &str) -> String {
+/// The name on one line, without invisible characters or those that change the direction of text: the person reads the
+/// name when they decide.
+fn clean_name(name: &str) -> String {
     let hidden = |it: &char| {
         let unseen = matches!(*it as u32, 0xAD | 0x34F | 0x61C | 0x115F | 0x1160 | 0x17B4 | 0x17B5
             | 0x180B..=0x180F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0x3164
@@ -171,7 +176,7 @@ fn clean(name: &str) -> String {
 fn fingerprint(client: &Client) -> [u8; 32] {
     let mut hash = Sha256::new();
     if client.auth_method != AuthMethod::None {
-        // Each has a secret of its own, and so is one of its own.
+        // A client with a secret is always a new one.
         hash.update(client.id.as_bytes());
     }
     hash.update(client.name.as_bytes());
@@ -187,15 +192,14 @@ fn joined(redirects: &[Redirect]) -> String {
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<Client> {
-    let wrong = |column, reason: &str| db::Error::Decode { column, reason: reason.to_owned() };
+    let invalid = |reason: &str| db::Error::Decode { column: 2, reason: reason.to_owned() };
     let uris: &str = row.get(2)?;
     let redirects: Result<_, _> = uris.split('\n').map(Redirect::parse).collect();
-    let auth_method = AuthMethod::parse(row.get(3)?);
     Ok(Client {
         id: row.get(0)?,
         name: row.get(1)?,
-        redirects: redirects.map_err(|why| wrong(2, why))?,
-        auth_method: auth_method.ok_or_else(|| wrong(3, "an unknown method"))?,
+        redirects: redirects.map_err(invalid)?,
+        auth_method: row.get(3)?,
         registered_at: row.get(4)?,
     })
 }
@@ -208,8 +212,8 @@ const LOCK: &str = "insert into installation (name, value) values ('registration
     on conflict (name) do update set value = excluded.value";
 const UNAUTHORIZED: &str = "select count(*), min(seen_at) from oauth_clients
     where authorized_at is null and registered_from = coalesce($1, registered_from)";
-// Asked for again outside: a person may authorize the client at this moment.
-const GIVE_WAY: &str = "delete from oauth_clients where authorized_at is null and id in
+// The outer condition repeats the inner one, because a person may authorize the client at this moment.
+const DELETE_OLDEST: &str = "delete from oauth_clients where authorized_at is null and id in
     (select id from oauth_clients where authorized_at is null
         and registered_from = coalesce($1, registered_from) and seen_at <= $2
         order by seen_at, id limit $3)";
@@ -219,14 +223,14 @@ const BY_ID: &str = "select id, name, redirect_uris, auth_method, registered_at,
     from oauth_clients where id = $1";
 
 pub(super) const STATEMENTS: &[&str] =
-    &[INSERT, SEEN, LOCK, UNAUTHORIZED, GIVE_WAY, BY_FINGERPRINT, BY_ID];
+    &[INSERT, SEEN, LOCK, UNAUTHORIZED, DELETE_OLDEST, BY_FINGERPRINT, BY_ID];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_shown_as_it_is_read() {
+    fn a_name_has_no_invisible_characters() {
         for (name, expected) in [
             (" My  app\n", "My app"),
             ("pay\u{202e}lap", "paylap"),
@@ -234,9 +238,9 @@ mod tests {
             ("\u{200b}\u{feff}", ""),
             ("Café 家計", "Café 家計"),
         ] {
-            assert_eq!(clean(name), expected);
+            assert_eq!(clean_name(name), expected);
         }
-        assert_eq!(clean(&"é".repeat(200)), "é".repeat(80));
-        assert_eq!(clean(&format!("{} b", "a".repeat(79))), "a".repeat(79));
+        assert_eq!(clean_name(&"é".repeat(200)), "é".repeat(80));
+        assert_eq!(clean_name(&format!("{} b", "a".repeat(79))), "a".repeat(79));
     }
 }

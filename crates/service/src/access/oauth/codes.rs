@@ -1,4 +1,4 @@
-//! Codes: what a person's yes is carried in, for a minute and for one use.
+//! Authorization codes: issued when a person grants access, valid for a minute and for one use.
 
 use base::{ClientId, GrantId, UserId};
 use base64::Engine as _;
@@ -7,11 +7,13 @@ use db::params;
 use sha2::{Digest as _, Sha256};
 
 use super::clients::Client;
-use super::grants;
-use super::pairs::{self, Issued};
+use super::errors::{OAuthError, OAuthErrorCode, OAuthResult};
 use super::redirects::Redirect;
-use super::requests::Request;
-use super::{Fault, Outcome, Refusal, SECOND, is_within, resource, stored_scopes};
+use super::requests::AuthorizationRequest;
+use super::scopes::{is_subset, parse_resource};
+use super::token_pairs::{self, GrantKey, TokenPair, TokenResponse};
+use super::{SECOND, grants};
+use crate::access::scopes::read_scopes;
 use crate::access::{sessions, tokens};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Scopes, Tx};
@@ -19,22 +21,25 @@ use crate::{App, Caller, Error, Result, Scopes, Tx};
 const PREFIX: &str = "eko_";
 const LIFE_SECONDS: i64 = 60;
 
-/// The person says yes, to all that was asked or to less. Returns the code that the app is to be answered with.
+/// Grants an app all or some of the scopes that it asked for. Returns the code to send to the app.
 pub async fn allow(
     app: &App,
     caller: &Caller,
-    request: &Request,
+    request: &AuthorizationRequest,
     scopes: Scopes,
 ) -> Result<String> {
     caller.require_owner("app")?;
     sessions::require_proof(app, caller).await?;
-    if scopes.iter().next().is_none() || !is_within(scopes, request.scopes) {
-        return Err(Error::invalid("scope", "choose at least one of what the app asks for"));
+    if scopes.iter().next().is_none() || !is_subset(scopes, request.scopes) {
+        return Err(Error::invalid(
+            "scope",
+            "choose at least one of the permissions that the app asks for",
+        ));
     }
     let (code, now) = (tokens::make(PREFIX, &app.entropy), app.clock.now());
     let (hash, caller, request) = (tokens::hash(&code), caller.clone(), request.clone());
     let write = move |tx: &mut Tx<'_>| {
-        let Request { client, redirect, challenge, resource, .. } = request;
+        let AuthorizationRequest { client, redirect, challenge, resource, .. } = request;
         let words = scopes.to_words();
         tx.execute(
             INSERT,
@@ -57,70 +62,69 @@ pub async fn allow(
     Ok(code)
 }
 
-/// What an app sends to turn a code into tokens.
+/// An app's request to exchange a code for tokens.
 #[derive(Debug, Clone, Default)]
-pub struct Redemption {
+pub struct CodeExchange {
     pub code: String,
     pub verifier: String,
-    /// May be left out, as OAuth 2.1 does; where it is there, it must be the one of the request.
+    /// Optional in OAuth 2.1. If present, it must be the one of the authorization request.
     pub redirect_uri: Option<String>,
     pub resource: Option<String>,
 }
 
-/// Turns a code into a grant and its first tokens, once. A second use means that two hold the code, so that what the
-/// first made of it ends.
-pub async fn redeem(
+/// Exchanges a code for a grant and its first tokens. A second use means that somebody else has the code too, so it
+/// revokes the grant.
+pub async fn exchange(
     app: &App,
     issuer: &str,
     client: &Client,
-    redemption: Redemption,
-) -> Outcome<Issued> {
-    if let Some(asked) = &redemption.resource {
-        resource(issuer, asked)?;
+    exchange: CodeExchange,
+) -> OAuthResult<TokenPair> {
+    if let Some(text) = &exchange.resource {
+        parse_resource(issuer, text)?;
     }
-    if !tokens::is_well_formed(PREFIX, &redemption.code) {
+    if !tokens::is_well_formed(PREFIX, &exchange.code) {
         return Err(refused("the code is malformed").into());
     }
     let (mine, client) = (app.clone(), client.clone());
-    let redeemed = app.db.write(move |tx| redeem_in(tx, &mine, &client, &redemption)).await?;
-    app.access_cache.forget_all();
-    Ok(redeemed?)
+    let response = app.db.write(move |tx| exchange_in(tx, &mine, &client, &exchange)).await?;
+    app.access_cache.clear();
+    response.into_result()
 }
 
-fn refused(message: &str) -> Refusal {
-    Refusal::new(Fault::InvalidGrant, message)
+fn refused(message: &str) -> OAuthError {
+    OAuthError::new(OAuthErrorCode::InvalidGrant, message)
 }
 
-/// The inner result is the answer to the app; both are committed, because a refusal may have ended something.
-fn redeem_in(
+fn exchange_in(
     tx: &mut Tx<'_>,
     app: &App,
     client: &Client,
-    redemption: &Redemption,
-) -> Result<Result<Issued, Refusal>> {
-    let (hash, now) = (tokens::hash(&redemption.code), app.clock.now());
+    exchange: &CodeExchange,
+) -> Result<TokenResponse> {
+    let (hash, now) = (tokens::hash(&exchange.code), app.clock.now());
     let Some(code) = tx.first(BY_HASH, params![&hash[..]], read)? else {
-        return Ok(Err(refused("the code is unknown")));
+        return Ok(refused("the code is unknown").into());
     };
     if code.grant.is_some() {
-        return second_use(tx, app, &code);
+        return revoke_reused(tx, app, &code);
     }
     if code.client != client.id {
-        return Ok(Err(refused("the code was given to another client")));
+        return Ok(refused("the code was issued to another client").into());
     }
-    if redemption.redirect_uri.as_ref().is_some_and(|it| *it != code.redirect_uri) {
-        return Ok(Err(refused("redirect_uri is not the one that the code was sent to")));
+    if exchange.redirect_uri.as_ref().is_some_and(|it| *it != code.redirect_uri) {
+        return Ok(refused("redirect_uri is not the one that the code was sent to").into());
     }
-    if !is_verified(&redemption.verifier, &code.challenge) {
-        return Ok(Err(refused("code_verifier does not fit the code_challenge")));
+    if !is_verified(&exchange.verifier, &code.challenge) {
+        return Ok(refused("code_verifier does not match the code_challenge").into());
     }
     let grant: GrantId = app.ids.make();
     if tx.execute(USE, params![&hash[..], grant, now])? == 0 {
-        // Either its minute is over, or somebody was faster by a moment.
+        // The code has expired, or another request used it a moment ago.
         let code = tx.first(BY_HASH, params![&hash[..]], read)?;
         return match code.filter(|it| it.grant.is_some()) {
-            Some(code) => second_use(tx, app, &code),
-            None => Ok(Err(refused("the code has expired"))),
+            Some(code) => revoke_reused(tx, app, &code),
+            None => Ok(refused("the code has expired").into()),
         };
     }
     let host = Redirect::parse(&code.redirect_uri).map_or(String::new(), |it| it.host().to_owned());
@@ -129,28 +133,28 @@ fn redeem_in(
         INSERT_GRANT,
         params![code.user, grant, code.client, &host, &words, &code.resource, now],
     )?;
-    let holder = pairs::Holder { user: code.user, grant };
-    Ok(Ok(pairs::issue(tx, app, holder, code.scopes, None)?))
+    let key = GrantKey { user: code.user, grant };
+    Ok(TokenResponse::Issued(token_pairs::issue(tx, app, key, code.scopes, None)?))
 }
 
-fn second_use(tx: &mut Tx<'_>, app: &App, code: &Code) -> Result<Result<Issued, Refusal>> {
+fn revoke_reused(tx: &mut Tx<'_>, app: &App, code: &StoredCode) -> Result<TokenResponse> {
     if let Some(grant) = code.grant {
-        let why = "A code was used a second time, so that somebody else may have it.";
-        grants::end_for_reuse(tx, app, code.user, grant, why)?;
+        let why = "A code was used a second time, so somebody else may have it.";
+        grants::revoke_for_reuse(tx, app, code.user, grant, why)?;
     }
-    Ok(Err(refused("the code was used before")))
+    Ok(refused("the code was used before").into())
 }
 
-/// RFC 7636: the verifier is what the challenge is the hash of.
+/// Whether the challenge is the hash of the verifier (RFC 7636).
 fn is_verified(verifier: &str, challenge: &str) -> bool {
     let letter = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
     let made = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
     (43..=128).contains(&verifier.len())
         && verifier.bytes().all(letter)
-        && tokens::same(made.as_bytes(), challenge.as_bytes())
+        && tokens::constant_time_eq(made.as_bytes(), challenge.as_bytes())
 }
 
-struct Code {
+struct StoredCode {
     user: UserId,
     client: ClientId,
     redirect_uri: String,
@@ -160,13 +164,13 @@ struct Code {
     grant: Option<GrantId>,
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Code> {
-    Ok(Code {
+fn read(row: &db::Row<'_>) -> db::Result<StoredCode> {
+    Ok(StoredCode {
         user: row.get(0)?,
         client: row.get(1)?,
         redirect_uri: row.get(2)?,
         challenge: row.get(3)?,
-        scopes: stored_scopes(4, row.get(4)?)?,
+        scopes: read_scopes(row, 4)?,
         resource: row.get(5)?,
         grant: row.get(6)?,
     })

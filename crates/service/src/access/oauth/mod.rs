@@ -1,115 +1,34 @@
-//! OAuth 2.1: how a person lets an app in, and what the app holds then.
+//! OAuth 2.1: people grant apps access to their data, and apps get tokens for it.
 
-pub mod access;
+pub mod access_tokens;
 pub mod clients;
 pub mod codes;
-pub mod facts;
+mod errors;
 pub mod grants;
-pub mod pairs;
+pub mod introspection;
 pub mod redirects;
 pub mod requests;
+mod scopes;
+pub mod token_pairs;
 
 use db::params;
-use wire::v1::Scope;
 
-use crate::{App, Error, Result, Scopes, Tx};
+use crate::{App, Error, Result, Tx};
 
-pub use access::authenticate;
+pub use access_tokens::authenticate;
+pub use errors::{OAuthError, OAuthErrorCode, OAuthFailure, OAuthResult};
+pub use scopes::grantable_scopes;
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
-/// A client that a person once authorized is forgotten when nobody allowed or registered it anew for this long.
+/// A client that a person authorized is deleted if nobody authorized or registered it again for this long.
 const CLIENT_DAYS: i64 = 90;
-/// A client that no person ever authorized is forgotten after this long.
+/// A client that no person ever authorized is deleted after this long.
 const UNAUTHORIZED_DAYS: i64 = 1;
-/// How long what has ended is kept, so that its second use is still known for one.
+/// How long expired codes and revoked grants are kept, so that a second use of them is recognized.
 const ENDED_DAYS: i64 = 1;
 
-base::words!(
-    /// The names that OAuth has for what is wrong.
-    Fault {
-        InvalidRequest => "invalid_request",
-        InvalidClient => "invalid_client",
-        InvalidGrant => "invalid_grant",
-        InvalidScope => "invalid_scope",
-        InvalidTarget => "invalid_target",
-        UnsupportedGrantType => "unsupported_grant_type",
-        UnsupportedResponseType => "unsupported_response_type",
-        AccessDenied => "access_denied",
-        InvalidRedirectUri => "invalid_redirect_uri",
-        InvalidClientMetadata => "invalid_client_metadata",
-    }
-);
-
-/// What an app did wrong, in OAuth's word and in a sentence for who builds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub fault: Fault,
-    pub message: String,
-}
-
-impl Refusal {
-    pub fn new(fault: Fault, message: impl Into<String>) -> Refusal {
-        Refusal { fault, message: message.into() }
-    }
-}
-
-/// The app's mistake, or trouble of our own.
-#[derive(Debug)]
-pub enum Failure {
-    Refused(Refusal),
-    Own(Error),
-}
-
-pub type Outcome<T> = Result<T, Failure>;
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Failure {
-        Failure::Refused(refusal)
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Own(error)
-    }
-}
-
-impl From<db::Error> for Failure {
-    fn from(error: db::Error) -> Failure {
-        Failure::Own(error.into())
-    }
-}
-
-/// What an app can be allowed: everything but webhooks, whose endpoints belong to an API key.
-pub fn offered() -> Scopes {
-    Scope::ALL.into_iter().filter(|it| *it != Scope::WebhooksManage).collect()
-}
-
-fn is_within(some: Scopes, all: Scopes) -> bool {
-    some.iter().all(|it| all.has(it))
-}
-
-/// Scopes as they were stored; ones we no longer know are our own trouble.
-fn stored_scopes(column: usize, words: &str) -> db::Result<Scopes> {
-    Scopes::parse(words).map_err(|error| db::Error::Decode { column, reason: error.to_string() })
-}
-
-/// The one thing tokens are for, as RFC 8707 names it: the API, by its own address or by that of the installation.
-fn resource(issuer: &str, asked: &str) -> Result<String, Refusal> {
-    let plain = asked.trim_end_matches('/');
-    if is_ours(issuer, plain) {
-        return Ok(plain.to_owned());
-    }
-    let message = format!("resource must be {issuer} or {issuer}/v1");
-    Err(Refusal::new(Fault::InvalidTarget, message))
-}
-
-fn is_ours(issuer: &str, resource: &str) -> bool {
-    resource.strip_prefix(issuer).is_some_and(|it| it.is_empty() || it == "/v1")
-}
-
-/// Forgets what has ended: codes, tokens, grants, and clients that nobody lets in; a background step.
+/// Background step: deletes expired codes and tokens, revoked grants, and unused clients.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let now = app.clock.now().as_microsecond();
     let forget = move |tx: &mut Tx<'_>| {
@@ -137,12 +56,12 @@ pub(crate) fn statements() -> Vec<&'static str> {
     let own = [FORGET_CODES, FORGET_TOKENS, FORGET_GRANTS, FORGET_CLIENTS];
     [
         &own,
-        access::STATEMENTS,
+        access_tokens::STATEMENTS,
         clients::STATEMENTS,
         codes::STATEMENTS,
-        facts::STATEMENTS,
         grants::STATEMENTS,
-        pairs::STATEMENTS,
+        introspection::STATEMENTS,
+        token_pairs::STATEMENTS,
     ]
     .concat()
 }

@@ -9,10 +9,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// Everything but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Long enough for every honest one.
+/// The longest accepted address.
 const LENGTH_MAX: usize = 2_000;
 
-/// An address an app may be answered at.
+/// An address that codes can be sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     text: String,
@@ -21,17 +21,17 @@ pub struct Redirect {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// `https`, by its host and port.
+    /// An `https` address.
     Web { authority: String },
-    /// A program on the person's own machine, which takes whatever port is free.
+    /// A program on the person's own machine, which listens on any free port.
     Loopback { host: &'static str, port: Option<u16> },
-    /// An app on the person's own device, by a scheme that it alone answers.
+    /// An app on the person's device, with a URL scheme of its own.
     Private { scheme: String },
 }
 
 impl Redirect {
-    /// `https`, `http` on this machine, or a scheme with a dot in it (RFC 8252); without a fragment, a name or password,
-    /// or anything that two readers could read differently.
+    /// Parses an address: `https`, `http` on the local machine, or a scheme with a dot (RFC 8252). Fragments, user names,
+    /// passwords and everything that two parsers could read differently are refused.
     pub fn parse(text: &str) -> Result<Redirect, &'static str> {
         if text.is_empty() || text.len() > LENGTH_MAX {
             return Err("must have 1 to 2000 characters");
@@ -43,7 +43,7 @@ impl Redirect {
         let (scheme, rest) = text.split_once(':').ok_or("must begin with a scheme")?;
         let lower = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"+-.".contains(&it);
         if !scheme.starts_with(|it: char| it.is_ascii_lowercase()) || !scheme.bytes().all(lower) {
-            return Err("must begin with a scheme in small letters");
+            return Err("must begin with a scheme in lower case");
         }
         let kind = match scheme {
             "https" => {
@@ -54,13 +54,17 @@ impl Redirect {
             "http" => {
                 let (host, port) = split_port(authority(rest)?)?;
                 let own = ["127.0.0.1", "[::1]", "localhost"].into_iter().find(|it| *it == host);
-                let host = own.ok_or("must use https, unless it is on this machine")?;
+                let host = own.ok_or("must use https, except on the local machine")?;
                 Kind::Loopback { host, port }
             }
             scheme if scheme.contains('.') && !scheme.ends_with('.') => {
                 Kind::Private { scheme: scheme.to_owned() }
             }
-            _ => return Err("must use https, http on this machine, or a scheme with a dot in it"),
+            _ => {
+                return Err(
+                    "must use https, http on the local machine, or a scheme with a dot in it",
+                );
+            }
         };
         Ok(Redirect { text: text.to_owned(), kind })
     }
@@ -69,14 +73,14 @@ impl Redirect {
         &self.text
     }
 
-    /// Whether this registered address is the one that is asked for: the same to the letter, but for the port of a
+    /// Whether this registered address matches the requested one. They must be identical, except for the port of a
     /// program on the person's own machine.
-    pub fn admits(&self, asked: &Redirect) -> bool {
-        match (&self.kind, &asked.kind) {
+    pub fn matches(&self, requested: &Redirect) -> bool {
+        match (&self.kind, &requested.kind) {
             (Kind::Loopback { .. }, Kind::Loopback { .. }) => {
-                self.without_port() == asked.without_port()
+                self.without_port() == requested.without_port()
             }
-            _ => self.text == asked.text,
+            _ => self.text == requested.text,
         }
     }
 
@@ -90,7 +94,7 @@ impl Redirect {
         }
     }
 
-    /// Where the person is sent to, in a word they can judge.
+    /// The host, or the scheme of an app on the device, for the person to judge.
     pub fn host(&self) -> &str {
         match &self.kind {
             Kind::Web { authority } => authority,
@@ -103,11 +107,11 @@ impl Redirect {
         matches!(self.kind, Kind::Loopback { .. })
     }
 
-    /// What a content security policy calls this place, where it is not under https.
-    pub fn source(&self) -> Option<String> {
+    /// The source expression for a content security policy; `None` for `https`, which policies allow as a whole.
+    pub fn csp_source(&self) -> Option<String> {
         match &self.kind {
             Kind::Web { .. } => None,
-            // A policy has no words for an address in brackets.
+            // A policy cannot express an address in brackets.
             Kind::Loopback { host: "[::1]", .. } => Some("http:".to_owned()),
             Kind::Loopback { host, port: None } => Some(format!("http://{host}")),
             Kind::Loopback { host, port: Some(port) } => Some(format!("http://{host}:{port}")),
@@ -115,10 +119,10 @@ impl Redirect {
         }
     }
 
-    /// The address with an answer in its query.
-    pub fn with(&self, answer: &[(&str, &str)]) -> String {
+    /// The address with the response's parameters added to its query.
+    pub fn with_params(&self, params: &[(&str, &str)]) -> String {
         let mut text = self.text.clone();
-        for (name, value) in answer {
+        for (name, value) in params {
             text.push(if text.contains('?') { '&' } else { '?' });
             text.push_str(name);
             text.push('=');
@@ -129,7 +133,7 @@ impl Redirect {
 }
 
 fn authority(rest: &str) -> Result<&str, &'static str> {
-    let rest = rest.strip_prefix("//").ok_or("must have // behind its scheme")?;
+    let rest = rest.strip_prefix("//").ok_or("must have // after its scheme")?;
     Ok(&rest[..rest.find(['/', '?']).unwrap_or(rest.len())])
 }
 
@@ -146,10 +150,14 @@ fn split_port(authority: &str) -> Result<(&str, Option<u16>), &'static str> {
             Some(number.ok_or("must have a port from 1 to 65535, or none")?)
         }
     };
-    if is_host(host) { Ok((host, port)) } else { Err("must name a host, and nothing else there") }
+    if is_host(host) {
+        Ok((host, port))
+    } else {
+        Err("must name a host without a user name or password")
+    }
 }
 
-/// A name of letters, digits, dots and hyphens, or an address in brackets. No name or password before it.
+/// Whether a host is a plain name or an IPv6 address in brackets, without a user name or password.
 fn is_host(host: &str) -> bool {
     match host.strip_prefix('[').map(|it| it.strip_suffix(']')) {
         Some(inner) => inner.is_some_and(|it| it.parse::<std::net::Ipv6Addr>().is_ok()),
@@ -169,13 +177,13 @@ mod tests {
 
     fn check(good: &str, host: &str, source: &str) {
         let redirect = Redirect::parse(good).unwrap_or_else(|error| panic!("{good} {error}"));
-        let found = redirect.source().unwrap_or_default();
+        let found = redirect.csp_source().unwrap_or_default();
         assert_eq!((redirect.host(), found.as_str()), (host, source), "{good}");
-        assert!(redirect.admits(&redirect));
+        assert!(redirect.matches(&redirect));
     }
 
     #[test]
-    fn addresses_of_apps_are_read() {
+    fn addresses_of_apps_are_accepted() {
         check("https://app.example/back", "app.example", "");
         check("https://app.example", "app.example", "");
         check("https://app.example:8443/back?x=1", "app.example:8443", "");
@@ -188,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_lead_elsewhere_is_refused() {
+    fn addresses_that_could_lead_elsewhere_are_refused() {
         for bad in [
             "",
             "app.example/back",
@@ -237,9 +245,9 @@ mod tests {
 
     #[test]
     fn the_address_must_be_the_same_to_the_letter_but_for_the_port_on_this_machine() {
-        let admits = |registered: &str, asked: &str| {
+        let matches = |registered: &str, asked: &str| {
             let registered = Redirect::parse(registered).unwrap();
-            Redirect::parse(asked).is_ok_and(|it| registered.admits(&it))
+            Redirect::parse(asked).is_ok_and(|it| registered.matches(&it))
         };
         let app = "https://app.example/back";
         for other in [
@@ -254,17 +262,17 @@ mod tests {
             "https://app.example.evil.example/back",
             "http://localhost/back",
         ] {
-            assert!(!admits(app, other), "{other}");
+            assert!(!matches(app, other), "{other}");
         }
         let local = "http://127.0.0.1:1234/127.0.0.1:1234";
-        assert!(admits(local, "http://127.0.0.1:5678/127.0.0.1:1234"));
-        assert!(admits(local, "http://127.0.0.1/127.0.0.1:1234"));
-        assert!(!admits(local, "http://127.0.0.1:1234/127.0.0.1:5678"));
-        assert!(!admits(local, "http://127.0.0.1:1234/127.0.0.1:1234/"));
-        assert!(!admits(local, "http://localhost:1234/127.0.0.1:1234"));
-        assert!(!admits(local, "http://[::1]:1234/127.0.0.1:1234"));
-        assert!(admits("http://[::1]/a", "http://[::1]:80/a"));
-        assert!(!admits("https://localhost:1/a", "https://localhost:2/a"));
+        assert!(matches(local, "http://127.0.0.1:5678/127.0.0.1:1234"));
+        assert!(matches(local, "http://127.0.0.1/127.0.0.1:1234"));
+        assert!(!matches(local, "http://127.0.0.1:1234/127.0.0.1:5678"));
+        assert!(!matches(local, "http://127.0.0.1:1234/127.0.0.1:1234/"));
+        assert!(!matches(local, "http://localhost:1234/127.0.0.1:1234"));
+        assert!(!matches(local, "http://[::1]:1234/127.0.0.1:1234"));
+        assert!(matches("http://[::1]/a", "http://[::1]:80/a"));
+        assert!(!matches("https://localhost:1/a", "https://localhost:2/a"));
     }
 
     #[test]
@@ -272,10 +280,10 @@ mod tests {
         let plain = Redirect::parse("https://app.example/back").unwrap();
         let answer = [("code", "a&b=c"), ("state", "é \"%+")];
         assert_eq!(
-            plain.with(&answer),
+            plain.with_params(&answer),
             "https://app.example/back?code=a%26b%3Dc&state=%C3%A9%20%22%25%2B"
         );
         let query = Redirect::parse("https://app.example/back?x=1").unwrap();
-        assert_eq!(query.with(&[("code", "a")]), "https://app.example/back?x=1&code=a");
+        assert_eq!(query.with_params(&[("code", "a")]), "https://app.example/back?x=1&code=a");
     }
 }

@@ -1,8 +1,8 @@
-//! Passkeys (WebAuthn): made by a browser for this installation alone, and used in place of a password or behind it.
+//! Passkeys (WebAuthn), used in place of a password or as the second step after it.
 
-mod answer;
-mod party;
 mod public_key;
+mod relying_party;
+mod response;
 
 use base::{PasskeyId, Timestamp, UserId};
 use base64::Engine as _;
@@ -13,25 +13,25 @@ use serde_json::{Value, json};
 use crate::access::{sessions, users};
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
-use answer::{Assertion, ClientData, Registration};
 use public_key::{ALGORITHMS, PublicKey};
+use response::{Assertion, ClientData, Registration};
 use wire::v1::Code;
 
-pub use party::Party;
+pub use relying_party::RelyingParty;
 
-/// How long a browser has to answer.
+/// How long a challenge is valid.
 const LIFE_SECONDS: i64 = 300;
 const OWNED_MAX: i64 = 20;
 
 base::words!(
-    /// What a challenge is for; an answer to one purpose is none to another.
+    /// What a challenge is for. A response for one purpose is not accepted for another.
     Purpose {
         Register => "register",
         SignIn => "sign_in",
         SecondStep => "second_step",
-        /// To show again who one is, while signed in.
+        /// To prove one's identity again while signed in.
         Prove => "prove",
-        /// To decide exactly what was shown.
+        /// To approve a proposal.
         Approve => "approve",
     }
 );
@@ -44,29 +44,30 @@ pub struct Passkey {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// What a browser is asked, and what its answer is held against.
+/// A challenge for an authenticator, and whose response is accepted.
 #[derive(Debug, Clone, Copy)]
-pub struct Question {
+pub struct ChallengeRequest {
     pub purpose: Purpose,
-    /// Who must answer; nobody in particular where the answer itself says who it is.
+    /// The person who must respond; `None` if the response itself identifies the person.
     pub user: Option<UserId>,
-    /// Where it follows from something that is to be signed; otherwise it is made up.
+    /// The challenge, if it is derived from what is to be signed; `None` for a random one.
     pub challenge: Option<[u8; 32]>,
 }
 
-impl Question {
-    pub fn new(purpose: Purpose, user: Option<UserId>) -> Question {
-        Question { purpose, user, challenge: None }
+impl ChallengeRequest {
+    pub fn new(purpose: Purpose, user: Option<UserId>) -> ChallengeRequest {
+        ChallengeRequest { purpose, user, challenge: None }
     }
 }
 
-/// What `navigator.credentials.create` is to be called with. Only for somebody who showed lately who they are: a new
-/// way in outlives the session that made it.
-pub async fn start_registration(app: &App, caller: &Caller, party: &Party) -> Result<Value> {
+/// The options for `navigator.credentials.create`. This takes a recent proof of identity, because a new passkey outlives
+/// the session that added it.
+pub async fn start_registration(app: &App, caller: &Caller, party: &RelyingParty) -> Result<Value> {
     caller.require_owner("passkey")?;
     sessions::require_proof(app, caller).await?;
-    let user = users::by_id(app, caller.user).await?;
-    let challenge = remember(app, Question::new(Purpose::Register, Some(user.id))).await?;
+    let user = users::get_by_id(app, caller.user).await?;
+    let challenge =
+        store_challenge(app, ChallengeRequest::new(Purpose::Register, Some(user.id))).await?;
     let known = credential_ids(app, user.id).await?;
     let kinds = ALGORITHMS.map(|it| json!({ "type": "public-key", "alg": it }));
     Ok(json!({
@@ -79,7 +80,7 @@ pub async fn start_registration(app: &App, caller: &Caller, party: &Party) -> Re
         "challenge": encode(&challenge),
         "pubKeyCredParams": kinds,
         "timeout": LIFE_SECONDS * 1_000,
-        "excludeCredentials": described(&known),
+        "excludeCredentials": descriptors(&known),
         "authenticatorSelection": {
             "residentKey": "required",
             "requireResidentKey": true,
@@ -89,20 +90,20 @@ pub async fn start_registration(app: &App, caller: &Caller, party: &Party) -> Re
     }))
 }
 
-/// Keeps the passkey that the browser made.
+/// Stores the passkey that the browser created.
 pub async fn finish_registration(
     app: &App,
     caller: &Caller,
-    party: &Party,
-    answer: &str,
+    party: &RelyingParty,
+    response: &str,
     name: &str,
 ) -> Result<Passkey> {
     caller.require_owner("passkey")?;
-    let name = checked_name(name)?;
-    let answer: Registration = answer::parse(answer)?;
-    let question = Question::new(Purpose::Register, Some(caller.user));
-    let challenge = take(app, question, &answer.response.client_data).await?;
-    let registered = answer.verify(&challenge, party)?;
+    let name = validate_name(name)?;
+    let response: Registration = response::parse(response)?;
+    let request = ChallengeRequest::new(Purpose::Register, Some(caller.user));
+    let challenge = consume_challenge(app, request, &response.response.client_data).await?;
+    let verified = response.verify(&challenge, party)?;
     let now = app.clock.now();
     let passkey = Passkey { id: app.ids.make(), name, created_at: now, last_used_at: None };
     let (made, caller) = (passkey.clone(), caller.clone());
@@ -110,7 +111,7 @@ pub async fn finish_registration(
         .write(move |tx| {
             users::lock(tx, caller.user)?;
             if count(tx, caller.user)? >= OWNED_MAX {
-                let message = "you have as many passkeys as one person can; remove one first";
+                let message = "you have reached the maximum number of passkeys; remove one first";
                 return Err(conflict(message));
             }
             let inserted = tx.execute(
@@ -118,16 +119,18 @@ pub async fn finish_registration(
                 params![
                     caller.user,
                     made.id,
-                    &answer.id.0,
-                    registered.key.bytes(),
-                    registered.counter,
+                    &response.id.0,
+                    verified.key.bytes(),
+                    verified.counter,
                     &made.name,
                     now
                 ],
             );
             match inserted {
                 Ok(_) => {}
-                Err(db::Error::Unique) => return Err(conflict("this passkey is known already")),
+                Err(db::Error::Unique) => {
+                    return Err(conflict("this passkey is already registered"));
+                }
                 Err(error) => return Err(error.into()),
             }
             let details = format!("Added the passkey {}", made.name);
@@ -142,10 +145,10 @@ pub async fn finish_registration(
     Ok(passkey)
 }
 
-/// What `navigator.credentials.get` is to be called with.
-pub async fn start(app: &App, party: &Party, question: Question) -> Result<Value> {
-    let challenge = remember(app, question).await?;
-    let known = match question.user {
+/// The options for `navigator.credentials.get`.
+pub async fn start(app: &App, party: &RelyingParty, request: ChallengeRequest) -> Result<Value> {
+    let challenge = store_challenge(app, request).await?;
+    let known = match request.user {
         Some(user) => credential_ids(app, user).await?,
         None => Vec::new(),
     };
@@ -154,32 +157,37 @@ pub async fn start(app: &App, party: &Party, question: Question) -> Result<Value
         "challenge": encode(&challenge),
         "timeout": LIFE_SECONDS * 1_000,
         "userVerification": "required",
-        "allowCredentials": described(&known),
+        "allowCredentials": descriptors(&known),
     }))
 }
 
-/// Who answered. The challenge is spent whether or not the answer is right.
-pub async fn finish(app: &App, party: &Party, question: Question, answer: &str) -> Result<UserId> {
-    let answer: Assertion = answer::parse(answer)?;
-    let challenge = take(app, question, &answer.response.client_data).await?;
-    let unknown = Error::Unauthenticated("this passkey is not known here");
+/// Verifies a response and returns the person. The challenge is used up even if the response is wrong.
+pub async fn finish(
+    app: &App,
+    party: &RelyingParty,
+    request: ChallengeRequest,
+    response: &str,
+) -> Result<UserId> {
+    let response: Assertion = response::parse(response)?;
+    let challenge = consume_challenge(app, request, &response.response.client_data).await?;
+    let unknown = Error::Unauthenticated("this passkey is not registered here");
     let read = |row: &db::Row<'_>| {
         Ok((row.get::<UserId>(0)?, row.get::<PasskeyId>(1)?, row.get::<Vec<u8>>(2)?))
     };
-    let found = app.db.first(BY_CREDENTIAL, params![&answer.id.0], read).await?;
+    let found = app.db.first(BY_CREDENTIAL, params![&response.id.0], read).await?;
     let Some((user, id, key)) = found else { return Err(unknown) };
-    let handle = answer.response.user_handle.as_ref();
+    let handle = response.response.user_handle.as_ref();
     let is_theirs = handle.is_none_or(|it| it.0 == user.as_bytes());
-    if question.user.is_some_and(|it| it != user) || !is_theirs {
+    if request.user.is_some_and(|it| it != user) || !is_theirs {
         return Err(unknown);
     }
-    let counter = answer.verify(&challenge, party, &PublicKey::parse(&key)?)?;
+    let counter = response.verify(&challenge, party, &PublicKey::parse(&key)?)?;
     let now = app.clock.now();
     let used = app
         .db
         .write(move |tx| Ok::<_, Error>(tx.execute(USED, params![user, id, counter, now])?))
         .await?;
-    // A counter that does not rise means that somebody has a copy; one that never counts stays at zero.
+    // A counter that does not increase means that somebody has a copy. Passkeys without a counter always report zero.
     if used == 0 {
         return Err(Error::Unauthenticated(
             "this passkey was used elsewhere in the meantime; it may have been copied",
@@ -188,7 +196,7 @@ pub async fn finish(app: &App, party: &Party, question: Question, answer: &str) 
     Ok(user)
 }
 
-/// The person's passkeys, the newest first.
+/// Lists the person's passkeys, newest first.
 pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Passkey>> {
     caller.require_owner("passkey")?;
     let read = |row: &db::Row<'_>| {
@@ -204,7 +212,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Passkey>> {
 
 pub async fn rename(app: &App, caller: &Caller, id: PasskeyId, name: &str) -> Result<()> {
     caller.require_owner("passkey")?;
-    let (caller, name, now) = (caller.clone(), checked_name(name)?, app.clock.now());
+    let (caller, name, now) = (caller.clone(), validate_name(name)?, app.clock.now());
     app.db
         .write(move |tx| {
             if tx.execute(RENAME, params![caller.user, id, &name])? == 0 {
@@ -217,7 +225,7 @@ pub async fn rename(app: &App, caller: &Caller, id: PasskeyId, name: &str) -> Re
         .await
 }
 
-/// Never the last way in: without a password one passkey stays, and so it does while it is asked for behind the password.
+/// Deletes a passkey, unless it is the last one and the person has no password or uses it as the second step.
 pub async fn remove(app: &App, caller: &Caller, id: PasskeyId) -> Result<()> {
     caller.require_owner("passkey")?;
     sessions::require_proof(app, caller).await?;
@@ -228,14 +236,16 @@ pub async fn remove(app: &App, caller: &Caller, id: PasskeyId) -> Result<()> {
             if tx.execute(DELETE, params![caller.user, id])? == 0 {
                 return Err(Error::NotFound("passkey"));
             }
-            let standing = users::standing(tx, caller.user)?;
+            let options = users::sign_in_options(tx, caller.user)?;
             if count(tx, caller.user)? == 0 {
-                if !standing.has_password {
-                    return Err(conflict("this passkey is your only way in; set a password first"));
-                }
-                if standing.second_step {
+                if !options.has_password {
                     return Err(conflict(
-                        "your second step needs this passkey; switch the second step off first",
+                        "this passkey is your only way to sign in; set a password first",
+                    ));
+                }
+                if options.second_step {
+                    return Err(conflict(
+                        "your second step needs this passkey; turn off the second step first",
                     ));
                 }
             }
@@ -253,44 +263,48 @@ async fn credential_ids(app: &App, user: UserId) -> Result<Vec<Vec<u8>>> {
     Ok(app.db.all(CREDENTIALS, params![user, OWNED_MAX], |row| row.get(0)).await?)
 }
 
-/// Writes down what is asked. Asking the same again only lengthens its life.
-async fn remember(app: &App, question: Question) -> Result<[u8; 32]> {
-    let challenge = question.challenge.unwrap_or_else(|| app.entropy.bytes());
+/// Stores a challenge. Storing the same challenge again only extends its life.
+async fn store_challenge(app: &App, request: ChallengeRequest) -> Result<[u8; 32]> {
+    let challenge = request.challenge.unwrap_or_else(|| app.entropy.bytes());
     let ends_at = app.clock.now().as_microsecond() + LIFE_SECONDS * 1_000_000;
-    let Question { purpose, user, .. } = question;
+    let ChallengeRequest { purpose, user, .. } = request;
     let save = move |tx: &mut Tx<'_>| {
-        tx.execute(REMEMBER, params![&challenge[..], user, purpose.as_str(), ends_at])?;
+        tx.execute(STORE, params![&challenge[..], user, purpose.as_str(), ends_at])?;
         Ok::<_, Error>(())
     };
     app.db.write(save).await?;
     Ok(challenge)
 }
 
-/// The challenge that is answered, which from then on is nobody's.
-async fn take(app: &App, question: Question, client_data: &answer::Bytes) -> Result<Vec<u8>> {
+/// Deletes and returns the challenge that a response was made for.
+async fn consume_challenge(
+    app: &App,
+    request: ChallengeRequest,
+    client_data: &response::Bytes,
+) -> Result<Vec<u8>> {
     let given = ClientData::parse(client_data)?.challenge.0;
     let now = app.clock.now();
-    let Question { purpose, user, challenge } = question;
-    let taken = app
+    let ChallengeRequest { purpose, user, challenge } = request;
+    let consumed = app
         .db
         .write(move |tx| {
             let params = params![&given, purpose.as_str(), user, now];
-            Ok::<_, Error>(tx.first(TAKE, params, |row| row.get::<Vec<u8>>(0))?)
+            Ok::<_, Error>(tx.first(CONSUME, params, |row| row.get::<Vec<u8>>(0))?)
         })
         .await?;
-    let stale = Error::Unauthenticated("this took too long or was answered already; try again");
-    let taken = taken.ok_or(stale)?;
-    Ok(challenge.map_or(taken, Vec::from))
+    let stale = Error::Unauthenticated("this took too long or was already used; try again");
+    let consumed = consumed.ok_or(stale)?;
+    Ok(challenge.map_or(consumed, Vec::from))
 }
 
-/// Forgets what nobody answered; a background step.
+/// Background step: deletes expired challenges.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
     let forget = move |tx: &mut Tx<'_>| Ok::<_, Error>(tx.execute(FORGET, params![now])?);
     Ok(app.db.write(forget).await? as usize)
 }
 
-fn described(ids: &[Vec<u8>]) -> Vec<Value> {
+fn descriptors(ids: &[Vec<u8>]) -> Vec<Value> {
     ids.iter().map(|it| json!({ "type": "public-key", "id": encode(it) })).collect()
 }
 
@@ -302,7 +316,7 @@ fn conflict(message: &str) -> Error {
     Error::Conflict { code: Code::Conflict, message: message.to_owned() }
 }
 
-fn checked_name(name: &str) -> Result<String> {
+fn validate_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > 80 || name.contains(char::is_control) {
         return Err(Error::invalid("name", "name must have 1 to 80 characters on one line"));
@@ -323,12 +337,12 @@ const USED: &str = "update passkeys set sign_count = $3, last_used_at = $4
 const RENAME: &str = "update passkeys set name = $3 where user_id = $1 and id = $2";
 const DELETE: &str = "delete from passkeys where user_id = $1 and id = $2";
 const COUNT: &str = "select count(*) from passkeys where user_id = $1";
-const REMEMBER: &str =
+const STORE: &str =
     "insert into passkey_challenges (challenge, user_id, purpose, expires_at) values ($1, $2, $3, $4)
     on conflict (challenge) do update set expires_at = excluded.expires_at
     where passkey_challenges.purpose = excluded.purpose
     and passkey_challenges.user_id is not distinct from excluded.user_id";
-const TAKE: &str = "delete from passkey_challenges where challenge = $1 and purpose = $2
+const CONSUME: &str = "delete from passkey_challenges where challenge = $1 and purpose = $2
     and user_id is not distinct from $3 and expires_at > $4 returning challenge";
 const FORGET: &str = "delete from passkey_challenges where expires_at <= $1";
 
@@ -341,7 +355,7 @@ pub(crate) const STATEMENTS: &[&str] = &[
     RENAME,
     DELETE,
     COUNT,
-    REMEMBER,
-    TAKE,
+    STORE,
+    CONSUME,
     FORGET,
 ];

@@ -1,4 +1,4 @@
-//! Public keys of passkeys, in the form that certificates use (SubjectPublicKeyInfo), of three kinds.
+//! Public keys of passkeys (SubjectPublicKeyInfo) of three algorithms.
 
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256,
@@ -7,14 +7,14 @@ use aws_lc_rs::signature::{
 
 use crate::{Error, Result};
 
-/// The kinds that are asked for, the preferred first, by their numbers in COSE.
+/// The COSE numbers of the supported algorithms, preferred first.
 pub(super) const ALGORITHMS: [i64; 3] = [ES256, EDDSA, RS256];
 const ES256: i64 = -7;
 const EDDSA: i64 = -8;
 const RS256: i64 = -257;
 
-/// How a key of each kind says what it is. All keys on the curve P-256 begin alike, as do all of Ed25519; of RSA the
-/// lengths differ, so that only the name of the kind is looked at.
+/// The first bytes of a key, which identify its algorithm. All P-256 keys begin with the same bytes, as do all Ed25519
+/// keys. RSA keys differ in length, so only the algorithm identifier behind the length is compared.
 const P256: &[u8] = &[
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
@@ -25,7 +25,7 @@ const RSA: &[u8] = &[
     0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00, 0x03,
     0x82,
 ];
-/// An RSA key of 8,192 bits has about 1,050.
+/// The longest key in bytes. An RSA key of 8,192 bits has about 1,050.
 const LENGTH_MAX: usize = 2_048;
 
 pub(super) struct PublicKey {
@@ -36,7 +36,8 @@ pub(super) struct PublicKey {
 
 impl PublicKey {
     pub(super) fn parse(bytes: &[u8]) -> Result<PublicKey> {
-        let unknown = || Error::Unauthenticated("the passkey's key is of a kind not known here");
+        let unknown =
+            || Error::Unauthenticated("the passkey uses an algorithm that is not supported");
         let algorithm = algorithm_of(bytes).ok_or_else(unknown)?;
         let parsed = ParsedPublicKey::new(verification(algorithm), bytes).map_err(|_| unknown())?;
         Ok(PublicKey { algorithm, parsed, bytes: bytes.to_vec() })

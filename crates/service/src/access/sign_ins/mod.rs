@@ -1,52 +1,59 @@
-//! Signing in: by password, by passkey, or by both, with guessing made slow and every attempt written down.
+//! Sign-in by password, by passkey, or by both. Attempts are throttled, and failures are recorded in the audit trail.
 
-mod arrivals;
+mod registration;
 mod throttle;
 
 use base::{AddressGroup, Timestamp, UserId};
 use db::params;
 use serde_json::Value;
 
-use crate::access::passkeys::{self, Party, Purpose, Question};
+use crate::access::passkeys::{self, ChallengeRequest, Purpose, RelyingParty};
 use crate::access::sessions::{self, Method, Visit};
 use crate::access::users::{self, User};
 use crate::access::{devices, recovery, tokens};
 use crate::platform::audit::{self, Actor, Note};
 use crate::{App, Caller, Error, Result, Tx};
-use throttle::{Attempt, Subject};
+use throttle::{Attempt, ThrottleKey};
 
-pub(crate) use throttle::clear_account;
+pub(crate) use throttle::clear_failures;
 
-pub use arrivals::{Arrival, accept_invitation, create_first, is_first_run, setup_code, sign_up};
+pub use registration::{
+    RegistrationOutcome, accept_invitation, create_first, is_first_run, setup_code, sign_up,
+};
 
 const SECOND_STEP_PREFIX: &str = "ek2_";
 const SECOND_STEP_SECONDS: i64 = 300;
-const WRONG: Error = Error::Unauthenticated("the email or the password is not right");
+const WRONG: Error = Error::Unauthenticated("the email or the password is wrong");
 
-/// What a right password leads to. Neither token says anything about the other.
+/// The result of a right password: a session, or a token for the second step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SignInOutcome {
     SignedIn { session: String },
     SecondStep { token: String },
 }
 
-/// By email and password. Somebody unknown is answered like a wrong password, after the same work. A browser in which the
-/// person signed in before has an allowance of its own, whatever others did to the account or from its address.
-pub async fn by_password(app: &App, email: &str, password: &str, from: Visit) -> Result<Outcome> {
-    let email = users::normal_email(email)?;
+/// Signs in by email and password. An unknown email gets the same answer as a wrong password, after the same work.
+/// Attempts from a browser in which the person signed in before are counted apart from all others.
+pub async fn by_password(
+    app: &App,
+    email: &str,
+    password: &str,
+    from: Visit,
+) -> Result<SignInOutcome> {
+    let email = users::normalize_email(email)?;
     let device = devices::find(app, from.device.as_deref(), &email).await?;
-    let subjects = match &device {
-        Some(device) => vec![Subject::Device(device)],
+    let keys = match &device {
+        Some(device) => vec![ThrottleKey::Device(device)],
         None => {
-            let address = address_of(&from).map(Subject::Address);
-            [Subject::Account(&email)].into_iter().chain(address).collect()
+            let address = address_group(&from).map(ThrottleKey::Address);
+            [ThrottleKey::Account(&email)].into_iter().chain(address).collect()
         }
     };
-    let attempt = throttle::attempt(app, &subjects).await?;
+    let attempt = throttle::attempt(app, &keys).await?;
     match users::check_password(app, &email, password).await? {
         Some(user) => {
             let mine = app.clone();
-            app.db.write(move |tx| let_in(tx, &mine, &attempt, user, from)).await
+            app.db.write(move |tx| finish_password_step(tx, &mine, &attempt, user, from)).await
         }
         None => {
             let (now, email) = (app.clock.now(), email.clone());
@@ -61,111 +68,116 @@ pub async fn by_password(app: &App, email: &str, password: &str, from: Visit) ->
     }
 }
 
-/// The address group to count by, where the address is known.
-fn address_of(from: &Visit) -> Option<AddressGroup> {
+/// The address group that attempts are counted by, if the address is known.
+fn address_group(from: &Visit) -> Option<AddressGroup> {
     from.address.as_deref().map(|it| AddressGroup::parse(Some(it)))
 }
 
-fn let_in(
+fn finish_password_step(
     tx: &mut Tx<'_>,
     app: &App,
     attempt: &Attempt,
     user: User,
     from: Visit,
-) -> Result<Outcome> {
+) -> Result<SignInOutcome> {
     attempt.succeed(tx)?;
-    // As it is now, not as it was before the password was looked at.
-    if !users::standing(tx, user.id)?.second_step {
-        let session = sessions::open(tx, app, user.id, Method::Password, from)?;
-        return Ok(Outcome::SignedIn { session });
+    // Read again, because the setting may have changed while the password was checked.
+    if !users::sign_in_options(tx, user.id)?.second_step {
+        let session = sessions::create_in(tx, app, user.id, Method::Password, from)?;
+        return Ok(SignInOutcome::SignedIn { session });
     }
     let token = tokens::make(SECOND_STEP_PREFIX, &app.entropy);
     let ends_at = app.clock.now().as_microsecond() + SECOND_STEP_SECONDS * 1_000_000;
-    tx.execute(ASK_SECOND, params![&tokens::hash(&token)[..], user.id, ends_at])?;
-    Ok(Outcome::SecondStep { token })
+    tx.execute(INSERT_SECOND_STEP, params![&tokens::hash(&token)[..], user.id, ends_at])?;
+    Ok(SignInOutcome::SecondStep { token })
 }
 
-/// The person whose trail it goes into is looked up for everybody, so that it takes as long for nobody.
+/// Records a failure in the audit trail of the person, if there is one. The query runs in any case, so that an unknown
+/// email takes as long.
 fn note_failure(
     tx: &mut Tx<'_>,
     now: Timestamp,
     email: &str,
-    what: &str,
+    details: &str,
     address: Option<&str>,
 ) -> Result<()> {
-    let Some(user) = tx.first(ID_OF, params![email], |row| row.get::<UserId>(0))? else {
+    let Some(user) = tx.first(FIND_USER, params![email], |row| row.get::<UserId>(0))? else {
         return Ok(());
     };
-    let note = Note::new(Actor::visitor(address), "sign_in.fail", what);
+    let note = Note::new(Actor::visitor(address), "sign_in.fail", details);
     audit::note(tx, user, now, note)
 }
 
-/// What a browser is asked for a passkey of anyone's. Each challenge costs a row for a while, so they are counted for
-/// good: by browser where it is known, else by address group.
-pub async fn start_passkey(app: &App, party: &Party, from: &Visit) -> Result<Value> {
-    let device = devices::find_anyones(app, from.device.as_deref()).await?;
-    let counted = match device {
-        Some(device) => Some(Subject::DeviceChallenges(device)),
-        None => address_of(from).map(Subject::Challenges),
+/// Starts a sign-in by passkey, for a person who is not known yet. Each challenge costs a row for a while, so challenges
+/// are limited: by browser if it is known, otherwise by address group.
+pub async fn start_passkey(app: &App, party: &RelyingParty, from: &Visit) -> Result<Value> {
+    let device = devices::find_for_anyone(app, from.device.as_deref()).await?;
+    let key = match device {
+        Some(device) => Some(ThrottleKey::DeviceChallenges(device)),
+        None => address_group(from).map(ThrottleKey::Challenges),
     };
-    if let Some(counted) = counted {
-        throttle::attempt(app, &[counted]).await?;
+    if let Some(key) = key {
+        throttle::attempt(app, &[key]).await?;
     }
-    passkeys::start(app, party, Question::new(Purpose::SignIn, None)).await
+    passkeys::start(app, party, ChallengeRequest::new(Purpose::SignIn, None)).await
 }
 
-/// By a passkey alone, which has itself made sure that it is the person. It cannot be guessed, so that no number of
-/// failures, of anybody, keeps it from working.
-pub async fn by_passkey(app: &App, party: &Party, answer: &str, from: Visit) -> Result<String> {
-    let question = Question::new(Purpose::SignIn, None);
-    let user = passkeys::finish(app, party, question, answer).await?;
+/// Signs in by a passkey alone, which verifies the person itself. A passkey cannot be guessed, so failures never block it.
+pub async fn by_passkey(
+    app: &App,
+    party: &RelyingParty,
+    response: &str,
+    from: Visit,
+) -> Result<String> {
+    let request = ChallengeRequest::new(Purpose::SignIn, None);
+    let user = passkeys::finish(app, party, request, response).await?;
     let mine = app.clone();
-    app.db.write(move |tx| sessions::open(tx, &mine, user, Method::Passkey, from)).await
+    app.db.write(move |tx| sessions::create_in(tx, &mine, user, Method::Passkey, from)).await
 }
 
-/// Whose second step a token is, if it still is one.
+/// Finds the person whose second step a token stands for.
 pub async fn find_second_step(app: &App, token: &str) -> Result<Option<User>> {
     if !tokens::is_well_formed(SECOND_STEP_PREFIX, token) {
         return Ok(None);
     }
     let (hash, now) = (tokens::hash(token), app.clock.now());
-    let found = app.db.first(SECOND, params![&hash[..], now], |row| row.get(0)).await?;
+    let found = app.db.first(FIND_SECOND_STEP, params![&hash[..], now], |row| row.get(0)).await?;
     match found {
-        Some(user) => Ok(Some(users::by_id(app, user).await?)),
+        Some(user) => Ok(Some(users::get_by_id(app, user).await?)),
         None => Ok(None),
     }
 }
 
-async fn second_step(app: &App, token: &str) -> Result<User> {
-    let over = Error::Unauthenticated("this took too long; sign in again");
-    find_second_step(app, token).await?.ok_or(over)
+async fn get_second_step(app: &App, token: &str) -> Result<User> {
+    let expired = Error::Unauthenticated("this took too long; sign in again");
+    find_second_step(app, token).await?.ok_or(expired)
 }
 
-/// What a browser is asked for a passkey of the person whose password was right.
-pub async fn start_second_step(app: &App, party: &Party, token: &str) -> Result<Value> {
-    let user = second_step(app, token).await?;
-    passkeys::start(app, party, Question::new(Purpose::SecondStep, Some(user.id))).await
+/// Starts the second step by passkey, after a right password.
+pub async fn start_second_step(app: &App, party: &RelyingParty, token: &str) -> Result<Value> {
+    let user = get_second_step(app, token).await?;
+    passkeys::start(app, party, ChallengeRequest::new(Purpose::SecondStep, Some(user.id))).await
 }
 
-/// The passkey behind the password. It cannot be guessed, so it is never refused; the audit trail says of a flood of wrong
-/// ones how it began.
+/// Finishes the second step by passkey. A passkey cannot be guessed, so failures never block it. Only the first failures
+/// of a flood are recorded in the audit trail.
 pub async fn second_by_passkey(
     app: &App,
-    party: &Party,
+    party: &RelyingParty,
     token: &str,
-    answer: &str,
+    response: &str,
     from: Visit,
 ) -> Result<String> {
-    let user = second_step(app, token).await?;
-    let question = Question::new(Purpose::SecondStep, Some(user.id));
-    let answered = passkeys::finish(app, party, question, answer).await;
+    let user = get_second_step(app, token).await?;
+    let request = ChallengeRequest::new(Purpose::SecondStep, Some(user.id));
+    let verified = passkeys::finish(app, party, request, response).await;
     let (mine, token, email, now) =
         (app.clone(), token.to_owned(), user.email.clone(), app.clock.now());
-    if let Err(error) = answered {
-        match throttle::attempt(app, &[Subject::WrongPasskey(user.id)]).await {
+    if let Err(error) = verified {
+        match throttle::attempt(app, &[ThrottleKey::WrongPasskey(user.id)]).await {
             Ok(_) => {}
             Err(Error::Limited { .. }) => return Err(error),
-            Err(own) => return Err(own),
+            Err(other) => return Err(other),
         }
         let failed = move |tx: &mut Tx<'_>| {
             note_failure(tx, now, &email, "Wrong passkey", from.address.as_deref())
@@ -175,116 +187,133 @@ pub async fn second_by_passkey(
     }
     app.db
         .write(move |tx| {
-            spend_second(tx, &mine, &token)?;
-            sessions::open(tx, &mine, user.id, Method::PasswordAndPasskey, from)
+            use_second_step(tx, &mine, &token)?;
+            sessions::create_in(tx, &mine, user.id, Method::PasswordAndPasskey, from)
         })
         .await
 }
 
-/// A recovery code in place of the passkey.
+/// Finishes the second step by a recovery code in place of the passkey.
 pub async fn second_by_recovery_code(
     app: &App,
     token: &str,
     code: &str,
     from: Visit,
 ) -> Result<String> {
-    let user = second_step(app, token).await?;
+    let user = get_second_step(app, token).await?;
     let device = devices::find(app, from.device.as_deref(), &user.email).await?;
-    let subject = match &device {
-        Some(device) => Subject::DeviceSecondStep(device),
-        None => Subject::SecondStep(&user.email),
+    let key = match &device {
+        Some(device) => ThrottleKey::DeviceSecondStep(device),
+        None => ThrottleKey::SecondStep(&user.email),
     };
-    let attempt = throttle::attempt(app, &[subject]).await?;
+    let attempt = throttle::attempt(app, &[key]).await?;
     let (mine, token, code, now) =
         (app.clone(), token.to_owned(), code.to_owned(), app.clock.now());
-    let opened = app
+    let session = app
         .db
         .write(move |tx| {
-            if !recovery::spend(tx, &mine, user.id, &code)? {
+            if !recovery::use_code(tx, &mine, user.id, &code)? {
                 attempt.fail(tx, now)?;
                 let address = from.address.as_deref();
                 note_failure(tx, now, &user.email, "Wrong recovery code", address)?;
                 return Ok::<_, Error>(None);
             }
             attempt.succeed(tx)?;
-            spend_second(tx, &mine, &token)?;
-            sessions::open(tx, &mine, user.id, Method::PasswordAndRecoveryCode, from).map(Some)
+            use_second_step(tx, &mine, &token)?;
+            sessions::create_in(tx, &mine, user.id, Method::PasswordAndRecoveryCode, from).map(Some)
         })
         .await?;
-    opened.ok_or(Error::Unauthenticated("this is none of your unused recovery codes"))
+    session.ok_or(Error::Unauthenticated("this is not one of your unused recovery codes"))
 }
 
-/// Once only: of two who bring the same token, one is too late.
-fn spend_second(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<()> {
-    let spent = tx.execute(SPEND_SECOND, params![&tokens::hash(token)[..], app.clock.now()])?;
-    if spent == 0 {
+/// Deletes the token of a second step, so that it works once.
+fn use_second_step(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<()> {
+    let deleted =
+        tx.execute(USE_SECOND_STEP, params![&tokens::hash(token)[..], app.clock.now()])?;
+    if deleted == 0 {
         return Err(Error::Unauthenticated("this took too long; sign in again"));
     }
     Ok(())
 }
 
-/// Whether this is the password of the person who is signed in. Wrong ones count apart from those of visitors, who could
-/// otherwise keep the person from changing anything.
+/// Checks the password of a signed-in person. Failures are counted apart from failed sign-ins, so that visitors cannot
+/// block the person from changing their settings.
 pub(crate) async fn check_own_password(app: &App, user: &User, password: &str) -> Result<()> {
-    let attempt = throttle::attempt(app, &[Subject::Confirmation(user.id)]).await?;
-    let fits = users::check_password(app, &user.email, password).await?;
-    if fits.is_none_or(|it| it.id != user.id) {
+    let attempt = throttle::attempt(app, &[ThrottleKey::Confirmation(user.id)]).await?;
+    let found = users::check_password(app, &user.email, password).await?;
+    if found.is_none_or(|it| it.id != user.id) {
         return Err(Error::invalid("password", "this is not your password"));
     }
     app.db.write(move |tx| attempt.succeed(tx)).await
 }
 
-/// Counts that somebody tries another email, whether or not it is free: each answer tells whether the address has an
-/// account here.
+/// Counts an attempt to change one's email, because each answer reveals whether an email has an account here.
 pub(crate) async fn count_email_change(app: &App, user: UserId) -> Result<()> {
-    throttle::attempt(app, &[Subject::EmailChange(user)]).await?;
+    throttle::attempt(app, &[ThrottleKey::EmailChange(user)]).await?;
     Ok(())
 }
 
-/// Shows again who one is, by the password.
+/// Proves one's identity again by password.
 pub async fn prove_by_password(app: &App, caller: &Caller, password: &str) -> Result<()> {
-    let user = users::by_id(app, caller.user).await?;
+    let user = users::get_by_id(app, caller.user).await?;
     check_own_password(app, &user, password).await?;
     sessions::prove(app, caller).await
 }
 
-/// What a browser is asked for a passkey of the person who is signed in.
-pub async fn start_proof(app: &App, caller: &Caller, party: &Party) -> Result<Value> {
+/// Starts a proof of identity by passkey.
+pub async fn start_proof(app: &App, caller: &Caller, party: &RelyingParty) -> Result<Value> {
     caller.require_owner("passkey")?;
-    passkeys::start(app, party, Question::new(Purpose::Prove, Some(caller.user))).await
+    passkeys::start(app, party, ChallengeRequest::new(Purpose::Prove, Some(caller.user))).await
 }
 
-/// Shows again who one is, by a passkey.
+/// Proves one's identity again by passkey.
 pub async fn prove_by_passkey(
     app: &App,
     caller: &Caller,
-    party: &Party,
-    answer: &str,
+    party: &RelyingParty,
+    response: &str,
 ) -> Result<()> {
     caller.require_owner("passkey")?;
-    let question = Question::new(Purpose::Prove, Some(caller.user));
-    passkeys::finish(app, party, question, answer).await?;
+    let request = ChallengeRequest::new(Purpose::Prove, Some(caller.user));
+    passkeys::finish(app, party, request, response).await?;
     sessions::prove(app, caller).await
 }
 
-/// Forgets failures and second steps that are over; a background step.
+/// Remembers the browser in which a session was created, and returns its device token (`devices`). `before` is the token
+/// that the browser had until now.
+pub async fn remember_device(
+    app: &App,
+    session: &str,
+    before: Option<&str>,
+) -> Result<Option<String>> {
+    match sessions::find(app, session, None).await? {
+        Some((session, _)) => {
+            devices::remember(app, (session.user, session.id), before).await.map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+/// Background step: deletes failures that no longer count, and second steps that expired.
 pub async fn forget_once(app: &App) -> Result<usize> {
     let now = app.clock.now();
     let forget = move |tx: &mut Tx<'_>| {
         let failures = throttle::forget(tx, now)?;
-        Ok::<_, Error>(failures + tx.execute(FORGET_SECOND, params![now])?)
+        Ok::<_, Error>(failures + tx.execute(FORGET_SECOND_STEPS, params![now])?)
     };
     Ok(app.db.write(forget).await? as usize)
 }
 
-const ID_OF: &str = "select id from users where email = $1";
-const ASK_SECOND: &str =
+const FIND_USER: &str = "select id from users where email = $1";
+const INSERT_SECOND_STEP: &str =
     "insert into second_steps (token_hash, user_id, expires_at) values ($1, $2, $3)";
-const SECOND: &str = "select user_id from second_steps where token_hash = $1 and expires_at > $2";
-const SPEND_SECOND: &str = "delete from second_steps where token_hash = $1 and expires_at > $2";
-const FORGET_SECOND: &str = "delete from second_steps where expires_at <= $1";
+const FIND_SECOND_STEP: &str =
+    "select user_id from second_steps where token_hash = $1 and expires_at > $2";
+const USE_SECOND_STEP: &str = "delete from second_steps where token_hash = $1 and expires_at > $2";
+const FORGET_SECOND_STEPS: &str = "delete from second_steps where expires_at <= $1";
 
-const STATEMENTS: &[&str] = &[ID_OF, ASK_SECOND, SECOND, SPEND_SECOND, FORGET_SECOND];
+const STATEMENTS: &[&str] =
+    &[FIND_USER, INSERT_SECOND_STEP, FIND_SECOND_STEP, USE_SECOND_STEP, FORGET_SECOND_STEPS];
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [STATEMENTS, throttle::STATEMENTS].concat()

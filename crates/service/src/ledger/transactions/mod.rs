@@ -66,7 +66,7 @@ pub async fn list(
     caller.require(Scope::TransactionsRead)?;
     check(filter)?;
     let text = format!("{filter:?}");
-    let scope = cursors::Scope { user: caller.user, list: "transactions", filter: &text };
+    let scope = cursors::CursorScope { user: caller.user, list: "transactions", filter: &text };
     let cursor = match page.cursor {
         Some(cursor) => {
             Some(ListCursor::read(&app.cursors.open(&scope, app.clock.now(), cursor)?)?)

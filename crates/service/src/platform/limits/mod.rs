@@ -1,4 +1,4 @@
-//! The request limit: an exact sliding window per credential, in memory for one process, in PostgreSQL for many.
+//! The rate limit of the API: an exact sliding window per credential, in memory for one process, in PostgreSQL for many.
 
 mod queue;
 
@@ -29,45 +29,45 @@ impl Default for Policy {
     }
 }
 
-/// Where a credential stands after a request was counted, or refused.
+/// The state of a credential's window after a request was counted or refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct RateLimitStatus {
     pub accepted: bool,
     pub policy: Policy,
     pub remaining: i64,
-    /// Until the oldest request in the window leaves it; at least 1 while any is in it.
+    /// The time until the oldest request leaves the window; at least 1 while there is one.
     pub reset_seconds: i64,
 }
 
-/// Bad tokens and failed client authentications from one address group, counted apart so that guessing is slow and
-/// starves nobody.
+/// The limit on failed authentications from one address group. They are counted apart, so that guessing is slow and does
+/// not use up anybody's requests.
 const FAILURES: Policy = Policy { requests: 60, window_seconds: 60 };
-/// Apps that one address group may register: more than anyone needs, fewer than would fill a disk.
+/// The limit on app registrations from one address group.
 const REGISTRATIONS: Policy = Policy { requests: 30, window_seconds: 3_600 };
-/// From this many windows on, those that have run empty are removed once a second. Removing them at every request would
-/// make a flood from many addresses slower with each of them.
+/// From this many windows on, empty windows are removed once a second. Removing them at every request would make each
+/// request slower during a flood from many addresses.
 const SWEEP_AT: usize = 4_096;
 const SWEEP_MICROSECONDS: i64 = 1_000_000;
-/// Address groups that are counted one by one. Those beyond share a window, so that memory stays bounded.
+/// The most address groups with a window of their own. Further groups share one, so that memory stays bounded.
 const GROUPS_MAX: usize = 65_536;
 
 pub struct Limiter {
     policy: Policy,
     accepted: Mutex<Windows<[u8; 16]>>,
-    failed: Mutex<Windows<Counted>>,
-    registered: Mutex<Windows<Counted>>,
+    failed: Mutex<Windows<GroupKey>>,
+    registered: Mutex<Windows<GroupKey>>,
     queue: queue::Queue,
 }
 
-/// Whose requests a window for anonymous requests counts.
+/// The key of a window for requests without a credential.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Counted {
+enum GroupKey {
     Group(AddressGroup),
-    /// All groups that came when there were too many to count one by one.
+    /// All groups beyond the maximum together.
     Others,
 }
 
-/// The accepted requests of each key, oldest first.
+/// The times of the accepted requests of each key, oldest first.
 struct Windows<K> {
     marks: HashMap<K, VecDeque<i64>>,
     swept_at: i64,
@@ -95,40 +95,45 @@ impl Limiter {
     }
 }
 
-/// Counts a request of a credential, unless the window is full. A refused one does not count.
-pub async fn take(app: &App, credential: [u8; 16]) -> Result<Standing> {
+/// Counts a request of a credential, unless its window is full. A refused request does not count.
+pub async fn count_request(app: &App, credential: [u8; 16]) -> Result<RateLimitStatus> {
     match app.db.engine() {
         Engine::Sqlite => {
             let now = app.clock.now();
             let mut windows = app.limits.accepted.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(slide(&mut windows, credential, app.limits.policy, now))
         }
-        Engine::Postgres => queue::take(app, credential).await,
+        Engine::Postgres => queue::count_request(app, credential).await,
     }
 }
 
-/// Notes a failed authentication from an address group, and refuses the group when it has too many.
-pub fn note_failure(app: &App, from: AddressGroup) -> Result<()> {
-    note(app, &app.limits.failed, FAILURES, from)
+/// Counts a failed authentication from an address group. Fails if the group has too many.
+pub fn count_failure(app: &App, from: AddressGroup) -> Result<()> {
+    count_for_group(app, &app.limits.failed, FAILURES, from)
 }
 
-/// Notes that an address group registers an app, and refuses it when it has registered too many.
-pub fn note_registration(app: &App, from: AddressGroup) -> Result<()> {
-    note(app, &app.limits.registered, REGISTRATIONS, from)
+/// Counts an app registration from an address group. Fails if the group has too many.
+pub fn count_registration(app: &App, from: AddressGroup) -> Result<()> {
+    count_for_group(app, &app.limits.registered, REGISTRATIONS, from)
 }
 
-fn note(app: &App, of: &Mutex<Windows<Counted>>, policy: Policy, from: AddressGroup) -> Result<()> {
-    let mut windows = of.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_new = !windows.marks.contains_key(&Counted::Group(from));
-    let counted = match is_new && windows.marks.len() >= GROUPS_MAX {
-        true => Counted::Others,
-        false => Counted::Group(from),
+fn count_for_group(
+    app: &App,
+    windows: &Mutex<Windows<GroupKey>>,
+    policy: Policy,
+    from: AddressGroup,
+) -> Result<()> {
+    let mut windows = windows.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_new = !windows.marks.contains_key(&GroupKey::Group(from));
+    let key = match is_new && windows.marks.len() >= GROUPS_MAX {
+        true => GroupKey::Others,
+        false => GroupKey::Group(from),
     };
-    let standing = slide(&mut windows, counted, policy, app.clock.now());
-    if standing.accepted {
+    let status = slide(&mut windows, key, policy, app.clock.now());
+    if status.accepted {
         Ok(())
     } else {
-        Err(Error::Limited { retry_after_seconds: standing.reset_seconds, what: "requests" })
+        Err(Error::Limited { retry_after_seconds: status.reset_seconds, what: "requests" })
     }
 }
 
@@ -137,7 +142,7 @@ fn slide<K: std::hash::Hash + Eq>(
     key: K,
     policy: Policy,
     now: Timestamp,
-) -> Standing {
+) -> RateLimitStatus {
     let now = now.as_microsecond();
     let window = policy.window_micros();
     let latest = now + CLOCK_SKEW_MICROSECONDS;
@@ -148,7 +153,7 @@ fn slide<K: std::hash::Hash + Eq>(
         windows.swept_at = now;
     }
     let marks = windows.marks.entry(key).or_default();
-    // Marks from before the clock was set back stand last, and would count until the clock has caught up with them.
+    // Times in the future are from before the clock was set back. They are the last ones, and do not count.
     while marks.back().is_some_and(|it| *it > latest) {
         marks.pop_back();
     }
@@ -160,18 +165,24 @@ fn slide<K: std::hash::Hash + Eq>(
         marks.push_back(now);
     }
     let oldest = marks.front().copied();
-    standing(policy, accepted, marks.len() as i64, oldest, now)
+    status(policy, accepted, marks.len() as i64, oldest, now)
 }
 
-fn standing(policy: Policy, accepted: bool, used: i64, oldest: Option<i64>, now: i64) -> Standing {
+fn status(
+    policy: Policy,
+    accepted: bool,
+    used: i64,
+    oldest: Option<i64>,
+    now: i64,
+) -> RateLimitStatus {
     let until = oldest.map_or(0, |it| it + policy.window_micros() - now);
-    // Rounded up: a client that waits exactly this long is let in.
+    // Rounded up, so that a request after exactly this time is accepted.
     let reset_seconds = (until + 999_999).div_euclid(1_000_000).max(0);
     let remaining = (policy.requests - used).max(0);
-    Standing { accepted, policy, remaining, reset_seconds }
+    RateLimitStatus { accepted, policy, remaining, reset_seconds }
 }
 
-/// Forgets what has left every window; a background step.
+/// Background step: deletes requests that have left every window.
 pub async fn forget_once(app: &App) -> Result<usize> {
     if app.db.engine() == Engine::Sqlite {
         return Ok(0);

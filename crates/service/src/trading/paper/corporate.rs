@@ -48,7 +48,7 @@ pub(crate) async fn settle_splits(
     let values = params![symbol, today, today - LOOK_BACK_DAYS];
     for due in app.db.all(SPLITS, values, read).await? {
         let Some(opens_at) = began(app, &due) else { continue };
-        let price = quotes::one(app, symbol).await?.map(|it| it.quote.price);
+        let price = quotes::find(app, symbol).await?.map(|it| it.quote.price);
         let mine = app.clone();
         let work =
             move |tx: &mut Tx<'_>| settle_one(&mine, tx, (user, account), &due, opens_at, price);
@@ -83,7 +83,7 @@ async fn settle(app: &App, due: &CorporateAction) -> Result<usize> {
     let Some(opens_at) = began(app, due) else { return Ok(0) };
     let values = params![&due.symbol, HOLDERS_MAX];
     let holders = app.db.all(HOLDERS, values, |row| Ok((row.get(0)?, row.get(1)?))).await?;
-    let price = quotes::one(app, &due.symbol).await?.map(|it| it.quote.price);
+    let price = quotes::find(app, &due.symbol).await?.map(|it| it.quote.price);
     let mut booked = 0;
     for (user, account) in holders {
         let (mine, due) = (app.clone(), due.clone());

@@ -77,7 +77,7 @@ pub async fn trades(
     require_read(caller)?;
     super::exists(app, caller, id).await?;
     let account = id.to_string();
-    let scope = cursors::Scope { user: caller.user, list: "paper trades", filter: &account };
+    let scope = cursors::CursorScope { user: caller.user, list: "paper trades", filter: &account };
     let before = match page.cursor {
         Some(cursor) => {
             let place = app.cursors.open(&scope, app.clock.now(), cursor)?;

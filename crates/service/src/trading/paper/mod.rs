@@ -15,7 +15,7 @@ use sources::market::{Kind, calendar};
 use wire::json::{Moment, Number};
 use wire::v1::{self, Scope};
 
-use crate::trading::quotes::{self, Priced};
+use crate::trading::quotes::{self, SourcedQuote};
 use crate::{App, Caller, Error, Result};
 
 pub use book::EntryKind;
@@ -56,7 +56,7 @@ pub struct Holding {
     pub kind: Kind,
     pub quantity: Fixed9,
     pub basis_minor: i64,
-    pub priced: Option<Priced>,
+    pub priced: Option<SourcedQuote>,
 }
 
 impl Holding {
@@ -202,7 +202,7 @@ pub async fn accounts(app: &App, caller: &Caller) -> Result<Vec<Account>> {
         })
         .await?;
     let symbols = held.iter().map(|(_, it)| it.symbol.clone()).collect();
-    let prices = quotes::of(app, symbols).await?;
+    let prices = quotes::find_many(app, symbols).await?;
     for (account, mut holding) in held.drain(..) {
         holding.priced = prices.get(&holding.symbol).cloned();
         if let Some(of) = accounts.iter_mut().find(|it| it.id == account) {
@@ -229,7 +229,7 @@ pub async fn holdings(app: &App, caller: &Caller, id: PaperAccountId) -> Result<
     exists(app, caller, id).await?;
     let values = params![caller.user, id, HOLDINGS_MAX];
     let mut held = app.db.all(POSITIONS, values, |row| read_holding(row, 0)).await?;
-    let prices = quotes::of(app, held.iter().map(|it| it.symbol.clone()).collect()).await?;
+    let prices = quotes::find_many(app, held.iter().map(|it| it.symbol.clone()).collect()).await?;
     for holding in &mut held {
         holding.priced = prices.get(&holding.symbol).cloned();
     }

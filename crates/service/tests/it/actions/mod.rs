@@ -89,7 +89,7 @@ impl Desk {
     }
 
     pub(crate) async fn price(&self, symbol: &str) -> Fixed9 {
-        service::trading::quotes::one(self.app(), symbol).await.unwrap().unwrap().quote.price
+        service::trading::quotes::find(self.app(), symbol).await.unwrap().unwrap().quote.price
     }
 
     pub(crate) async fn get(&self, id: ActionId) -> Action {

@@ -167,21 +167,21 @@ async fn where_the_operator_wants_it_a_trade_is_filled_at_the_last_price_at_once
 #[tokio::test]
 async fn a_silent_market_is_stood_in_for_by_its_last_word_until_that_is_stale() {
     let desk = Desk::new().await;
-    quotes::one(desk.app(), "VTI").await.unwrap();
+    quotes::find(desk.app(), "VTI").await.unwrap();
     desk.world.market.set_unavailable(true);
     desk.world.advance_seconds(900);
     // A process that never heard the market itself knows what another wrote down.
     let there = desk.world.other_process().await;
     for app in [desk.app(), &there] {
-        let priced = quotes::one(app, "VTI").await.unwrap().unwrap();
+        let priced = quotes::find(app, "VTI").await.unwrap().unwrap();
         assert_eq!((priced.is_stale, priced.source.as_str()), (false, "Test market"));
         assert_eq!(priced.quote.price.to_string(), "50");
-        assert!(quotes::one(app, "NOPE").await.unwrap().is_none());
+        assert!(quotes::find(app, "NOPE").await.unwrap().is_none());
     }
     let bought = desk.trade(Side::Buy, "VTI", shares("1")).await;
     assert_eq!(bought.status, Status::Executed);
     desk.world.advance_seconds(1);
-    let priced = quotes::one(desk.app(), "VTI").await.unwrap().unwrap();
+    let priced = quotes::find(desk.app(), "VTI").await.unwrap().unwrap();
     assert!(priced.is_stale);
     assert!(actions::as_of_label(&priced).ends_with(", which is stale"));
     let waiting = desk.trade(Side::Buy, "VTI", shares("1")).await;

@@ -3,7 +3,7 @@
 use base::draft::AccountKind;
 use service::ingest::connections::{self, History, REQUESTS_A_DAY};
 use service::ingest::imports::{self, Summary};
-use service::platform::health::miscounted_accounts;
+use service::platform::health::count_miscounted_accounts;
 use testkit::day;
 use testkit::simplefin::{Account, Transaction};
 
@@ -40,7 +40,7 @@ async fn the_first_sync_imports_accounts_balances_and_the_newest_days() {
     let path = home.server.requests().pop().unwrap().path;
     assert!(path.contains("pending=1") && !path.contains("account="), "{path}");
     assert_eq!(home.sync(id).await.summary, summary(0, 0, 2, 0));
-    assert_eq!(miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
+    assert_eq!(count_miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_pending_row_that_is_no_longer_listed_is_removed_after_a_while() {
     home.server.set_incomplete("ACT-checking", false);
     assert_eq!(home.sync(id).await.summary.removed, 1);
     assert_eq!(home.told().await, ["PAYROLL", "GROCER 12"]);
-    assert_eq!(miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
+    assert_eq!(count_miscounted_accounts(&home.world.app.db).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{TransactionId, date_from_days, days_from_date};
 use proptest::prelude::*;
 use service::ledger::transactions::{self, Filter};
-use service::platform::health::miscounted_accounts;
+use service::platform::health::count_miscounted_accounts;
 use testkit::draft::{Txn, checking, statement, txn};
 use testkit::{World, day};
 
@@ -146,7 +146,7 @@ impl Bank {
 fn what_a_bank_with_ids_sends_is_what_we_have() {
     law(40, happenings(), async |world, happenings| {
         check_bank(world, &happenings).await;
-        assert_eq!(miscounted_accounts(&world.app.db).await.unwrap(), 0);
+        assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
     });
 }
 

@@ -1,7 +1,7 @@
 //! Imports at the same time.
 
 use service::ingest::imports;
-use service::platform::health::miscounted_accounts;
+use service::platform::health::count_miscounted_accounts;
 use testkit::World;
 use testkit::draft::{brokerage, checking, position, statement, txn};
 
@@ -31,7 +31,7 @@ async fn the_same_statement_by_two_processes_at_once_is_taken_in_once() {
         let rows = crate::listed::all(&world.app, &robin.caller, &Default::default()).await;
         assert_eq!(rows.len(), 40);
     }
-    assert_eq!(miscounted_accounts(&world.app.db).await.unwrap(), 0);
+    assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -59,5 +59,5 @@ async fn overlapping_statements_of_many_at_once_lose_and_double_nothing() {
         let rows = crate::listed::all(&world.app, &person.caller, &Default::default()).await;
         assert_eq!(rows.len(), 100);
     }
-    assert_eq!(miscounted_accounts(&world.app.db).await.unwrap(), 0);
+    assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
 }

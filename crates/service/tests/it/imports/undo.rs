@@ -6,7 +6,7 @@ use base::draft::Statement;
 use base::{Entropy, ImportId};
 use service::ingest::imports::{self, UndoSummary};
 use service::insights;
-use service::platform::health::miscounted_accounts;
+use service::platform::health::count_miscounted_accounts;
 use testkit::draft::{brokerage, checking, position, statement, txn};
 use testkit::{Person, World};
 
@@ -103,7 +103,7 @@ async fn an_import_taken_back_leaves_everything_as_it_was() {
             assert_eq!(did.removed, found.new, "round {round}");
             let after = household(&world).await;
             assert_eq!(differences(&after, &before), [""; 0], "round {round}");
-            assert_eq!(miscounted_accounts(&world.app.db).await.unwrap(), 0);
+            assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
             // And once more, to stay this time.
             robin.import(drawn(&entropy, round)).await;
         }
@@ -128,7 +128,7 @@ async fn imports_can_be_taken_back_in_any_order() {
         all.sort_by_key(|it| (it.id.as_bytes()[15] as u64).wrapping_mul(seed * 37 + 11) % 97);
         for it in &all {
             imports::undo(&world.app, &robin.caller, it.id).await.unwrap();
-            assert_eq!(miscounted_accounts(&world.app.db).await.unwrap(), 0);
+            assert_eq!(count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
             insights::pipeline::run_all(&world.app).await.unwrap();
         }
         let left = household(&world).await;

@@ -87,7 +87,7 @@ async fn is_counted(world: &World, robin: &Person) {
     let (rows, end) =
         listed::first_page(&world.app, &robin.caller, &Filter::default()).await.unwrap();
     assert_eq!(end.total_count, Some(rows.len() as i64));
-    assert_eq!(health::miscounted_accounts(&world.app.db).await.unwrap(), 0);
+    assert_eq!(health::count_miscounted_accounts(&world.app.db).await.unwrap(), 0);
 }
 
 #[tokio::test]

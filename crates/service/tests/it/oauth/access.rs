@@ -58,10 +58,10 @@ async fn a_token_made_for_another_address_is_refused() {
     let request = requests::check(app, ISSUER, asked).await.unwrap();
     let scopes = request.scopes;
     let code = oauth::codes::allow(app, &scene.person.caller, &request, scopes).await.unwrap();
-    let pair = oauth::codes::redeem(app, ISSUER, &scene.client, redemption(&code)).await.unwrap();
+    let pair = oauth::codes::exchange(app, ISSUER, &scene.client, redemption(&code)).await.unwrap();
     scene.enter(&pair.access).await.unwrap();
     let moved = oauth::authenticate(app, "https://moved.example", &pair.access, None).await;
-    assert_eq!(why(moved), "the token was made for another address");
+    assert_eq!(why(moved), "the token was issued for another address");
 }
 
 #[tokio::test]

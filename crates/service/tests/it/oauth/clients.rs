@@ -1,14 +1,14 @@
 use base::AddressGroup;
-use service::access::oauth::Failure;
-use service::access::oauth::clients::{self, AuthMethod, Claim, Client, NewClient};
+use service::access::oauth::OAuthFailure;
+use service::access::oauth::clients::{self, AuthMethod, Client, ClientCredentials, NewClient};
 use service::{App, Error};
 use sha2::{Digest as _, Sha256};
 use testkit::{World, hex};
 
 use super::{Scene, new_client, refusal};
 
-fn claim(id: &str, secret: Option<&str>) -> Claim {
-    Claim { id: Some(id.to_owned()), secret: secret.map(str::to_owned) }
+fn claim(id: &str, secret: Option<&str>) -> ClientCredentials {
+    ClientCredentials { id: Some(id.to_owned()), secret: secret.map(str::to_owned) }
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn a_secret_fits_its_own_client_only_and_is_kept_as_a_hash() {
             "{claim:?}"
         );
     }
-    let none = refusal(clients::authenticate(app, &Claim::default()).await);
+    let none = refusal(clients::authenticate(app, &ClientCredentials::default()).await);
     assert_eq!(none, "invalid_client: client_id is missing");
     let stored = format!("{:?}", world.stored().await);
     assert!(stored.contains(&hex(&Sha256::digest(&one_secret))) && !stored.contains(&one_secret));
@@ -112,7 +112,7 @@ async fn a_client_that_nobody_lets_in_is_forgotten_and_one_that_is_let_in_stays(
 }
 
 /// A client of its own from that address.
-async fn register_from(app: &App, address: &str, number: usize) -> Result<Client, Failure> {
+async fn register_from(app: &App, address: &str, number: usize) -> Result<Client, OAuthFailure> {
     let new = NewClient {
         registered_from: AddressGroup::parse(Some(address)),
         ..new_client(&format!("App {number} of {address}"))
@@ -120,9 +120,11 @@ async fn register_from(app: &App, address: &str, number: usize) -> Result<Client
     clients::register(app, new).await.map(|it| it.0)
 }
 
-fn is_limited<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> i64 {
+fn is_limited<T: std::fmt::Debug>(outcome: Result<T, OAuthFailure>) -> i64 {
     match outcome {
-        Err(Failure::Own(Error::Limited { retry_after_seconds, .. })) => retry_after_seconds,
+        Err(OAuthFailure::Internal(Error::Limited { retry_after_seconds, .. })) => {
+            retry_after_seconds
+        }
         other => panic!("not limited: {other:?}"),
     }
 }

@@ -1,4 +1,4 @@
-use service::access::oauth::codes::{self, Redemption};
+use service::access::oauth::codes::{self, CodeExchange};
 use service::access::oauth::{self, grants};
 use service::{Caller, Credential};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ async fn a_code_becomes_a_grant_with_what_the_person_allowed() {
     let request = request(app, &scene.client).await;
     let few = scopes("accounts:read goals:read");
     let code = codes::allow(app, &scene.person.caller, &request, few).await.unwrap();
-    let pair = scene.redeem(&code).await.unwrap();
+    let pair = scene.exchange(&code).await.unwrap();
     assert_eq!(pair.scopes, few);
     assert!(pair.access.starts_with("eka_") && pair.refresh.starts_with("ekr_"));
     let caller = scene.enter(&pair.access).await.unwrap();
@@ -56,16 +56,16 @@ async fn only_a_person_allows_and_never_more_than_was_asked() {
 async fn a_second_use_of_a_code_is_refused_and_ends_what_the_first_gave() {
     let scene = Scene::new().await;
     let code = scene.code().await;
-    let pair = scene.redeem(&code).await.unwrap();
+    let pair = scene.exchange(&code).await.unwrap();
     scene.enter(&pair.access).await.unwrap();
     // Even much later, and even from another client.
     scene.world.advance_seconds(600);
     let other = register(&scene.world.app, "Other").await;
-    let stolen = codes::redeem(&scene.world.app, ISSUER, &other, redemption(&code)).await;
+    let stolen = codes::exchange(&scene.world.app, ISSUER, &other, redemption(&code)).await;
     assert_eq!(refusal(stolen), "invalid_grant: the code was used before");
     assert!(scene.enter(&pair.access).await.is_err());
     let renewed = refusal(scene.refresh(&pair.refresh).await);
-    assert_eq!(renewed, "invalid_grant: the access that this token stood for was ended");
+    assert_eq!(renewed, "invalid_grant: the access of this token was revoked");
     assert!(scene.trail().await[0].starts_with("app.reuse Ledger Lens lost its access. A code"));
     assert!(grants::list(&scene.world.app, &scene.person.caller).await.unwrap().is_empty());
 }
@@ -76,8 +76,8 @@ async fn of_two_who_turn_in_a_code_at_once_at_most_one_gets_tokens_and_none_keep
     let other_process = scene.world.other_process().await;
     for _ in 0..5 {
         let code = scene.code().await;
-        let elsewhere = codes::redeem(&other_process, ISSUER, &scene.client, redemption(&code));
-        let (one, two) = tokio::join!(scene.redeem(&code), elsewhere);
+        let elsewhere = codes::exchange(&other_process, ISSUER, &scene.client, redemption(&code));
+        let (one, two) = tokio::join!(scene.exchange(&code), elsewhere);
         assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
         let pair = one.or(two).unwrap();
         assert!(scene.enter(&pair.access).await.is_err());
@@ -90,35 +90,35 @@ async fn a_code_is_worth_nothing_to_anyone_else_and_still_good_for_its_own_clien
     let app = &scene.world.app;
     let other = register(app, "Other").await;
     let code = scene.code().await;
-    let stolen = codes::redeem(app, ISSUER, &other, redemption(&code)).await;
-    assert_eq!(refusal(stolen), "invalid_grant: the code was given to another client");
-    let attempt = async |change: fn(&mut Redemption)| {
+    let stolen = codes::exchange(app, ISSUER, &other, redemption(&code)).await;
+    assert_eq!(refusal(stolen), "invalid_grant: the code was issued to another client");
+    let attempt = async |change: fn(&mut CodeExchange)| {
         let mut redemption = redemption(&code);
         change(&mut redemption);
-        refusal(codes::redeem(app, ISSUER, &scene.client, redemption).await)
+        refusal(codes::exchange(app, ISSUER, &scene.client, redemption).await)
     };
     for change in [
         (|it| it.redirect_uri = Some("https://app.example/back/".to_owned()))
-            as fn(&mut Redemption),
+            as fn(&mut CodeExchange),
         |it| it.redirect_uri = Some("https://app.example/other".to_owned()),
     ] {
         let said = "invalid_grant: redirect_uri is not the one that the code was sent to";
         assert_eq!(attempt(change).await, said);
     }
     for change in [
-        (|it| it.verifier = "b".repeat(43)) as fn(&mut Redemption),
+        (|it| it.verifier = "b".repeat(43)) as fn(&mut CodeExchange),
         |it| it.verifier = super::challenge(super::VERIFIER),
         |it| it.verifier = String::new(),
         |it| it.verifier.push('x'),
     ] {
-        let said = "invalid_grant: code_verifier does not fit the code_challenge";
+        let said = "invalid_grant: code_verifier does not match the code_challenge";
         assert_eq!(attempt(change).await, said);
     }
     let target = attempt(|it| it.resource = Some("https://other.example".to_owned())).await;
     assert!(target.starts_with("invalid_target"), "{target}");
     let broken = attempt(|it| it.code.push('x')).await;
     assert_eq!(broken, "invalid_grant: the code is malformed");
-    scene.redeem(&code).await.unwrap();
+    scene.exchange(&code).await.unwrap();
 }
 
 #[tokio::test]
@@ -137,9 +137,9 @@ async fn a_verifier_that_is_too_short_is_refused_even_where_it_fits() {
         let request = oauth::requests::check(app, ISSUER, asked).await.unwrap();
         let scopes = request.scopes;
         let code = codes::allow(app, &scene.person.caller, &request, scopes).await.unwrap();
-        let redemption = Redemption { verifier, ..redemption(&code) };
-        let redeemed = codes::redeem(app, ISSUER, &scene.client, redemption).await;
-        assert_eq!(redeemed.is_ok(), good, "{redeemed:?}");
+        let redemption = CodeExchange { verifier, ..redemption(&code) };
+        let exchanged = codes::exchange(app, ISSUER, &scene.client, redemption).await;
+        assert_eq!(exchanged.is_ok(), good, "{exchanged:?}");
     }
 }
 
@@ -148,17 +148,17 @@ async fn a_code_lives_for_a_minute() {
     let scene = Scene::new().await;
     let (code, late) = (scene.code().await, scene.code().await);
     scene.world.advance_seconds(59);
-    scene.redeem(&code).await.unwrap();
+    scene.exchange(&code).await.unwrap();
     scene.world.advance_seconds(1);
-    assert_eq!(refusal(scene.redeem(&late).await), "invalid_grant: the code has expired");
+    assert_eq!(refusal(scene.exchange(&late).await), "invalid_grant: the code has expired");
 }
 
 #[tokio::test]
 async fn the_address_may_be_left_out_when_a_code_is_turned_in() {
     let scene = Scene::new().await;
     let code = scene.code().await;
-    let redemption = Redemption { redirect_uri: None, ..redemption(&code) };
-    codes::redeem(&scene.world.app, ISSUER, &scene.client, redemption).await.unwrap();
+    let redemption = CodeExchange { redirect_uri: None, ..redemption(&code) };
+    codes::exchange(&scene.world.app, ISSUER, &scene.client, redemption).await.unwrap();
 }
 
 #[tokio::test]
@@ -167,14 +167,14 @@ async fn what_has_ended_is_forgotten_and_what_lives_stays() {
     let app = &scene.world.app;
     let pair = scene.pair().await;
     let ended = scene.pair().await;
-    oauth::facts::revoke(app, &scene.client, &ended.refresh).await.unwrap();
+    oauth::introspection::revoke(app, &scene.client, &ended.refresh).await.unwrap();
     let unused = scene.code().await;
     scene.world.advance_seconds(2 * 86_400);
     oauth::forget_once(app).await.unwrap();
     let stored = scene.world.stored().await;
     let count = |table: &str| stored[table].len();
     assert_eq!((count("oauth_codes"), count("oauth_grants"), count("oauth_tokens")), (0, 1, 1));
-    assert_eq!(refusal(scene.redeem(&unused).await), "invalid_grant: the code is unknown");
+    assert_eq!(refusal(scene.exchange(&unused).await), "invalid_grant: the code is unknown");
     scene.refresh(&pair.refresh).await.unwrap();
     scene.world.advance_seconds(31 * 86_400);
     oauth::forget_once(app).await.unwrap();
@@ -194,5 +194,5 @@ async fn apps_are_listed_to_their_person_and_ended_by_them_only() {
     let owner: &Caller = &scene.person.caller;
     grants::revoke(app, owner, listed[0].id).await.unwrap();
     is_not_found(grants::revoke(app, owner, listed[0].id).await);
-    assert_eq!(scene.trail().await[0], "app.revoke Ended the access of Ledger Lens");
+    assert_eq!(scene.trail().await[0], "app.revoke Revoked the access of Ledger Lens");
 }

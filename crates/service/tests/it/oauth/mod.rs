@@ -9,10 +9,10 @@ mod requests;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use service::access::oauth::clients::{AuthMethod, Client, NewClient};
-use service::access::oauth::codes::Redemption;
-use service::access::oauth::pairs::{Issued, Renewal};
-use service::access::oauth::requests::{Asked, Request};
-use service::access::oauth::{self, Failure, Outcome, pairs};
+use service::access::oauth::codes::CodeExchange;
+use service::access::oauth::requests::{AuthorizationParams, AuthorizationRequest};
+use service::access::oauth::token_pairs::{RefreshRequest, TokenPair};
+use service::access::oauth::{self, OAuthFailure, OAuthResult, token_pairs};
 use service::{App, Caller, Scopes};
 use sha2::{Digest as _, Sha256};
 use testkit::{Person, World};
@@ -38,27 +38,27 @@ async fn register(app: &App, name: &str) -> Client {
     oauth::clients::register(app, new_client(name)).await.unwrap().0
 }
 
-fn asked(client: &Client) -> Asked {
-    Asked {
+fn asked(client: &Client) -> AuthorizationParams {
+    AuthorizationParams {
         client_id: Some(client.id.to_string()),
         redirect_uri: Some(BACK.to_owned()),
         response_type: Some("code".to_owned()),
         code_challenge: Some(challenge(VERIFIER)),
         code_challenge_method: Some("S256".to_owned()),
-        ..Asked::default()
+        ..AuthorizationParams::default()
     }
 }
 
-async fn request(app: &App, client: &Client) -> Request {
+async fn request(app: &App, client: &Client) -> AuthorizationRequest {
     oauth::requests::check(app, ISSUER, asked(client)).await.unwrap()
 }
 
 /// An app that a person has let in, with its first pair.
-pub(crate) async fn let_in(app: &App, caller: &Caller) -> Issued {
+pub(crate) async fn let_in(app: &App, caller: &Caller) -> TokenPair {
     let client = register(app, "Ledger Lens").await;
     let request = request(app, &client).await;
     let code = oauth::codes::allow(app, caller, &request, request.scopes).await.unwrap();
-    oauth::codes::redeem(app, ISSUER, &client, redemption(&code)).await.unwrap()
+    oauth::codes::exchange(app, ISSUER, &client, redemption(&code)).await.unwrap()
 }
 
 /// Somebody, an app, and the code that the app was answered with.
@@ -82,17 +82,17 @@ impl Scene {
         oauth::codes::allow(&self.world.app, &self.person.caller, &request, scopes).await.unwrap()
     }
 
-    async fn pair(&self) -> Issued {
+    async fn pair(&self) -> TokenPair {
         let code = self.code().await;
-        self.redeem(&code).await.unwrap()
+        self.exchange(&code).await.unwrap()
     }
 
-    async fn redeem(&self, code: &str) -> Outcome<Issued> {
-        oauth::codes::redeem(&self.world.app, ISSUER, &self.client, redemption(code)).await
+    async fn exchange(&self, code: &str) -> OAuthResult<TokenPair> {
+        oauth::codes::exchange(&self.world.app, ISSUER, &self.client, redemption(code)).await
     }
 
-    async fn refresh(&self, token: &str) -> Outcome<Issued> {
-        pairs::refresh(&self.world.app, ISSUER, &self.client, renewal(token)).await
+    async fn refresh(&self, token: &str) -> OAuthResult<TokenPair> {
+        token_pairs::refresh(&self.world.app, ISSUER, &self.client, renewal(token)).await
     }
 
     async fn enter(&self, token: &str) -> service::Result<Caller> {
@@ -110,8 +110,8 @@ impl Scene {
     }
 }
 
-fn redemption(code: &str) -> Redemption {
-    Redemption {
+fn redemption(code: &str) -> CodeExchange {
+    CodeExchange {
         code: code.to_owned(),
         verifier: VERIFIER.to_owned(),
         redirect_uri: Some(BACK.to_owned()),
@@ -119,14 +119,14 @@ fn redemption(code: &str) -> Redemption {
     }
 }
 
-fn renewal(token: &str) -> Renewal {
-    Renewal { token: token.to_owned(), ..Renewal::default() }
+fn renewal(token: &str) -> RefreshRequest {
+    RefreshRequest { token: token.to_owned(), ..RefreshRequest::default() }
 }
 
 /// `invalid_grant: the code is unknown`
-fn refusal<T: std::fmt::Debug>(outcome: Outcome<T>) -> String {
+fn refusal<T: std::fmt::Debug>(outcome: OAuthResult<T>) -> String {
     match outcome {
-        Err(Failure::Refused(it)) => format!("{}: {}", it.fault.as_str(), it.message),
+        Err(OAuthFailure::Refused(it)) => format!("{}: {}", it.code.as_str(), it.message),
         other => panic!("not refused: {other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 use service::access::oauth::clients::{self, NewClient};
-use service::access::oauth::pairs::{self, Renewal};
-use service::access::oauth::{facts, grants};
+use service::access::oauth::token_pairs::{self, RefreshRequest};
+use service::access::oauth::{grants, introspection};
 
 use super::{ISSUER, Scene, new_client, refusal, register, renewal, scopes};
 
@@ -28,7 +28,7 @@ async fn a_used_up_refresh_token_that_comes_back_ends_the_whole_family() {
     for token in [&first.access, &second.access] {
         assert!(scene.enter(token).await.is_err());
     }
-    let ended = "invalid_grant: the access that this token stood for was ended";
+    let ended = "invalid_grant: the access of this token was revoked";
     assert_eq!(refusal(scene.refresh(&second.refresh).await), ended);
     assert!(scene.trail().await[0].starts_with("app.reuse Ledger Lens lost its access. A refresh"));
 }
@@ -84,7 +84,8 @@ async fn of_ten_refreshes_at_once_one_pair_lives() {
         for number in 0..10 {
             let (app, client) = (processes[number % 2].clone(), scene.client.clone());
             let renewal = renewal(&first.refresh);
-            refreshes.spawn(async move { pairs::refresh(&app, ISSUER, &client, renewal).await });
+            refreshes
+                .spawn(async move { token_pairs::refresh(&app, ISSUER, &client, renewal).await });
         }
         let issued: Vec<_> = refreshes.join_all().await.into_iter().map(|it| it.unwrap()).collect();
         assert_eq!(live_pairs(&scene).await, 1, "{round}");
@@ -138,7 +139,8 @@ async fn asking_about_a_new_pair_shows_that_it_arrived() {
         let first = scene.pair().await;
         let second = scene.refresh(&first.refresh).await.unwrap();
         let token = if of_access { &second.access } else { &second.refresh };
-        let known = facts::introspect(&scene.world.app, &scene.client, token).await.unwrap();
+        let known =
+            introspection::introspect(&scene.world.app, &scene.client, token).await.unwrap();
         assert!(known.is_some());
         refusal(scene.refresh(&first.refresh).await);
         assert!(scene.enter(&second.access).await.is_err());
@@ -148,7 +150,8 @@ async fn asking_about_a_new_pair_shows_that_it_arrived() {
     let lost = scene.refresh(&first.refresh).await.unwrap();
     let second = scene.refresh(&first.refresh).await.unwrap();
     for token in [&lost.access, &lost.refresh] {
-        let known = facts::introspect(&scene.world.app, &scene.client, token).await.unwrap();
+        let known =
+            introspection::introspect(&scene.world.app, &scene.client, token).await.unwrap();
         assert!(known.is_none());
     }
     scene.enter(&second.access).await.unwrap();
@@ -194,15 +197,17 @@ async fn scopes_can_shrink_at_a_refresh_and_come_back_but_never_grow() {
     let scene = Scene::new().await;
     let app = &scene.world.app;
     let granted = scene.pair().await;
-    let asking =
-        |token: &str, words: &str| Renewal { scope: Some(words.to_owned()), ..renewal(token) };
+    let asking = |token: &str, words: &str| RefreshRequest {
+        scope: Some(words.to_owned()),
+        ..renewal(token)
+    };
     for more in ["accounts:read paper:trade", "actions:write", "webhooks:manage", "nonsense"] {
         let outcome =
-            pairs::refresh(app, ISSUER, &scene.client, asking(&granted.refresh, more)).await;
+            token_pairs::refresh(app, ISSUER, &scene.client, asking(&granted.refresh, more)).await;
         assert!(refusal(outcome).starts_with("invalid_scope: "), "{more}");
     }
     let few = asking(&granted.refresh, "goals:read");
-    let few = pairs::refresh(app, ISSUER, &scene.client, few).await.unwrap();
+    let few = token_pairs::refresh(app, ISSUER, &scene.client, few).await.unwrap();
     assert_eq!(few.scopes, scopes("goals:read"));
     let caller = scene.enter(&few.access).await.unwrap();
     assert!(caller.require(wire::v1::Scope::AccountsRead).is_err());
@@ -216,7 +221,7 @@ async fn a_refresh_token_is_worth_nothing_to_another_client_or_as_something_else
     let app = &scene.world.app;
     let other = register(app, "Other").await;
     let pair = scene.pair().await;
-    let stolen = pairs::refresh(app, ISSUER, &other, renewal(&pair.refresh)).await;
+    let stolen = token_pairs::refresh(app, ISSUER, &other, renewal(&pair.refresh)).await;
     assert_eq!(refusal(stolen), "invalid_grant: the refresh token is unknown");
     for wrong in [pair.access.as_str(), "", "ekr_", &pair.refresh[..41]] {
         let said = refusal(scene.refresh(wrong).await);
@@ -224,8 +229,8 @@ async fn a_refresh_token_is_worth_nothing_to_another_client_or_as_something_else
     }
     assert!(scene.enter(&pair.refresh).await.is_err());
     let elsewhere =
-        Renewal { resource: Some("https://x.example".to_owned()), ..renewal(&pair.refresh) };
-    let target = pairs::refresh(app, ISSUER, &scene.client, elsewhere).await;
+        RefreshRequest { resource: Some("https://x.example".to_owned()), ..renewal(&pair.refresh) };
+    let target = token_pairs::refresh(app, ISSUER, &scene.client, elsewhere).await;
     assert!(refusal(target).starts_with("invalid_target: "));
     scene.refresh(&pair.refresh).await.unwrap();
 }
@@ -238,15 +243,15 @@ async fn either_token_ends_the_grant_and_only_in_the_hands_of_its_client() {
     for give_access in [true, false] {
         let pair = scene.pair().await;
         let token = if give_access { &pair.access } else { &pair.refresh };
-        facts::revoke(app, &other, token).await.unwrap();
+        introspection::revoke(app, &other, token).await.unwrap();
         scene.enter(&pair.access).await.unwrap();
-        facts::revoke(app, &scene.client, token).await.unwrap();
-        facts::revoke(app, &scene.client, token).await.unwrap();
+        introspection::revoke(app, &scene.client, token).await.unwrap();
+        introspection::revoke(app, &scene.client, token).await.unwrap();
         assert!(scene.enter(&pair.access).await.is_err());
         refusal(scene.refresh(&pair.refresh).await);
-        assert_eq!(scene.trail().await[0], "app.leave Ledger Lens ended its own access");
+        assert_eq!(scene.trail().await[0], "app.leave Ledger Lens gave up its access");
     }
-    facts::revoke(app, &scene.client, "nonsense").await.unwrap();
+    introspection::revoke(app, &scene.client, "nonsense").await.unwrap();
 }
 
 #[tokio::test]
@@ -257,19 +262,23 @@ async fn a_token_is_told_about_to_its_own_client_while_it_is_good() {
     let (other, _) = clients::register(app, other).await.unwrap();
     let pair = scene.pair().await;
     for (token, seconds) in [(&pair.access, 900), (&pair.refresh, 30 * 86_400)] {
-        let found = facts::introspect(app, &scene.client, token).await.unwrap().unwrap();
+        let found = introspection::introspect(app, &scene.client, token).await.unwrap().unwrap();
         let now = scene.world.clock.now();
         assert_eq!(found.issued_at, now);
         assert_eq!(found.expires_at.as_second() - now.as_second(), seconds);
         assert_eq!((found.user, found.scopes), (scene.person.user.id, pair.scopes));
-        assert!(facts::introspect(app, &other, token).await.unwrap().is_none());
+        assert!(introspection::introspect(app, &other, token).await.unwrap().is_none());
     }
     let second = scene.refresh(&pair.refresh).await.unwrap();
-    assert!(facts::introspect(app, &scene.client, &pair.refresh).await.unwrap().is_none());
+    assert!(introspection::introspect(app, &scene.client, &pair.refresh).await.unwrap().is_none());
     scene.world.advance_seconds(900);
-    assert!(facts::introspect(app, &scene.client, &second.access).await.unwrap().is_none());
-    assert!(facts::introspect(app, &scene.client, &second.refresh).await.unwrap().is_some());
-    facts::revoke(app, &scene.client, &second.refresh).await.unwrap();
-    assert!(facts::introspect(app, &scene.client, &second.refresh).await.unwrap().is_none());
-    assert!(facts::introspect(app, &scene.client, "nonsense").await.unwrap().is_none());
+    assert!(introspection::introspect(app, &scene.client, &second.access).await.unwrap().is_none());
+    assert!(
+        introspection::introspect(app, &scene.client, &second.refresh).await.unwrap().is_some()
+    );
+    introspection::revoke(app, &scene.client, &second.refresh).await.unwrap();
+    assert!(
+        introspection::introspect(app, &scene.client, &second.refresh).await.unwrap().is_none()
+    );
+    assert!(introspection::introspect(app, &scene.client, "nonsense").await.unwrap().is_none());
 }

@@ -1,21 +1,21 @@
 use service::Scopes;
 use service::access::oauth::clients::{self, NewClient};
-use service::access::oauth::requests::{self, Asked, Problem};
+use service::access::oauth::requests::{self, AuthorizationParams, InvalidRequest};
 use testkit::World;
 use wire::v1::Scope;
 
 use super::{BACK, ISSUER, Scene, asked, new_client, scopes};
 
 /// `shown`, or `invalid_scope state`, or what was asked for.
-async fn outcome(scene: &Scene, asked: Asked) -> String {
+async fn outcome(scene: &Scene, asked: AuthorizationParams) -> String {
     match requests::check(&scene.world.app, ISSUER, asked).await {
         Ok(request) => format!("{} {:?}", request.scopes.to_words(), request.resource),
-        Err(Problem::Unknown(_)) => "shown".to_owned(),
-        Err(Problem::Answered { redirect, state, refusal, .. }) => {
+        Err(InvalidRequest::Unknown(_)) => "shown".to_owned(),
+        Err(InvalidRequest::Refused { redirect, state, error: refusal, .. }) => {
             assert_eq!(redirect.as_str(), BACK);
-            format!("{} {}", refusal.fault.as_str(), state.unwrap_or_default())
+            format!("{} {}", refusal.code.as_str(), state.unwrap_or_default())
         }
-        Err(Problem::Own(error)) => panic!("{error}"),
+        Err(InvalidRequest::Internal(error)) => panic!("{error}"),
     }
 }
 
@@ -23,7 +23,7 @@ async fn outcome(scene: &Scene, asked: Asked) -> String {
 async fn who_asks_and_where_to_answer_must_be_known_or_only_the_person_is_told() {
     let scene = Scene::new().await;
     let good = asked(&scene.client);
-    let with = |change: fn(&mut Asked)| {
+    let with = |change: fn(&mut AuthorizationParams)| {
         let mut asked = good.clone();
         change(&mut asked);
         asked
@@ -49,15 +49,15 @@ async fn who_asks_and_where_to_answer_must_be_known_or_only_the_person_is_told()
     let redirect_uris = vec![BACK.to_owned(), "https://app.example/other".to_owned()];
     let two = NewClient { redirect_uris, ..new_client("Two") };
     let (two, _) = clients::register(&scene.world.app, two).await.unwrap();
-    let either = Asked { client_id: Some(two.id.to_string()), ..only_one };
+    let either = AuthorizationParams { client_id: Some(two.id.to_string()), ..only_one };
     assert_eq!(outcome(&scene, either).await, "shown");
 }
 
 #[tokio::test]
 async fn every_other_mistake_is_told_to_the_app() {
     let scene = Scene::new().await;
-    let good = Asked { state: Some("s".to_owned()), ..asked(&scene.client) };
-    let check = async |expected: &str, change: fn(&mut Asked)| {
+    let good = AuthorizationParams { state: Some("s".to_owned()), ..asked(&scene.client) };
+    let check = async |expected: &str, change: fn(&mut AuthorizationParams)| {
         let mut asked = good.clone();
         change(&mut asked);
         assert_eq!(outcome(&scene, asked.clone()).await, format!("{expected} s"), "{asked:?}");
@@ -86,7 +86,10 @@ async fn what_is_asked_is_what_is_shown_and_without_a_word_it_is_reading() {
     let good = asked(&scene.client);
     let silent = requests::check(&scene.world.app, ISSUER, good.clone()).await.unwrap();
     assert_eq!(silent.scopes, Scopes::read_only());
-    let two = Asked { scope: Some(" paper:trade accounts:read ".to_owned()), ..good.clone() };
+    let two = AuthorizationParams {
+        scope: Some(" paper:trade accounts:read ".to_owned()),
+        ..good.clone()
+    };
     assert_eq!(outcome(&scene, two).await, "accounts:read paper:trade None");
     for (resource, kept) in [
         (ISSUER.to_owned(), ISSUER.to_owned()),
@@ -94,7 +97,7 @@ async fn what_is_asked_is_what_is_shown_and_without_a_word_it_is_reading() {
         (format!("{ISSUER}/v1"), format!("{ISSUER}/v1")),
         (format!("{ISSUER}/v1/"), format!("{ISSUER}/v1")),
     ] {
-        let asked = Asked { resource: Some(resource), ..good.clone() };
+        let asked = AuthorizationParams { resource: Some(resource), ..good.clone() };
         let request = requests::check(&scene.world.app, ISSUER, asked).await.unwrap();
         assert_eq!(request.resource, Some(kept));
     }
@@ -103,7 +106,7 @@ async fn what_is_asked_is_what_is_shown_and_without_a_word_it_is_reading() {
 #[tokio::test]
 async fn everything_but_webhooks_is_offered() {
     let _ = World::new().await;
-    let all = service::access::oauth::offered();
+    let all = service::access::oauth::grantable_scopes();
     for scope in Scope::ALL {
         assert_eq!(all.has(scope), scope != Scope::WebhooksManage, "{scope}");
     }

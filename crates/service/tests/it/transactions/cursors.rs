@@ -1,7 +1,7 @@
 //! A cursor is good for its own list, its own person and a day.
 
 use service::ledger::transactions::Filter;
-use service::platform::cursors::{Page, Scope};
+use service::platform::cursors::{CursorScope, Page};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, day, new_key};
 
@@ -86,13 +86,13 @@ async fn a_cursor_of_another_list_or_another_installation_is_refused() {
     let world = World::new().await;
     let robin = household(&world).await;
     let filter = format!("{:?}", everything());
-    let scope = Scope { user: robin.user.id, list: "events", filter: &filter };
+    let scope = CursorScope { user: robin.user.id, list: "events", filter: &filter };
     let now = world.clock.now();
     let foreign = world.app.cursors.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
     refused(&world, &robin, &everything(), &foreign).await;
     let key = service::platform::installation::Key::generate(&base::Entropy::seeded(99));
-    let scope = Scope { list: "transactions", ..scope };
-    let other = service::platform::cursors::Seal::new(&key);
+    let scope = CursorScope { list: "transactions", ..scope };
+    let other = service::platform::cursors::CursorCipher::new(&key);
     let forged = other.seal(&scope, now, &world.app.entropy, &[0; 32]).unwrap();
     refused(&world, &robin, &everything(), &forged).await;
 }

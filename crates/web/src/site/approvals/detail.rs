@@ -4,9 +4,9 @@ use axum::extract::Path;
 use base::{Fixed9, ThreadId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::access::passkeys::Party;
+use service::access::passkeys::RelyingParty;
 use service::actions::{self, Action, Kind, Shown as Details, Status};
-use service::trading::quotes::{self, Priced};
+use service::trading::quotes::{self, SourcedQuote};
 use wire::v1::{ActionDetails, TradeDetails};
 
 use super::{expires_text, status_name};
@@ -27,7 +27,7 @@ pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> 
     let shown = action.details();
     let priced = match &shown.trade {
         Some(trade) if action.status == Status::PendingApproval => {
-            quotes::one(person.app(), &trade.symbol).await?
+            quotes::find(person.app(), &trade.symbol).await?
         }
         _ => None,
     };
@@ -66,7 +66,12 @@ fn head(action: &Action, title: &str) -> Markup {
     }
 }
 
-fn what(person: &Person, action: &Action, shown: &Details, priced: Option<&Priced>) -> Markup {
+fn what(
+    person: &Person,
+    action: &Action,
+    shown: &Details,
+    priced: Option<&SourcedQuote>,
+) -> Markup {
     match (&shown.trade, &shown.plain) {
         (Some(trade), _) => trade_facts(person, trade, priced),
         (None, Some(plain)) => plain_facts(person, action, plain),
@@ -74,7 +79,7 @@ fn what(person: &Person, action: &Action, shown: &Details, priced: Option<&Price
     }
 }
 
-fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&Priced>) -> Markup {
+fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&SourcedQuote>) -> Markup {
     let hide = |text: &str| person.view.mask_amounts(text);
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     html! {
@@ -112,7 +117,7 @@ fn trade_facts(person: &Person, trade: &TradeDetails, priced: Option<&Priced>) -
     }
 }
 
-fn price_now(priced: &Priced) -> Markup {
+fn price_now(priced: &SourcedQuote) -> Markup {
     html! {
         dd {
             (priced.quote.price.pretty_dollars())
@@ -166,7 +171,12 @@ fn reason(action: &Action, shown: &Details) -> Markup {
 }
 
 /// When the proposal expires, and what will happen.
-fn until(person: &Person, action: &Action, shown: &Details, priced: Option<&Priced>) -> Markup {
+fn until(
+    person: &Person,
+    action: &Action,
+    shown: &Details,
+    priced: Option<&SourcedQuote>,
+) -> Markup {
     let now = person.app().clock.now();
     let price = priced.map(|it| it.quote.price);
     let timing = price.and_then(|it| actions::timing_now(person.app(), action, it));
@@ -221,7 +231,7 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
 }
 
 fn with_passkey(person: &Person, label: &str, here: &str, about: &str) -> Markup {
-    let party = match Party::of(person.public_url()) {
+    let party = match RelyingParty::from_url(person.public_url()) {
         Ok(party) => party,
         Err(reason) => return html! { p.warning { "Your passkey is required. " (reason) } },
     };

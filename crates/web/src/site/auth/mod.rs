@@ -10,8 +10,8 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use http::header;
 use maud::{Markup, html};
-use service::access::devices;
-use service::access::passkeys::Party;
+use service::access::passkeys::RelyingParty;
+use service::access::{devices, sign_ins};
 
 use super::visitor::Visitor;
 use super::{cookies, urls};
@@ -48,7 +48,9 @@ async fn with_session(visitor: &Visitor, session: &str, mut response: Response) 
         cookies::set(cookies::VISIT, "", Some(0), secure),
     ];
     // The sign-in succeeds even if the browser could not be remembered.
-    match devices::remember(&visitor.web.app, session, visitor.visit.device.as_deref()).await {
+    match sign_ins::remember_device(&visitor.web.app, session, visitor.visit.device.as_deref())
+        .await
+    {
         Ok(Some(device)) => {
             let life = Some(devices::LIFE_SECONDS);
             lines.push(cookies::set(cookies::DEVICE, &device, life, secure));
@@ -71,7 +73,7 @@ fn next_of(query: Option<String>) -> String {
 
 /// A button that asks the browser for a passkey. The script shows it if the browser supports passkeys on this host.
 pub(super) fn passkey_button(
-    party: &Party,
+    party: &RelyingParty,
     action: &str,
     label: &str,
     token: &str,
@@ -81,12 +83,12 @@ pub(super) fn passkey_button(
 }
 
 /// A passkey button that confirms a sensitive change and then submits the form with that id.
-pub(super) fn proof_button(party: &Party, token: &str, next: &str, form: &str) -> Markup {
+pub(super) fn proof_button(party: &RelyingParty, token: &str, next: &str, form: &str) -> Markup {
     passkey_box(party, ("prove", "Use passkey"), token, next, Some(form))
 }
 
 fn passkey_box(
-    party: &Party,
+    party: &RelyingParty,
     (action, label): (&str, &str),
     token: &str,
     next: &str,

@@ -4,7 +4,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
 use service::Error;
-use service::access::passkeys::{self, Party};
+use service::access::passkeys::{self, RelyingParty};
 use service::access::sign_ins;
 
 use super::{second_step, with_session};
@@ -108,13 +108,13 @@ pub(in crate::site) fn asked(
     web: &WebState,
     headers: &HeaderMap,
     cookie: &str,
-) -> Result<Party, Refused> {
+) -> Result<RelyingParty, Refused> {
     let given = headers.get(TOKEN_HEADER).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if !is_ours(web, headers, cookie, given) {
         let said = "The page was open too long. Reload it and try again.";
         return Err(Refused(StatusCode::FORBIDDEN, said.to_owned()));
     }
-    Party::of(&web.settings.public_url)
+    RelyingParty::from_url(&web.settings.public_url)
         .map_err(|reason| Refused(StatusCode::BAD_REQUEST, reason.to_owned()))
 }
 

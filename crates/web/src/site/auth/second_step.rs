@@ -4,7 +4,7 @@ use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use maud::{Markup, html};
-use service::access::passkeys::Party;
+use service::access::passkeys::RelyingParty;
 use service::access::sign_ins;
 
 use super::{next_of, passkey_button, sign_in, start_session};
@@ -65,7 +65,7 @@ fn card(visitor: &Visitor, next: &str, wrong: &FormError) -> Markup {
         h1 { "Verify it's you" }
         p { "Use your passkey to finish signing in." }
         (wrong.summary())
-        @match Party::of(&visitor.web.settings.public_url) {
+        @match RelyingParty::from_url(&visitor.web.settings.public_url) {
             Ok(party) => {
                 (passkey_button(&party, "second", "Use passkey", &visitor.form_token, next))
             }

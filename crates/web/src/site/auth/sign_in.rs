@@ -5,9 +5,9 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use http::{StatusCode, header};
 use maud::{Markup, html};
 use service::Error;
-use service::access::passkeys::Party;
+use service::access::passkeys::RelyingParty;
 use service::access::sessions;
-use service::access::sign_ins::{self, Outcome};
+use service::access::sign_ins::{self, SignInOutcome};
 
 use super::{next_of, passkey_button, start_session};
 use crate::WebState;
@@ -36,8 +36,10 @@ pub(super) async fn post(visitor: Visitor, PublicForm(form): PublicForm) -> Page
     let (web, next) = (&visitor.web, urls::local_path(form.text("next")));
     let (email, password) = (form.text("email"), form.raw("password"));
     match sign_ins::by_password(&web.app, email, password, visitor.visit.clone()).await {
-        Ok(Outcome::SignedIn { session }) => Ok(start_session(&visitor, &session, next).await),
-        Ok(Outcome::SecondStep { token }) => Ok(to_second_step(web, &token, next)),
+        Ok(SignInOutcome::SignedIn { session }) => {
+            Ok(start_session(&visitor, &session, next).await)
+        }
+        Ok(SignInOutcome::SecondStep { token }) => Ok(to_second_step(web, &token, next)),
         Err(error) => {
             let is_limited = matches!(error, Error::Limited { .. });
             let (status, mut wrong) = refusal(error)?;
@@ -108,7 +110,7 @@ fn card(visitor: &Visitor, email: &str, next: &str, wrong: &FormError) -> Markup
             }
         }
         (fields::form("/sign-in", &visitor.form_token, fields))
-        @if let Ok(party) = Party::of(&settings.public_url) {
+        @if let Ok(party) = RelyingParty::from_url(&settings.public_url) {
             (passkey_button(&party, "sign-in", "Sign in with a passkey", &visitor.form_token, next))
         }
         @if settings.sign_up_open {

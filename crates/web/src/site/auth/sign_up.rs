@@ -5,9 +5,9 @@ use axum::response::{IntoResponse as _, Redirect};
 use base::Currency;
 use maud::{Markup, html};
 use service::Error;
-use service::access::sign_ins::Arrival;
-use service::access::users::{NewUser, PASSWORD_LENGTH_MIN};
-use service::access::{invitations, sign_ins};
+use service::access::sign_ins::RegistrationOutcome;
+use service::access::users::NewUser;
+use service::access::{invitations, passwords, sign_ins};
 
 use super::{sign_in, start_session};
 use crate::site::app_page;
@@ -48,7 +48,7 @@ impl<'a> NewUserForm<'a> {
     }
 
     fn fields(&self, wrong: &FormError) -> Markup {
-        let password_hint = format!("At least {PASSWORD_LENGTH_MIN} characters.");
+        let password_hint = format!("At least {} characters.", passwords::LENGTH_MIN);
         let email = Field::text("email", "Email", self.email).autocomplete("username");
         let password = Field::text("password", "Password", "").autocomplete("new-password");
         let name = Field::text("name", "Your name", self.name).autocomplete("name").optional();
@@ -177,8 +177,10 @@ pub(super) async fn accept(
         Err(error) => Err(error),
     };
     match made {
-        Ok(Arrival::SignedIn { session }) => Ok(start_session(&visitor, &session, "/").await),
-        Ok(Arrival::SignInNext) => Ok(sign_in::welcome(&visitor, new_user.email)),
+        Ok(RegistrationOutcome::SignedIn { session }) => {
+            Ok(start_session(&visitor, &session, "/").await)
+        }
+        Ok(RegistrationOutcome::SignInNext) => Ok(sign_in::welcome(&visitor, new_user.email)),
         Err(Error::NotFound(_)) => Ok(gone(&visitor)),
         Err(error) => {
             let (status, wrong) = sign_in::refusal(error)?;

@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::access::passkeys::{self, Party};
+use service::access::passkeys::{self, RelyingParty};
 use service::access::users;
 
 use super::{PASSWORD_FIELD, Sensitive};
@@ -73,7 +73,7 @@ fn card(
             }
         }
         @if has_passkey {
-            @match Party::of(person.public_url()) {
+            @match RelyingParty::from_url(person.public_url()) {
                 Ok(party) => (proof_button(&party, token, rule.back, FORM_ID)),
                 Err(reason) => p.warning { (sentence(reason)) },
             }

@@ -8,7 +8,7 @@ use base::{PasskeyId, SessionId};
 use http::{StatusCode, header};
 use maud::{Markup, html};
 use service::Error;
-use service::access::passkeys::{self, Party};
+use service::access::passkeys::{self, RelyingParty};
 use service::access::{profiles, recovery, sessions, sign_ins, users};
 
 use super::security_page::SecurityPage;
@@ -227,7 +227,7 @@ fn confirm_markup(
             (wrong.summary())
             @if has_password { (fields::form(CONFIRM, &person.form_token, fields)) }
             @if has_passkey {
-                @match Party::of(person.public_url()) {
+                @match RelyingParty::from_url(person.public_url()) {
                     Ok(party) => {
                         (passkey_button(&party, "prove", "Use passkey", &person.form_token, next))
                     }

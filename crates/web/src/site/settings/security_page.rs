@@ -1,9 +1,9 @@
 //! Renders the security settings page.
 
 use maud::{Markup, html};
-use service::access::passkeys::{Party, Passkey};
+use service::access::passkeys::{Passkey, RelyingParty};
+use service::access::passwords;
 use service::access::sessions::{Method, Session};
-use service::access::users::PASSWORD_LENGTH_MIN;
 
 use crate::site::auth::passkey_button;
 use crate::site::fields::{self, Field, FormError};
@@ -135,7 +135,7 @@ impl SecurityPage<'_> {
     fn add(&self) -> Markup {
         let token = &self.person.form_token;
         html! {
-            @match Party::of(self.person.public_url()) {
+            @match RelyingParty::from_url(self.person.public_url()) {
                 Err(reason) => p.warning { (reason) },
                 Ok(party) => {
                     div.field {
@@ -182,7 +182,7 @@ impl SecurityPage<'_> {
     }
 
     fn password_section(&self) -> Markup {
-        let hint = format!("At least {PASSWORD_LENGTH_MIN} characters.");
+        let hint = format!("At least {} characters.", passwords::LENGTH_MIN);
         let new = Field::text("new_password", "New password", "").autocomplete("new-password");
         let body = html! {
             (self.password_field("Current password", "change-"))

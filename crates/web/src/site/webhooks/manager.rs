@@ -131,7 +131,7 @@ impl EndpointManager {
 
     /// Counts an action that sends an event against the rate limit.
     pub(super) async fn count(&self) -> service::Result<()> {
-        let standing = limits::take(self.app(), self.caller().credential_id()).await?;
+        let standing = limits::count_request(self.app(), self.caller().credential_id()).await?;
         if standing.accepted {
             return Ok(());
         }

@@ -103,5 +103,5 @@ async fn no_token_of_an_app_decides_anything_but_it_may_propose_and_follow() {
     assert_eq!(listed[0]["action_id"], made["action_id"]);
     let refused = reading.send(Method::POST, "/v1/paper-trading/accounts", "").await.refusal();
     assert_eq!(refused, "403 INSUFFICIENT_SCOPE: this token lacks the scope paper:trade");
-    assert!(oauth::access::is_access_token(&access));
+    assert!(oauth::access_tokens::is_access_token(&access));
 }

@@ -90,7 +90,7 @@ impl Desk {
         let (app, session) = (&self.world.app, &self.session);
         let action = actions::get(app, session, id_of(proposed)).await.unwrap();
         let price = match proposed["details_v1"]["symbol"].as_str() {
-            Some(symbol) => service::trading::quotes::one(app, symbol).await.unwrap(),
+            Some(symbol) => service::trading::quotes::find(app, symbol).await.unwrap(),
             None => None,
         };
         let seen = Seen { digest: action.digest(), price: price.map(|it| it.quote.price) };

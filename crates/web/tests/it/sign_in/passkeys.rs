@@ -89,7 +89,7 @@ async fn the_second_step_asks_for_the_passkey_or_a_recovery_code() {
     assert!(by_key.cookie("__Host-evenkeel_second").is_empty());
     let mut by_code = password().await;
     let wrong = by_code.post("/sign-in/second", &[("code", "k7wq-3m2x-9d4h")]).await.refused(400);
-    assert!(wrong.contains("none of your unused recovery codes"));
+    assert!(wrong.contains("not one of your unused recovery codes"));
     let fields = [("code", codes[3]), ("next", "/goals")];
     assert_eq!(by_code.post("/sign-in/second", &fields).await.goes_to(), "/goals");
     let mut spent = password().await;

@@ -97,7 +97,7 @@ async fn passkeys_are_renamed_and_removed() {
     guest.post("/settings/security/second-step", &[("on", "1")]).await.goes_to();
     let remove = format!("/settings/security/passkeys/{id}/remove");
     let said = guest.post(&remove, &[]).await.refused(400);
-    assert!(said.contains("switch the second step off first"));
+    assert!(said.contains("turn off the second step first"));
     guest.post("/settings/security/second-step", &[("on", "0")]).await.goes_to();
     assert_eq!(guest.post(&remove, &[]).await.goes_to(), HERE);
     let said = guest.post("/settings/security/second-step", &[("on", "1")]).await.refused(400);

@@ -1,24 +1,24 @@
-//! For whom a passkey is made: the name of this installation, which is where browsers find it.
+//! The relying party of passkeys: the domain of this installation.
 
 use std::net::IpAddr;
 
-/// The relying party. A passkey made for one name is worth nothing to another.
+/// The site that passkeys are for. A passkey of one domain does not work for another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Party {
+pub struct RelyingParty {
     pub id: String,
     pub origins: Vec<String>,
 }
 
-impl Party {
-    /// Reads it from the public address; or says why there can be no passkeys here.
-    pub fn of(public_url: &str) -> Result<Party, &'static str> {
+impl RelyingParty {
+    /// Derives it from the public URL. The error says why passkeys cannot be used here.
+    pub fn from_url(public_url: &str) -> Result<RelyingParty, &'static str> {
         let (scheme, rest) = public_url.split_once("://").unwrap_or(("http", public_url));
         let authority = rest.split('/').next().unwrap_or_default();
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|it| it.is_ascii_digit()) => (host, Some(port)),
             _ => (authority, None),
         };
-        // Browsers leave out the port that goes without saying.
+        // Browsers leave out the default port.
         let port = port.filter(|it| !matches!((scheme, *it), ("https", "443") | ("http", "80")));
         let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         let origin = |host: &str| match port {
@@ -27,17 +27,17 @@ impl Party {
         };
         match host.parse::<IpAddr>() {
             Ok(ip) if ip.is_loopback() => {
-                Ok(Party { id: "localhost".to_owned(), origins: vec![origin("localhost")] })
+                Ok(RelyingParty { id: "localhost".to_owned(), origins: vec![origin("localhost")] })
             }
-            Ok(_) => {
-                Err("Passkeys need a name, and this installation is reached by a number. Set \
-                 public_url to a name with https to use them.")
-            }
-            Err(_) if scheme != "https" && host != "localhost" => Err(
-                "Browsers offer passkeys only over https. Set public_url to an https address to \
-                 use them.",
+            Ok(_) => Err(
+                "Passkeys need a domain name, but this installation is reached by an IP address. \
+                 To use passkeys, set public_url to an https address with a domain name.",
             ),
-            Err(_) => Ok(Party { origins: vec![origin(&host)], id: host }),
+            Err(_) if scheme != "https" && host != "localhost" => Err(
+                "Browsers offer passkeys only over https. To use passkeys, set public_url to an https \
+                 address.",
+            ),
+            Err(_) => Ok(RelyingParty { origins: vec![origin(&host)], id: host }),
         }
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_the_installation_is_that_of_its_passkeys() {
+    fn the_public_url_gives_the_relying_party() {
         for (url, id, origin) in [
             ("https://money.example.com", "money.example.com", "https://money.example.com"),
             ("https://Money.example:8443", "money.example", "https://money.example:8443"),
@@ -56,16 +56,16 @@ mod tests {
             ("http://[::1]:80", "localhost", "http://localhost"),
             ("https://money.example:443", "money.example", "https://money.example"),
         ] {
-            let party = Party::of(url).unwrap();
+            let party = RelyingParty::from_url(url).unwrap();
             assert_eq!((party.id.as_str(), party.origins), (id, vec![origin.to_owned()]), "{url}");
         }
     }
 
     #[test]
-    fn where_browsers_offer_no_passkeys_a_sentence_says_why() {
+    fn where_browsers_offer_no_passkeys_the_error_says_why() {
         for url in ["http://192.168.1.5:4680", "https://10.0.0.1", "https://[2001:db8::1]:1"] {
-            assert!(Party::of(url).unwrap_err().contains("number"), "{url}");
+            assert!(RelyingParty::from_url(url).unwrap_err().contains("IP address"), "{url}");
         }
-        assert!(Party::of("http://money.example.com").unwrap_err().contains("https"));
+        assert!(RelyingParty::from_url("http://money.example.com").unwrap_err().contains("https"));
     }
 }

@@ -1,17 +1,18 @@
-//! What a client may know of its own tokens, and how it gives them back.
+//! Token introspection and revocation by the client that owns the token.
 
 use base::{GrantId, Timestamp, UserId};
 use db::params;
 
 use super::clients::Client;
-use super::pairs::{ACCESS_PREFIX, ACCESS_SECONDS, REFRESH_PREFIX};
-use super::{SECOND, grants, stored_scopes};
+use super::token_pairs::{ACCESS_PREFIX, ACCESS_SECONDS, REFRESH_PREFIX};
+use super::{SECOND, grants};
+use crate::access::scopes::read_scopes;
 use crate::access::tokens;
 use crate::{App, Result, Scopes, Tx};
 
-/// A token that is good right now.
+/// The details of a valid token.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct TokenDetails {
     pub user: UserId,
     pub scopes: Scopes,
     pub resource: Option<String>,
@@ -20,29 +21,29 @@ pub struct Facts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum TokenKind {
     Access,
     Refresh,
 }
 
-impl Side {
-    fn of(token: &str) -> Option<Side> {
+impl TokenKind {
+    fn detect(token: &str) -> Option<TokenKind> {
         if tokens::is_well_formed(ACCESS_PREFIX, token) {
-            Some(Side::Access)
+            Some(TokenKind::Access)
         } else if tokens::is_well_formed(REFRESH_PREFIX, token) {
-            Some(Side::Refresh)
+            Some(TokenKind::Refresh)
         } else {
             None
         }
     }
 }
 
-/// What there is to know of a token of this client, if it is good right now. Whoever asks about a token has it, so the
-/// pair counts as used: it can no longer be taken for one whose answer was lost.
-pub async fn introspect(app: &App, client: &Client, token: &str) -> Result<Option<Facts>> {
-    let (live, used) = match Side::of(token) {
-        Some(Side::Access) => (LIVE_ACCESS, USED_ACCESS),
-        Some(Side::Refresh) => (LIVE_REFRESH, USED_REFRESH),
+/// The details of a token of this client, if it is valid. The client evidently received the token, so the pair counts as
+/// used: it cannot be one whose response was lost.
+pub async fn introspect(app: &App, client: &Client, token: &str) -> Result<Option<TokenDetails>> {
+    let (live, used) = match TokenKind::detect(token) {
+        Some(TokenKind::Access) => (LIVE_ACCESS, USED_ACCESS),
+        Some(TokenKind::Refresh) => (LIVE_REFRESH, USED_REFRESH),
         None => return Ok(None),
     };
     let (hash, client, now) = (tokens::hash(token), client.id, app.clock.now());
@@ -50,11 +51,11 @@ pub async fn introspect(app: &App, client: &Client, token: &str) -> Result<Optio
     let found = app.db.first(live, params![&hash[..], client, now], with_use).await?;
     match found {
         None => Ok(None),
-        Some((facts, Some(_))) => Ok(Some(facts)),
+        Some((details, Some(_))) => Ok(Some(details)),
         Some((_, None)) => {
             let write = move |tx: &mut Tx<'_>| {
                 tx.execute(used, params![&hash[..], now])?;
-                // Another pair may have taken its place at this moment.
+                // Another pair may have replaced it at this moment.
                 Ok(tx.first(live, params![&hash[..], client, now], read)?)
             };
             app.db.write(write).await
@@ -62,37 +63,37 @@ pub async fn introspect(app: &App, client: &Client, token: &str) -> Result<Optio
     }
 }
 
-/// Ends the grant that a token of this client belongs to, whichever of the two it is. What is unknown, or another's, is
-/// left alone without a word.
+/// Revokes the grant that an access or refresh token of this client belongs to. An unknown token, or one of another
+/// client, is ignored.
 pub async fn revoke(app: &App, client: &Client, token: &str) -> Result<()> {
-    let statement = match Side::of(token) {
-        Some(Side::Access) => GRANT_OF_ACCESS,
-        Some(Side::Refresh) => GRANT_OF_REFRESH,
+    let statement = match TokenKind::detect(token) {
+        Some(TokenKind::Access) => GRANT_OF_ACCESS,
+        Some(TokenKind::Refresh) => GRANT_OF_REFRESH,
         None => return Ok(()),
     };
     let (hash, mine, client) = (tokens::hash(token), app.clone(), client.id);
     let write = move |tx: &mut Tx<'_>| {
-        let whose = |row: &db::Row<'_>| Ok((row.get::<UserId>(0)?, row.get::<GrantId>(1)?));
-        match tx.first(statement, params![&hash[..], client], whose)? {
-            Some((user, grant)) => grants::end_by_app(tx, &mine, user, grant),
+        let read = |row: &db::Row<'_>| Ok((row.get::<UserId>(0)?, row.get::<GrantId>(1)?));
+        match tx.first(statement, params![&hash[..], client], read)? {
+            Some((user, grant)) => grants::revoke_by_app(tx, &mine, user, grant),
             None => Ok(()),
         }
     };
     app.db.write(write).await?;
-    app.access_cache.forget_all();
+    app.access_cache.clear();
     Ok(())
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Facts> {
-    let wrong = |error: jiff::Error| db::Error::Decode { column: 4, reason: error.to_string() };
+fn read(row: &db::Row<'_>) -> db::Result<TokenDetails> {
+    let invalid = |error: jiff::Error| db::Error::Decode { column: 4, reason: error.to_string() };
     let access_expires_at: i64 = row.get(4)?;
     let issued_at = Timestamp::from_microsecond(access_expires_at - ACCESS_SECONDS * SECOND);
-    Ok(Facts {
+    Ok(TokenDetails {
         user: row.get(0)?,
-        scopes: stored_scopes(1, row.get(1)?)?,
+        scopes: read_scopes(row, 1)?,
         resource: row.get(2)?,
         expires_at: row.get(3)?,
-        issued_at: issued_at.map_err(wrong)?,
+        issued_at: issued_at.map_err(invalid)?,
     })
 }
 
