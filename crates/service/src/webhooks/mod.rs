@@ -1,6 +1,7 @@
 //! Webhooks as a capability: who may manage which endpoints, fresh proof of sign-in, and the audit trail. Endpoints,
 //! the outbox and deliveries themselves are in the crate `webhooks`.
 
+pub mod changes;
 mod lists;
 pub mod portal;
 pub mod replay;

@@ -139,7 +139,7 @@ async fn every_link_leads_somewhere() {
         let (path, fragment) = link.split_once('#').unwrap_or((&link, ""));
         assert!(path.starts_with('/') && !path.starts_with("//"), "{link} leads away");
         let response = answer(&world, "GET", path).await;
-        // What is one's own is for those who are signed in; others are led to the door.
+        // Private pages redirect visitors who are not signed in.
         let own = path == "/" || path.starts_with("/settings");
         let wanted = if own { StatusCode::SEE_OTHER } else { StatusCode::OK };
         assert!(response.status() == wanted || path == "/nowhere", "{link}");

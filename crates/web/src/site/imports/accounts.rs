@@ -39,7 +39,7 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     }
 }
 
-/// How a landing stands in the form.
+/// The form value of a destination.
 pub(super) fn landing_text(landing: Destination) -> String {
     match landing {
         Destination::New => DestinationChoice::New.text(),

@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use http::StatusCode;
-use service::webhooks::{self, EndpointChange, EndpointStatus};
+use service::webhooks::{self, EndpointChange, EndpointStatus, changes};
 
 use super::create::{described, secret_card};
 use super::manager::{EndpointManager, ManagerForm, Section};
@@ -81,9 +81,7 @@ async fn update(
     id: base::EndpointId,
     change: EndpointChange,
 ) -> service::Result<()> {
-    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
-    let update = move |tx: &mut service::Tx<'_>| webhooks::update(&mine, tx, &caller, id, &change);
-    manager.app().db.write(update).await.map(|_| ())
+    changes::update(manager.app(), manager.caller(), id, change).await.map(|_| ())
 }
 
 /// Rotates the signing secret and shows the new one, once.
@@ -93,9 +91,7 @@ pub(super) async fn rotate(
     _form: ManagerForm,
 ) -> PageResult {
     let id = parse(&id)?;
-    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
-    let rotate = move |tx: &mut service::Tx<'_>| webhooks::rotate_secret(&mine, tx, &caller, id);
-    let (secret, _) = manager.app().db.write(rotate).await?;
+    let (secret, _) = changes::rotate_secret(manager.app(), manager.caller(), id).await?;
     let endpoint = webhooks::get(manager.app(), manager.caller(), id).await?;
     let main = secret_card(&manager, &endpoint, "Signing secret rotated", &secret);
     Ok(manager.page(StatusCode::OK, Section::Endpoints, main))
@@ -107,8 +103,6 @@ pub(super) async fn delete(
     _form: ManagerForm,
 ) -> PageResult {
     let id = parse(&id)?;
-    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
-    let delete = move |tx: &mut service::Tx<'_>| webhooks::delete(&mine, tx, &caller, id);
-    manager.app().db.write(delete).await?;
+    changes::delete(manager.app(), manager.caller(), id).await?;
     Ok(manager.see_other("", "Endpoint deleted."))
 }

@@ -3,7 +3,7 @@
 use base::KeyId;
 use http::StatusCode;
 use maud::{Markup, html};
-use service::webhooks::{self, Endpoint, NewEndpoint};
+use service::webhooks::{self, Endpoint, NewEndpoint, changes};
 use service::{Error, Result};
 use wire::v1::EventType;
 
@@ -55,10 +55,7 @@ async fn make(manager: &EndpointManager, typed: &FormValues) -> Result<(Endpoint
         description: described(&typed.description),
         filter_types: typed.types.clone(),
     };
-    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
-    let create =
-        move |tx: &mut service::Tx<'_>| webhooks::create_for_key(&mine, tx, &caller, key, &new);
-    manager.app().db.write(create).await
+    changes::create_for_key(manager.app(), manager.caller(), key, new).await
 }
 
 pub(super) fn described(text: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use service::platform::cursors::Page;
 use service::webhooks::replay::{self, Replay, ReplayStatus};
-use service::webhooks::{self, DeliveryDetail, Endpoint, EndpointStatus};
+use service::webhooks::{self, DeliveryDetail, Endpoint, EndpointStatus, changes};
 use service::{Error, Result};
 
 use super::attempts::{chosen, endpoint_choice};
@@ -59,9 +59,7 @@ async fn begin(manager: &EndpointManager, form: &Form) -> Result<Replay> {
     let unknown = |_| Error::invalid("to", "choose an endpoint");
     let endpoint = EndpointId::parse(form.text("to")).map_err(unknown)?;
     let since = day(form.text("since"))?;
-    let (mine, caller) = (manager.app().clone(), manager.caller().clone());
-    let start = move |tx: &mut service::Tx<'_>| replay::start(&mine, tx, &caller, endpoint, since);
-    manager.app().db.write(start).await
+    changes::start_replay(manager.app(), manager.caller(), endpoint, since).await
 }
 
 /// The start of a day in UTC.
