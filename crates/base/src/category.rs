@@ -59,7 +59,7 @@ const ROWS: &[Row] = taxonomy! {
         "ELECTRONICS" "Electronics",
         "GIFTS_AND_NOVELTIES" "Gifts",
         "OFFICE_SUPPLIES" "Office supplies",
-        "ONLINE_MARKETSLOTS" "Online shopping",
+        "ONLINE_MARKETPLACES" "Online shopping",
         "OTHER_GENERAL_MERCHANDISE" "Shopping",
         "PET_SUPPLIES" "Pet supplies",
         "SPORTING_GOODS" "Sporting goods",
