@@ -64,6 +64,7 @@ impl From<Error> for webhooks::Error {
     fn from(error: Error) -> webhooks::Error {
         match error {
             Error::Unavailable(error) => webhooks::Error::Database(error),
+            Error::TooSlow => webhooks::Error::Database(db::Error::TimedOut),
             Error::Internal(source) => webhooks::Error::Internal(source),
             other => webhooks::Error::Internal(Arc::new(other)),
         }
