@@ -12,7 +12,7 @@ use crate::{cargo, output_of};
 
 const PRODUCT: &str = "evenkeel";
 /// Packages whose tests run on what the product is made of. The others are too small for a difference to matter.
-const TESTED: [&str; 6] = ["db", "evenkeel", "service", "sources", "testkit", "web"];
+const TESTED: [&str; 7] = ["db", "evenkeel", "service", "sources", "testkit", "web", "webhooks"];
 /// Features that only tests have: of tokio to move its clock, of the others because a dependency of tests asks for them.
 const ONLY_IN_TESTS: [(&str, &str); 3] =
     [("regex-syntax", "unicode"), ("time", "default"), ("tokio", "test-util")];
