@@ -25,7 +25,7 @@ fn the_password_is_proof_and_nothing_that_was_typed_is_lost() {
     ask_for_a_key(&program, &browser, "Laptop & more");
     browser.fill("Password", program.fact("password"));
     browser.press("Confirm");
-    browser.sees("Key \"Laptop & more\" is made");
+    browser.sees("Key \"Laptop & more\" created");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn it_is_so_without_a_script() {
     ask_for_a_key(&program, &browser, "Laptop");
     browser.fill("Password", program.fact("password"));
     browser.press("Confirm");
-    browser.sees("Key \"Laptop\" is made");
+    browser.sees("Key \"Laptop\" created");
 }
 
 #[test]
@@ -52,5 +52,5 @@ fn a_passkey_is_proof_as_well() {
     browser.sees("This laptop");
     ask_for_a_key(&program, &browser, "Phone");
     browser.press("Use passkey");
-    browser.sees("Key \"Phone\" is made");
+    browser.sees("Key \"Phone\" created");
 }

@@ -305,7 +305,7 @@ async fn the_trail_has_pages_and_says_whether_it_is_sound() {
     };
     world.app.db.write(meddle).await.unwrap();
     let page = browser.get("/settings/audit").await.text;
-    assert!(page.contains("does not hold together from entry 7"), "{page}");
+    assert!(page.contains("was altered at entry 7"), "{page}");
 }
 
 #[tokio::test]

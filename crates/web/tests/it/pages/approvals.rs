@@ -222,7 +222,7 @@ async fn what_only_the_person_can_do_waits_until_they_say_how_it_went() {
     let what = What::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
     let action = actions::propose(&desk.world.app, &desk.key.caller, what.into()).await.unwrap();
     let page = decide(&mut desk.browser, &action, "approve").await.text;
-    assert!(page.contains("It is done</button>"), "{page}");
+    assert!(page.contains("Mark as done</button>"), "{page}");
     assert_eq!(desk.now(&action).await.status, Status::Approved);
     let after =
         desk.browser.submit(&format!("{}/confirm", here(&action)), &[("done", "yes")]).await.text;

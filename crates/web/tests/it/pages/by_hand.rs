@@ -45,7 +45,7 @@ async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() 
     assert!(page.contains("href=\"/accounts/new\""), "{page}");
     for (wrong, said) in [
         (("name", ""), "Give the account a name"),
-        (("balance", "12,34"), "Write the amount like 1234.56"),
+        (("balance", "12,34"), "Enter an amount such as 1234.56"),
         (("balance", "99999999999999999"), "too large"),
     ] {
         let fields: Vec<(&str, &str)> =
@@ -71,7 +71,7 @@ async fn setting_the_balance_says_what_it_was_and_what_it_is() {
     let account = wallet(&robin, &mut browser).await;
     let page = browser.submit(&format!("{account}/balance"), &[("balance", "950.25")]).await.good();
     assert!(page.contains("Balance changed from $1,000.00 to $950.25."), "{page}");
-    for (typed, said) in [("", "Say what is on it now"), ("lots", "Write the amount like")] {
+    for (typed, said) in [("", "Enter the balance"), ("lots", "Enter an amount such as")] {
         let page = browser.post(&format!("{account}/balance"), &[("balance", typed)]).await;
         is_refused(&page, said);
         assert!(page.text.contains(&format!("value=\"{typed}\"")), "{}", page.text);
@@ -120,7 +120,7 @@ async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
         (entry("2026-02-30", "out", "4.50"), "Give the day as a date"),
         (entry("2026-03-01", "out", "-4.50"), "without a sign"),
         (entry("2026-03-01", "out", "0"), "other than zero"),
-        (entry("2026-03-01", "out", "4,50"), "Write the amount like"),
+        (entry("2026-03-01", "out", "4,50"), "Enter an amount such as"),
         (entry("2026-03-01", "sideways", "4.50"), "Choose money in or money out"),
         (
             [

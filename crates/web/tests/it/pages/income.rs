@@ -32,7 +32,7 @@ async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
         "Debt",
         "Emergency fund",
         "Investments",
-        "40.0\u{a0}%",
+        "40.0%",
         "Left over",
         "$1,500.00",
         "How this is calculated",

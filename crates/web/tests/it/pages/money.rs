@@ -136,7 +136,7 @@ async fn figures_that_are_old_are_said_to_be_and_since_when() {
     assert!(!needs(&mut browser).await.contains("Out of date"));
     world.advance_seconds(4 * 86_400);
     let said = needs(&mut browser).await;
-    assert!(said.contains("Out of date") && said.contains("Figures are from Tue 10 Mar"), "{said}");
+    assert!(said.contains("Out of date") && said.contains("Data from Tue 10 Mar"), "{said}");
     assert!(said.contains("Import a newer statement"), "{said}");
     let gold = one(robin.account("American Express Gold Card").await, "");
     assert!(browser.get(&gold).await.good().contains("No new data for more than three days"));
@@ -188,7 +188,7 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
     let id = robin.account("Everyday").await;
     let page = browser.submit(&one(id, "/name"), &[("name", "Household")]).await.good();
     assert!(
-        page.contains("<h1>Household</h1>") && page.contains("there called Everyday"),
+        page.contains("<h1>Household</h1>") && page.contains("named Everyday by your bank"),
         "{page}"
     );
     assert!(
@@ -196,7 +196,7 @@ async fn an_account_is_named_closed_and_reopened_by_forms() {
         "{page}"
     );
     let page = browser.submit(&one(id, "/close"), &[("closed_on", "2026-03-01")]).await.good();
-    assert!(page.contains("Closed since Sun 1 Mar") && page.contains("Reopen account"), "{page}");
+    assert!(page.contains("Closed on Sun 1 Mar") && page.contains("Reopen account"), "{page}");
     let again = browser.post(&one(id, "/close"), &[("closed_on", "2026-03-02")]).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
     assert!(again.text.contains("This account is already closed."), "{}", again.text);

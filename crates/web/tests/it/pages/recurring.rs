@@ -39,7 +39,7 @@ async fn the_list_has_the_next_days_and_what_it_comes_to() {
     // Sessions end by then, too.
     let mut browser = Browser::of(&world, &robin).await;
     let page = browser.get("/recurring").await.good();
-    assert!(page.contains("Show 2 that have ended") && !page.contains("Netflix"), "{page}");
+    assert!(page.contains("Show 2 ended payments") && !page.contains("Netflix"), "{page}");
     let page = browser.get("/recurring?show=ended").await.good();
     assert!(page.contains("Netflix"), "{page}");
 }

@@ -263,13 +263,13 @@ async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_muc
     let vets = "/transactions?category=MEDICAL_VETERINARY_SERVICES";
     assert_eq!(browser.get(vets).await.good().matches("name=\"id\"").count(), 1);
     let page = browser.get("/settings/rules").await.good();
-    assert!(page.contains("Decides 0 transactions"), "{page}");
+    assert!(page.contains("Applies to 0 transactions"), "{page}");
     assert!(page.contains("it would change 1 transaction."), "{page}");
     let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let page = browser.submit(&format!("/settings/rules/{rule}/apply"), &[]).await.good();
-    assert!(page.contains("1 transaction was changed."), "{page}");
+    assert!(page.contains("1 transaction changed."), "{page}");
     assert!(
-        page.contains("Decides 1 transaction.") && !page.contains("Apply to past transactions")
+        page.contains("Applies to 1 transaction.") && !page.contains("Apply to past transactions")
     );
     assert_eq!(browser.get(vets).await.good().matches("name=\"id\"").count(), 2);
 }
@@ -288,7 +288,7 @@ async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
     assert!(page.contains("value=\"MEDICAL_VETERINARY_SERVICES\" selected"), "{page}");
     let page = browser.post(&path, &[("direction", "outflow")]).await;
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
-    assert!(page.text.contains("Give a name, choose a category"), "{}", page.text);
+    assert!(page.text.contains("Enter a name, choose a category"), "{}", page.text);
     assert!(page.text.contains("value=\"outflow\" selected"), "{}", page.text);
     let page = browser.post(&path, &[("counterparty_name", HOSTILE), ("account_id", "x")]).await;
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
@@ -320,7 +320,7 @@ async fn what_a_rule_hides_is_found_by_its_filter_and_its_page_leads_to_the_rule
     let mut browser = Browser::of(&world, &robin).await;
     let id = id_of(&world, &robin, "kroger").await;
     let page = browser.get(&format!("/transactions/{id}")).await.good();
-    assert!(page.contains("Always hide transactions of Kroger"), "{page}");
+    assert!(page.contains("Always hide transactions from Kroger"), "{page}");
     let page = browser.submit(&format!("/transactions/{id}/hide"), &[]).await.good();
     let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let link = format!("href=\"/settings/rules/{rule}\"");
@@ -354,7 +354,7 @@ async fn several_ticked_rows_change_together() {
     let category = ("category", "TRAVEL_FLIGHTS");
     let ticked = [next, category, ("id", ids[0].as_str()), ("id", ids[1].as_str())];
     let page = browser.submit("/transactions/recategorise", &ticked).await.good();
-    assert!(page.contains("2 transactions are now Flights."), "{page}");
+    assert!(page.contains("2 transactions set to Flights."), "{page}");
     assert_eq!(page.matches("<td class=\"kind\">Flights</td>").count(), 2, "{page}");
     let trail = audit::list(&world.app, &robin.caller, None, 1).await.unwrap();
     assert_eq!(trail[0].details, "Corrected 2 transactions to Flights");

@@ -237,7 +237,7 @@ async fn what_was_not_delivered_is_sent_again_alone_or_together() {
 
     let since = [("to", id.as_str()), ("since", "2026-03-10")];
     let page = desk.browser.submit("/settings/webhooks/failed/replay", &since).await.good();
-    assert!(page.contains("1 message will be sent again."), "{page}");
+    assert!(page.contains("1 event will be sent again."), "{page}");
     assert!(page.contains("0 of 1 sent, 0 delivered.") && page.contains("In progress"), "{page}");
     let again = desk.browser.post("/settings/webhooks/failed/replay", &since).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
@@ -390,5 +390,5 @@ async fn what_cannot_be_sent_again_now_says_why() {
     desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
     let fields = [("to", id.as_str()), ("since", "2026-02-08")];
     let page = desk.browser.submit("/settings/webhooks/failed/replay", &fields).await.good();
-    assert!(page.contains("1 message will be sent again"), "{page}");
+    assert!(page.contains("1 event will be sent again"), "{page}");
 }

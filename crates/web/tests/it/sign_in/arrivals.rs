@@ -32,7 +32,7 @@ async fn the_first_person_is_led_to_the_setup_and_in() {
     let sent = guest.post("/setup", &newcomer("robin@example.com", &[("code", &code)])).await;
     assert_eq!(sent.goes_to(), "/");
     let page = guest.get("/settings/security").await.good();
-    assert!(page.contains("robin@example.com") && page.contains("by setup code"));
+    assert!(page.contains("robin@example.com") && page.contains("signed in with setup code"));
     // From here on the setup is over.
     let mut late = Guest::new(&world, SITE);
     assert_eq!(late.get("/setup").await.goes_to(), "/sign-in");

@@ -111,7 +111,7 @@ async fn leaving_asks_twice_and_takes_everything_along() {
     let mut guest = enter(&world, "robin@example.com").await;
     let path = "/settings/security/delete";
     let said = guest.post(path, &[("password", PASSWORD)]).await.refused(400);
-    assert!(said.contains("Tick the box"));
+    assert!(said.contains("Check the box"));
     guest.post(path, &[("password", "wrong password"), ("sure", "1")]).await.refused(400);
     assert_eq!(users::list(&world.app, 9).await.unwrap().len(), 1);
     let sent = guest.post(path, &[("password", PASSWORD), ("sure", "1")]).await;

@@ -37,7 +37,7 @@ async fn a_wrong_mapping_is_complained_of_and_no_other_choice_is_lost() {
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     assert!(refused.text.contains("Fix the column settings below first"), "{}", refused.text);
     let page = say(&mut browser, &at, &[("column_amount", "t:Words")]).await;
-    assert!(page.contains("3 lines cannot be read"), "{page}");
+    assert!(page.contains("3 lines can't be read"), "{page}");
     let page = say(&mut browser, &at, &[("column_amount", "t:Moved")]).await;
     for said in ["value=\"Holidays\"", "<td class=\"what\">one", "+$12.50", "\"credit\" selected"] {
         assert!(page.contains(said), "{said}: {page}");
@@ -86,7 +86,7 @@ async fn the_columns_of_a_bank_can_be_chosen_by_its_name() {
         02/13/2026,02/14/2026,CORNER CAFE,Food,Sale,-12.50,\n";
     let at = dropped(&mut browser, "card.csv", table).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("Recognized as Chase card: "), "{page}");
+    assert!(page.contains("Recognized as Chase card ("), "{page}");
     let page = say(&mut browser, &at, &[("preset", "American Express")]).await;
     assert!(page.contains("Using your column settings below."), "{page}");
     let page = say(&mut browser, &at, &[("preset", "Chase card")]).await;
@@ -94,7 +94,7 @@ async fn the_columns_of_a_bank_can_be_chosen_by_its_name() {
     assert!(say(&mut browser, &at, &[("preset", "No such bank")]).await.contains("CORNER CAFE"));
     // Whoever agrees with what was found out has nothing to look at twice.
     let at = dropped(&mut browser, "card.csv", table).await;
-    assert!(say(&mut browser, &at, &[]).await.contains("Recognized as Chase card: "));
+    assert!(say(&mut browser, &at, &[]).await.contains("Recognized as Chase card ("));
     assert_eq!(import(&mut browser, &at, &[]).await.location(), at);
 }
 

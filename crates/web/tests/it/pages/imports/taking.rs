@@ -55,8 +55,8 @@ async fn an_import_is_undone_and_says_what_went() {
     let other = Browser::of(&world, &kim).await.post(&undo, &[]).await;
     assert_eq!(other.status, StatusCode::NOT_FOUND);
     let page = browser.submit(&undo, &[]).await.good();
-    assert!(page.contains("2 transactions removed, 0 transactions as before."), "{page}");
-    assert!(page.contains("1 account was removed with them.") && page.contains("Undone"), "{page}");
+    assert!(page.contains("2 transactions removed, 0 transactions restored."), "{page}");
+    assert!(page.contains("1 account was also removed.") && page.contains("Undone"), "{page}");
     assert!(names(&world, &robin).await.is_empty());
     assert!(browser.get(&at).await.good().contains("This import was undone"));
     assert_eq!(browser.post(&undo, &[]).await.status, StatusCode::CONFLICT);
@@ -74,7 +74,7 @@ async fn all_that_is_ready_is_imported_at_once_and_one_account_is_not_made_twice
     browser.drop_files(&token, &files).await;
     let page = browser.submit("/import/all", &[]).await.good();
     // The table named no account, and by then there is one that it could be about.
-    assert!(page.contains("2 files are imported. 2 others wait for your word"), "{page}");
+    assert!(page.contains("2 files imported. 2 files need your input"), "{page}");
     assert!(page.contains("Needs your input"), "{page}");
     assert_eq!(names(&world, &robin).await.len(), 1);
     let page = browser.get("/transactions").await.good();
@@ -114,7 +114,7 @@ async fn lines_that_cannot_be_read_are_told_with_their_reason() {
         format!("{TABLE}2026-02-16,many,KIOSK,four,\n2026-02-17,-1.00,KIOSK,five,1806.50\n");
     let at = dropped(&mut browser, "bank.csv", &table).await;
     let page = browser.get(&at).await.good();
-    assert!(page.contains("1 line cannot be read") && page.contains("Line 5"), "{page}");
+    assert!(page.contains("1 line can't be read") && page.contains("Line 5"), "{page}");
     import(&mut browser, &at, &[]).await;
     let page = browser.get(&at).await.good();
     assert!(page.contains("<dt>Skipped</dt><dd>1</dd>"), "{page}");
