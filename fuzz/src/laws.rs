@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::Date;
 use base::draft::AccountDraft;
 use sources::files::csv::Sheet;
-use sources::files::{Doubt, REJECTED_MAX, Reading};
+use sources::files::{FileContents, FileQuestion, REJECTED_MAX};
 
 /// As `service` refuses more: one such row would keep all others out.
 const MINOR_MAX: u64 = 100_000_000_000_000;
@@ -14,7 +14,7 @@ const YEARS: std::ops::RangeInclusive<i16> = 1_900..=2_200;
 /// A reason is a sentence, not the file.
 const REASON_MAX: usize = 600;
 
-pub(crate) fn reading(reading: &Reading) {
+pub(crate) fn reading(reading: &FileContents) {
     let rejected = &reading.rejected;
     assert!(rejected.count >= rejected.rows.len(), "fewer are counted than listed");
     assert!(rejected.rows.len() <= REJECTED_MAX);
@@ -22,8 +22,8 @@ pub(crate) fn reading(reading: &Reading) {
         assert!(row.line > 0, "{row:?}");
         assert!(!row.reason.is_empty() && row.reason.len() <= REASON_MAX, "{row:?}");
     }
-    for doubt in &reading.doubts {
-        if let Doubt::CardBalance { account } = doubt {
+    for doubt in &reading.questions {
+        if let FileQuestion::CardBalance { account } = doubt {
             assert!(*account < reading.accounts.len(), "a doubt about no account");
         }
     }

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use base::draft::AccountKind;
 use base::{Currency, Date, Timestamp};
-use sources::files::{self, FileError, Format, Hints, Limits, Reading, csv as table};
-use sources::simplefin::{self, Choice};
+use sources::files::{self, FileContents, FileError, Format, Limits, ParseOptions, csv as table};
+use sources::simplefin::{self, AccountChoice};
 
 /// Telling everything twice is slow; what depends on chance does so in short files too.
 const COMPARED_BYTES: usize = 4_096;
 
-fn hints() -> Hints {
-    Hints {
+fn options() -> ParseOptions {
+    ParseOptions {
         today: Date::constant(2026, 11, 15),
         currency: Currency::USD,
         dates: None,
@@ -25,49 +25,49 @@ fn hints() -> Hints {
 
 /// Whatever the bytes look like.
 pub fn any(bytes: &[u8]) {
-    held(bytes, |bytes| files::read(bytes, &hints()), None);
+    held(bytes, |bytes| files::read(bytes, &options()), None);
 }
 
 pub fn camt(bytes: &[u8]) {
-    held(bytes, |bytes| files::read_as(Format::Camt053, bytes, &hints()), None);
+    held(bytes, |bytes| files::read_as(Format::Camt053, bytes, &options()), None);
 }
 
 pub fn evenkeel(bytes: &[u8]) {
-    held(bytes, |bytes| files::read_as(Format::Evenkeel, bytes, &hints()), None);
+    held(bytes, |bytes| files::read_as(Format::Evenkeel, bytes, &options()), None);
 }
 
 pub fn mt940(bytes: &[u8]) {
-    held(bytes, |bytes| files::read_as(Format::Mt940, bytes, &hints()), None);
+    held(bytes, |bytes| files::read_as(Format::Mt940, bytes, &options()), None);
 }
 
 pub fn ofx(bytes: &[u8]) {
-    held(bytes, |bytes| files::read_as(Format::Ofx, bytes, &hints()), None);
+    held(bytes, |bytes| files::read_as(Format::Ofx, bytes, &options()), None);
 }
 
 pub fn qif(bytes: &[u8]) {
-    held(bytes, |bytes| files::read_as(Format::Qif, bytes, &hints()), None);
+    held(bytes, |bytes| files::read_as(Format::Qif, bytes, &options()), None);
 }
 
 /// By the mapping that is found, and by one that the last bytes bend.
 pub fn csv(bytes: &[u8]) {
-    let hints = hints();
-    let Ok(found) = table::detect(bytes, &hints) else { return };
+    let options = options();
+    let Ok(found) = table::detect(bytes, &options) else { return };
     assert!(found.confidence <= 100);
     laws::sheet(&found.sheet);
-    let detected = files::read_as(Format::Csv, bytes, &hints);
-    held(bytes, |bytes| table::read_with(bytes, &found.mapping, &hints), Some(detected));
+    let detected = files::read_as(Format::Csv, bytes, &options);
+    held(bytes, |bytes| table::read_with(bytes, &found.mapping, &options), Some(detected));
     let mut bent = found.mapping.clone();
     mapping::bend(&mut bent, bytes);
     mapping::is_kept_as_json(&bent);
     let Ok(sheet) = table::sheet(bytes, &bent) else { return };
     laws::sheet(&sheet);
-    held(bytes, |bytes| table::read_with(bytes, &bent, &hints), None);
+    held(bytes, |bytes| table::read_with(bytes, &bent, &options), None);
 }
 
 pub fn simplefin(bytes: &[u8]) {
     let Ok(set) = simplefin::read(bytes) else { return };
     let kinds = AccountKind::ALL.iter().cycle();
-    let choices: BTreeMap<String, Choice> = set
+    let choices: BTreeMap<String, AccountChoice> = set
         .accounts
         .iter()
         .zip(kinds)
@@ -75,7 +75,7 @@ pub fn simplefin(bytes: &[u8]) {
             // Positions are looked at only where there may be some.
             let kind = if account.holdings.is_some() { AccountKind::Investment } else { *kind };
             let owed = simplefin::suggest_owed(kind, account.balance);
-            (account.external_id.clone(), Choice { kind, subtype: None, owed })
+            (account.external_id.clone(), AccountChoice { kind, subtype: None, owed })
         })
         .collect();
     let at = Timestamp::constant(1_794_700_800, 0);
@@ -87,7 +87,7 @@ pub fn simplefin(bytes: &[u8]) {
     }
 }
 
-type Read = Result<Reading, FileError>;
+type Read = Result<FileContents, FileError>;
 
 /// What is read keeps the laws, and comes out the same `again`: in another way, or a second time.
 fn held(bytes: &[u8], read: impl Fn(&[u8]) -> Read, again: Option<Read>) {

@@ -1,7 +1,7 @@
 //! A mapping as a person may leave it in the form: bent by bytes, so that the fuzzer finds its way through.
 
 use sources::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
-use sources::files::{Charges, DateOrder};
+use sources::files::{ChargeSign, DateOrder};
 
 /// The bytes that bend it are the last of the file, which are read as part of it all the same.
 const BENDING_BYTES: usize = 16;
@@ -21,7 +21,7 @@ fn step(mapping: &mut Mapping, kind: u8, value: usize) {
         2 => mapping.has_header = !mapping.has_header,
         3 => mapping.decimal_mark = DecimalMark::ALL.get(one_of(3)).copied(),
         4 => mapping.date_order = DateOrder::ALL.get(one_of(3)).copied(),
-        5 => mapping.charges = Charges::ALL.get(one_of(3)).copied(),
+        5 => mapping.charges = ChargeSign::ALL.get(one_of(3)).copied(),
         6 => mapping.unbalanced_is_pending = !mapping.unbalanced_is_pending,
         7 => mapping.currencies_are_accounts = !mapping.currencies_are_accounts,
         8 => mapping.keeps_one_currency = !mapping.keeps_one_currency,

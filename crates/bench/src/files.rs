@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{anyhow, ensure};
 use base::{Currency, Date, date_from_days};
-use sources::files::{self, Hints, Limits};
+use sources::files::{self, Limits, ParseOptions};
 
 use crate::insights::cpu_micros;
 
@@ -19,7 +19,7 @@ pub(crate) fn measure(rows: usize) -> anyhow::Result<()> {
 }
 
 fn speed(name: &str, text: &str, rows: usize) -> anyhow::Result<()> {
-    let hints = Hints {
+    let hints = ParseOptions {
         today: Date::constant(2024, 6, 15),
         currency: Currency::USD,
         dates: None,

@@ -1,39 +1,39 @@
-//! How the balances of linked accounts count towards goals: no unit of money towards two of them.
+//! Allocates the balances of linked accounts to goals, so that no money counts towards two goals.
 
 use std::collections::BTreeMap;
 
 use base::AccountId;
 
-/// A goal as far as sharing looks at it, in the order in which goals are served.
+/// The input for one goal, in order of priority.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct GoalInput {
     pub target_minor: i64,
-    /// What counts towards it besides linked accounts.
+    /// Savings besides the linked accounts.
     pub saved_minor: i64,
-    /// Each with what may be counted of it, negative for a debt. Twice the same account counts once.
+    /// Each account with its countable balance, negative for a debt. A repeated account counts once.
     pub accounts: Vec<(AccountId, i64)>,
 }
 
-/// What each goal has, in the order given. An account that several are linked to serves the first up to its target,
-/// then the next; the last of them gets the rest, so that a goal that has an account to itself has all of it.
-pub fn share(wishes: &[Wish]) -> Vec<i64> {
+/// The amount of each goal, in the given order. An account linked to several goals fills the first up to its target,
+/// then the next; the last gets the rest, so that a goal with its own account gets all of it.
+pub fn allocate(goals: &[GoalInput]) -> Vec<i64> {
     let mut last_linked: BTreeMap<AccountId, usize> = BTreeMap::new();
     let mut left: BTreeMap<AccountId, i64> = BTreeMap::new();
-    for (place, wish) in wishes.iter().enumerate() {
-        for (account, minor) in &wish.accounts {
+    for (place, goal) in goals.iter().enumerate() {
+        for (account, minor) in &goal.accounts {
             last_linked.insert(*account, place);
             left.insert(*account, *minor);
         }
     }
-    let mut shares = Vec::with_capacity(wishes.len());
-    for (place, wish) in wishes.iter().enumerate() {
-        let mut has = wish.saved_minor;
-        let mut accounts: Vec<AccountId> = wish.accounts.iter().map(|it| it.0).collect();
+    let mut shares = Vec::with_capacity(goals.len());
+    for (place, goal) in goals.iter().enumerate() {
+        let mut has = goal.saved_minor;
+        let mut accounts: Vec<AccountId> = goal.accounts.iter().map(|it| it.0).collect();
         accounts.sort_unstable();
         accounts.dedup();
         for account in accounts {
             let Some(left) = left.get_mut(&account) else { continue };
-            let wanted = wish.target_minor.saturating_sub(has).max(0);
+            let wanted = goal.target_minor.saturating_sub(has).max(0);
             let takes = if last_linked.get(&account) == Some(&place) {
                 *left
             } else {
@@ -56,32 +56,32 @@ mod tests {
         AccountId::from_bytes([number; 16])
     }
 
-    fn wish(target_minor: i64, accounts: &[(u8, i64)]) -> Wish {
+    fn goal(target_minor: i64, accounts: &[(u8, i64)]) -> GoalInput {
         let accounts = accounts.iter().map(|(it, minor)| (account(*it), *minor)).collect();
-        Wish { target_minor, saved_minor: 0, accounts }
+        GoalInput { target_minor, saved_minor: 0, accounts }
     }
 
     #[test]
     fn a_goal_with_an_account_to_itself_has_all_of_it() {
-        assert_eq!(share(&[wish(1_000, &[(1, 4_000)])]), [4_000]);
-        assert_eq!(share(&[wish(1_000, &[(1, -300)])]), [-300], "a debt counts against it");
+        assert_eq!(allocate(&[goal(1_000, &[(1, 4_000)])]), [4_000]);
+        assert_eq!(allocate(&[goal(1_000, &[(1, -300)])]), [-300], "a debt counts against it");
     }
 
     #[test]
     fn a_shared_account_serves_the_first_to_its_target_and_the_last_with_the_rest() {
-        let wishes = [wish(5_000, &[(1, 8_000)]), wish(10_000, &[(1, 8_000)])];
-        assert_eq!(share(&wishes), [5_000, 3_000]);
-        let wishes = [wish(5_000, &[(1, 18_000)]), wish(10_000, &[(1, 18_000)])];
-        assert_eq!(share(&wishes), [5_000, 13_000]);
-        let wishes = [wish(5_000, &[(1, 2_000), (2, 9_000)]), wish(100, &[(1, 2_000)])];
-        assert_eq!(share(&wishes), [11_000 - 2_000 + 2_000, 0]);
+        let goals = [goal(5_000, &[(1, 8_000)]), goal(10_000, &[(1, 8_000)])];
+        assert_eq!(allocate(&goals), [5_000, 3_000]);
+        let goals = [goal(5_000, &[(1, 18_000)]), goal(10_000, &[(1, 18_000)])];
+        assert_eq!(allocate(&goals), [5_000, 13_000]);
+        let goals = [goal(5_000, &[(1, 2_000), (2, 9_000)]), goal(100, &[(1, 2_000)])];
+        assert_eq!(allocate(&goals), [11_000 - 2_000 + 2_000, 0]);
     }
 
     #[test]
     fn what_is_saved_by_hand_leaves_more_of_the_account_for_others() {
-        let mut first = wish(5_000, &[(1, 8_000)]);
+        let mut first = goal(5_000, &[(1, 8_000)]);
         first.saved_minor = 4_000;
-        assert_eq!(share(&[first, wish(10_000, &[(1, 8_000)])]), [5_000, 7_000]);
+        assert_eq!(allocate(&[first, goal(10_000, &[(1, 8_000)])]), [5_000, 7_000]);
     }
 
     proptest! {
@@ -91,17 +91,17 @@ mod tests {
             links in prop::collection::vec(
                 (1_i64..9_000, prop::collection::btree_set(0_u8..4, 0..4)), 1..6),
         ) {
-            let wishes: Vec<Wish> = links
+            let goals: Vec<GoalInput> = links
                 .iter()
                 .map(|(target, accounts)| {
                     let of = |it: &u8| (*it, balances[usize::from(*it)]);
-                    wish(*target, &accounts.iter().map(of).collect::<Vec<_>>())
+                    goal(*target, &accounts.iter().map(of).collect::<Vec<_>>())
                 })
                 .collect();
             let linked: std::collections::BTreeSet<u8> =
                 links.iter().flat_map(|it| it.1.iter().copied()).collect();
             let there: i64 = linked.iter().map(|it| balances[usize::from(*it)]).sum();
-            prop_assert_eq!(share(&wishes).iter().sum::<i64>(), there);
+            prop_assert_eq!(allocate(&goals).iter().sum::<i64>(), there);
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Pure sums over what is known: no clock, no I/O, no async; the same input always gives the same
-//! answer.
+//! Pure calculations: no clock, no I/O, no async; the same input always gives the same result.
 
 pub mod balances;
 pub mod benefits;

@@ -1,4 +1,4 @@
-//! The latest exchange rates into one base currency, and exact conversion with them.
+//! The latest exchange rates into a base currency, and exact conversion with them.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ impl Rates {
         self.base
     }
 
-    /// One unit of `from` is worth `rate` units of the base. The base is always worth itself, and a
-    /// rate that is not positive is no rate: both are left as they were.
+    /// Sets the rate: one unit of `from` is worth `rate` units of the base. Rates for the base itself and rates that
+    /// are not positive are ignored.
     pub fn set(&mut self, from: Currency, rate: Fixed9) {
         if from != self.base && rate > Fixed9::ZERO {
             self.latest.insert(from, rate);
@@ -35,8 +35,8 @@ impl Rates {
         self.convert(minor, from, self.base)
     }
 
-    /// Converts through the base, rounding once, half to even. None without both rates, or when the
-    /// result has no place in 64 bits.
+    /// Converts through the base, rounding once, half to even. None without both rates, or if the result exceeds 64
+    /// bits.
     pub fn convert(&self, minor: i64, from: Currency, to: Currency) -> Option<i64> {
         if from == to {
             return Some(minor);
@@ -48,10 +48,9 @@ impl Rates {
         i64::try_from(divide_half_even(dividend, divisor)).ok()
     }
 
-    /// A number that orders amounts of different currencies by their worth, without rounding any of
-    /// them.
+    /// A number that orders amounts of different currencies by value, without rounding.
     pub fn weigh(&self, minor: i64, from: Currency) -> Option<i128> {
-        // No currency has more than four decimals, so this scale keeps all of them whole.
+        // No currency has more than four decimals, so this scale keeps all of them exact.
         let scale = 10_i128.pow(4_u32.saturating_sub(from.decimals()));
         i128::from(minor).checked_mul(self.rate(from)?.billionths())?.checked_mul(scale)
     }

@@ -1,4 +1,4 @@
-//! The account in another currency, and what a euro was worth.
+//! The euro account, the transfers and purchases on it, and the EUR/USD exchange rates.
 
 use super::accounts::Account;
 use super::calendar::{Day, business_day_on_or_after, month_ends};
@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::events::lisbon_day;
 use super::world::{Transfer, World};
 
-/// Dollars for one euro in ten-thousandths, on the first day, each month's last and today.
+/// The EUR/USD rate (dollars per euro, in ten-thousandths) on the first day, on the last day of each month and today.
 pub(super) fn rates(seed: u64, start: Day, today: Day) -> Vec<(Day, i64)> {
     let mut draw = Draw::new(seed, 0, "rate/eur-usd");
     let mut rate = draw.between(1_0650, 1_1150);
@@ -62,7 +62,7 @@ pub(super) fn holiday_account(world: &mut World) {
     }
 }
 
-/// Two legs in two currencies; the provider keeps six thousandths.
+/// Adds a transfer with one leg in dollars and one in euros. The provider keeps 0.6 % as its fee.
 fn exchange(
     world: &mut World,
     draw: &mut Draw,

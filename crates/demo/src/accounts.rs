@@ -35,19 +35,19 @@ pub(super) enum Account {
     Checking,
     Savings,
     Freedom,
-    /// Left over from student days and closed during the two years.
+    /// An old student account, closed during the two years.
     College,
     Gold,
     HighYield,
     /// The second person's own account, with the second paycheck.
     Spending,
-    /// Money for surprises, hidden from view.
+    /// A savings account for surprises, hidden from view.
     Gifts,
     CarLoan,
     Brokerage,
     Roth,
     Retirement,
-    /// Holiday money abroad.
+    /// A savings account in euros, used for holidays.
     Euro,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Facts {
     pub(super) subtype: &'static str,
     /// Credit limit in minor units.
     pub(super) limit_minor: Option<i64>,
-    /// Yearly interest in hundredths of a percent: asked on debts, paid on savings.
+    /// Yearly interest rate in hundredths of a percent: charged on debts, earned on savings.
     pub(super) rate: Option<i64>,
 }
 
@@ -79,7 +79,7 @@ impl Account {
         Account::Euro,
     ];
 
-    /// The word that names the account's own stream of randomness.
+    /// The key of the account's own random stream.
     pub(super) fn entity(self) -> &'static str {
         match self {
             Account::Checking => "account/checking",

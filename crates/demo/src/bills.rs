@@ -1,4 +1,4 @@
-//! The home and its bills: debited at the clearing house, by season or at a fixed price.
+//! Housing and its bills, paid by ACH debit: some vary with the season, others have a fixed price.
 
 use super::accounts::Account;
 use super::calendar::{Cadence, Day, business_day_on_or_after, day_of_month, monthly};
@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::wording;
 use super::world::World;
 
-/// A company's words at the clearing house: its name there, its entry, and the class of the entry.
+/// How a company appears on an ACH debit: its name, the entry description, and the entry class.
 type Debit = (&'static str, &'static str, &'static str);
 
 struct Bill {
@@ -62,7 +62,7 @@ const BILLS: [Bill; 4] = [
     },
 ];
 
-/// How much more than the year's mean a month's heating and light take, in thousandths.
+/// How far each month's energy use lies above or below the yearly mean, in thousandths.
 const SEASON: [i64; 12] = [1000, 850, 450, 0, -450, -800, -1000, -850, -450, 0, 450, 850];
 
 pub(super) fn home(world: &mut World) {
@@ -110,7 +110,7 @@ pub(super) fn bills(world: &mut World) {
         season: 220,
     };
     monthly_bill(world, &power, None);
-    // Due nine days ago and not paid: someone should notice.
+    // Due nine days ago and not paid, so that a missed bill can be detected.
     let life = Bill {
         entity: "bill/life-insurance",
         name: "Northwestern Mutual",
@@ -125,7 +125,7 @@ pub(super) fn bills(world: &mut World) {
     after_school(world);
 }
 
-/// `missed_on` fixes the day of the month and leaves that last payment out.
+/// `missed_on` sets the day of the month and leaves out the last payment.
 fn monthly_bill(world: &mut World, bill: &Bill, missed_on: Option<Day>) {
     let mut draw = world.draw(bill.entity);
     let base = draw.between(bill.price[0], bill.price[1]);
@@ -164,7 +164,7 @@ fn water(world: &mut World) {
     }
 }
 
-/// Every other week, by paper check: the descriptor says nothing of whom it went to.
+/// After-school care, paid every other week by paper check: the descriptor does not name the payee.
 fn after_school(world: &mut World) {
     let mut draw = world.draw("bill/after-school");
     let first = world.start + draw.between(0, 13);

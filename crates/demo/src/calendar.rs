@@ -1,8 +1,8 @@
-//! Days as banks count them: business days, month ends, and the slots of a cadence.
+//! Calendar arithmetic: business days, month ends, and the dates of a cadence.
 
 use base::{Date, Timestamp, date_from_days, days_from_date};
 
-/// Days since 1970-01-01, the form in which the generator thinks.
+/// Days since 1970-01-01. The simulator does all its date arithmetic in this form.
 pub(super) type Day = i64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,8 @@ impl Cadence {
         }
     }
 
-    /// The nominal days from `first` to `last`, counted from `first`. A day that a month lacks
-    /// becomes the last one it has; twice a month means the 15th and the last day.
+    /// The nominal dates from `first` to `last`, counted from `first`. A day that a month does not have becomes that
+    /// month's last day. Semi-monthly means the 15th and the last day of the month.
     pub(super) fn slots(self, first: Day, last: Day) -> Vec<Day> {
         match self {
             Cadence::Weekly => (first..=last).step_by(7).collect(),
@@ -43,7 +43,7 @@ impl Cadence {
 
 /// Every month on `day_of_month`, clamped to the month's end, from `first` to `last`.
 pub(super) fn monthly(day_of_month: i8, first: Day, last: Day) -> Vec<Day> {
-    // January has 31 days, so any anchor is kept whole there.
+    // January has 31 days, so it can hold any anchor day.
     let year = date_from_days(first).year() - 1;
     let anchor = Date::new(year, 1, day_of_month.clamp(1, 31)).map_or(first, days_from_date);
     by_months(anchor, first, last, 1)
@@ -63,7 +63,7 @@ pub(super) fn add_months(day: Day, months: i32) -> Day {
     days_from_date(first) + i64::from(date.day().min(last)) - 1
 }
 
-/// The day of a moment, as clocks at zero longitude show it.
+/// The day of a moment, in UTC.
 pub(super) fn day_of(at: Timestamp) -> Day {
     at.as_second().div_euclid(86_400)
 }
@@ -101,7 +101,7 @@ pub(super) fn business_day_on_or_after(day: Day) -> Day {
     (0..).map(|on| day + on).find(|it| is_business_day(*it)).unwrap_or(day)
 }
 
-/// The days on which the American clearing house rests, at least the ones that a person notices.
+/// The common US bank holidays, on which no ACH payment settles.
 fn is_holiday(day: Day) -> bool {
     let date = date_from_days(day);
     let nth = (date.day() - 1) / 7 + 1;

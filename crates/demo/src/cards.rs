@@ -1,4 +1,4 @@
-//! The two credit cards: a fee and its perks on one, a debt that took months on the other.
+//! The two credit cards: one has an annual fee and statement credits, the other carries a debt for several months.
 
 use super::accounts::Account;
 use super::calendar::{
@@ -23,7 +23,8 @@ const DUNKIN: [Merchant; 1] =
     [merchant("Dunkin'", "DUNKIN", Shape::Store, "FOOD_AND_DRINK_COFFEE")];
 const RESY: [Merchant; 1] = [merchant("Resy", "RESY* LITTLE FINCH", Shape::Plain, RESTAURANT)];
 
-/// Statement credits of the Gold card. The running month's are still unused, so they expire soon.
+/// Purchases and statement credits of the Gold card. The credits of the current month stay unused, so they are about
+/// to expire.
 pub(super) fn gold_perks(world: &mut World) {
     annual_fee(world);
     let this_month = first_of_month(world.today);
@@ -40,7 +41,7 @@ pub(super) fn gold_perks(world: &mut World) {
                 use_perk(world, &mut draw, merchants, (on, price), (credit, words));
             }
         }
-        // The half-yearly dinner, once in most halves.
+        // The half-yearly dining credit is used in most half-years.
         let mut draw = world.draw(&format!("perk/resy/{index}"));
         if index % 6 == 3 && draw.permille(800) {
             let (on, price) = (first + draw.between(2, 19), draw.between(62_00, 118_00));
@@ -87,14 +88,14 @@ fn closings(world: &World, card: Account) -> Vec<Day> {
     monthly(closing_day(world, card), world.start, world.today)
 }
 
-/// When the next payment is due: of the last bill, or of the one to come.
+/// The date of the next payment due: for the last statement, or for the coming one.
 pub(super) fn next_due(world: &World, card: Account) -> Option<Day> {
     let last = *closings(world, card).last()?;
     let due = last + GRACE;
     Some(if due > world.today { due } else { add_months(last, 1) + GRACE })
 }
 
-/// The Gold card is paid in full from the joint account, by itself.
+/// Pays the Gold card in full from the joint account, by autopay.
 pub(super) fn pay_gold(world: &mut World) {
     let mut draw = world.draw("payment/gold");
     for closing in closings(world, Account::Gold) {
@@ -110,8 +111,8 @@ pub(super) fn pay_gold(world: &mut World) {
     }
 }
 
-/// The Freedom card is paid in full too, until the hospital: then part of the debt stays for
-/// months, one payment is forgotten, and interest and a late fee follow.
+/// Pays the Freedom card in full until the hospital bill. After it, part of the debt is carried for months, one
+/// payment is missed, and interest and a late fee follow.
 pub(super) fn pay_freedom(world: &mut World) {
     let mut draw = world.draw("payment/freedom");
     let shock = shock_day(world);

@@ -1,11 +1,11 @@
-//! Draws: one stream of randomness per named thing, so that adding a thing shifts no other.
+//! Random draws. Each named entity has its own random stream, so that adding an entity does not change the others.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Only raw words are taken from the generator. The ranges are our own, so that an upgrade of a
-/// library cannot change the data behind a seed.
+/// A random stream. Only raw words are taken from the generator and the ranges are computed here, so that an upgrade
+/// of the library cannot change the data behind a seed.
 pub(super) struct Draw(ChaCha8Rng);
 
 /// Quantiles of a skewed amount in thousandths of its median, from the lowest to the highest.
@@ -30,12 +30,12 @@ impl Draw {
         Draw(ChaCha8Rng::from_seed(key))
     }
 
-    /// Less than `bound`; the high half of a product is even enough and needs no second try.
+    /// A number less than `bound`. The high half of the product is uniform enough without rejection sampling.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// From `low` to `high`, both included.
+    /// A number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below((high - low + 1) as u64) as i64
     }
@@ -48,20 +48,20 @@ impl Draw {
         &from[self.below(from.len() as u64) as usize]
     }
 
-    /// Prefers the front: people return to their favourites.
+    /// Picks an element, with a preference for the first ones: people return to their favorites.
     pub(super) fn favour<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let first = self.below(from.len() as u64);
         &from[first.min(self.below(from.len() as u64)) as usize]
     }
 
-    /// Some of the many, in an order of their own.
+    /// Picks `count` different elements in random order.
     pub(super) fn choose<'a, T>(&mut self, from: &'a [T], count: usize) -> Vec<&'a T> {
         let mut rest: Vec<&T> = from.iter().collect();
         let count = count.min(rest.len());
         (0..count).map(|_| rest.remove(self.below(rest.len() as u64) as usize)).collect()
     }
 
-    /// An amount around its median, skewed as amounts of money are.
+    /// An amount around its median, skewed as real amounts are.
     pub(super) fn around(&mut self, median: i64, spread: &Spread) -> i64 {
         let at = self.below(16_000) as usize;
         let (step, part) = (at / 1000, (at % 1000) as i64);
@@ -69,7 +69,7 @@ impl Draw {
         (median * permille / 1_000_000).max(1)
     }
 
-    /// An opaque id of 24 characters, as aggregators make them.
+    /// An opaque id of 24 characters, as aggregators generate them.
     pub(super) fn id(&mut self) -> String {
         self.text(BASE32, 24)
     }
@@ -86,13 +86,13 @@ impl Draw {
         (0..length).map(|_| char::from(*self.pick(alphabet))).collect()
     }
 
-    /// Raw words, for whoever makes millions of rows.
+    /// A raw random word, for generators of many rows.
     pub(super) fn word(&mut self) -> u64 {
         self.0.next_u64()
     }
 }
 
-/// Spells 60 bits in 12 characters; ids made from words need no draw per character.
+/// Encodes 60 bits in 12 characters: faster than one draw per character.
 pub(super) fn spell(mut bits: u64, out: &mut String) {
     for _ in 0..12 {
         out.push(char::from(BASE32[(bits & 31) as usize]));

@@ -1,4 +1,4 @@
-//! One movement on an account, with the truth about it kept beside it.
+//! One transaction of the simulator, together with its correct labels.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(super) struct Entry {
     pub(super) authorized_on: Option<Day>,
     pub(super) posted_on: Day,
     pub(super) minor: i64,
-    /// What the bank showed before the tip or the final bill.
+    /// The amount of the authorization, before a tip or the final bill.
     pub(super) pending_minor: i64,
     pub(super) description: String,
     pub(super) merchant: Cow<'static, str>,
@@ -24,7 +24,7 @@ pub(super) struct Entry {
     pub(super) label: Label,
 }
 
-/// What a detector should find out, and never gets to see.
+/// The correct labels of a transaction, which detection should find and never sees.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Label {
     pub(super) stream: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Label {
 }
 
 impl Entry {
-    /// A row that the bank books on one day and never shows as pending.
+    /// A transaction that is booked on one day and never shown as pending.
     pub(super) fn posted(
         draw: &mut Draw,
         account: Account,
@@ -91,7 +91,7 @@ impl Entry {
         self
     }
 
-    /// The final amount, where it differs from what was authorized.
+    /// Sets the final amount where it differs from the authorized one.
     pub(super) fn settled_for(mut self, minor: i64) -> Entry {
         self.minor = minor;
         self

@@ -1,4 +1,4 @@
-//! What happens now and then: friends, cash, journeys, a hospital bill, a double charge, returns.
+//! Irregular events: payments between friends, cash, trips, a hospital bill.
 
 use super::accounts::Account;
 use super::calendar::{Day, business_day_on_or_after, is_business_day, weekday};
@@ -12,7 +12,7 @@ use super::world::World;
 const MEDICAL: &str = "MEDICAL_OTHER_MEDICAL";
 const RESTAURANT: &str = "FOOD_AND_DRINK_RESTAURANT";
 
-/// Money between friends looks like a transfer and is none.
+/// Payments between friends, which look like own transfers and are not.
 pub(super) fn friends(world: &mut World) {
     let mut draw = world.draw("event/friends");
     for day in world.start..=world.today {
@@ -54,7 +54,7 @@ pub(super) fn friends(world: &mut World) {
     }
 }
 
-/// A friend pays back exactly what a dinner cost: equal, opposite, days apart, and no transfer.
+/// Repayments by friends of exactly the price of a dinner: equal and opposite within days, and still not a transfer.
 pub(super) fn repayments(world: &mut World) {
     let dinners: Vec<(String, Day, i64)> = world
         .book
@@ -99,7 +99,7 @@ pub(super) fn cash(world: &mut World) {
     }
 }
 
-/// The day of the emergency room, which the card takes months to recover from.
+/// The day of the emergency room visit, after which the card carries a debt for months.
 pub(super) fn shock_day(world: &World) -> Day {
     world.start + world.draw("event/shock").between(330, 470)
 }
@@ -134,7 +134,7 @@ struct Stop {
     words: &'static str,
     name: &'static str,
     category: &'static str,
-    /// Days from arrival; bookings come long before.
+    /// Days from arrival; negative for bookings in advance.
     day: Day,
     median: i64,
 }
@@ -198,7 +198,7 @@ const LISBON: [Stop; 5] = [
     stop("UBER *TRIP LISBOA PRT", "Uber", "TRANSPORTATION_TAXIS_AND_RIDE_SHARES", 4, 11_00),
 ];
 
-/// The day of arrival in Lisbon; the account abroad is used around it.
+/// The day of arrival in Lisbon. The euro account is used around it.
 pub(super) fn lisbon_day(world: &World) -> Day {
     world.start + world.draw("event/lisbon").between(560, 620)
 }

@@ -1,5 +1,5 @@
-//! The live feed: time in slots, one small event in each, and every sixteen of them a cycle that
-//! ends where it began, so that a demo may run for weeks without anyone going broke.
+//! The live feed. Time is divided into slots with one small event each; every sixteen slots form a cycle that returns
+//! all balances to where they began, so that a demo can run for weeks without going broke.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::merchants::{CAFES, GROCERS, LUNCHES, MARKETPLACES, Merchant, RESTAURA
 use super::statements::{self, booked, external_id};
 use super::world::World;
 
-/// What the caller wants to hear: everything after one moment until another.
+/// The time range of a feed request: after one moment, up to and including another.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub(super) after: Timestamp,
@@ -23,11 +23,11 @@ pub(super) struct Window {
 }
 
 const CYCLE: i64 = 16;
-/// The first slots of a cycle buy; the last three bring pay and settle the cards.
+/// The first slots of a cycle are purchases; the last three are the pay and the payments of the cards.
 const PURCHASES: i64 = 13;
-/// Slots from pending to booked.
+/// How many slots a transaction stays pending.
 const LAG: i64 = 2;
-/// A longer silence than this is not told in full.
+/// A gap with more slots than this is not replayed in full.
 const CATCH_UP: i64 = 64;
 
 const ACCOUNTS: [Account; 3] = [Account::Gold, Account::Freedom, Account::Checking];
@@ -40,7 +40,7 @@ const TABLES: [(&[Merchant], i64); 6] = [
     (&RIDES, 17_00),
 ];
 
-/// A row and the slot in which it is told.
+/// A transaction and the slot in which it is published.
 struct Told {
     slot: i64,
     account: Account,
@@ -73,7 +73,7 @@ struct Feed<'a> {
     world: &'a World,
     hints: bool,
     every: i64,
-    /// The first slot after the household's own moment; cycles are counted from it.
+    /// The first slot after the household's `as_of`; cycles are counted from it.
     origin: i64,
 }
 
@@ -92,8 +92,8 @@ impl Feed<'_> {
         slot - (slot - self.origin).rem_euclid(CYCLE)
     }
 
-    /// The slots of the window. After a long silence the interrupted cycle is told to its end, and
-    /// the last two; the whole ones between add up to nothing and are left out.
+    /// The slots to publish for the window. After a long gap these are the rest of the interrupted cycle and the last
+    /// two cycles; the whole cycles between have no net effect and are left out.
     fn slots(&self, window: Window) -> Vec<i64> {
         let first = (self.slot_of(window.after) + 1).max(self.origin);
         let last = self.slot_of(window.until);
@@ -108,13 +108,13 @@ impl Feed<'_> {
         (slot * self.every).div_euclid(86_400)
     }
 
-    /// All that the cycle tells, drawn from its first slot alone.
+    /// All transactions of a cycle, determined by its first slot alone.
     fn cycle(&self, start: i64) -> Vec<Told> {
         let mut draw = self.world.draw(&format!("feed/{}/{start}", self.every));
         let mut told = Vec::new();
         let mut spent = BTreeMap::new();
         for place in 0..PURCHASES {
-            // The first three make sure that each account takes part.
+            // The first three purchases make sure that each account takes part.
             let account = match ACCOUNTS.get(place as usize) {
                 Some(account) => *account,
                 None => *draw.pick(&ACCOUNTS),
@@ -148,7 +148,7 @@ impl Feed<'_> {
         told
     }
 
-    /// One statement for each bank that has something to say.
+    /// One statement for each bank that has new transactions.
     fn group(&self, rows: Rows, until: Timestamp) -> Vec<Statement> {
         let mut told: Vec<Statement> = Vec::new();
         for (account, transactions) in rows {
@@ -169,8 +169,8 @@ impl Feed<'_> {
         told
     }
 
-    /// The household's own balance, its pending rows that have settled since, and the running
-    /// cycle as far as it is told; beside it what pending rows hold back, as a negative.
+    /// The booked balance, and the total of pending debits as a negative number. The booked balance includes the
+    /// household's own pending rows that have settled since, and the current cycle up to `until`.
     fn balance(&self, account: Account, until: Timestamp) -> (i64, i64) {
         let mut signed = self.world.balance(account, self.world.today);
         let mut held = 0;
@@ -196,7 +196,7 @@ impl Feed<'_> {
     }
 }
 
-/// Early in the morning of the day on which the row is booked.
+/// A pending transaction settles early in the morning of the day on which it is booked.
 fn settles_at(entry: &Entry) -> Timestamp {
     Timestamp::from_second(entry.posted_on * 86_400 + 5 * 3600).unwrap_or(Timestamp::MAX)
 }
@@ -210,7 +210,7 @@ fn purchase(world: &World, draw: &mut Draw, account: Account, on: Day) -> Entry 
     if tipped { entry.settled_for(-price - price * 18 / 100) } else { entry }
 }
 
-/// Pay comes in for all that was spent, and the cards are paid: the cycle ends where it began.
+/// The pay for all that was spent and the payments of the cards, which end the cycle at its initial balances.
 fn settle_up(world: &World, draw: &mut Draw, spent: &BTreeMap<Account, i64>) -> Vec<(i64, Entry)> {
     let words = format!("SQ *INSTANT TRANSFER {} SQUARE INC PPD ID: 9424300002", draw.digits(8));
     let pay = Entry::posted(draw, Account::Checking, 0, spent.values().sum(), words);
@@ -254,7 +254,7 @@ mod tests {
         if account.kind.is_debt() { -current } else { current }
     }
 
-    /// Hears the feed in the given windows and keeps the books as a bank would.
+    /// Consumes the feed in the given windows and checks ids and balances as a bank would.
     fn listen(household: &Household, moments: &[i64]) -> (BTreeMap<String, i64>, usize) {
         let mut booked: BTreeMap<String, i64> = BTreeMap::new();
         let mut ids: BTreeSet<String> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Who signs in, and what the household saves and pays for: a goal of every kind and status.
+//! The demo user, and the household's goals: one of every kind and status.
 
 use base::{Currency, Date, date_from_days};
 

@@ -1,4 +1,4 @@
-//! Habits: what people buy again and again without owing it to anyone.
+//! Habits: repeated purchases that are not a contract.
 
 use super::accounts::Account;
 use super::calendar::{Day, weekday};
@@ -14,7 +14,7 @@ enum Price {
 struct Habit {
     entity: &'static str,
     merchants: &'static [Merchant],
-    /// How many of the merchants this household goes to.
+    /// How many of the merchants this household uses.
     places: usize,
     /// Chance on each day of the week from Monday, in thousandths.
     chances: [u64; 7],
@@ -184,7 +184,7 @@ pub(super) fn daily_life(world: &mut World) {
 fn buy(world: &mut World, draw: &mut Draw, habit: &Habit, merchant: &Merchant, on: Day) {
     let account = *draw.pick(habit.accounts);
     let price = match habit.price {
-        // Three percent more a year, as things are.
+        // Prices rise by three percent a year.
         Around(median, spread) => {
             draw.around(median * (36_500 + 3 * (on - world.start)) / 36_500, spread)
         }
@@ -199,7 +199,7 @@ fn buy(world: &mut World, draw: &mut Draw, habit: &Habit, merchant: &Merchant, o
     }
 }
 
-/// Today's own purchases, which no card has booked yet: there is always something pending.
+/// Purchases of today that are not booked yet, so that there is always something pending.
 fn just_now(world: &mut World) {
     let mut draw = world.draw("habit/just-now");
     let purchases: [(&[Merchant], Account, i64); 3] = [
@@ -215,7 +215,7 @@ fn just_now(world: &mut World) {
     }
 }
 
-/// One fare, always the same, most working days: regular in amount and still no contract.
+/// A transit fare on most working days: always the same amount, and still not a contract.
 fn transit(world: &mut World) {
     let (name, core) = world.town.transit;
     let fare = merchant(name, core, Shape::Plain, "TRANSPORTATION_PUBLIC_TRANSIT");
@@ -240,7 +240,7 @@ fn parking(world: &mut World) {
     }
 }
 
-/// Visits some weeks apart: they look monthly and are not.
+/// Visits some weeks apart, which look monthly and are not.
 fn spaced(world: &mut World) {
     let vet = merchant(
         "Elm Street Vet",

@@ -1,4 +1,4 @@
-//! Money that comes in: two paychecks of different rhythm, gig work, tax refunds, interest.
+//! Income: two paychecks with different cadences, gig work, tax refunds, interest.
 
 use base::date_from_days;
 
@@ -11,7 +11,8 @@ use super::places::{FIRST_EMPLOYERS, SECOND_EMPLOYERS};
 use super::wording;
 use super::world::World;
 
-/// Every other Friday by the hour, and twice a month by salary; paid before a weekend or holiday.
+/// The two paychecks: an hourly wage every other Friday, and a salary twice a month. A payday on a weekend or holiday
+/// moves to the business day before.
 pub(super) fn paychecks(world: &mut World) {
     let mut draw = world.draw("income/first");
     let (name, company) = *draw.pick(&FIRST_EMPLOYERS);
@@ -21,7 +22,7 @@ pub(super) fn paychecks(world: &mut World) {
     for slot in Cadence::Biweekly.slots(first, world.today + 3) {
         let (on, early) = payday(&mut draw, slot);
         let pay = raised(base, slot - world.start);
-        // The mean of two draws: hours vary, but not by much.
+        // The mean of two draws, because hours vary only a little.
         let minor = (draw.around(pay, &MILD) + draw.around(pay, &MILD)) / 2;
         let words = wording::payroll(&mut draw, company, on);
         let entry = Entry::posted(&mut draw, Account::Checking, on, minor, words);
@@ -59,18 +60,18 @@ fn year_end_bonus(world: &mut World, name: &'static str, company: &str, base: i6
     }
 }
 
-/// One in 25 comes a day early, as some banks pass pay on when they hear of it.
+/// The day of a paycheck, and whether it came early: one in 25 does, at banks with early direct deposit.
 fn payday(draw: &mut Draw, slot: Day) -> (Day, bool) {
     let on = business_day_on_or_before(slot);
     if draw.permille(40) { (business_day_on_or_before(on - 1), true) } else { (on, false) }
 }
 
-/// Four percent more after each year.
+/// The base pay with a raise of four percent a year.
 fn raised(base: i64, days: Day) -> i64 {
     base * (1000 + 40 * (days / 365)) / 1000
 }
 
-/// Deliveries on free evenings, paid out on Mondays when there were any.
+/// Pay for deliveries, on Mondays after a week with work.
 pub(super) fn gig_work(world: &mut World) {
     let mut draw = world.draw("income/gig");
     for day in world.start..=world.today {
@@ -86,7 +87,7 @@ pub(super) fn gig_work(world: &mut World) {
     }
 }
 
-/// What the state and the country give back in spring, and what gig work costs in April.
+/// Tax refunds in spring, and the tax payment for gig work in April.
 pub(super) fn taxes(world: &mut World) {
     let mut draw = world.draw("income/taxes");
     for day in world.start..=world.today {
@@ -113,7 +114,7 @@ pub(super) fn taxes(world: &mut World) {
     }
 }
 
-/// Paid on the last day of each month on what was there; runs after everything else is booked.
+/// Interest on the last day of each month. Runs after everything else, because it depends on the balances.
 pub(super) fn interest(world: &mut World) {
     for account in [Account::Savings, Account::HighYield, Account::Gifts, Account::Euro] {
         let Some(rate) = account.facts().rate else { continue };
@@ -137,11 +138,11 @@ pub(super) fn interest(world: &mut World) {
     }
 }
 
-/// Whose part it is, its stream, and its share of the pay in thousandths.
+/// The name of each contribution, its stream, and its share of the pay in thousandths.
 const SIDES: [(&str, &str, i64); 2] =
     [("EMPLOYEE PRE-TAX", "retirement/employee", 90), ("EMPLOYER MATCH", "retirement/match", 45)];
 
-/// Part of each first paycheck and the employer's match go to retirement two days later.
+/// Contributions to the retirement account two days after each first paycheck: the employee's and the employer's.
 pub(super) fn retirement_contributions(world: &mut World) {
     let mut draw = world.draw("income/retirement");
     let paid = |it: &&Entry| it.label.stream.as_deref() == Some("income/first");
@@ -165,7 +166,7 @@ pub(super) fn retirement_contributions(world: &mut World) {
     }
 }
 
-/// A bank's monthly fee on the account nobody uses any more, until it is closed.
+/// The monthly fee of the unused student account, until it is closed.
 pub(super) fn college_fee(world: &mut World) {
     let mut draw = world.draw("fee/college");
     for on in monthly(12, world.start, world.college_closed_on - 12) {

@@ -9,7 +9,7 @@ use super::entry::Entry;
 use super::portfolio::{AAPL, BND, Lot, SECURITIES, VTI, VXUS, value};
 use super::world::World;
 
-/// Buys after each deposit, dividends each quarter, one sale; all in the firm's words.
+/// A purchase after each deposit, a dividend each quarter, and one sale.
 pub(super) fn activity(world: &mut World) {
     world.open(Account::Brokerage, 318_42);
     world.open(Account::Roth, 41_07);
@@ -79,7 +79,7 @@ fn dividends(world: &mut World) {
     }
 }
 
-/// A few shares sold at their average cost.
+/// Sells a few shares at their average cost.
 fn sale(world: &mut World) {
     let mut draw = world.draw("invest/sale");
     let on = business_day_on_or_after(world.start + draw.between(380, 460));

@@ -1,5 +1,5 @@
-//! The household simulator: a seed gives two years of transactions of a family of two earners, the correct
-//! labels for each of them (to measure detection against), and a feed of new transactions.
+//! The household simulator. A seed gives two years of transactions of a two-earner household, the correct labels of
+//! each transaction (to measure detection against), and a live feed of new transactions.
 //!
 //! Nothing here reads a clock: the same seed and moment give the same bytes.
 
@@ -42,7 +42,8 @@ pub use goals::{GoalSeed, Person};
 pub use load::load;
 pub use truth::TruthRow;
 
-/// Rises whenever the same seed would give other data, so that measurements name what they saw.
+/// The version of the generated data. Raise it whenever the same seed gives other data, so that measurements name the
+/// data they used.
 pub const GENERATOR_VERSION: u32 = 1;
 
 pub struct Household {
@@ -50,7 +51,7 @@ pub struct Household {
     hints: bool,
 }
 
-/// The one movement that no transaction explains, for tests of balance histories.
+/// The one balance change without a transaction, for tests of balance histories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unexplained {
     pub account_external_id: String,
@@ -59,7 +60,7 @@ pub struct Unexplained {
 }
 
 impl Household {
-    /// Two years that end on the day of `as_of`.
+    /// Simulates the two years that end on the day of `as_of`.
     pub fn new(seed: u64, as_of: Timestamp) -> Household {
         let mut world = World::new(seed, as_of);
         write(&mut world);
@@ -69,29 +70,29 @@ impl Household {
         Household { world, hints: true }
     }
 
-    /// Leaves out the names and categories that an aggregator would add: detection is measured on
-    /// the bank's words alone.
+    /// Leaves out the merchant names and categories that an aggregator would add, to measure detection on the bank's
+    /// descriptors alone.
     pub fn without_hints(mut self) -> Household {
         self.hints = false;
         self
     }
 
-    /// What each connection says as of the household's moment.
+    /// The statements of all banks at `as_of`.
     pub fn statements(&self) -> Vec<Statement> {
         statements::all(&self.world, self.hints)
     }
 
-    /// One row for each transaction of `statements`, pending ones included.
+    /// The correct labels: one row for each transaction of `statements`, including pending ones.
     pub fn truth(&self) -> Vec<TruthRow> {
         self.world.book.iter().map(|entry| truth::row(&self.world, entry)).collect()
     }
 
-    /// New transactions of the time after `after` until `until`, about one every `every_seconds`,
-    /// with the balances they leave. Stateless: what happens at a moment follows from the moment,
-    /// so a restart neither repeats nor collides. Only the last slots of a long gap are told.
+    /// New transactions after `after` up to `until`, about one every `every_seconds`, with the balances they lead to.
+    /// Stateless: the events of a moment are determined by the moment, so a restart neither repeats nor collides.
+    /// After a long gap only the last slots are published.
     ///
-    /// `after` is not before the household's own moment; after a restart the household is made
-    /// with its first `as_of` again, or balances jump.
+    /// `after` must not be before the household's `as_of`. After a restart, create the household with its first
+    /// `as_of` again, or balances jump.
     pub fn feed(&self, after: Timestamp, until: Timestamp, every_seconds: u32) -> Vec<Statement> {
         feed::statements(&self.world, self.hints, feed::Window { after, until, every_seconds })
     }
@@ -104,7 +105,7 @@ impl Household {
         goals::person(&self.world)
     }
 
-    /// External ids of the accounts that the person keeps out of sight.
+    /// External ids of the accounts that the demo user hides.
     pub fn hidden_accounts(&self) -> Vec<String> {
         vec![self.world.identity(Account::Gifts).external_id.clone()]
     }
@@ -118,8 +119,8 @@ impl Household {
     }
 }
 
-/// Writes the whole book. What depends on balances comes after what makes them: cards are paid
-/// when their purchases stand, leftovers move when the bills are known, interest comes last.
+/// Generates all transactions. Order matters: card payments come after the purchases, sweeps after the bills,
+/// interest last, because each depends on the balances before it.
 fn write(world: &mut World) {
     world.portfolio = portfolio::Portfolio::new(world.seed, world.start, world.today);
     world.college_closed_on = world.start + world.draw("account/college/end").between(200, 260);

@@ -1,4 +1,4 @@
-//! Load-test data: a person's years of plain rows, made as fast as text can be written.
+//! Load-test data: years of plain transactions per user, generated as fast as possible.
 
 use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, Statement, TransactionDraft};
@@ -10,7 +10,7 @@ use super::merchants::{CAFES, FUEL_STATIONS, GROCERS, HOME, LEISURE, LUNCHES, MA
 use super::merchants::{Merchant, RESTAURANTS, Shape, category};
 use super::places::{TOWNS, Town};
 
-/// Of 64 rows, how many fall on the account.
+/// Name, kind, subtype, and how many of 64 rows belong to the account.
 const ACCOUNTS: [(&str, AccountKind, &str, u64); 6] = [
     ("Everyday Checking", AccountKind::Depository, "checking", 24),
     ("Rewards Card", AccountKind::Credit, "credit card", 17),
@@ -22,19 +22,19 @@ const ACCOUNTS: [(&str, AccountKind, &str, u64); 6] = [
 const BANKS: [&str; 2] = ["Harborside Credit Union", "First Prairie Bank"];
 const ROWS_PER_YEAR: i64 = 1_250;
 
-/// A merchant made ready to be written many times.
+/// A merchant with its descriptor prepared for many rows.
 struct Ready {
     name: &'static str,
     before: String,
-    /// How many digits stand between the two parts of the words.
+    /// The number of random digits between the two parts of the descriptor.
     digits: u32,
     after: String,
     category: Category,
     income: bool,
 }
 
-/// One user's statements with that many rows in date order, ending on the day of `as_of`; a busy
-/// person's 1,250 a year, and at least a year. The same seed and index give the same rows.
+/// One user's statements with `transactions` rows in date order, ending on the day of `as_of`: 1,250 rows a year, as
+/// of a busy person, over at least a year. The same seed and index give the same rows.
 pub fn load(seed: u64, user_index: u64, transactions: usize, as_of: Timestamp) -> Vec<Statement> {
     let mut draw = Draw::new(seed, user_index, "load");
     let merchants = ready_merchants(draw.pick(&TOWNS));
@@ -45,7 +45,7 @@ pub fn load(seed: u64, user_index: u64, transactions: usize, as_of: Timestamp) -
     let mut on = (first - 1, Date::MIN);
     for index in 0..count {
         let day = first + index * days / count;
-        // Many rows share a day, and turning a number into a date costs more than a row should.
+        // Many rows share a day, and converting a day number into a date is slow compared to the rest of a row.
         if day != on.0 {
             on = (day, date_from_days(day));
         }
@@ -113,7 +113,7 @@ fn ready_merchants(town: &Town) -> Vec<Ready> {
     tables.into_iter().flatten().map(ready).chain([pay]).collect()
 }
 
-/// Which account a number below 64 falls on, by the shares.
+/// The account for a random number below 64, by the shares in `ACCOUNTS`.
 fn account_of(number: u64) -> usize {
     let mut rest = number;
     for (index, (.., share)) in ACCOUNTS.iter().enumerate() {
@@ -153,7 +153,7 @@ fn accounts(draw: &mut Draw, transactions: usize, as_of: Timestamp) -> Vec<Accou
     ACCOUNTS.iter().map(account).collect()
 }
 
-/// The first half of the accounts at one bank, the others at the second.
+/// Two statements: the first half of the accounts at one bank, the others at the second.
 fn statements(draw: &mut Draw, accounts: Vec<AccountDraft>, as_of: Timestamp) -> Vec<Statement> {
     let mut accounts = accounts.into_iter();
     let half = ACCOUNTS.len() / BANKS.len();

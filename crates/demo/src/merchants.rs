@@ -1,8 +1,8 @@
-//! Merchants of everyday life: what they are called, and what they look like on a statement.
+//! Merchants of everyday life, and how their descriptors are built.
 
 use base::category::Category;
 
-/// How the merchant's own part of a descriptor is put together.
+/// How the merchant's part of a descriptor is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Name and store number.
@@ -17,7 +17,7 @@ pub(super) enum Shape {
     AppleBill,
     Ride,
     Delivery,
-    /// Name and a service number in place of a city.
+    /// Name, and a phone number in place of a city.
     Online,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Merchant {
     pub(super) category: &'static str,
 }
 
-/// Only codes written in these sources come here, and a test parses all of them.
+/// The category of a code. Only codes written in this crate are passed, and a test parses all of them.
 pub(super) fn category(code: &str) -> Category {
     Category::parse(code).expect("the tables name known categories")
 }
@@ -173,7 +173,7 @@ pub(super) const LAUNDRY: [Merchant; 1] =
 pub(super) const PARKING: [Merchant; 1] =
     [merchant("ParkMobile", "PARKMOBILE", Online, "TRANSPORTATION_PARKING")];
 
-/// What the household takes as a subscription, apart from those with a part of their own.
+/// Subscriptions to choose from, with their price range; others have functions of their own.
 pub(super) const SUBSCRIPTIONS: [(Merchant, [i64; 2]); 9] = [
     (merchant("Netflix", "NETFLIX.COM", Online, "ENTERTAINMENT_TV_AND_MOVIES"), [15_49, 17_99]),
     (merchant("Spotify", "SPOTIFY USA", Online, "ENTERTAINMENT_MUSIC_AND_AUDIO"), [10_99, 16_99]),
@@ -215,7 +215,7 @@ pub(super) const SUBSCRIPTIONS: [(Merchant, [i64; 2]); 9] = [
         [5_00, 12_00],
     ),
 ];
-/// Two services that are billed under one name.
+/// Two services billed under one merchant name.
 pub(super) const APPLE: [(&str, Merchant, i64); 2] = [
     (
         "subscription/icloud",

@@ -1,6 +1,6 @@
-//! Who the household is and where it lives; a seed picks one of each.
+//! The people of the household and the town they live in; a seed picks one of each.
 
-/// A town with the companies that everyone there pays.
+/// A town and its local companies.
 pub(super) struct Town {
     pub(super) city: &'static str,
     pub(super) state: &'static str,
@@ -71,7 +71,7 @@ pub(super) const TOWNS: [Town; 5] = [
     },
 ];
 
-/// Both first names and the family's, as a bank prints them on a transfer.
+/// The first names of both adults and the family name, as printed on transfers.
 pub(super) struct People {
     pub(super) first: &'static str,
     pub(super) second: &'static str,
@@ -96,7 +96,7 @@ pub(super) const FRIENDS: [&str; 7] = [
     "LENA FISCHER",
 ];
 
-/// Name of the employer, and how its payroll appears.
+/// The employer's name, and its name on payroll deposits.
 pub(super) const FIRST_EMPLOYERS: [(&str, &str); 4] = [
     ("Bayline Health", "BAYLINE HEALTH SYS"),
     ("Corvid Robotics", "CORVID ROBOTICS IN"),

@@ -1,4 +1,4 @@
-//! Money that comes back: returned goods, a double charge taken back.
+//! Refunds: returned goods, and a reversed double charge.
 
 use super::accounts::Account;
 use super::entry::Entry;
@@ -12,7 +12,7 @@ const RETURNABLE: [&str; 5] = [
     "HOME_IMPROVEMENT_HARDWARE",
 ];
 
-/// One purchase in fourteen goes back, in full or in part, now and then to another card.
+/// One purchase in fourteen is returned, in full or in part, and sometimes refunded to another card.
 pub(super) fn refunds(world: &mut World) {
     let bought: Vec<Entry> = world
         .book
@@ -21,7 +21,7 @@ pub(super) fn refunds(world: &mut World) {
         .cloned()
         .collect();
     for purchase in bought {
-        // Drawn by the purchase, so that one more purchase changes no other's fate.
+        // Seeded by the purchase, so that one more purchase does not change the refunds of others.
         let mut draw = world.draw(&format!("refund/{}", purchase.id));
         let on = purchase.posted_on + draw.between(3, 16);
         if !draw.permille(70) || on > world.today || purchase.minor > -8_00 {
@@ -46,7 +46,7 @@ pub(super) fn refunds(world: &mut World) {
     }
 }
 
-/// A terminal that charged twice, and a bank that noticed.
+/// A restaurant charge that is booked twice and reversed.
 pub(super) fn double_charge(world: &mut World) {
     let mut draw = world.draw("event/double-charge");
     let after = world.start + draw.between(460, 560);

@@ -1,4 +1,4 @@
-//! The household in the words of its banks: drafts as an aggregator would hand them over.
+//! Converts the simulated transactions into statement drafts, as an aggregator would deliver them.
 
 use base::draft::TransactionDraft;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, HoldingDraft, PastBalance};
@@ -27,7 +27,7 @@ pub(super) fn all(world: &World, hints: bool) -> Vec<Statement> {
     Bank::ALL.into_iter().map(of).collect()
 }
 
-/// A statement of the bank that says nothing yet.
+/// A statement of the bank without accounts.
 pub(super) fn empty(world: &World, bank: Bank, as_of: Timestamp) -> Statement {
     let entity = format!("connection/{}", bank.name());
     Statement {
@@ -40,7 +40,7 @@ pub(super) fn empty(world: &World, bank: Bank, as_of: Timestamp) -> Statement {
     }
 }
 
-/// The account without anything that happened on it.
+/// The draft of an account without balances and transactions.
 pub(super) fn shell(world: &World, account: Account) -> AccountDraft {
     let (facts, identity) = (account.facts(), world.identity(account));
     let closed = account == Account::College && world.college_closed_on <= world.today;
@@ -73,7 +73,8 @@ fn account(world: &World, account: Account, hints: bool) -> AccountDraft {
     }
 }
 
-/// `signed` counts debts as negative; `held` is what pending rows will take, as a negative.
+/// The balance of an account. `signed` counts debts as negative; `held` is the total of pending debits, as a negative
+/// number.
 pub(super) fn balance(account: Account, as_of: Timestamp, signed: i64, held: i64) -> BalanceDraft {
     let facts = account.facts();
     let current_minor = if facts.kind.is_debt() { -signed } else { signed };
@@ -85,7 +86,7 @@ pub(super) fn balance(account: Account, as_of: Timestamp, signed: i64, held: i64
     BalanceDraft { as_of, current_minor, available_minor, limit_minor: facts.limit_minor }
 }
 
-/// Rows that the bank has seen and not yet booked.
+/// The pending transactions of an account.
 pub(super) fn pending(world: &World, account: Account) -> impl Iterator<Item = &Entry> {
     world.book.iter().filter(move |it| it.account == account && is_pending(world, it))
 }
@@ -94,13 +95,13 @@ pub(super) fn is_pending(world: &World, entry: &Entry) -> bool {
     entry.posted_on > world.today
 }
 
-/// Cash and positions; contributions to the retirement plan become positions at once.
+/// The total value of an account: cash and positions. Contributions to the retirement plan become positions at once.
 fn worth(world: &World, account: Account, day: Day) -> i64 {
     let cash = if account == Account::Retirement { 0 } else { world.balance(account, day) };
     cash + world.portfolio.value(account, day)
 }
 
-/// Month's ends, and every week where prices move.
+/// Recorded balances: at month ends, and weekly for investment accounts.
 fn past_balances(world: &World, account: Account) -> Vec<PastBalance> {
     let last = match account {
         Account::College => world.college_closed_on.min(world.today) - 1,
@@ -119,7 +120,7 @@ fn past_balances(world: &World, account: Account) -> Vec<PastBalance> {
     ends.map(|day| past(day, daily[(day - world.start + 1) as usize])).collect()
 }
 
-/// The bank gives the booked row another id than the pending one.
+/// The transaction's id. A pending transaction gets another id once it is booked.
 pub(super) fn external_id(world: &World, entry: &Entry) -> String {
     match is_pending(world, entry) {
         true => world.draw(&format!("pending/{}", entry.id)).id(),
@@ -140,7 +141,7 @@ fn transaction(world: &World, entry: &Entry, hints: bool) -> TransactionDraft {
     }
 }
 
-/// The row as it is once it is booked.
+/// The draft of a booked transaction.
 pub(super) fn booked(entry: &Entry, hints: bool) -> TransactionDraft {
     let hinted = hints && is_hinted(entry);
     let named = hinted && entry.label.pair.is_none();
@@ -158,7 +159,7 @@ pub(super) fn booked(entry: &Entry, hints: bool) -> TransactionDraft {
     }
 }
 
-/// An aggregator knows about 85 of 100 rows, and never what a paper check was for.
+/// Whether the aggregator adds a name and a category: for about 85 of 100 rows, and never for paper checks.
 fn is_hinted(entry: &Entry) -> bool {
     xxh3_64(entry.id.as_bytes()) % 1000 < 855 && !entry.label.tags.contains(&"paper_check")
 }
@@ -188,7 +189,7 @@ fn holding(world: &World, account: Account, position: &Position) -> HoldingDraft
     let facts = &SECURITIES[position.security];
     let day = business_day_on_or_before(world.today);
     let price = |day| fixed_price(world.portfolio.price(position.security, day));
-    // Without a symbol there is no price, only what the plan says it is worth.
+    // A security without a symbol has no price, only the value that the plan states.
     let priced = facts.symbol.is_some();
     let value = position.quantity.times_price(price(day), account.currency().decimals());
     HoldingDraft {

@@ -1,4 +1,4 @@
-//! Subscriptions and memberships: fixed prices on a card that begin, end, rise and skip.
+//! Subscriptions and memberships: fixed card charges that begin, end, rise and skip.
 
 use super::accounts::Account;
 use super::calendar::{Cadence, Day, day_of_month, monthly};
@@ -7,7 +7,7 @@ use super::merchants::Shape::Online;
 use super::merchants::{APPLE, Merchant, SUBSCRIPTIONS, merchant};
 use super::world::World;
 
-/// A fixed price on a card, from one day to another, with one rise for most.
+/// A fixed charge on a card over a period of time; most rise once.
 struct Plan<'a> {
     entity: &'a str,
     merchant: Merchant,
@@ -28,7 +28,7 @@ pub(super) fn subscriptions(world: &mut World) {
         let mut draw = world.draw(&entity);
         let account = *draw.pick(&[Account::Gold, Account::Freedom, Account::Freedom]);
         let first = start + draw.between(0, 29);
-        // One ended months ago, one began lately after a trial, the rest run on.
+        // The first ended months ago, the second began recently after a trial, the others are active.
         let (from, until) = match index {
             0 => (first, today - draw.between(140, 190)),
             1 => (today - draw.between(96, 120), today),
@@ -55,7 +55,7 @@ fn trial(world: &mut World, merchant: &Merchant, account: Account, on: Day) {
     world.add(entry.tag("trial"));
 }
 
-/// Two contracts under one merchant's name: only the amount tells them apart.
+/// Two contracts under one merchant name, which only the amount tells apart.
 fn apple(world: &mut World) {
     for (entity, merchant, price) in APPLE {
         let mut draw = world.draw(entity);
@@ -66,7 +66,7 @@ fn apple(world: &mut World) {
     }
 }
 
-/// The gym bills on the last day, memberships once a year, the internet provider raises.
+/// A gym billed on the last day of the month, yearly memberships, and an internet provider that raises its price.
 fn memberships(world: &mut World) {
     let gym = merchant(
         "Planet Fitness",
@@ -126,7 +126,8 @@ fn fulfil(world: &mut World, plan: Plan<'_>) {
     }
 }
 
-/// A month-end anchor stays one: February must not turn the 31st into the 28th for good.
+/// The dates of a plan. A month-end anchor stays at the month's end: February must not turn the 31st into the 28th
+/// for good.
 fn slots(plan: &Plan<'_>) -> Vec<Day> {
     match plan.cadence {
         Cadence::Monthly if day_of_month(plan.from + 1) == 1 => monthly(31, plan.from, plan.until),
@@ -134,13 +135,13 @@ fn slots(plan: &Plan<'_>) -> Vec<Day> {
     }
 }
 
-/// Eight to thirty percent more, and prices like to end in 99.
+/// A price rise of 8 to 30 percent; prices that end in 99 keep that ending.
 fn rise(draw: &mut Draw, price: i64) -> i64 {
     let raised = price * draw.between(1080, 1300) / 1000;
     if price % 100 == 99 || price % 100 == 49 { raised / 100 * 100 + 99 } else { raised / 50 * 50 }
 }
 
-/// A weekly box, with weeks skipped.
+/// A weekly meal kit with skipped weeks.
 fn meal_kit(world: &mut World) {
     let kit = merchant("HelloFresh", "HELLOFRESH", Online, "FOOD_AND_DRINK_GROCERIES");
     let mut draw = world.draw("subscription/meal-kit");

@@ -1,4 +1,4 @@
-//! Laws of the household: what a reader of its statements may rely on, for any seed and moment.
+//! Properties of the simulated household that hold for any seed and moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,12 +27,12 @@ fn id(draft: &TransactionDraft) -> &str {
     draft.external_id.as_deref().unwrap()
 }
 
-/// The booked movement of an account, with the sign that its printed balance has.
+/// The amount with the sign that the printed balance of the account has.
 fn printed(account: &AccountDraft, minor: i64) -> i64 {
     if account.kind.is_debt() { -minor } else { minor }
 }
 
-/// The data behind a seed is fixed. When this changes on purpose, raise `GENERATOR_VERSION`.
+/// The data behind a seed is fixed. If this changes on purpose, raise `GENERATOR_VERSION`.
 #[test]
 fn the_data_of_a_seed_never_changes_within_a_version() {
     let household = household(42);
@@ -253,8 +253,8 @@ fn invested_accounts_are_worth_what_they_hold() {
     }
 }
 
-/// Walks back from today's balance through booked rows and meets every recorded one, except
-/// before the one change that the bank never listed.
+/// Walks back from today's balance through the booked rows and compares with every recorded balance, except before
+/// the one unreported change.
 fn check_balances(household: &Household) -> Result<(), TestCaseError> {
     let gap = household.unexplained().unwrap();
     let mut explained_by_gap = 0;
@@ -273,7 +273,7 @@ fn check_balances(household: &Household) -> Result<(), TestCaseError> {
                 prop_assert_eq!(past.current_minor, expected, "{} {}", account.name, past.on);
             }
         }
-        // A card may owe the person after a refund; an account with money must not run dry.
+        // A card balance may be positive after a refund; a deposit account must not be overdrawn.
         let lowest = account.past_balances.iter().map(|it| it.current_minor).min();
         let runs_dry = account.kind == AccountKind::Depository && lowest < Some(0);
         prop_assert!(!runs_dry, "{} falls to {:?}", account.name, lowest);

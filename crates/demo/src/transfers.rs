@@ -1,4 +1,4 @@
-//! Money between own accounts: plans that repeat, the car loan, and what is left at month's end.
+//! Transfers between own accounts: recurring plans, the car loan, and month-end sweeps.
 
 use super::accounts::Account;
 use super::calendar::{Cadence, Day, business_day_on_or_after, business_day_on_or_before, monthly};
@@ -14,7 +14,7 @@ const SAVINGS: (&str, &str) = ("TRANSFER_OUT_SAVINGS", "TRANSFER_IN_SAVINGS");
 const TO_INVEST: (&str, &str) =
     ("TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS", "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS");
 
-/// Plans that run by themselves.
+/// Recurring transfers.
 pub(super) fn plans(world: &mut World) {
     emergency_plan(world);
     let mut draw = world.draw("transfer/small-savings");
@@ -48,7 +48,7 @@ pub(super) fn plans(world: &mut World) {
     }
 }
 
-/// The day after each first paycheck, to the account with the better rate.
+/// A transfer to the high-yield savings account on the day after each first paycheck.
 fn emergency_plan(world: &mut World) {
     let mut draw = world.draw("transfer/emergency");
     let minor = draw.between(9, 13) * 25_00;
@@ -65,7 +65,7 @@ fn emergency_plan(world: &mut World) {
     }
 }
 
-/// Two equal amounts to one firm on one day: only the accounts' numbers tell the pairs apart.
+/// Two equal transfers to one broker on one day, which only the account numbers tell apart.
 pub(super) fn investing(world: &mut World) {
     let mut draw = world.draw("transfer/investing");
     let minor = draw.between(5, 7) * 50_00;
@@ -89,7 +89,7 @@ pub(super) fn investing(world: &mut World) {
 
 pub(super) const LOAN_DAY: i8 = 15;
 
-/// The whole payment is one transfer; the lender books the month's interest by itself.
+/// Car loan payments. The whole payment is one transfer; the lender books the month's interest separately.
 pub(super) fn car_loan(world: &mut World) {
     let mut draw = world.draw("loan/car");
     let (owed, payment) = (draw.between(19_500_00, 24_500_00), draw.between(398_00, 446_00));
@@ -115,8 +115,8 @@ pub(super) fn car_loan(world: &mut World) {
     }
 }
 
-/// Savings help after the hospital, lose an amount that the bank never listed, and the account
-/// from student days gives up what it had.
+/// One-off transfers: money from savings after the hospital bill, an unreported change of the savings balance, and
+/// the remaining balance of the closed student account.
 pub(super) fn exceptions(world: &mut World) {
     world.open(Account::Savings, 6_400_00);
     let mut draw = world.draw("transfer/shock");
@@ -140,7 +140,7 @@ pub(super) fn exceptions(world: &mut World) {
     world.transfer(&mut draw, Transfer { words, ..legs });
 }
 
-/// Money back out of savings when a card bill is larger than usual.
+/// Transfers money out of savings when a card bill is larger than usual.
 pub(super) fn pull_from_savings(world: &mut World, draw: &mut Draw, on: Day, minor: i64) {
     let leaves_on = business_day_on_or_before(on);
     let arrives_on = business_day_on_or_after(leaves_on + 1);
@@ -154,8 +154,8 @@ pub(super) fn pull_from_savings(world: &mut World, draw: &mut Draw, on: Day, min
     world.transfer(draw, Transfer { words, categories, kind, ..legs });
 }
 
-/// Moves what a month leaves over, as much as all that is to come can spare. Both accounts open
-/// with enough never to fall below their floor.
+/// Transfers the surplus of each month, as far as all later payments allow. Both accounts open with enough to stay
+/// above their floor.
 pub(super) fn sweeps(world: &mut World) {
     sweep(world, Account::Spending, Account::Checking, (350_00, 900_00, 26));
     sweep(world, Account::Checking, Account::HighYield, (260_00, 2_300_00, 27));

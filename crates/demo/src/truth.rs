@@ -1,4 +1,4 @@
-//! The truth beside the data: what each transaction really was.
+//! The correct labels of each transaction, to measure detection against.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::entry::Entry;
 use super::statements::external_id;
 use super::world::World;
 
-/// One line of the truth file; it refers to a transaction by the ids of its statement.
+/// One line of the labels file; it refers to a transaction by the ids in its statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TruthRow {
     pub generator_version: u32,

@@ -1,4 +1,4 @@
-//! How banks write: a merchant's name inside a processor's prefix inside a bank's template.
+//! Transaction descriptors as banks write them: a merchant name, a processor's prefix, a bank's template.
 
 use base::date_from_days;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -11,7 +11,7 @@ use super::places::Town;
 
 const WEEKDAYS: [&str; 7] = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"];
 
-/// A card purchase in the words of the account's bank.
+/// The descriptor of a card purchase in the template of the account's bank.
 pub(super) fn purchase(
     draw: &mut Draw,
     town: &Town,
@@ -55,7 +55,7 @@ fn merchant_part(draw: &mut Draw, merchant: &Merchant, on: Day) -> String {
     let core = merchant.core;
     match merchant.shape {
         Shape::Plain | Shape::Online => core.to_owned(),
-        // The same few branches come back, as they do in life.
+        // The same few branches repeat, as they do for a real customer.
         Shape::Store => {
             let branch = fixed_number(core, 0) % 9_000 + draw.below(3) * 41 + 100;
             if core.len().is_multiple_of(2) {
@@ -80,7 +80,7 @@ fn merchant_part(draw: &mut Draw, merchant: &Merchant, on: Day) -> String {
     }
 }
 
-/// Where it says it happened: the web has a service number in place of a city.
+/// The place on the descriptor; online merchants have a phone number in place of a city.
 fn place(draw: &mut Draw, town: &Town, merchant: &Merchant) -> (String, &'static str) {
     match merchant.shape {
         Shape::Online => (service_number(merchant.core), "CA"),
@@ -96,12 +96,12 @@ fn place(draw: &mut Draw, town: &Town, merchant: &Merchant) -> (String, &'static
     }
 }
 
-/// Numbers reserved for fiction, always the same one for a merchant.
+/// A fictional phone number, always the same for a merchant.
 fn service_number(core: &str) -> String {
     format!("8{0}{0}-555-01{1:02}", fixed_number(core, 1) % 9, fixed_number(core, 2) % 100)
 }
 
-/// A clearing-house row: the company, its word for the entry, and its number.
+/// The descriptor of an ACH payment: company, entry description, class and company id.
 pub(super) fn ach(account: Account, company: &str, entry: &str, class: &str) -> String {
     let number = 1_000_000_000 + fixed_number(company, 3) % 9_000_000_000;
     match account {
@@ -110,7 +110,7 @@ pub(super) fn ach(account: Account, company: &str, entry: &str, class: &str) -> 
     }
 }
 
-/// The long form in which some banks pass on everything the clearing house said.
+/// The long ACH descriptor that some banks print, with all fields of the payment.
 pub(super) fn payroll(draw: &mut Draw, company: &str, on: Day) -> String {
     let number = 1_000_000_000 + fixed_number(company, 3) % 9_000_000_000;
     let (date, trace) = (month_day(on, ""), draw.digits(15));
@@ -125,7 +125,7 @@ pub(super) fn month_day(day: Day, between: &str) -> String {
     format!("{:02}{between}{:02}", date.month(), date.day())
 }
 
-/// Cuts or runs a name together, as terminals with little room do.
+/// Truncates the merchant name or joins its words, as terminals with little room do.
 pub(super) fn garble(draw: &mut Draw, merchant: &Merchant) -> String {
     let core = merchant.core;
     match draw.below(3) {
@@ -135,7 +135,7 @@ pub(super) fn garble(draw: &mut Draw, merchant: &Merchant) -> String {
     }
 }
 
-/// A number that belongs to the text, another one for each salt.
+/// A number determined by the text and the salt.
 fn fixed_number(text: &str, salt: u64) -> u64 {
     xxh3_64_with_seed(text.as_bytes(), salt)
 }

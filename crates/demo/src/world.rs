@@ -1,4 +1,4 @@
-//! The household while it is being written: who, where, from when to when, and its book of rows.
+//! The state of the simulation: people, place, time range, and the transactions generated so far.
 
 use base::Timestamp;
 
@@ -11,7 +11,7 @@ use super::places::{PEOPLE, People, TOWNS, Town};
 use super::portfolio::Portfolio;
 use super::wording;
 
-/// Two years, and the day on which they end.
+/// Two years plus the final day.
 const SPAN: Day = 730;
 
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub(super) struct Identity {
     pub(super) mask: String,
 }
 
-/// Money that moved without the bank telling: the one change that no row explains.
+/// A balance change that the bank reports no transaction for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unreported {
     pub(super) account: Account,
@@ -40,11 +40,11 @@ pub(super) struct World {
     pub(super) college_closed_on: Day,
     pub(super) portfolio: Portfolio,
     identities: Vec<Identity>,
-    /// By account: what was there at the end of the day before the first. Debts are negative.
+    /// The balance of each account before the first day. Debts are negative.
     openings: [i64; Account::ALL.len()],
 }
 
-/// Both legs of money moving between own accounts.
+/// Both legs of a transfer between own accounts.
 pub(super) struct Transfer<'a> {
     pub(super) from: Account,
     pub(super) to: Account,
@@ -97,8 +97,8 @@ impl World {
     }
 
     pub(super) fn add(&mut self, entry: Entry) {
-        // What the bank has not seen by the last day does not exist yet, and what it booked before
-        // the first is part of the opening balance.
+        // A transaction that the bank first sees after the last day does not exist yet; one booked before the first
+        // day is part of the opening balance.
         let seen_on = entry.authorized_on.unwrap_or(entry.posted_on);
         if entry.posted_on >= self.start && seen_on <= self.today {
             self.book.push(entry);
@@ -128,7 +128,7 @@ impl World {
         if garbled { entry.tag("broken_key") } else { entry }
     }
 
-    /// Adds both legs, or none where one lies outside the two years.
+    /// Adds both legs, or none if one lies outside the two years.
     pub(super) fn transfer(&mut self, draw: &mut Draw, transfer: Transfer<'_>) {
         let Transfer { from, to, minor, leaves_on, arrives_on, kind, .. } = transfer;
         let inside = |day: Day| (self.start..=self.today).contains(&day);
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// The booked balance at the end of a day, debts negative.
+    /// The booked balance at the end of a day; debts are negative.
     pub(super) fn balance(&self, account: Account, day: Day) -> i64 {
         let rows = self.book.iter().filter(|it| it.account == account && it.posted_on <= day);
         self.openings[account as usize]
@@ -161,7 +161,7 @@ impl World {
             + self.unreported_until(account, day)
     }
 
-    /// Booked balances at the end of every day, from the day before the first to the last.
+    /// Booked balances at the end of every day, beginning with the day before the first.
     pub(super) fn daily_balances(&self, account: Account) -> Vec<i64> {
         let mut changes = vec![0; (self.today - self.start + 2) as usize];
         changes[0] = self.openings[account as usize];
@@ -186,7 +186,7 @@ impl World {
     }
 }
 
-/// Each leg is named after the other side's bank.
+/// Each leg carries the name of the other side's bank.
 fn to_name(from: Account, to: Account, side: &str) -> &'static str {
     if side == "out" { to.facts().bank.name() } else { from.facts().bank.name() }
 }

@@ -1,10 +1,10 @@
-//! Foreign formats in, drafts out: each source knows one way that banks speak, and nothing of
-//! users or of the database.
+//! Sources of accounts and prices: parses foreign formats into drafts and quotes. Knows nothing of users or of the
+//! database.
 
-mod apart;
-mod bounds;
-mod decimal;
 pub mod files;
+mod json_decimal;
 pub mod market;
 mod percent;
+mod plausibility;
 pub mod simplefin;
+mod unique_ids;

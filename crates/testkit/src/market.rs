@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::{Clock, Date, Fixed9, Timestamp};
-use sources::market::{Answer, CorporateAction, Kind, Quote, QuoteProvider, Trouble};
+use sources::market::{
+    CorporateAction, InstrumentKind, MarketError, ProviderFuture, Quote, QuoteProvider,
+};
 
 /// Clones share their prices.
 #[derive(Clone)]
@@ -36,7 +38,7 @@ impl Market {
             "VTI" => Some("Vanguard Total Stock Market ETF".to_owned()),
             _ => None,
         };
-        let kind = if symbol == "VTI" { Kind::Etf } else { Kind::Equity };
+        let kind = if symbol == "VTI" { InstrumentKind::Etf } else { InstrumentKind::Equity };
         let read = |text: &str| Fixed9::parse(text).unwrap();
         let quote = Quote {
             symbol: symbol.to_owned(),
@@ -75,10 +77,10 @@ impl Market {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask<T>(&self, answer: impl FnOnce(&State) -> T) -> Result<T, Trouble> {
+    fn ask<T>(&self, answer: impl FnOnce(&State) -> T) -> Result<T, MarketError> {
         let state = self.state();
         if state.is_unavailable {
-            Err(Trouble("it does not answer".to_owned()))
+            Err(MarketError("it does not answer".to_owned()))
         } else {
             Ok(answer(&state))
         }
@@ -90,11 +92,11 @@ impl QuoteProvider for Market {
         "Test market"
     }
 
-    fn fresh_seconds(&self) -> i64 {
+    fn cache_seconds(&self) -> i64 {
         1
     }
 
-    fn quotes(&self, symbols: Vec<String>, _: Timestamp) -> Answer<'_, Vec<Quote>> {
+    fn quotes(&self, symbols: Vec<String>, _: Timestamp) -> ProviderFuture<'_, Vec<Quote>> {
         let answer = self
             .ask(|state| symbols.iter().filter_map(|it| state.quotes.get(it).cloned()).collect());
         Box::pin(std::future::ready(answer))
@@ -105,7 +107,7 @@ impl QuoteProvider for Market {
         symbols: Vec<String>,
         from: Date,
         to: Date,
-    ) -> Answer<'_, Vec<CorporateAction>> {
+    ) -> ProviderFuture<'_, Vec<CorporateAction>> {
         let answer = self.ask(|state| {
             let is_requested = |it: &&CorporateAction| {
                 symbols.contains(&it.symbol) && (from..=to).contains(&it.ex_on)

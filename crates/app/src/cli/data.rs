@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use service::ingest::imports::files::{Charges, DateOrder};
+use service::ingest::imports::files::{ChargeSign, DateOrder};
 
 use super::{Output, PersonArgs};
 
@@ -156,11 +156,11 @@ pub(crate) enum ChargesAre {
     Negative,
 }
 
-impl From<ChargesAre> for Charges {
-    fn from(charges: ChargesAre) -> Charges {
+impl From<ChargesAre> for ChargeSign {
+    fn from(charges: ChargesAre) -> ChargeSign {
         match charges {
-            ChargesAre::Positive => Charges::Positive,
-            ChargesAre::Negative => Charges::Negative,
+            ChargesAre::Positive => ChargeSign::Positive,
+            ChargesAre::Negative => ChargeSign::Negative,
         }
     }
 }

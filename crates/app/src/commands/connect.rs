@@ -8,7 +8,7 @@ use base::draft::AccountKind;
 use base::{AccountId, ConnectionId};
 use serde_json::json;
 use service::ingest::connections::{
-    self, AddAccount, Choice, Connection, OfferStatus, OfferedAccount, Owed, REQUESTS_A_DAY,
+    self, AddAccount, Choice, Connection, OfferStatus, OfferedAccount, OwedSign, REQUESTS_A_DAY,
     Selection,
 };
 use service::{App, Caller};
@@ -123,7 +123,7 @@ async fn add_all(app: &App, caller: &Caller, id: ConnectionId) -> Result<()> {
     Ok(connections::choose(app, caller, id, choices).await?)
 }
 
-fn suggested(offered: &OfferedAccount, owed: Owed) -> Choice {
+fn suggested(offered: &OfferedAccount, owed: OwedSign) -> Choice {
     let take =
         AddAccount { kind: offered.kind, subtype: offered.subtype.clone(), name: None, owed };
     Choice { external_id: offered.external_id.clone(), selection: Selection::Add(take) }
@@ -132,7 +132,7 @@ fn suggested(offered: &OfferedAccount, owed: Owed) -> Choice {
 fn choices(args: &cli::Choose, offered: &[OfferedAccount]) -> Result<Vec<Choice>> {
     let mut owed = BTreeMap::new();
     for text in &args.owed {
-        let pair = text.rsplit_once('=').and_then(|(id, sign)| Some((id, Owed::parse(sign)?)));
+        let pair = text.rsplit_once('=').and_then(|(id, sign)| Some((id, OwedSign::parse(sign)?)));
         let (id, sign) = pair.with_context(|| {
             format!("--owed {text} must end with =positive or =negative, such as ACT-1=positive")
         })?;

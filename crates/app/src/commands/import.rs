@@ -9,11 +9,12 @@ use base::{AccountId, Clock, Currency, FileId, Money};
 use serde_json::json;
 use serde_json::value::RawValue;
 use service::ingest::imports::files::{
-    self, AccountChoice, AccountPreview, BYTES_MAX, Charges, Choices,
+    self, AccountChoice, AccountPreview, BYTES_MAX, ChargeSign, Choices,
 };
 use service::ingest::imports::files::{CommitOutcome, Rejections};
 use service::ingest::imports::files::{
-    DateOrder, Destination, DestinationChoice, Doubt, FileError, Hints, Preview, Reading,
+    DateOrder, Destination, DestinationChoice, FileContents, FileError, FileQuestion, ParseOptions,
+    Preview,
 };
 use service::{App, Caller};
 
@@ -37,11 +38,11 @@ pub(crate) struct SkippedRows(usize);
 
 /// Previews files without a server or database.
 pub(crate) fn dry_run(config: &Config, args: &cli::Import) -> Result<()> {
-    let hints = Hints {
+    let hints = ParseOptions {
         today: Clock::System.today(),
         currency: Currency::parse(&args.currency).context("--currency")?,
         dates: args.dates.map(DateOrder::from),
-        charges: args.charges.map(Charges::from),
+        charges: args.charges.map(ChargeSign::from),
         limits: config.imports.reading,
     };
     let (mut unread, mut left_out) = (0, 0);
@@ -97,7 +98,7 @@ struct FileJson<'a> {
     doubts: Vec<serde_json::Value>,
 }
 
-fn json_line(path: &Path, reading: &Reading) -> Result<String> {
+fn json_line(path: &Path, reading: &FileContents) -> Result<String> {
     let accounts = reading.accounts.iter().map(|it| account_json(&it.draft));
     let line = FileJson {
         file: path.display().to_string(),
@@ -105,7 +106,7 @@ fn json_line(path: &Path, reading: &Reading) -> Result<String> {
         accounts: accounts.collect::<Result<_>>()?,
         rejected: rejected_json(&reading.rejected),
         rejected_count: reading.rejected.count,
-        doubts: reading.doubts.iter().map(doubt_json).collect(),
+        doubts: reading.questions.iter().map(doubt_json).collect(),
     };
     Ok(format!("{}\n", serde_json::to_string(&line)?))
 }
@@ -159,21 +160,23 @@ fn sum(draft: &AccountDraft) -> Option<Money> {
 }
 
 fn rejected_json(rejected: &Rejections) -> Vec<serde_json::Value> {
-    let one = |it: &files::Rejected| json!({ "line": it.line, "reason": it.reason });
+    let one = |it: &files::RejectedRow| json!({ "line": it.line, "reason": it.reason });
     rejected.rows.iter().map(one).collect()
 }
 
-fn doubt_json(doubt: &Doubt) -> serde_json::Value {
+fn doubt_json(doubt: &FileQuestion) -> serde_json::Value {
     match doubt {
-        Doubt::Dates { read_as } => json!({ "about": "dates", "read_as": read_as.as_str() }),
-        Doubt::Charges { read_as } => json!({ "about": "charges", "read_as": read_as.as_str() }),
-        Doubt::CardBalance { account } => {
+        FileQuestion::Dates { read_as } => json!({ "about": "dates", "read_as": read_as.as_str() }),
+        FileQuestion::ChargeSign { read_as } => {
+            json!({ "about": "charges", "read_as": read_as.as_str() })
+        }
+        FileQuestion::CardBalance { account } => {
             json!({ "about": "card_balance", "read_as": "owed", "account": account })
         }
     }
 }
 
-fn text(path: &Path, reading: &Reading) -> String {
+fn text(path: &Path, reading: &FileContents) -> String {
     let mut text = format!("{}: {}\n", path.display(), reading.format.label());
     for account in &reading.accounts {
         let draft = &account.draft;
@@ -194,10 +197,10 @@ fn text(path: &Path, reading: &Reading) -> String {
         }
         text.push('\n');
     }
-    text + &skipped_lines(&reading.rejected, &reading.doubts)
+    text + &skipped_lines(&reading.rejected, &reading.questions)
 }
 
-fn skipped_lines(rejected: &Rejections, doubts: &[Doubt]) -> String {
+fn skipped_lines(rejected: &Rejections, doubts: &[FileQuestion]) -> String {
     let mut text = String::new();
     for row in rejected.rows.iter().take(REJECTED_SHOWN) {
         text += &format!("  line {} was skipped: {}\n", row.line, row.reason);
@@ -213,16 +216,16 @@ fn skipped_lines(rejected: &Rejections, doubts: &[Doubt]) -> String {
 }
 
 /// An open question about a file, and the flag that answers it.
-fn question(doubt: &Doubt) -> &'static str {
+fn question(doubt: &FileQuestion) -> &'static str {
     match doubt {
-        Doubt::Dates { .. } => {
+        FileQuestion::Dates { .. } => {
             "Is 03/04 April 3 or March 4? Use --dates day-first or --dates month-first."
         }
-        Doubt::Charges { .. } => {
+        FileQuestion::ChargeSign { .. } => {
             "Are purchases positive or negative amounts? Use --charges positive or --charges \
                 negative."
         }
-        Doubt::CardBalance { .. } => {
+        FileQuestion::CardBalance { .. } => {
             "The card's balance is positive. Use --balance owed if you owe it, or --balance \
                 owned if the bank owes you."
         }
@@ -378,7 +381,7 @@ fn choices(args: &cli::Import, look: &Preview) -> Result<Choices> {
     let choice = AccountChoice { destination, owed, ..AccountChoice::default() };
     Ok(Choices {
         dates: args.dates.map(DateOrder::from),
-        charges: args.charges.map(Charges::from),
+        charges: args.charges.map(ChargeSign::from),
         accounts: (0..look.accounts.len()).map(|place| (place, choice.clone())).collect(),
         ..look.choices.clone()
     })

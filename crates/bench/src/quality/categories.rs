@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::category::Category;
-use calc::enrich::Stage;
+use calc::enrich::CategorySource;
 
 use super::classes::Classes;
 use super::share::Share;
@@ -15,7 +15,7 @@ pub(super) struct Score {
     /// Of all rows; one without a category is not right.
     pub(super) tier1: Share,
     pub(super) detailed: Share,
-    pub(super) by_stage: BTreeMap<Stage, (Share, Share)>,
+    pub(super) by_stage: BTreeMap<CategorySource, (Share, Share)>,
     pub(super) wrong: Classes,
 }
 
@@ -23,7 +23,7 @@ impl Score {
     pub(super) fn count(
         &mut self,
         truth: Category,
-        (said, stage): (Option<Category>, Stage),
+        (said, stage): (Option<Category>, CategorySource),
         example: impl FnOnce() -> String,
     ) {
         let tier1 = said.is_some_and(|it| it.primary() == truth.primary());

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, Currency, Money};
-use calc::enrich::{Enriched, Facts, History, Rules, clean, enrich};
+use calc::enrich::{Enriched, History, Rules, TransactionFacts, clean, enrich};
 
 use super::categories;
 use super::share::Share;
@@ -34,17 +34,17 @@ pub(super) struct Context<'a> {
 
 /// What the tables say of a text, with nothing known but where it stands.
 pub(super) fn judged(text: &str, context: Context, amount_minor: i64) -> Enriched {
-    let facts = Facts {
+    let facts = TransactionFacts {
         account: AccountId::from_bytes([0; 16]),
         account_kind: context.kind,
         account_subtype: context.subtype,
         inflow: context.inflow,
         amount_minor,
-        told_counterparty: None,
-        told_category: None,
-        came_at_ms: None,
+        source_counterparty: None,
+        source_category: None,
+        imported_at_ms: None,
         transfer: None,
-        fix: None,
+        user_override: None,
     };
     enrich(&clean(text), &facts, &Rules::new(Vec::new()), &History::empty())
 }
@@ -104,7 +104,7 @@ pub(super) fn score(rows: &[Descriptor]) -> Score {
         let said = judged(row.text, row.context, row.amount_minor);
         let tier = score.by_tier.entry(row.tier.to_owned()).or_default();
         for part in [&mut score.all, tier] {
-            part.count(row.category, (said.category, said.stage), || shown(row, &said));
+            part.count(row.category, (said.category, said.category_source), || shown(row, &said));
         }
         if let Some(merchant) = row.merchant {
             keys.entry(said.key.clone()).or_default().insert(merchant);

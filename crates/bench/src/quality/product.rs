@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::Context as _;
 use base::category::Category;
 use base::{Clock, Date, TransactionId};
-use calc::enrich::Stage;
+use calc::enrich::CategorySource;
 use calc::income::Window;
 use calc::recurring::Frequency;
-use calc::transfers::Kind;
+use calc::transfers::TransferKind;
 use db::params;
 use service::access::users::{self, NewUser};
 use service::classify::transfers;
@@ -32,7 +32,7 @@ pub(super) struct Answer {
 pub(super) struct Said {
     pub(super) key: String,
     pub(super) category: Option<Category>,
-    pub(super) stage: Stage,
+    pub(super) stage: CategorySource,
 }
 
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub(super) struct Transfer {
     pub(super) inflow: usize,
     /// Otherwise it is only suggested.
     pub(super) paired: bool,
-    pub(super) kind: Kind,
+    pub(super) kind: TransferKind,
 }
 
 pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
@@ -83,7 +83,7 @@ pub(super) async fn ask(case: &Case) -> anyhow::Result<Answer> {
             rows[*place] = Some(Said {
                 key: row.get::<Option<String>>(5)?.unwrap_or_default(),
                 category: category.and_then(Category::parse),
-                stage: stage.and_then(Stage::parse).unwrap_or(Stage::None),
+                stage: stage.and_then(CategorySource::parse).unwrap_or(CategorySource::None),
             });
             Ok(())
         })

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use base::category::Category;
 use base::{Currency, Date, Timestamp, date_from_days, days_from_date};
-use calc::enrich::Stage;
+use calc::enrich::CategorySource;
 use calc::income::Window;
 use calc::recurring::Frequency;
-use calc::transfers::Kind;
+use calc::transfers::TransferKind;
 
 use super::case::{Case, Row, Stream};
 use super::product::{self, Answer, Said, Transfer};
@@ -65,7 +65,8 @@ fn case(streams: &[Option<usize>]) -> Case {
 }
 
 fn answer(case: &Case, streams: &[&[usize]]) -> Answer {
-    let said = |key: &str| Some(Said { key: key.to_owned(), category: None, stage: Stage::None });
+    let said =
+        |key: &str| Some(Said { key: key.to_owned(), category: None, stage: CategorySource::None });
     let found = |rows: &&[usize]| product::Stream {
         rows: rows.to_vec(),
         name: "Found".to_owned(),
@@ -215,7 +216,8 @@ fn transfers_are_counted_by_row_and_by_pair() {
         leg(6, -7, Some("r"), savings),
         leg(7, 7, Some("r"), savings),
     ];
-    let pair = |outflow, inflow, paired| Transfer { outflow, inflow, paired, kind: Kind::Savings };
+    let pair =
+        |outflow, inflow, paired| Transfer { outflow, inflow, paired, kind: TransferKind::Savings };
     let mut said = answer(&case, &[]);
     // One right, one with a purchase, one with a leg whose own other leg is out of view, and a
     // right one that is only suggested.
@@ -241,7 +243,8 @@ fn legs_that_look_alike_may_be_exchanged_but_each_pair_counts_once() {
         leg(4, 100, None, None),
     ];
     case.rows[1].description = case.rows[0].description.clone();
-    let pair = |outflow, inflow| Transfer { outflow, inflow, paired: true, kind: Kind::Savings };
+    let pair =
+        |outflow, inflow| Transfer { outflow, inflow, paired: true, kind: TransferKind::Savings };
     let mut said = answer(&case, &[]);
     said.transfers = vec![pair(0, 3), pair(1, 2)];
     let exchanged = transfers::score(&case, &said);
@@ -257,12 +260,12 @@ fn categories_are_judged_at_both_tiers_and_nothing_is_never_right() {
     let mut score = categories::Score::default();
     let truth = code("INCOME_WAGES");
     for said in ["INCOME_SALARY", "INCOME_DIVIDENDS", "TRANSFER_IN_DEPOSIT"] {
-        score.count(truth, (Some(code(said)), Stage::Keyword), String::new);
+        score.count(truth, (Some(code(said)), CategorySource::Keyword), String::new);
     }
-    score.count(truth, (None, Stage::None), String::new);
+    score.count(truth, (None, CategorySource::None), String::new);
     assert_eq!((score.tier1, score.detailed), (share(2, 4), share(1, 4)));
     assert_eq!(score.covered, share(3, 4));
-    assert_eq!(score.by_stage[&Stage::Keyword], (share(2, 3), share(1, 3)));
+    assert_eq!(score.by_stage[&CategorySource::Keyword], (share(2, 3), share(1, 3)));
 }
 
 const ROWS: &str = "\

@@ -1,5 +1,4 @@
-//! The balance of one account at the end of every day, from recorded snapshots and posted
-//! transactions.
+//! The balance of an account at the end of every day, computed from recorded snapshots and posted transactions.
 
 #[cfg(test)]
 mod tests;
@@ -7,21 +6,19 @@ mod tests;
 use base::draft::AccountKind;
 use base::{Currency, Date, date_from_days, days_from_date};
 
-/// What is known of one account. Pending transactions have no place in it, so they cannot move the
-/// past.
+/// The input for one account. Pending transactions are not part of it, so they cannot change past balances.
 #[derive(Debug, Clone)]
 pub struct History {
     pub kind: AccountKind,
     pub currency: Currency,
-    /// In any order. Of several on one day the last listed counts.
+    /// In any order. If several are on one day, the last listed counts.
     pub snapshots: Vec<Snapshot>,
-    /// Posted amounts by day, in any order, a day as often as needed. Positive is money into the
-    /// account.
+    /// Net posted amounts by day, in any order; a day may repeat. Positive is money into the account.
     pub net_by_day: Vec<(Date, i64)>,
     pub closed_on: Option<Date>,
 }
 
-/// A balance somebody recorded, taken as the end of its day. Debts are what is owed, as a positive.
+/// A recorded balance, taken as the end of its day. A debt is a positive amount owed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot {
     pub on: Date,
@@ -34,10 +31,9 @@ pub struct Snapshot {
 pub struct Day {
     pub on: Date,
     pub current_minor: i64,
-    /// Only on the day of a snapshot that told it: it changes with pending transactions, which
-    /// leave no trace.
+    /// Only set on the day of a snapshot that states it: it depends on pending transactions, which are not stored.
     pub available_minor: Option<i64>,
-    /// The last one told, until another is.
+    /// The last stated limit, until another is stated.
     pub limit_minor: Option<i64>,
     pub source: Source,
     pub gap: Option<Gap>,
@@ -46,20 +42,18 @@ pub struct Day {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     Reported,
-    /// Worked out from a snapshot and the transactions between it and this day.
+    /// Computed from a snapshot and the transactions between it and this day.
     Inferred,
     Carried,
 }
 
-/// The part of a day's change that no transaction explains, in the sign of the balance. For every
-/// day after the first, `current(d) - current(d-1) = net(d) + gap(d)`, where debts turn the sign of
-/// `net`.
+/// The part of a day's change that no transaction explains, in the sign of the balance. For every day after the
+/// first, `current(d) - current(d-1) = net(d) + gap(d)`, where debts reverse the sign of `net`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// Small enough to be rounding: at most one unit of the currency, or a thousandth of the
-    /// balance.
+    /// Small enough to be rounding: at most one unit of the currency, or a thousandth of the balance.
     Drift(i64),
-    /// The balance moved without a transaction, and the person should be told.
+    /// The balance changed without a transaction, and the person should be told.
     Unexplained(i64),
 }
 
@@ -71,23 +65,22 @@ impl Gap {
     }
 }
 
-/// The first day of which something is known: the day before the first transaction, or the first
-/// snapshot if it is earlier. Without any snapshot nothing is known.
+/// The first day with a known balance: the day before the first transaction, or the first snapshot if it is earlier.
+/// None without any snapshot.
 pub fn opening(history: &History) -> Option<Date> {
     Series::new(history).map(|it| date_from_days(it.opening))
 }
 
 /// One row for each day from `start` to `end`, oldest first. Days before the opening have none.
 ///
-/// Transactions explain deposits and debts: between two snapshots the later one is worked back, and
-/// what then misses the earlier one becomes the gap of the day after it, never smeared over days.
-/// They do not explain what investments are worth, so those only repeat their last snapshot and
-/// have no gaps.
+/// Transactions explain deposits and debts: between two snapshots, balances are computed backwards from the later
+/// one, and the remaining difference to the earlier one becomes the gap of the day after it; it is not spread over
+/// days. Transactions do not explain the value of investments, so those repeat their last snapshot and have no gaps.
 pub fn daily(history: &History, start: Date, end: Date) -> Vec<Day> {
     on_days(history, (days_from_date(start)..=days_from_date(end)).map(date_from_days))
 }
 
-/// The same for some days only, which come in their order.
+/// Like `daily`, for the given days only, which must be in order.
 pub fn on_days(history: &History, days: impl IntoIterator<Item = Date>) -> Vec<Day> {
     let Some(mut series) = Series::new(history) else { return Vec::new() };
     let (opening, mut rows) = (series.opening, Vec::new());
@@ -104,17 +97,17 @@ pub fn on_days(history: &History, days: impl IntoIterator<Item = Date>) -> Vec<D
     rows
 }
 
-/// Two fingers moving over sorted snapshots and sorted movements, so that a series costs one pass.
+/// Two cursors over sorted snapshots and sorted movements, so that a series costs one pass.
 struct Series<'a> {
     history: &'a History,
     explained: bool,
-    /// Never empty: without a single one there is no series.
+    /// Never empty: without a snapshot there is no series.
     anchors: Vec<Anchor>,
-    /// Days and the sum of all movements up to and including each, in the sign of the balance.
+    /// Days with the sum of all movements up to and including each, in the sign of the balance.
     moved: Vec<(i64, i128)>,
     opening: i64,
     closing: Option<i64>,
-    /// How many anchors, and how many movements, lie on or before the current day.
+    /// The number of anchors, and of movements, on or before the current day.
     anchors_passed: usize,
     moved_passed: usize,
     limit_minor: Option<i64>,
@@ -123,7 +116,7 @@ struct Series<'a> {
 struct Anchor {
     day: i64,
     snapshot: Snapshot,
-    /// All movements up to and including this day.
+    /// The sum of all movements up to and including this day.
     moved: i128,
 }
 
@@ -153,8 +146,7 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// The balance at the end of `day`, which never lies before the opening or an earlier call's
-    /// day.
+    /// The balance at the end of `day`, which must not be before the opening or the day of an earlier call.
     fn advance(&mut self, day: i64) -> Point {
         while let Some(anchor) = self.anchors.get(self.anchors_passed)
             && anchor.day <= day
@@ -174,8 +166,7 @@ impl<'a> Series<'a> {
         Point { current, moved }
     }
 
-    /// The snapshot that decides a day: the next one where transactions lead back from it, else the
-    /// last one.
+    /// The snapshot that determines a day: the next one if transactions lead back from it, else the last one.
     fn deciding(&self, day: i64) -> &Anchor {
         let latest = self.anchors_passed.saturating_sub(1);
         let next = self.anchors_passed.min(self.anchors.len() - 1);
@@ -222,7 +213,7 @@ impl<'a> Series<'a> {
 fn movements(history: &History) -> Vec<(i64, i128)> {
     let mut nets: Vec<(i64, i64)> =
         history.net_by_day.iter().map(|(on, net)| (days_from_date(*on), *net)).collect();
-    // The sort is linear for what is already in order, as a query returns it.
+    // Sorting is linear for input that is already in order, as a query returns it.
     nets.sort_by_key(|(day, _)| *day);
     let mut sum: i128 = 0;
     let mut moved: Vec<(i64, i128)> = Vec::with_capacity(nets.len());
@@ -236,8 +227,8 @@ fn movements(history: &History) -> Vec<(i64, i128)> {
     moved
 }
 
-/// Snapshots before the closing, one a day. A closed account of which nothing else is known was at
-/// least empty in the end, and can be worked back from there.
+/// One snapshot a day, up to the closing date. A closed account without any snapshot had a balance of zero in the
+/// end, and can be computed backwards from there.
 fn anchors(history: &History, moved: &[(i64, i128)]) -> Vec<Anchor> {
     let is_open = |on: Date| history.closed_on.is_none_or(|closed_on| on < closed_on);
     let mut snapshots: Vec<Snapshot> =
@@ -267,7 +258,7 @@ fn anchors(history: &History, moved: &[(i64, i128)]) -> Vec<Anchor> {
     anchors
 }
 
-/// Sums are wider than balances; one that leaves 64 bits is cut to the nearest end, not wrapped.
+/// Converts a sum to 64 bits, saturating instead of wrapping.
 fn narrow(value: i128) -> i64 {
     value.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }

@@ -1,9 +1,9 @@
-//! The worked example, the edges, and the laws of a series.
+//! Tests of daily balances: the worked example, edge cases, and properties.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Day numbers of tests count from here.
+/// Day numbers of the tests are relative to this day.
 const ZERO: i64 = 20_000;
 
 fn on(day: i64) -> Date {
@@ -24,7 +24,7 @@ fn history(kind: AccountKind, snapshots: &[(i64, i64)], nets: &[(i64, i64)]) -> 
     }
 }
 
-/// One word a day: its number, balance and source, then its gap if it has one.
+/// One item per day: its number, balance and source, and its gap if it has one.
 fn shown(history: &History, first: i64, last: i64) -> String {
     let word = |day: &Day| {
         let source = match day.source {

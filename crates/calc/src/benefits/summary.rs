@@ -1,4 +1,4 @@
-//! What a card is worth this year, and what is about to be lost.
+//! A card's value this year, and the benefits about to expire.
 
 use std::cmp::Reverse;
 
@@ -6,21 +6,21 @@ use base::{Date, days_from_date};
 
 use super::usage::{BenefitState, Status, Usage};
 
-/// All in minor units of the card's currency.
+/// All amounts in minor units of the card's currency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     pub annual_fee_minor: i64,
-    /// Of the current periods, without what cannot be used.
+    /// The total of the current periods, without unusable benefits.
     pub total_minor: i64,
     pub used_minor: i64,
     pub pending_minor: i64,
     pub remaining_minor: i64,
-    /// What was used in this calendar year so far, whichever period it belongs to.
+    /// The amount used in this calendar year so far, in any period.
     pub captured_minor: i64,
-    /// What periods that ended in this calendar year left unused. A benefit that no statement
-    /// shows is not called missed: nobody knows.
+    /// The unused amount of periods that ended in this calendar year. Benefits that no statement shows are not
+    /// counted, because their use is unknown.
     pub missed_minor: i64,
-    /// What was captured, less the fee.
+    /// The captured amount less the annual fee.
     pub net_value_minor: i64,
 }
 
@@ -48,12 +48,12 @@ fn sum(amounts: impl Iterator<Item = i64>) -> i64 {
     amounts.fold(0, i64::saturating_add)
 }
 
-/// How many days are left to use it, today included.
+/// The number of days left to use it, including today.
 pub fn days_left(state: &BenefitState<'_>, as_of: Date) -> i64 {
     days_from_date(state.expires_on) - days_from_date(as_of) + 1
 }
 
-/// What is lost within so many days, today included: the soonest first, then the most money.
+/// Benefits that expire within so many days, including today: the soonest first, then the largest amount.
 pub fn expiring<'a, 'b>(
     states: &'b [BenefitState<'a>],
     days: i64,

@@ -1,7 +1,7 @@
-//! The words of a bank's text, so that punctuation and case never decide a match.
+//! The words of a bank's text, so that punctuation and case do not affect matching.
 
-/// Words in capitals, split at everything that is no letter or digit. An apostrophe joins: banks
-/// write `DUNKIN'`, `DUNKIN` and `WENDYS` for the same shop.
+/// Words in capitals, split at everything but letters and digits. An apostrophe joins words: banks write `DUNKIN'`,
+/// `DUNKIN` and `WENDYS` for the same shop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Words(Vec<String>);
 
@@ -25,12 +25,12 @@ impl Words {
         self.0.iter().any(|it| it == word)
     }
 
-    /// Whether every word of the other is here, in any order. No words are in nothing.
+    /// Whether all words of the other occur, in any order. An empty text is never contained.
     pub(super) fn has_all(&self, other: &Words) -> bool {
         !other.0.is_empty() && other.iter().all(|it| self.has(it))
     }
 
-    /// Whether the other stands here in one piece.
+    /// Whether the other occurs as a phrase.
     pub(super) fn has_phrase(&self, other: &Words) -> bool {
         !other.0.is_empty() && self.0.windows(other.0.len()).any(|it| it == other.0)
     }

@@ -1,61 +1,61 @@
-//! The merchant's key in a bank's descriptor: stable whatever the bank writes around it, and another
-//! one for another merchant.
+//! Extracts the merchant key from a bank's descriptor: the same for every way a bank writes a merchant, and different
+//! for different merchants.
 
-use super::descriptors::{Behind, DESCRIPTORS, Descriptors, Hint, Processor, Role, Roles};
+use super::descriptors::{DESCRIPTORS, Descriptors, Hint, Processor, Role, Roles, Terminator};
 use super::fold::fold;
 use super::merchants::{Merchant, merchant};
 use super::name::{MOST_WORDS, Mark, Name};
-use super::tokens::{Glue, Kind, Token, split};
+use super::tokens::{Kind, Separator, Token, split};
 
-/// The key of a descriptor that names nobody.
+/// The key of a descriptor that names no merchant.
 pub const UNKNOWN: &str = "UNKNOWN";
 
-/// A descriptor, read once.
+/// A parsed descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cleaned {
-    /// Upper-case words with single spaces; the same for every purchase at one merchant.
+pub struct CleanedDescriptor {
+    /// Upper-case words with single spaces; the same for every purchase at a merchant.
     pub key: String,
-    /// Whom the key means, looked up once however many rows have the descriptor.
+    /// The known merchant of the key.
     pub merchant: Option<&'static Merchant>,
-    /// All words of the descriptor in the key's spelling, for keywords and rules.
+    /// All words of the descriptor in the spelling of the key, for keywords and rules.
     pub text: String,
     pub processor: Option<Processor>,
-    /// Money between people, with a name beside it.
+    /// A payment between people, with a name.
     pub person: bool,
-    /// Written as movements between own accounts are.
+    /// The text has words typical of transfers between own accounts.
     pub transfer_words: bool,
     pub refund_words: bool,
 }
 
-/// Finds the key. Cleaning a key gives the same key, and no descriptor gives an empty one.
-pub fn clean(description: &str) -> Cleaned {
+/// Parses a descriptor and extracts its key. Cleaning a key gives the same key, and no descriptor gives an empty one.
+pub fn clean(description: &str) -> CleanedDescriptor {
     let mut cleaned = without_merchant(description);
     cleaned.merchant = merchant(&cleaned.key);
     cleaned
 }
 
-/// The table of merchants is itself made of keys.
-fn without_merchant(description: &str) -> Cleaned {
+/// Like `clean`, without the merchant lookup; the merchant table itself is built with it.
+fn without_merchant(description: &str) -> CleanedDescriptor {
     let folded = fold(description);
     let tokens = split(&folded);
-    let reading = Reading::new(&tokens, &DESCRIPTORS);
-    let Found { mut key, processor, mut is_settled } = reading.find();
-    // What a cut leaves may itself end in a city or start with a channel. A round shortens the key, or
-    // finds a family or nobody, whose keys stay as they are, so that there is a last one.
-    while !is_settled {
-        let again = Reading::new(&split(&key), &DESCRIPTORS).find();
-        is_settled = again.is_settled || again.key == key;
+    let parser = DescriptorParser::new(&tokens, &DESCRIPTORS);
+    let ParsedKey { mut key, processor, mut is_final } = parser.find();
+    // A shortened key may again end in a city or start with a channel, so this repeats. Each round shortens the key,
+    // or finds a merchant family or nothing, whose keys are final, so it ends.
+    while !is_final {
+        let again = DescriptorParser::new(&split(&key), &DESCRIPTORS).find();
+        is_final = again.is_final || again.key == key;
         key = again.key;
     }
     end_at_pay(&mut key);
     shorten(&mut key);
-    let (transfer_words, refund_words) = reading.hints();
+    let (transfer_words, refund_words) = parser.hints();
     let person = processor.is_some_and(Processor::is_between_people);
-    let text = spaced(&reading.words);
-    Cleaned { key, merchant: None, text, processor, person, transfer_words, refund_words }
+    let text = spaced(&parser.words);
+    CleanedDescriptor { key, merchant: None, text, processor, person, transfer_words, refund_words }
 }
 
-/// The key of a name as a table writes it. Most names hold no word of a bank's and are their own keys.
+/// The key of a name in a table. Most names contain no word of a bank and are their own keys.
 pub(super) fn key_of_name(name: &str) -> String {
     let folded = fold(name);
     let is_plain = |word: &str| {
@@ -67,7 +67,7 @@ pub(super) fn key_of_name(name: &str) -> String {
     if is_short && words.all(is_plain) { folded } else { without_merchant(name).key }
 }
 
-/// Keys are in indexes, which have no room for a text without end.
+/// Keys are in database indexes, which limits their length.
 fn shorten(key: &mut String) {
     const KEY_BYTES_MAX: usize = 200;
     if key.len() > KEY_BYTES_MAX {
@@ -77,10 +77,10 @@ fn shorten(key: &mut String) {
     }
 }
 
-/// Behind the word for pay stand a date, a reference, or the name of who is paid.
+/// Cuts the key after the word for pay, which is followed by a date, a reference or the employee's name.
 fn end_at_pay(key: &mut String) {
     for word in [" PAYROLL ", " SALARY ", " DIR DEP "] {
-        // A key has few spaces, and looking behind each is cheaper than a search for the word.
+        // A key has few spaces, so checking after each is cheaper than a text search.
         let mut spaces = key.match_indices(' ').map(|it| it.0);
         if let Some(at) = spaces.find(|at| key[*at..].starts_with(word)) {
             key.truncate(at + word.len() - 1);
@@ -88,8 +88,8 @@ fn end_at_pay(key: &mut String) {
     }
 }
 
-/// The words of any text as `Cleaned::text` spells them.
-pub(super) fn spelled(text: &str) -> String {
+/// The words of any text in the spelling of `CleanedDescriptor::text`.
+pub(super) fn normalized_words(text: &str) -> String {
     let folded = fold(text);
     let words: Vec<&str> = split(&folded).iter().map(|it| it.text).collect();
     spaced(&words)
@@ -106,31 +106,31 @@ fn spaced(words: &[&str]) -> String {
     joined
 }
 
-struct Found {
+struct ParsedKey {
     key: String,
     processor: Option<Processor>,
-    /// Whether reading the key again can change nothing.
-    is_settled: bool,
+    /// Whether the key is final: cleaning it again changes nothing.
+    is_final: bool,
 }
 
-struct Reading<'a> {
+struct DescriptorParser<'a> {
     tokens: &'a [Token<'a>],
     words: Vec<&'a str>,
     roles: Vec<Roles>,
     table: &'static Descriptors,
 }
 
-impl<'a> Reading<'a> {
-    fn new(tokens: &'a [Token<'a>], table: &'static Descriptors) -> Reading<'a> {
+impl<'a> DescriptorParser<'a> {
+    fn new(tokens: &'a [Token<'a>], table: &'static Descriptors) -> DescriptorParser<'a> {
         let words: Vec<&str> = tokens.iter().map(|it| it.text).collect();
         let roles = words.iter().map(|it| table.roles(it)).collect();
-        Reading { tokens, words, roles, table }
+        DescriptorParser { tokens, words, roles, table }
     }
 
-    fn find(&self) -> Found {
+    fn find(&self) -> ParsedKey {
         let (start, processor) = self.peel();
         if let Some(family) = self.family(start) {
-            return Found { key: family.to_owned(), processor, is_settled: true };
+            return ParsedKey { key: family.to_owned(), processor, is_final: true };
         }
         let mut name = self.name(start);
         name.trim(self.table);
@@ -138,7 +138,7 @@ impl<'a> Reading<'a> {
             true => self.reference().unwrap_or(UNKNOWN).to_owned(),
             false => spaced(&name.words),
         };
-        Found { key, processor, is_settled: name.is_inert() }
+        ParsedKey { key, processor, is_final: name.is_inert() }
     }
 
     fn hints(&self) -> (bool, bool) {
@@ -158,7 +158,7 @@ impl<'a> Reading<'a> {
         (transfer, refund)
     }
 
-    /// Where the merchant starts behind channels and processors.
+    /// The index where the merchant starts after channels and processors, and the processor.
     fn peel(&self) -> (usize, Option<Processor>) {
         let (mut start, mut processor) = (self.name_field(), None);
         loop {
@@ -172,7 +172,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Where a text of several fields has the one for the name; the start of any other text.
+    /// The index of the name field in a text with several fields; the start for any other text.
     fn name_field(&self) -> usize {
         let is_field = |at: &usize| self.roles[*at].has(Role::NameField);
         let behind = |at: usize| {
@@ -189,7 +189,7 @@ impl<'a> Reading<'a> {
         }
         let mut found = self.table.prefixes.at(&self.words[start..]);
         let fits =
-            |(length, (mark, _)): &(usize, &(Behind, _))| self.is_behind(*mark, start + length);
+            |(length, (mark, _)): &(usize, &(Terminator, _))| self.is_behind(*mark, start + length);
         found.find(fits).map(|(length, (_, processor))| (length, *processor))
     }
 
@@ -199,34 +199,34 @@ impl<'a> Reading<'a> {
         }
         let mut found = self.table.families.at(&self.words[start..]);
         let fits =
-            |(length, (mark, _)): &(usize, &(Behind, _))| self.is_behind(*mark, start + length);
+            |(length, (mark, _)): &(usize, &(Terminator, _))| self.is_behind(*mark, start + length);
         found.find(fits).map(|(_, (_, key))| *key)
     }
 
-    fn is_behind(&self, mark: Behind, at: usize) -> bool {
-        let glue = self.tokens.get(at).map(|it| it.glue);
+    fn is_behind(&self, mark: Terminator, at: usize) -> bool {
+        let separator = self.tokens.get(at).map(|it| it.separator);
         match mark {
-            Behind::Anything => true,
-            Behind::Star => glue == Some(Glue::Star),
-            Behind::Colon => glue == Some(Glue::Colon),
-            Behind::Slash => glue == Some(Glue::Other),
+            Terminator::Anything => true,
+            Terminator::Star => separator == Some(Separator::Star),
+            Terminator::Colon => separator == Some(Separator::Colon),
+            Terminator::Slash => separator == Some(Separator::Other),
         }
     }
 
-    /// Skips numbers and dates, but not a family: BET365 looks like a reference.
+    /// Skips numbers and dates, but not a merchant family: BET365 looks like a reference.
     fn next_name(&self, start: usize) -> usize {
         let is_name = |at: &usize| self.tokens[*at].kind.is_name() || self.family(*at).is_some();
         (start..self.tokens.len()).find(is_name).unwrap_or(self.tokens.len())
     }
 
-    /// Whether more than a place comes from here on. Behind a star even PARIS is a name.
+    /// Whether more than a place follows from here on. After a star even PARIS is a name.
     fn is_named(&self, start: usize) -> bool {
         let start = self.next_name(start);
         if self.family(start).is_some() {
             return true;
         }
         let name = self.name(start);
-        let by_star = self.tokens.get(start).is_some_and(|it| it.glue == Glue::Star);
+        let by_star = self.tokens.get(start).is_some_and(|it| it.separator == Separator::Star);
         !name.words.is_empty() && (by_star || !name.is_place(self.table))
     }
 
@@ -260,7 +260,7 @@ impl<'a> Reading<'a> {
                     } else if roles.has(Role::Month) && name.drop_day() {
                         dated = true;
                     } else {
-                        let gap = token.glue == Glue::Gap;
+                        let gap = token.separator == Separator::Gap;
                         name.push(token.text, Mark { roles, gap, contact, kind: token.kind });
                         contact = false;
                     }
@@ -271,9 +271,9 @@ impl<'a> Reading<'a> {
         name
     }
 
-    /// The BILL of SHOP.COM/BILL goes with its host.
+    /// Whether the word is the path of a web address: the BILL in SHOP.COM/BILL.
     fn is_path(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|it| it.glue == Glue::Other && it.text == "BILL")
+        self.tokens.get(at).is_some_and(|it| it.separator == Separator::Other && it.text == "BILL")
     }
 
     fn cut(&self, at: usize) -> Option<usize> {
@@ -284,7 +284,7 @@ impl<'a> Reading<'a> {
         found.find(|(length, mark)| self.is_behind(**mark, at + length)).map(|it| it.0)
     }
 
-    /// A word of letters and digits is a reference; where nothing else is written it is the name.
+    /// A word of letters and digits is a reference; without any other text it is the name.
     fn reference(&self) -> Option<&'a str> {
         let is_plain = |it: &&str| it.chars().all(char::is_alphanumeric);
         let is_name = |it: &&str| it.contains(char::is_alphabetic) && !it.starts_with("XX");

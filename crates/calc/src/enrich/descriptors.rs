@@ -1,4 +1,4 @@
-//! The table of how banks write, `data/descriptors.txt`.
+//! The table of descriptor patterns of banks, `data/descriptors.txt`.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use base::words;
 use super::phrases::{Phrases, WordMap};
 
 words!(
-    /// Who handled a payment between the person and the merchant.
+    /// The processor of a payment between the person and the merchant.
     Processor {
         Adyen => "adyen",
         Affirm => "affirm",
@@ -59,7 +59,7 @@ words!(
 );
 
 impl Processor {
-    /// Whether what it moves goes from person to person.
+    /// Whether it handles payments between people.
     pub fn is_between_people(self) -> bool {
         use Processor::{
             AppleCash, Bizum, CashApp, Lydia, Mbway, Mobilepay, Revolut, Swish, Tikkie,
@@ -69,9 +69,9 @@ impl Processor {
     }
 }
 
-/// The mark that must stand behind a phrase for it to count.
+/// The character that must follow a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Behind {
+pub(super) enum Terminator {
     Anything,
     Star,
     Colon,
@@ -85,7 +85,7 @@ pub(super) enum Hint {
     Neutral,
 }
 
-/// What a word may do in a descriptor. Most words of a name do nothing, and one look-up tells.
+/// A role of a word in a descriptor. Most words have none, and one lookup tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Prefix,
@@ -104,7 +104,7 @@ pub(super) enum Role {
     BeforeName,
 }
 
-/// A set of roles. For those that phrases have it is their first word that has it.
+/// A set of roles. The role of a phrase belongs to its first word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Roles(u16);
 
@@ -119,12 +119,12 @@ impl Roles {
 }
 
 pub(super) struct Descriptors {
-    /// Peeled from the front: a channel, or a processor.
-    pub(super) prefixes: Phrases<(Behind, Option<Processor>)>,
-    pub(super) families: Phrases<(Behind, &'static str)>,
-    /// What stands before the name where a text is made of fields.
-    pub(super) name_fields: Phrases<Behind>,
-    pub(super) cuts: Phrases<Behind>,
+    /// Phrases removed from the front: a channel or a processor.
+    pub(super) prefixes: Phrases<(Terminator, Option<Processor>)>,
+    pub(super) families: Phrases<(Terminator, &'static str)>,
+    /// Phrases before the name in a text with fields.
+    pub(super) name_fields: Phrases<Terminator>,
+    pub(super) cuts: Phrases<Terminator>,
     pub(super) trailing: Phrases<()>,
     pub(super) cities: Phrases<()>,
     pub(super) hints: Phrases<Hint>,
@@ -158,14 +158,14 @@ fn of(section: &'static str) -> impl Iterator<Item = &'static str> {
     lines().filter(move |(name, _)| *name == section).map(|(_, phrase)| phrase)
 }
 
-fn behind(phrase: &'static str) -> (&'static str, Behind) {
-    let marks = [('*', Behind::Star), (':', Behind::Colon), ('/', Behind::Slash)];
+fn behind(phrase: &'static str) -> (&'static str, Terminator) {
+    let marks = [('*', Terminator::Star), (':', Terminator::Colon), ('/', Terminator::Slash)];
     let marked = marks.iter().find_map(|(sign, mark)| Some((phrase.strip_suffix(*sign)?, *mark)));
-    marked.unwrap_or((phrase, Behind::Anything))
+    marked.unwrap_or((phrase, Terminator::Anything))
 }
 
-/// `PHRASE = value`, with the mark behind the phrase.
-fn assigned(line: &'static str) -> (&'static str, Behind, &'static str) {
+/// Parses `PHRASE = value`, with the character after the phrase.
+fn assigned(line: &'static str) -> (&'static str, Terminator, &'static str) {
     let (phrase, value) = line.split_once(" = ").expect("the tests read every line of the table");
     let (phrase, mark) = behind(phrase);
     (phrase, mark, value)

@@ -1,9 +1,9 @@
-//! One spelling for all ways to write a text.
+//! Folds text into one spelling: case, accents and punctuation.
 
-/// What is read of a descriptor. Remittance texts are shorter; a bound keeps a hostile one cheap.
+/// How much of a descriptor is read. Remittance texts are shorter; the limit keeps a hostile text cheap.
 const MOST_CHARACTERS: usize = 512;
 
-/// Upper-cases and drops accents, apostrophes and what cannot be seen. Letters of every script stay.
+/// Converts to upper case and removes accents, apostrophes and invisible characters. FuzzySpellings of all scripts stay.
 pub(super) fn fold(text: &str) -> String {
     let text = match text.char_indices().nth(MOST_CHARACTERS) {
         Some((end, _)) => &text[..end],
@@ -30,7 +30,7 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
-/// Some banks hand out text as it stood on a web page.
+/// Decodes an HTML entity, because some banks deliver text in HTML.
 fn entity(text: &str) -> (&'static str, usize) {
     let known = [
         ("&amp;", "&"),
@@ -71,7 +71,7 @@ fn fold_foreign(character: char, folded: &mut String) {
         'ź' | 'Ź' | 'ż' | 'Ż' | 'ž' | 'Ž' => "Z",
         '\u{2010}'..='\u{2015}' => "-",
         '’' | '‘' | '´' => "",
-        // Marks that lie on a letter, and those that only steer the display.
+        // Combining marks, and invisible formatting characters.
         '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' => "",
         '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => "",
         other => {

@@ -1,29 +1,29 @@
 #![expect(clippy::float_arithmetic, reason = "probabilities are no money")]
-//! What a person's own confirmed rows teach about a new one: naive Bayes over small counts.
+//! Predicts the category of a row from the person's own confirmed rows, by naive Bayes.
 
 use std::collections::BTreeMap;
 
 use base::category::Category;
 use base::draft::AccountKind;
 
-/// What is looked at in a row.
+/// The features of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a> {
     pub key: &'a str,
     pub inflow: bool,
-    /// Without a sign.
+    /// The absolute amount.
     pub amount_minor: i64,
     pub account_kind: AccountKind,
 }
 
-/// Fewer rows teach nothing.
+/// The minimum number of rows to learn from.
 const FEWEST_ROWS: u32 = 20;
-/// The runner-up is then at least three fifths behind, so no margin need be asked for.
+/// At this posterior the runner-up is at least 60 points behind, so no margin is checked.
 const LEAST_POSTERIOR: f64 = 0.80;
-/// How many powers of four there are among amounts.
+/// The number of amount buckets, one per power of four.
 const BUCKETS: f64 = 32.0;
 
-/// Counts of confirmed rows; the same rows in any order give the same counts.
+/// Counts of confirmed rows, independent of their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     rows: u32,
@@ -75,8 +75,7 @@ impl History {
         history
     }
 
-    /// The category of a row like those before, if they leave little doubt. A key without a single
-    /// known word is like none of them.
+    /// The predicted category, if it is likely enough. None if no word of the key is known.
     pub(super) fn guess(&self, sample: &Sample<'_>) -> Option<Category> {
         if self.rows < FEWEST_ROWS {
             return None;
@@ -107,7 +106,7 @@ impl History {
     }
 }
 
-/// A word counts once a row, however often it is written.
+/// The distinct words of a key.
 fn words(key: &str) -> impl Iterator<Item = &str> {
     let repeated = |at: usize, word: &str| key.split(' ').take(at).any(|it| it == word);
     key.split(' ').enumerate().filter(move |(at, word)| !repeated(*at, word)).map(|(_, it)| it)

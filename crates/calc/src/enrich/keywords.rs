@@ -1,4 +1,4 @@
-//! Words that say what a row is about, `data/keywords.txt`.
+//! Keywords that imply a category, `data/keywords.txt`.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,13 @@ use base::draft::AccountKind;
 
 use super::phrases::Phrases;
 
-/// What a phrase says, and of which rows.
+/// The category of a phrase, and the rows it applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Keyword {
     pub(super) category: Option<Category>,
     inflow: Option<bool>,
     accounts: Vec<AccountKind>,
-    /// The bank's own words: nobody stands behind them.
+    /// A word of the bank itself: there is no counterparty.
     pub(super) is_bank: bool,
 }
 
@@ -23,22 +23,22 @@ impl Keyword {
             && (self.accounts.is_empty() || self.accounts.contains(&account))
     }
 
-    /// Whether it tells a fact of this kind of account rather than a guess.
+    /// Whether it states a fact for this kind of account rather than a guess.
     pub(super) fn is_structural(&self) -> bool {
         self.is_bank && !self.accounts.is_empty()
     }
 }
 
-/// Phrases with the place of their keyword: one keyword has hundreds.
+/// Phrases with the index of their keyword: one keyword has hundreds.
 struct Keywords {
     keywords: Vec<Keyword>,
     phrases: Phrases<usize>,
-    /// Found at the end of longer words: what compounds end in.
+    /// Phrases found at the end of longer words: the last part of compounds.
     endings: Phrases<usize>,
 }
 
 impl Keywords {
-    /// What the words start with, the longest phrase first, with its number of words.
+    /// The keywords that the words start with, longest phrase first, with their number of words.
     fn at<'a>(
         &'static self,
         phrases: &'static Phrases<usize>,
@@ -51,10 +51,10 @@ impl Keywords {
 static KEYWORDS: LazyLock<Keywords> = LazyLock::new(read);
 
 pub(super) const TEXT: &str = include_str!("../../../../data/keywords.txt");
-/// A word this short is no compound.
+/// A shorter word is not a compound.
 const SHORTEST_COMPOUND: usize = 7;
 
-/// The longest phrase that the words start with and that fits the row.
+/// The longest phrase that the words start with and that applies to the row.
 pub(super) fn leading(
     words: &[&str],
     inflow: bool,
@@ -64,8 +64,8 @@ pub(super) fn leading(
     found.find(|it| it.fits(inflow, account))
 }
 
-/// The phrase with the most letters anywhere in the words that fits the row and has a category, the
-/// first of equals; else the longest ending of a compound.
+/// The longest phrase anywhere in the words that applies to the row and has a category, the first of equals; else the
+/// longest ending of a compound.
 pub(super) fn anywhere(
     words: &[&str],
     inflow: bool,
@@ -74,7 +74,7 @@ pub(super) fn anywhere(
     let mut best: Option<(usize, &'static Keyword)> = None;
     for at in 0..words.len() {
         let mut found = KEYWORDS.at(&KEYWORDS.phrases, &words[at..]);
-        // A single word of the bank's, such as DEPOSIT, says how and not what.
+        // A single word of the bank, such as DEPOSIT, names the channel and not the purpose.
         let fits = |(length, it): &(usize, &Keyword)| {
             it.fits(inflow, account) && it.category.is_some() && !(it.is_bank && *length == 1)
         };
@@ -87,7 +87,7 @@ pub(super) fn anywhere(
     best.map(|(_, it)| it).or_else(|| compound(words, inflow, account))
 }
 
-/// The longest ending of any word, the first of equals.
+/// The longest compound ending of any word, the first of equals.
 fn compound(words: &[&str], inflow: bool, account: AccountKind) -> Option<&'static Keyword> {
     let mut best: Option<(usize, &'static Keyword)> = None;
     for word in words.iter().filter(|it| it.len() >= SHORTEST_COMPOUND) {
@@ -106,7 +106,7 @@ fn compound(words: &[&str], inflow: bool, account: AccountKind) -> Option<&'stat
     best.map(|(_, it)| it)
 }
 
-/// Each section's keyword with its phrases, as the table writes them.
+/// Each section's keyword with its phrases, as written in the table.
 pub(super) fn sections() -> Vec<(Keyword, Vec<&'static str>)> {
     let mut sections: Vec<(Keyword, Vec<&'static str>)> = Vec::new();
     for line in TEXT.lines().map(str::trim) {
@@ -148,7 +148,7 @@ fn read() -> Keywords {
         let placed = phrases.iter().enumerate();
         placed.flat_map(|(place, phrases)| phrases.iter().map(move |phrase| (*phrase, place)))
     };
-    // A starred word is also a word of its own.
+    // A starred word also matches as a whole word.
     let whole = all().map(|(it, place)| (it.trim_start_matches('*'), place));
     let endings = all().filter_map(|(it, place)| Some((it.strip_prefix('*')?, place)));
     Keywords { phrases: Phrases::new(whole), endings: Phrases::new(endings), keywords }

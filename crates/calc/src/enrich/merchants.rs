@@ -1,4 +1,4 @@
-//! The merchants of everyday life, `data/merchants.txt`.
+//! The table of well-known merchants, `data/merchants.txt`.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,11 @@ use base::category::Category;
 use base::words;
 
 use super::clean::key_of_name;
-use super::letters::{Letters, Spelling};
+use super::fuzzy_spellings::{FuzzySpellings, Spelling};
 use super::phrases::WordMap;
 
 words!(
-    /// What is known of a merchant beside its category.
+    /// Properties of a merchant besides its category.
     Flag {
         Service => "service",
         Payroll => "payroll",
@@ -24,9 +24,9 @@ words!(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merchant {
     pub name: &'static str,
-    /// The key of its name, which stands for every spelling of it.
+    /// The key of its name, which stands for all its spellings.
     pub key: &'static str,
-    /// What a purchase there is; what is paid out may be something else.
+    /// The category of a purchase there; payouts may have another one.
     pub category: Category,
     flags: Vec<Flag>,
 }
@@ -36,8 +36,8 @@ impl Merchant {
         self.flags.contains(&flag)
     }
 
-    /// What a row with this merchant is. None where the table speaks of the other direction only:
-    /// nobody earns a salary by paying it.
+    /// The category of a row with this merchant. None if the table only covers the other direction: paying an
+    /// employer is not a salary.
     pub fn category(&self, inflow: bool) -> Option<Category> {
         let earned = [
             (Flag::Payroll, "INCOME_SALARY"),
@@ -52,7 +52,7 @@ impl Merchant {
     }
 }
 
-/// The category as money in, or as money out.
+/// The category for money in, or for money out.
 fn facing(category: Category, inflow: bool) -> Option<Category> {
     match (category.primary(), inflow) {
         ("TRANSFER_OUT", true) => {
@@ -67,15 +67,14 @@ fn facing(category: Category, inflow: bool) -> Option<Category> {
 pub(super) struct Table {
     pub(super) merchants: Vec<Merchant>,
     pub(super) spellings: WordMap<&'static str, Spelling>,
-    letters: Letters,
+    letters: FuzzySpellings,
 }
 
 pub(super) static MERCHANTS: LazyLock<Table> = LazyLock::new(|| read(TEXT));
 
 pub(super) const TEXT: &str = include_str!("../../../../data/merchants.txt");
 
-/// The merchant of a key: by its exact spelling, else by the longest one that the key starts with,
-/// else by its letters.
+/// The merchant of a key: by its exact spelling, else by the longest prefix spelling, else by its letters.
 pub fn merchant(key: &str) -> Option<&'static Merchant> {
     let table = &*MERCHANTS;
     let exact = table.spellings.get(key);
@@ -83,19 +82,19 @@ pub fn merchant(key: &str) -> Option<&'static Merchant> {
         let shorter = key.rmatch_indices([' ', '-']).map(|(end, _)| &key[..end]);
         shorter.filter_map(|it| table.spellings.get(it)).find(|it| it.is_prefix)
     };
-    let spelled = exact.or_else(prefix).map(|it| it.merchant);
-    spelled.or_else(|| table.letters.merchant(key)).map(|it| &table.merchants[it])
+    let normalized_words = exact.or_else(prefix).map(|it| it.merchant);
+    normalized_words.or_else(|| table.letters.merchant(key)).map(|it| &table.merchants[it])
 }
 
-/// Reads the table; a line that makes no sense panics, and so no build of it passes its tests.
+/// Reads the table. An invalid line panics, so that tests fail.
 pub(super) fn read(text: &'static str) -> Table {
     let mut reader = Reader::default();
-    // About as many as there are; growing would cost a third of the reading.
+    // About the final size; growing would take a third of the reading time.
     reader.spellings.reserve(text.len() / 12);
     reader.merchants.reserve(text.len() / 20);
     text.lines().map(str::trim).for_each(|it| reader.line(it));
     let Reader { merchants, spellings, .. } = reader;
-    let letters = Letters::new(spellings.values().copied());
+    let letters = FuzzySpellings::new(spellings.values().copied());
     Table { merchants, spellings, letters }
 }
 
@@ -149,8 +148,7 @@ impl Reader {
         }
     }
 
-    /// Gives the last merchant one more spelling. What is written out says more about a name's own
-    /// spelling than the name does.
+    /// Adds a spelling to the last merchant. An explicit spelling overrides one derived from a name.
     fn spell(&mut self, text: &'static str, is_prefix: bool) {
         let merchant = self.merchants.len() - 1;
         if let Some(other) = self.spellings.get(text).filter(|it| it.merchant != merchant) {
@@ -161,7 +159,7 @@ impl Reader {
     }
 }
 
-/// Whether hardly anybody else's name starts so.
+/// Whether hardly any other name starts like this.
 fn is_telling(key: &str) -> bool {
     key.contains(' ') || key.chars().count() >= 6
 }

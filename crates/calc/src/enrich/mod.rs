@@ -1,16 +1,16 @@
-//! Who stands behind a row and what it was for: the person's word first, then rules, facts, the
-//! source's word, tables, and what the person's own rows teach.
+//! Enrichment: the counterparty and category of a transaction. In order: the person's override, rules, facts of the
+//! accounts, the source's category, the tables, and predictions from the person's own rows.
 
 mod clean;
 mod descriptors;
+mod display_name;
 mod fold;
+mod fuzzy_spellings;
 mod history;
 mod keywords;
-mod letters;
 mod merchants;
 mod name;
 mod phrases;
-mod readable;
 mod rules;
 mod shapes;
 #[cfg(test)]
@@ -21,19 +21,19 @@ use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, words};
 
-use crate::transfers::Kind;
+use crate::transfers::TransferKind;
 
-pub use clean::{Cleaned, UNKNOWN, clean};
+pub use clean::{CleanedDescriptor, UNKNOWN, clean};
 pub use descriptors::Processor;
+pub use display_name::display_name;
 pub use history::{History, Sample};
 use keywords::Keyword;
 pub use merchants::{Flag, Merchant, merchant};
-pub use readable::readable;
-pub use rules::{Rule, Rules, Subject};
+pub use rules::{Rule, RuleSubject, Rules};
 
 words!(
-    /// Who decided a row's category.
-    Stage {
+    /// The source of a transaction's category.
+    CategorySource {
         User => "user",
         Rule => "rule",
         Structure => "structure",
@@ -45,47 +45,47 @@ words!(
     }
 );
 
-/// What the person said about this very row.
+/// The person's override for one transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fix {
+pub struct TransactionOverride {
     pub counterparty: Option<String>,
     pub category: Option<Category>,
 }
 
-/// A row beside its descriptor.
+/// The facts about a transaction besides its descriptor.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct TransactionFacts<'a> {
     pub account: AccountId,
     pub account_kind: AccountKind,
     pub account_subtype: Option<&'a str>,
     pub inflow: bool,
-    /// Without a sign.
+    /// The absolute amount.
     pub amount_minor: i64,
-    /// The source's word.
-    pub told_counterparty: Option<&'a str>,
-    pub told_category: Option<Category>,
-    /// Set when the row is one side of a movement between own accounts.
-    pub transfer: Option<Kind>,
-    /// In milliseconds since 1970; none for what is just coming in.
-    pub came_at_ms: Option<i64>,
-    pub fix: Option<&'a Fix>,
+    /// The counterparty and category as stated by the source.
+    pub source_counterparty: Option<&'a str>,
+    pub source_category: Option<Category>,
+    /// Set if the transaction is a leg of a transfer between own accounts.
+    pub transfer: Option<TransferKind>,
+    /// When it was imported, in milliseconds since 1970; none for a transaction being imported.
+    pub imported_at_ms: Option<i64>,
+    pub user_override: Option<&'a TransactionOverride>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enriched {
-    /// Of the merchant where it is known, so that all its spellings are one; else of the descriptor.
+    /// The key of the known merchant, so that all its spellings share one; else of the descriptor.
     pub key: String,
     pub counterparty: Option<String>,
     pub category: Option<Category>,
-    /// Who decided the category.
-    pub stage: Stage,
-    /// Whether a rule asks for it not to be seen.
+    /// The source of the category.
+    pub category_source: CategorySource,
+    /// Whether a rule hides it.
     pub hidden: bool,
 }
 
-/// Tells one state of the tables from another: what was judged by other tables is to be judged again.
+/// Identifies the content of the tables: transactions enriched with other tables must be enriched again.
 pub fn tables_fingerprint() -> u32 {
-    // FNV-1a; nobody attacks it.
+    // FNV-1a; the input is not attacker-controlled.
     let texts = [descriptors::TEXT, keywords::TEXT, merchants::TEXT];
     texts
         .iter()
@@ -93,33 +93,38 @@ pub fn tables_fingerprint() -> u32 {
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The key that a descriptor's row gets, whatever else is known of it.
+/// The merchant key of a transaction with this descriptor.
 pub fn merchant_key(description: &str) -> String {
-    let Cleaned { key, merchant, .. } = clean(description);
+    let CleanedDescriptor { key, merchant, .. } = clean(description);
     merchant.map_or(key, |it| it.key.to_owned())
 }
 
-/// Answers from the first that has an answer; the counterparty and the category each for itself.
-pub fn enrich(cleaned: &Cleaned, facts: &Facts<'_>, rules: &Rules, history: &History) -> Enriched {
+/// Determines counterparty and category, each from the first source that has an answer.
+pub fn enrich(
+    cleaned: &CleanedDescriptor,
+    facts: &TransactionFacts<'_>,
+    rules: &Rules,
+    history: &History,
+) -> Enriched {
     let leading = leading_keyword(&cleaned.key, facts);
     let row = Row { cleaned, facts, merchant: cleaned.merchant, leading };
-    let (category, stage) = match row.category(rules, history) {
-        Some((category, stage)) => (Some(category), stage),
-        None => (None, Stage::None),
+    let (category, category_source) = match row.category(rules, history) {
+        Some((category, category_source)) => (Some(category), category_source),
+        None => (None, CategorySource::None),
     };
     let (key, hidden) = (row.key().to_owned(), row.rules(rules).any(|it| it.hides));
-    Enriched { key, counterparty: row.counterparty(rules), category, stage, hidden }
+    Enriched { key, counterparty: row.counterparty(rules), category, category_source, hidden }
 }
 
 struct Row<'a> {
-    cleaned: &'a Cleaned,
-    facts: &'a Facts<'a>,
+    cleaned: &'a CleanedDescriptor,
+    facts: &'a TransactionFacts<'a>,
     merchant: Option<&'static Merchant>,
-    /// What the key starts with.
+    /// The keyword that the key starts with.
     leading: Option<&'static Keyword>,
 }
 
-fn leading_keyword(key: &str, facts: &Facts<'_>) -> Option<&'static Keyword> {
+fn leading_keyword(key: &str, facts: &TransactionFacts<'_>) -> Option<&'static Keyword> {
     let words: Vec<&str> = key.split(' ').collect();
     keywords::leading(&words, facts.inflow, facts.account_kind)
 }
@@ -129,10 +134,10 @@ impl Row<'_> {
         self.merchant.map_or(&self.cleaned.key, |it| it.key)
     }
 
-    fn category(&self, rules: &Rules, history: &History) -> Option<(Category, Stage)> {
-        let fixed = self.facts.fix.and_then(|it| it.category);
+    fn category(&self, rules: &Rules, history: &History) -> Option<(Category, CategorySource)> {
+        let overridden = self.facts.user_override.and_then(|it| it.category);
         let ruled = || self.rules(rules).find_map(|it| it.category);
-        // What a payer of wages refunds is no wage.
+        // A refund by an employer is not a wage.
         let earned = self.facts.inflow && !self.cleaned.refund_words;
         let traded = || self.merchant.and_then(|it| it.category(earned));
         let sample = Sample {
@@ -141,76 +146,77 @@ impl Row<'_> {
             amount_minor: self.facts.amount_minor,
             account_kind: self.facts.account_kind,
         };
-        // What a shop pays its people is no purchase, and the words say so.
+        // Money that a shop pays its employees is not a purchase, and the text says so.
         let is_income = |it: &Category| it.primary() == "INCOME";
         let sold = || traded().is_some_and(|it| self.facts.inflow && !is_income(&it));
         let wages = || if sold() { self.keyword().filter(is_income) } else { None };
-        let by = |stage: Stage| move |category: Category| (category, stage);
-        fixed
-            .map(by(Stage::User))
-            .or_else(|| ruled().map(by(Stage::Rule)))
-            .or_else(|| self.structure().map(by(Stage::Structure)))
-            .or_else(|| self.told().map(by(Stage::Provider)))
-            .or_else(|| wages().map(by(Stage::Keyword)))
-            .or_else(|| traded().map(by(Stage::Merchant)))
-            .or_else(|| self.keyword().map(by(Stage::Keyword)))
-            .or_else(|| history.guess(&sample).map(by(Stage::History)))
-            .or_else(|| self.processed().map(by(Stage::Keyword)))
-            // Better than nothing, where nothing better is known.
-            .or_else(|| self.facts.told_category.map(by(Stage::Provider)))
+        let by =
+            |category_source: CategorySource| move |category: Category| (category, category_source);
+        overridden
+            .map(by(CategorySource::User))
+            .or_else(|| ruled().map(by(CategorySource::Rule)))
+            .or_else(|| self.structure().map(by(CategorySource::Structure)))
+            .or_else(|| self.specific_source_category().map(by(CategorySource::Provider)))
+            .or_else(|| wages().map(by(CategorySource::Keyword)))
+            .or_else(|| traded().map(by(CategorySource::Merchant)))
+            .or_else(|| self.keyword().map(by(CategorySource::Keyword)))
+            .or_else(|| history.guess(&sample).map(by(CategorySource::History)))
+            .or_else(|| self.processor_category().map(by(CategorySource::Keyword)))
+            // A generic category of the source is better than none.
+            .or_else(|| self.facts.source_category.map(by(CategorySource::Provider)))
     }
 
     fn counterparty(&self, rules: &Rules) -> Option<String> {
-        let fixed = self.facts.fix.and_then(|it| it.counterparty.as_deref());
-        let named = fixed
+        let overridden = self.facts.user_override.and_then(|it| it.counterparty.as_deref());
+        let named = overridden
             .or_else(|| self.rules(rules).find_map(|it| it.counterparty.as_deref()))
-            .or(self.facts.told_counterparty.filter(|it| !it.trim().is_empty()))
+            .or(self.facts.source_counterparty.filter(|it| !it.trim().is_empty()))
             .or(self.merchant.map(|it| it.name));
         match named {
             Some(name) => Some(name.to_owned()),
             None if self.is_banks_own() => None,
-            None => Some(readable(&self.cleaned.key)),
+            None => Some(display_name(&self.cleaned.key)),
         }
     }
 
     fn rules<'b>(&'b self, rules: &'b Rules) -> impl Iterator<Item = &'b Rule> {
-        let Facts { account, inflow, came_at_ms, .. } = *self.facts;
-        let row = Subject { key: self.key(), text: &self.cleaned.text, account, inflow };
-        rules.fitting(row).filter(move |it| it.holds(came_at_ms))
+        let TransactionFacts { account, inflow, imported_at_ms, .. } = *self.facts;
+        let row = RuleSubject { key: self.key(), text: &self.cleaned.text, account, inflow };
+        rules.fitting(row).filter(move |it| it.holds(imported_at_ms))
     }
 
-    /// What the accounts themselves say, whatever anybody calls it.
+    /// TransactionFacts from the accounts themselves, which override any text.
     fn structure(&self) -> Option<Category> {
         let into = |inward: &str, outward: &str| {
             Category::parse(if self.facts.inflow { inward } else { outward })
         };
         match self.facts.transfer {
-            Some(Kind::CardPayment) => Category::parse("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
-            Some(Kind::LoanPayment) => self.loan_payment(),
-            Some(Kind::Investment) => into(
+            Some(TransferKind::CardPayment) => Category::parse("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+            Some(TransferKind::LoanPayment) => self.loan_payment(),
+            Some(TransferKind::Investment) => into(
                 "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS",
                 "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS",
             ),
-            Some(Kind::Savings) => into("TRANSFER_IN_SAVINGS", "TRANSFER_OUT_SAVINGS"),
-            Some(Kind::Transfer) => {
+            Some(TransferKind::Savings) => into("TRANSFER_IN_SAVINGS", "TRANSFER_OUT_SAVINGS"),
+            Some(TransferKind::Transfer) => {
                 into("TRANSFER_IN_ACCOUNT_TRANSFER", "TRANSFER_OUT_ACCOUNT_TRANSFER")
             }
             None => self.account_fact(),
         }
     }
 
-    /// Interest, fees and payments in the bank's own words, and whatever comes into a loan.
+    /// Interest, fees and payments in the bank's own words, and any money into a loan.
     fn account_fact(&self) -> Option<Category> {
-        let said = self.leading.filter(|it| it.is_structural());
+        let keyword = self.leading.filter(|it| it.is_structural());
         let is_paid = self.facts.account_kind == AccountKind::Loan && self.facts.inflow;
-        match said.and_then(|it| it.category) {
+        match keyword.and_then(|it| it.category) {
             Some(category) => Some(category),
             None if is_paid => self.loan_payment(),
             None => None,
         }
     }
 
-    /// On the loan's side its subtype says what kind it is; on the other side only the words can.
+    /// On the loan's side the account subtype determines the kind; on the other side only the text can.
     fn loan_payment(&self) -> Option<Category> {
         let of_subtype = match self.facts.account_subtype {
             Some("mortgage" | "home equity" | "construction") => "LOAN_PAYMENTS_MORTGAGE_PAYMENT",
@@ -228,16 +234,16 @@ impl Row<'_> {
         sold.or_else(|| self.keyword().filter(is_loan)).or(general)
     }
 
-    /// A source that says "other" has not said anything.
-    fn told(&self) -> Option<Category> {
-        self.facts.told_category.filter(|it| it.primary() != "OTHER")
+    /// The source's category, unless it is "other".
+    fn specific_source_category(&self) -> Option<Category> {
+        self.facts.source_category.filter(|it| it.primary() != "OTHER")
     }
 
     fn keyword(&self) -> Option<Category> {
         let words: Vec<&str> = self.cleaned.text.split(' ').collect();
         let found =
             keywords::anywhere(&words, self.facts.inflow, self.facts.account_kind).or(self.leading);
-        // Securities and employers have names of all trades; money from them is no purchase there.
+        // Securities and employers may have names of any trade; money from them is not a purchase.
         let is_named_after_trade = self.facts.account_kind == AccountKind::Investment
             || self.facts.inflow
                 && self.facts.account_kind == AccountKind::Depository
@@ -258,15 +264,15 @@ impl Row<'_> {
         found.and_then(|it| it.category).filter(on_topic).or_else(between_people)
     }
 
-    /// Toast makes tills for restaurants and for nobody else.
-    fn processed(&self) -> Option<Category> {
+    /// Toast only serves restaurants.
+    fn processor_category(&self) -> Option<Category> {
         let is_toast = self.cleaned.processor == Some(Processor::Toast);
         Category::parse("FOOD_AND_DRINK_RESTAURANT").filter(|_| is_toast)
     }
 
     fn is_banks_own(&self) -> bool {
-        let said = self.leading.is_some_and(|it| it.is_bank);
+        let keyword = self.leading.is_some_and(|it| it.is_bank);
         let is_nobody = self.cleaned.key == UNKNOWN || self.facts.transfer.is_some();
-        !self.cleaned.person && (is_nobody || said)
+        !self.cleaned.person && (is_nobody || keyword)
     }
 }

@@ -1,12 +1,12 @@
-//! The words that may be a merchant's name, and how places and legal forms leave its end.
+//! The words that may be a merchant's name, and the removal of places and legal forms from its end.
 
 use super::descriptors::{Descriptors, Role, Roles};
 use super::phrases::Phrases;
 use super::tokens::Kind;
 
-/// Names have fewer words; remittance texts have more, and they change from month to month.
+/// Names have fewer words; remittance texts have more, which change from month to month.
 pub(super) const MOST_WORDS: usize = 6;
-/// The longest phrases of the table that stand at the end.
+/// The length of the longest trailing phrase in the table.
 const LONGEST_TRAILING: usize = 6;
 const LONGEST_CITY: usize = 3;
 
@@ -16,13 +16,13 @@ pub(super) struct Name<'a> {
     marks: Vec<Mark>,
 }
 
-/// What is known of a word beside its letters.
+/// Properties of a word besides its letters.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub(super) roles: Roles,
-    /// Starts a column of its own.
+    /// The first word of a column.
     pub(super) gap: bool,
-    /// A phone or a web address stands before it, where a city would be.
+    /// A phone number or web address precedes it, in the position of a city.
     pub(super) contact: bool,
     pub(super) kind: Kind,
 }
@@ -42,7 +42,7 @@ impl<'a> Name<'a> {
         self.marks.last().is_some_and(|it| it.roles.has(role))
     }
 
-    /// STORE and MARCH go with the number behind them.
+    /// Removes markers such as STORE and MARCH whose number was removed.
     pub(super) fn drop_markers(&mut self) -> bool {
         let before = self.words.len();
         while self.words.len() > 1 && self.ends_in(Role::Marker) {
@@ -51,7 +51,7 @@ impl<'a> Name<'a> {
         self.words.len() < before
     }
 
-    /// In 12 MARCH the number stands before the month.
+    /// Removes the day before a month, as in 12 MARCH.
     pub(super) fn drop_day(&mut self) -> bool {
         let is_day = self.marks.last().is_some_and(|it| it.kind == Kind::Small);
         let is_date = is_day && self.words.len() > 1;
@@ -61,14 +61,14 @@ impl<'a> Name<'a> {
         is_date
     }
 
-    /// Whether no rule can say anything of these words when they are read again.
+    /// Whether no rule applies to these words when they are read again.
     pub(super) fn is_inert(&self) -> bool {
         !self.words.is_empty()
             && self.marks.iter().all(|it| it.roles.is_none())
             && self.words.iter().all(|it| it.bytes().all(|it| it.is_ascii_alphabetic()))
     }
 
-    /// Whether nothing but a city, a state or a lone marker is there.
+    /// Whether there is nothing but a city, a state or a lone marker.
     pub(super) fn is_place(&self, table: &Descriptors) -> bool {
         let outside = |it: &&Mark| {
             [Role::State, Role::Country, Role::Marker].iter().any(|role| it.roles.has(*role))
@@ -77,7 +77,7 @@ impl<'a> Name<'a> {
         end == 0 || self.city(0, end, table) == Some(end)
     }
 
-    /// Drops places and legal forms from the end, as long as a word is left.
+    /// Removes places and legal forms from the end, as long as a word is left.
     pub(super) fn trim(&mut self, table: &Descriptors) {
         while self.words.len() > 1 {
             let shorter = self.shorter(table);
@@ -89,7 +89,7 @@ impl<'a> Name<'a> {
         self.truncate(MOST_WORDS);
     }
 
-    /// How many words stay when one thing is dropped from the end; at least one.
+    /// The number of words left after removing one trailing phrase; at least one.
     fn shorter(&self, table: &Descriptors) -> usize {
         let all = self.words.len();
         let trailing = (&table.trailing, Role::Trailing);
@@ -107,7 +107,7 @@ impl<'a> Name<'a> {
         if self.ends_in(Role::State) { self.before_state(table) } else { all }
     }
 
-    /// How many words stay before a city and its state.
+    /// The number of words before a city and its state.
     fn before_state(&self, table: &Descriptors) -> usize {
         let state = self.words.len() - 1;
         if self.marks[state].contact || state < 2 {

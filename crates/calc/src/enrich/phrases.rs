@@ -1,10 +1,10 @@
-//! Phrases of whole words, found by their first word.
+//! Phrases of whole words, indexed by their first word.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map by short words. The tables are ours, so that nobody can fill one with words that collide,
-/// and a hash that is made for that would cost more than all the rest of a look-up.
+/// A map by short words. The tables are ours, so collisions cannot be provoked, and a collision-resistant hash would
+/// dominate the cost of a lookup.
 pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
 #[derive(Default)]
@@ -25,13 +25,13 @@ impl Hasher for WordHasher {
     }
 }
 
-/// Several values may share a phrase; they come back in the order in which they were put in.
+/// Several values may share a phrase; they are returned in insertion order.
 pub(super) struct Phrases<T> {
     by_first: WordMap<&'static str, Vec<Phrase<T>>>,
 }
 
 struct Phrase<T> {
-    /// The words behind the first.
+    /// The words after the first.
     rest: &'static str,
     length: usize,
     value: T,

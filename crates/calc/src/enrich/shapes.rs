@@ -1,4 +1,4 @@
-//! What numbers, dates, references and web addresses look like.
+//! Recognizes the shapes of numbers, dates, references and web addresses.
 
 use super::tokens::Kind;
 
@@ -10,12 +10,12 @@ pub(super) fn number(digits: &str) -> Kind {
     }
 }
 
-/// XXXX stands for the digits of a card.
+/// Whether the text is a card mask such as XXXX.
 pub(super) fn is_mask(text: &str) -> bool {
     text.len() >= 4 && text.bytes().all(|it| it == b'X')
 }
 
-/// How long the longest run of letters is: ELEVEN in 7-ELEVEN.
+/// The length of the longest run of letters: ELEVEN in 7-ELEVEN.
 pub(super) fn longest_name(text: &str) -> usize {
     text.split(|it: char| !it.is_alphabetic()).map(|it| it.chars().count()).max().unwrap_or(0)
 }
@@ -28,7 +28,7 @@ pub(super) enum Mixed {
     Figures,
 }
 
-/// What letters and digits without a dash are: O2 and 24HOUR are names, F1234 and 2K4AB1 are not.
+/// Classifies a word of letters and digits without a dash: O2 and 24HOUR are names, F1234 and 2K4AB1 are not.
 pub(super) fn mixed(text: &str) -> Mixed {
     let letters = text.chars().filter(|it| it.is_alphabetic()).count();
     let digits = text.chars().filter(|it| it.is_numeric()).count();
@@ -52,8 +52,8 @@ pub(super) fn mixed(text: &str) -> Mixed {
     }
 }
 
-/// Whether nobody could say it: four consonants in a row, or hardly a vowel. Of what has a digit and is this long,
-/// names can be said (VETS4PETS), references cannot (HVRQ4GDQ).
+/// Whether it cannot be pronounced: four consonants in a row, or hardly a vowel. Long words with a digit are names if
+/// they can be pronounced (VETS4PETS), and references if not (HVRQ4GDQ).
 pub(super) fn is_unsayable(text: &str) -> bool {
     const LONG: usize = 7;
     let is_vowel = |it: char| matches!(it, 'A' | 'E' | 'I' | 'O' | 'U');
@@ -87,7 +87,7 @@ pub(super) fn host(text: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, path))
 }
 
-/// The ends of web addresses that are seen on statements.
+/// Top-level domains seen on statements.
 const ENDINGS: [&str; 39] = [
     "COM", "NET", "ORG", "CO", "UK", "DE", "FR", "IT", "ES", "NL", "BE", "AT", "CH", "EU", "IO",
     "TV", "APP", "INFO", "BIZ", "US", "GOV", "EDU", "AI", "ME", "PL", "SE", "DK", "FI", "IE", "PT",
@@ -98,13 +98,13 @@ fn is_ending(label: &str) -> bool {
     ENDINGS.contains(&label)
 }
 
-/// Months as they stand inside a word with the day.
+/// Month names as written within a word with the day.
 const MONTHS: [&str; 15] = [
     "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC", "MAI",
     "OKT", "DEZ",
 ];
 
-/// Days and times: 12/03, 12.03.24, 2024-03-12, 2024-03-12T10:33, 12MAR24, 14:32, 14:32UHR.
+/// Whether the text is a date or time: 12/03, 12.03.24, 2024-03-12, 2024-03-12T10:33, 12MAR24, 14:32, 14:32UHR.
 pub(super) fn is_date(text: &str) -> bool {
     if !text.starts_with(|it: char| it.is_ascii_digit()) {
         return false;

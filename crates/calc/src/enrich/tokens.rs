@@ -1,4 +1,4 @@
-//! A folded descriptor as words, told apart from dates, phones and reference numbers.
+//! Splits a folded descriptor into words, dates, phone numbers and reference numbers.
 
 use super::shapes::{
     Mixed, host, is_date, is_mask, is_sepa_field, is_unsayable, longest_name, mixed, number,
@@ -9,7 +9,7 @@ const LONGEST_WORD: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Word,
-    /// One or two digits: part of a name, as in MOTEL 6, unless a marker stands before it.
+    /// One or two digits: part of a name, as in MOTEL 6, unless a marker precedes it.
     Small,
     /// A store number, a reference, a card mask, an amount.
     Number,
@@ -17,20 +17,20 @@ pub(super) enum Kind {
     Phone,
     /// The name in a web address.
     Host,
-    /// What follows is another part of the text.
+    /// The end of a part of the text.
     Break,
 }
 
 impl Kind {
-    /// Whether a name may be made of it.
+    /// Whether it may be part of a name.
     pub(super) fn is_name(self) -> bool {
         matches!(self, Kind::Word | Kind::Small | Kind::Host)
     }
 }
 
-/// What the bank wrote before a word.
+/// The separator before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Glue {
+pub(super) enum Separator {
     Space,
     /// Two spaces or more: the next column.
     Gap,
@@ -43,19 +43,19 @@ pub(super) enum Glue {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
-    pub(super) glue: Glue,
+    pub(super) separator: Separator,
     pub(super) kind: Kind,
 }
 
-/// Splits folded text into words.
+/// Splits folded text into tokens.
 pub(super) fn split(folded: &str) -> Vec<Token<'_>> {
-    let mut splitter = Splitter { tokens: Vec::with_capacity(16), glue: Glue::Space };
+    let mut splitter = Splitter { tokens: Vec::with_capacity(16), separator: Separator::Space };
     for word in folded.split(' ') {
         if word.is_empty() {
-            splitter.space(Glue::Gap);
+            splitter.space(Separator::Gap);
         } else {
             splitter.word(word);
-            splitter.space(Glue::Space);
+            splitter.space(Separator::Space);
         }
     }
     splitter.tokens
@@ -63,15 +63,15 @@ pub(super) fn split(folded: &str) -> Vec<Token<'_>> {
 
 struct Splitter<'a> {
     tokens: Vec<Token<'a>>,
-    /// What stands before the next word.
-    glue: Glue,
+    /// The separator before the next word.
+    separator: Separator,
 }
 
 impl<'a> Splitter<'a> {
-    /// A space does not part a star, a hash or a colon from what follows.
-    fn space(&mut self, space: Glue) {
-        if !matches!(self.glue, Glue::Star | Glue::Hash | Glue::Colon) {
-            self.glue = space;
+    /// A space after a star, hash or colon does not replace it.
+    fn space(&mut self, space: Separator) {
+        if !matches!(self.separator, Separator::Star | Separator::Hash | Separator::Colon) {
+            self.separator = space;
         }
     }
 
@@ -80,12 +80,12 @@ impl<'a> Splitter<'a> {
             Some((end, _)) => &text[..end],
             None => text,
         };
-        self.tokens.push(Token { text, glue: self.glue, kind });
-        self.glue = Glue::Other;
+        self.tokens.push(Token { text, separator: self.separator, kind });
+        self.separator = Separator::Other;
     }
 
     fn word(&mut self, word: &'a str) {
-        // Most words are letters alone or have no slash, and looking closer at each costs more than all else here.
+        // Most words are only letters or have no slash; a closer look at each would dominate the cost.
         if word.bytes().all(|it| it.is_ascii_alphabetic()) {
             return self.piece(word);
         }
@@ -96,7 +96,7 @@ impl<'a> Splitter<'a> {
             if matches!(part, "HTTP:" | "HTTPS:") {
                 continue;
             }
-            // REWE MARKT//BERLIN/DE: the place comes behind the merchant.
+            // REWE MARKT//BERLIN/DE: the place follows the merchant.
             if index > 0 && !word.starts_with("HTTP") {
                 self.push("", Kind::Break);
             }
@@ -106,22 +106,23 @@ impl<'a> Splitter<'a> {
 
     fn parts(&mut self, text: &'a str) {
         let mut start = 0;
-        for (at, separator) in text.char_indices() {
-            let glue = match separator {
-                '*' => Glue::Star,
-                '#' => Glue::Hash,
+        for (at, character) in text.char_indices() {
+            let separator = match character {
+                '*' => Separator::Star,
+                '#' => Separator::Hash,
                 '.' | ',' | '/' | ':' | '-' | '+' | '&' => continue,
                 c if c.is_alphanumeric() => continue,
-                _ => Glue::Other,
+                _ => Separator::Other,
             };
             self.part(&text[start..at]);
-            self.glue = glue;
-            start = at + separator.len_utf8();
+            self.separator = separator;
+            start = at + character.len_utf8();
         }
         self.part(&text[start..]);
     }
 
-    /// A part may still hold dots, commas, slashes, colons and dashes: dates, phones and hosts do.
+    /// Classifies a part, which may contain dots, commas, slashes, colons and dashes: dates, phone numbers and hosts
+    /// do.
     fn part(&mut self, part: &'a str) {
         let ends_in_colon = part.ends_with(':');
         let text = part.trim_start_matches(['-', '.', '/', ':', '+', ',', '&']);
@@ -130,7 +131,7 @@ impl<'a> Splitter<'a> {
             self.classified(text);
         }
         if ends_in_colon {
-            self.glue = Glue::Colon;
+            self.separator = Separator::Colon;
         }
     }
 
@@ -158,7 +159,7 @@ impl<'a> Splitter<'a> {
         }
         if let Some((name, path)) = host(text) {
             self.push(name, Kind::Host);
-            // APPLE.COM/BILL is not the shop.
+            // APPLE.COM/BILL is the billing service, not the shop.
             if path == "BILL" {
                 self.push(path, Kind::Word);
             }
@@ -168,12 +169,12 @@ impl<'a> Splitter<'a> {
             let piece = chunk.trim_matches(['-', '&', '.', '/', ':', ',']);
             self.piece(piece.trim_start_matches('+'));
             if chunk.ends_with(':') {
-                self.glue = Glue::Colon;
+                self.separator = Separator::Colon;
             }
         }
     }
 
-    /// Text without a letter.
+    /// Classifies text without a letter.
     fn figures(&mut self, text: &'a str) {
         let digits = text.chars().filter(|it| it.is_numeric()).count();
         if digits == 0 {
@@ -184,7 +185,7 @@ impl<'a> Splitter<'a> {
             return self.push(text, Kind::Word);
         }
         if digits == text.chars().count() {
-            let is_marked = matches!(self.glue, Glue::Hash | Glue::Star);
+            let is_marked = matches!(self.separator, Separator::Hash | Separator::Star);
             return self.push(text, if is_marked { Kind::Number } else { number(text) });
         }
         if digits >= 7 {
@@ -208,13 +209,14 @@ impl<'a> Splitter<'a> {
             return self.push(piece, kind);
         }
         let is_short = || longest_name(piece) < 4 && piece.len() >= 4;
-        if self.glue == Glue::Hash || (self.glue == Glue::Star && is_short()) {
+        if self.separator == Separator::Hash || (self.separator == Separator::Star && is_short()) {
             return self.push(piece, Kind::Number);
         }
         if piece.contains('-') {
             return self.dashed(piece);
         }
-        let is_first = self.tokens.is_empty() || matches!(self.glue, Glue::Star | Glue::Colon);
+        let is_first =
+            self.tokens.is_empty() || matches!(self.separator, Separator::Star | Separator::Colon);
         match mixed(piece) {
             Mixed::Name if is_unsayable(piece) => self.push(piece, Kind::Number),
             Mixed::Name => self.push(piece, Kind::Word),
@@ -224,7 +226,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Letters and digits around dashes: 7-ELEVEN is a name, T-1234 a number, KROGER-0339 both.
+    /// Classifies letters and digits around dashes: 7-ELEVEN is a name, T-1234 a number, KROGER-0339 both.
     fn dashed(&mut self, piece: &'a str) {
         let holds_digit = |it: &&str| it.chars().any(char::is_numeric);
         let parts = || piece.split('-').filter(|it| !it.is_empty());

@@ -1,30 +1,30 @@
-//! Where money went within the window: what was spent, paid back, saved and invested.
+//! The outflows within the window: spending, debt payments, savings and investments.
 
 use std::collections::BTreeMap;
 
 use base::category::Category;
 
-use super::label::{Label, Labels};
-use super::outlay::{Outlay, is_investment};
+use super::labels::{InflowLabel, Labels};
+use super::outflow::{OutflowPurpose, is_investment};
 use super::share::{Share, by_month};
 use super::window::Window;
 use crate::ledger::Ledger;
 
-/// Sums over all months of the window.
+/// Totals over all months of the window.
 pub(super) struct Flows {
-    /// By the primary of their category.
+    /// By the primary code of their category.
     pub(super) expenses: BTreeMap<&'static str, i128>,
     pub(super) debt: BTreeMap<&'static str, i128>,
     pub(super) rent: i128,
-    /// Expenses and debt by month.
+    /// Expenses and debt payments by month.
     pub(super) spent: Vec<i128>,
-    pub(super) saved: InOut,
-    pub(super) invested: InOut,
+    pub(super) saved: InflowOutflow,
+    pub(super) invested: InflowOutflow,
 }
 
-/// Both positive.
+/// Both are positive.
 #[derive(Default)]
-pub(super) struct InOut {
+pub(super) struct InflowOutflow {
     into: i128,
     out: i128,
 }
@@ -36,8 +36,8 @@ impl Flows {
             debt: BTreeMap::new(),
             rent: 0,
             spent: vec![0; window.months as usize],
-            saved: InOut::default(),
-            invested: InOut::default(),
+            saved: InflowOutflow::default(),
+            invested: InflowOutflow::default(),
         };
         for (place, entry) in ledger.seen() {
             let account = ledger.account(entry);
@@ -47,15 +47,17 @@ impl Flows {
             let out = -i128::from(entry.amount_minor);
             let label = labels.labels[place];
             let outlay = match label {
-                None => Outlay::of(ledger, entry),
-                Some(Label::Refund) => labels.refunded[&place],
-                Some(Label::InternalTransfer) if is_investment(entry) => Outlay::Invested,
-                Some(_) => Outlay::Own,
+                None => OutflowPurpose::of(ledger, entry),
+                Some(InflowLabel::Refund) => labels.refunded[&place],
+                Some(InflowLabel::InternalTransfer) if is_investment(entry) => {
+                    OutflowPurpose::Invested
+                }
+                Some(_) => OutflowPurpose::Own,
             };
             flows.add(outlay, month, out);
-            // Money that came in and is not income has no place in the division of income.
+            // Inflows that are not income are not part of the division of income.
             let divides = label.is_none_or(|it| {
-                it.is_income() || matches!(it, Label::InternalTransfer | Label::Refund)
+                it.is_income() || matches!(it, InflowLabel::InternalTransfer | InflowLabel::Refund)
             });
             if account.is_savings() && divides {
                 flows.saved.add(-out);
@@ -64,9 +66,9 @@ impl Flows {
         flows
     }
 
-    fn add(&mut self, outlay: Outlay, month: usize, out: i128) {
+    fn add(&mut self, outlay: OutflowPurpose, month: usize, out: i128) {
         match outlay {
-            Outlay::Expense(category) => {
+            OutflowPurpose::Expense(category) => {
                 let label = category.map_or("uncategorized", Category::primary);
                 *self.expenses.entry(label).or_default() += out;
                 self.spent[month] += out;
@@ -74,23 +76,23 @@ impl Flows {
                     self.rent += out;
                 }
             }
-            Outlay::Debt(label) => {
+            OutflowPurpose::Debt(label) => {
                 *self.debt.entry(label.as_str()).or_default() += out;
                 self.spent[month] += out;
             }
-            Outlay::Invested => self.invested.add(out),
-            Outlay::Own => {}
+            OutflowPurpose::Invested => self.invested.add(out),
+            OutflowPurpose::Own => {}
         }
     }
 }
 
-impl InOut {
+impl InflowOutflow {
     fn add(&mut self, into: i128) {
         self.into += into.max(0);
         self.out += (-into).max(0);
     }
 
-    /// Net, in and out by the month; the last two are positive and differ by the first.
+    /// Net, inflow and outflow per month; inflow minus outflow equals net.
     pub(super) fn shares(&self, months: i64, income: i64) -> [Share; 3] {
         let (net, parts) = by_month(&[self.into, -self.out], months);
         [net, parts[0], parts[1].saturating_neg()].map(|it| Share::of(it, income))

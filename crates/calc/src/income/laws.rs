@@ -1,4 +1,4 @@
-//! The laws of the analysis, over ledgers of all kinds.
+//! Properties of the income analysis, over generated ledgers.
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -6,11 +6,11 @@ use base::{date_from_days, days_from_date};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::book::{CARD, CHECKING, book, enter, open, slots};
+use super::test_ledger::{CARD, CHECKING, book, enter, open, slots};
 use super::*;
-use crate::ledger::{Entry, Pay, PayStream, Signs, TransferKind};
+use crate::ledger::{Entry, EntryFlags, Pay, PayStream, TransferKind};
 
-/// Days of these ledgers count from here, and end at this one.
+/// The first and last day of the generated ledgers.
 const ZERO: i64 = 20_000;
 const LAST: i64 = 500;
 
@@ -25,14 +25,20 @@ const TRANSFERS: [TransferKind; 5] = [
     TransferKind::Transfer,
 ];
 
-fn any_signs() -> impl Strategy<Value = Signs> {
+fn any_signs() -> impl Strategy<Value = EntryFlags> {
     let rarely = || prop::bool::weighted(0.1);
     (rarely(), rarely(), rarely(), rarely(), rarely()).prop_map(
-        |(refund, person, payroll, gig, benefit)| Signs { refund, person, payroll, gig, benefit },
+        |(refund, person, payroll, gig, benefit)| EntryFlags {
+            refund,
+            person,
+            payroll,
+            gig,
+            benefit,
+        },
     )
 }
 
-/// An entry on any account; `days` and `amounts` say how wild it is.
+/// A generated entry on any account; `days` and `amounts` give the ranges.
 fn any_entry(
     days: std::ops::Range<i64>,
     amounts: std::ops::RangeInclusive<i64>,
@@ -42,14 +48,14 @@ fn any_entry(
     let key = select(&["", "ACME", "SHOP", "SAM"][..]);
     let filled = prop::option::weighted(0.3, (0..3_usize, days.clone()));
     (0..5_usize, days, amounts, category, key, any_signs(), transfer, filled).prop_map(
-        |(account, day, amount_minor, category, key, signs, transfer, filled)| Entry {
+        |(account, day, amount_minor, category, key, flags, transfer, filled)| Entry {
             id: TransactionId::from_bytes([0; 16]),
             account,
             on: date_from_days(day),
             amount_minor,
             category,
             key: key.to_owned(),
-            signs,
+            flags,
             transfer,
             pay: filled.map(|(stream, day)| Pay { stream, slot_on: date_from_days(day) }),
         },
@@ -88,12 +94,12 @@ fn any_ledger() -> impl Strategy<Value = Ledger> {
         .prop_map(|(entries, pays)| ledger_of(ZERO + LAST, entries, pays))
 }
 
-/// The analysis without what it says of single entries.
+/// The analysis without its results for single entries.
 fn result(ledger: &Ledger) -> Income {
-    Income { uncounted: Vec::new(), labels: BTreeMap::new(), ..analyse(ledger) }
+    Income { uncounted: Vec::new(), labels: BTreeMap::new(), ..analyze(ledger) }
 }
 
-/// A day of the window that is in the same month as the next ten.
+/// A day of the window whose next ten days are in the same month.
 fn day_within(ledger: &Ledger, part: usize) -> i64 {
     let spans = Window::of(ledger).spans();
     days_from_date(spans[part * spans.len() / 100].0) + 3
@@ -106,7 +112,7 @@ fn sum<'a>(parts: impl IntoIterator<Item = &'a Share>) -> i64 {
 proptest! {
     #[test]
     fn everything_adds_up_to_the_cent(ledger in any_ledger()) {
-        let income = analyse(&ledger);
+        let income = analyze(&ledger);
         let Variability { min_minor, max_minor, range_minor } = income.variability;
         prop_assert!(min_minor <= income.monthly_income_minor);
         prop_assert!(income.monthly_income_minor <= max_minor);
@@ -128,11 +134,11 @@ proptest! {
 
     #[test]
     fn each_inflow_has_one_label_and_is_told_once(ledger in any_ledger()) {
-        let income = analyse(&ledger);
+        let income = analyze(&ledger);
         for entry in &ledger.entries {
             let label = income.labels.get(&entry.id);
-            let labelled = entry.amount_minor > 0 && ledger.account(entry).is_spent_from();
-            prop_assert_eq!(label.is_some(), labelled);
+            let labeled = entry.amount_minor > 0 && ledger.account(entry).is_spent_from();
+            prop_assert_eq!(label.is_some(), labeled);
             let is_source = income.sources.iter().any(|it| it.payments.contains(&entry.id));
             let is_uncounted = income.uncounted.iter().any(|it| it.id == entry.id);
             prop_assert!(!(is_source && is_uncounted));
@@ -148,7 +154,7 @@ proptest! {
         })
     ) {
         let shuffled = Ledger { entries, ..ledger.clone() };
-        prop_assert_eq!(analyse(&shuffled), analyse(&ledger));
+        prop_assert_eq!(analyze(&shuffled), analyze(&ledger));
     }
 
     #[test]
@@ -158,7 +164,7 @@ proptest! {
     ) {
         let mut more = ledger.clone();
         more.entries.extend(later);
-        prop_assert_eq!(analyse(&more), analyse(&ledger));
+        prop_assert_eq!(analyze(&more), analyze(&ledger));
     }
 
     #[test]
@@ -193,17 +199,17 @@ proptest! {
             let entry =
                 enter(&mut refunded, account, date_from_days(day), minor, category);
             entry.key = if says_so { String::new() } else { "AIRLINE".to_owned() };
-            entry.signs.refund = says_so && minor > 0;
+            entry.flags.refund = says_so && minor > 0;
         }
         prop_assert_eq!(result(&refunded), result(&ledger));
     }
 
-    /// Rounding to cents comes after the doubling, so a cent for each payer may differ.
+    /// Amounts are rounded to cents after the doubling, so each payer may differ by a cent.
     #[test]
     fn doubling_all_amounts_doubles_income_and_keeps_percents(ledger in any_ledger()) {
         let mut doubled = ledger.clone();
         doubled.entries.iter_mut().for_each(|it| it.amount_minor *= 2);
-        let (once, twice) = (analyse(&ledger), analyse(&doubled));
+        let (once, twice) = (analyze(&ledger), analyze(&doubled));
         let cents = 1 + once.sources.len() as i64;
         let off = twice.monthly_income_minor - 2 * once.monthly_income_minor;
         prop_assert!(off.abs() <= cents, "{off}");
@@ -217,7 +223,7 @@ proptest! {
         }
     }
 
-    /// Four years are 1,461 days, and month for month the same.
+    /// Four years are 1,461 days, with the same months.
     #[test]
     fn four_years_later_all_is_the_same(ledger in any_ledger()) {
         let later = |on: Date| date_from_days(days_from_date(on) + 1_461);
@@ -230,8 +236,8 @@ proptest! {
         for stream in &mut shifted.pays {
             stream.slots.iter_mut().for_each(|it| *it = later(*it));
         }
-        let mut found = analyse(&shifted);
-        let expected = analyse(&ledger);
+        let mut found = analyze(&shifted);
+        let expected = analyze(&ledger);
         prop_assert_eq!(found.window.start, later(expected.window.start));
         prop_assert_eq!(found.monthly_income_minor, expected.monthly_income_minor);
         prop_assert_eq!(found.cv, expected.cv);
@@ -251,7 +257,7 @@ proptest! {
         for (entry, amount) in ledger.entries.iter_mut().step_by(2).zip(extremes.iter().cycle()) {
             entry.amount_minor = *amount;
         }
-        let income = analyse(&ledger);
+        let income = analyze(&ledger);
         let _ = crate::scores::coverage(&ledger, &income);
         if let Ok(inputs) = crate::scores::inputs(&ledger, &income) {
             prop_assert!((0..=100).contains(&crate::scores::score(&inputs).evenkeel.whole()));

@@ -1,14 +1,14 @@
-//! Where the money of an average month comes from and where it goes.
+//! Income analysis: the sources of an average month's income, and its uses.
 
-#[cfg(test)]
-pub(crate) mod book;
 mod flows;
-mod label;
+mod labels;
 #[cfg(test)]
 mod laws;
-mod outlay;
+mod outflow;
 mod pay;
 mod share;
+#[cfg(test)]
+pub(crate) mod test_ledger;
 #[cfg(test)]
 mod tests;
 pub(crate) mod window;
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 use base::draft::AccountKind;
 use base::{Date, Fixed9, TransactionId};
 
-pub use label::Label;
-pub use outlay::DebtLabel;
+pub use labels::InflowLabel;
+pub use outflow::DebtLabel;
 pub use share::Share;
 pub use window::Window;
 
 use crate::ledger::{Account, Frequency, Ledger};
 use flows::Flows;
-use label::Labels;
+use labels::Labels;
 use share::{by_month, variation};
 
 /// `monthly_income = expenses + debt + emergency_fund + investments + unallocated`, to the cent.
@@ -36,7 +36,8 @@ pub struct Income {
     /// Oldest first.
     pub months: Vec<Month>,
     pub variability: Variability,
-    /// Standard deviation of the months' income over its mean; none below three months.
+    /// Coefficient of variation: the standard deviation of the months' income over its mean; none with less than
+    /// three months.
     pub cv: Option<Fixed9>,
     pub expenses: Block,
     pub debt: Block,
@@ -47,17 +48,17 @@ pub struct Income {
     pub rent_minor: i64,
     /// Largest first. Their monthly values add up to the income.
     pub sources: Vec<Source>,
-    /// Money in that did not count as income, newest first.
-    pub uncounted: Vec<Uncounted>,
-    /// What each inflow is that the day has seen.
-    pub labels: BTreeMap<TransactionId, Label>,
+    /// Inflows that do not count as income, newest first.
+    pub uncounted: Vec<UncountedInflow>,
+    /// The label of each inflow up to the day of the ledger.
+    pub labels: BTreeMap<TransactionId, InflowLabel>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Month {
     pub start: Date,
     pub income_minor: i64,
-    /// Expenses and debt.
+    /// Expenses and debt payments.
     pub spent_minor: i64,
 }
 
@@ -68,21 +69,21 @@ pub struct Variability {
     pub range_minor: i64,
 }
 
-/// A flow with its parts by label, which add up to it.
+/// A total with its parts by label, which add up to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub total: Share,
     pub parts: BTreeMap<String, Share>,
 }
 
-/// What savings accounts gained. `net` is deposits less withdrawals, and negative when they shrink.
+/// The change of savings accounts. `net` is deposits less withdrawals, and negative when they shrink.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmergencyFund {
     pub net: Share,
     pub deposits: Share,
     pub withdrawals: Share,
     pub balance: Share,
-    /// How many months of expenses and debt the balance pays for, in hundredths; none without any.
+    /// The number of months of expenses and debt payments that the balance covers, in hundredths; none without any.
     pub months_covered_hundredths: Option<i64>,
 }
 
@@ -98,27 +99,27 @@ pub struct Investments {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub payer: String,
-    pub label: Label,
-    /// None for money without a schedule.
+    pub label: InflowLabel,
+    /// None for income without a schedule.
     pub frequency: Option<Frequency>,
     pub last_on: Date,
     pub last_minor: i64,
     pub monthly_minor: i64,
-    /// What the value was worked out from, oldest first.
+    /// The payments behind the value, oldest first.
     pub payments: Vec<TransactionId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Uncounted {
+pub struct UncountedInflow {
     pub id: TransactionId,
     pub on: Date,
     pub amount_minor: i64,
     pub payer: String,
-    /// Why.
-    pub label: Label,
+    /// Why it does not count.
+    pub label: InflowLabel,
 }
 
-pub fn analyse(ledger: &Ledger) -> Income {
+pub fn analyze(ledger: &Ledger) -> Income {
     let window = Window::of(ledger);
     let labels = Labels::of(ledger);
     let flows = Flows::of(ledger, &labels, &window);
@@ -176,7 +177,7 @@ fn block(sums: &BTreeMap<&str, i128>, months: i64, income: i64) -> Block {
     let shares = parts.into_iter().map(|it| Share::of(it, income));
     Block {
         total: Share::of(total, income),
-        // A label whose charges were all refunded is no part of anything.
+        // A label whose charges were all refunded is left out.
         parts: sums.into_keys().zip(shares).filter(|(_, it)| it.amount_minor != 0).collect(),
     }
 }
@@ -215,19 +216,23 @@ fn sources(payers: Vec<pay::Payer>, values: Vec<i64>) -> Vec<Source> {
     sources
 }
 
-fn by_id(ledger: &Ledger, labels: &[Option<Label>]) -> BTreeMap<TransactionId, Label> {
-    let labelled = ledger.entries.iter().zip(labels);
-    labelled.filter_map(|(entry, label)| Some((entry.id, (*label)?))).collect()
+fn by_id(ledger: &Ledger, labels: &[Option<InflowLabel>]) -> BTreeMap<TransactionId, InflowLabel> {
+    let labeled = ledger.entries.iter().zip(labels);
+    labeled.filter_map(|(entry, label)| Some((entry.id, (*label)?))).collect()
 }
 
-fn uncounted(ledger: &Ledger, labels: &[Option<Label>], window: &Window) -> Vec<Uncounted> {
-    let mut rows: Vec<Uncounted> = ledger
+fn uncounted(
+    ledger: &Ledger,
+    labels: &[Option<InflowLabel>],
+    window: &Window,
+) -> Vec<UncountedInflow> {
+    let mut rows: Vec<UncountedInflow> = ledger
         .seen()
         .filter(|(_, entry)| window.contains(entry.on))
         .filter(|(_, entry)| ledger.account(entry).kind == AccountKind::Depository)
         .filter_map(|(place, entry)| {
             let label = labels[place].filter(|it| !it.is_income())?;
-            Some(Uncounted {
+            Some(UncountedInflow {
                 id: entry.id,
                 on: entry.on,
                 amount_minor: entry.amount_minor,
@@ -245,7 +250,7 @@ fn balance(ledger: &Ledger, counts: impl Fn(&Account) -> bool) -> i64 {
     narrow(counted.map(|it| i128::from(it.balance_minor)).sum())
 }
 
-/// Sums are wider than amounts; one that leaves 64 bits is cut to the nearest end, not wrapped.
+/// Converts a sum to 64 bits, saturating instead of wrapping.
 pub(crate) fn narrow(value: i128) -> i64 {
     value.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }

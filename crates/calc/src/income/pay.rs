@@ -1,22 +1,22 @@
-//! What each payer brought in, month by month: pay that follows a schedule is brought to an average
-//! month, so that a month of three paydays is no richer than one of two.
+//! Income by payer and month. Scheduled pay is converted to an average month, so that a month with three paydays does
+//! not count more than one with two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Date, TransactionId, date_from_days, days_from_date, divide_half_even};
 
-use super::label::Label;
+use super::labels::InflowLabel;
 use super::narrow;
 use super::window::{Window, month_of};
 use crate::ledger::{Frequency, Ledger, PayStream};
 
-/// A payment may be this late before it counts as missed.
+/// How many days a payment may be late before it counts as missed.
 const LATE_DAYS: i64 = 5;
 
-/// One payer: a stream, or all else that came under one key and label.
+/// One payer: a stream, or all other income with the same key and label.
 pub(super) struct Payer {
     pub(super) payer: String,
-    pub(super) label: Label,
+    pub(super) label: InflowLabel,
     pub(super) frequency: Option<Frequency>,
     pub(super) last_on: Date,
     pub(super) last_minor: i64,
@@ -25,10 +25,14 @@ pub(super) struct Payer {
     pub(super) payments: Vec<TransactionId>,
 }
 
-/// Every payer that brought income into the window. Only a mature stream has a schedule to trust.
-pub(super) fn payers(ledger: &Ledger, labels: &[Option<Label>], window: &Window) -> Vec<Payer> {
+/// All payers of income in the window. Only a mature stream has a reliable schedule.
+pub(super) fn payers(
+    ledger: &Ledger,
+    labels: &[Option<InflowLabel>],
+    window: &Window,
+) -> Vec<Payer> {
     let mut streams: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let mut others: BTreeMap<(&str, Label), Vec<usize>> = BTreeMap::new();
+    let mut others: BTreeMap<(&str, InflowLabel), Vec<usize>> = BTreeMap::new();
     for (place, entry) in ledger.seen() {
         let Some(label) = labels[place].filter(|it| it.is_income()) else { continue };
         match entry.pay.filter(|it| ledger.pays[it.stream].mature) {
@@ -51,7 +55,7 @@ pub(super) fn payers(ledger: &Ledger, labels: &[Option<Label>], window: &Window)
 
 fn payer(
     ledger: &Ledger,
-    labels: &[Option<Label>],
+    labels: &[Option<InflowLabel>],
     (payer, frequency): (String, Option<Frequency>),
     (monthly, mut used): (Vec<i64>, Vec<usize>),
 ) -> Option<Payer> {
@@ -81,7 +85,7 @@ fn by_posting(ledger: &Ledger, window: &Window, places: &[usize]) -> (Vec<i64>, 
     (sums.into_iter().map(narrow).collect(), used)
 }
 
-/// The nominal days of one stream by number, and the entries that filled each.
+/// The numbered slots of one stream, and the entries of each.
 struct Schedule<'a> {
     ledger: &'a Ledger,
     frequency: Frequency,
@@ -100,8 +104,7 @@ impl<'a> Schedule<'a> {
         Schedule { ledger, frequency: stream.frequency, slots }
     }
 
-    /// Of each month what was received over what was due, times the payments of an average month;
-    /// and the entries that were looked at.
+    /// For each month the received amount per due slot, times the payments of an average month; and the entries used.
     fn monthly(&self, window: &Window) -> (Vec<i64>, Vec<usize>) {
         let (payments, months) = self.frequency.payments_a_month();
         let mut used: BTreeSet<i64> = BTreeSet::new();
@@ -116,8 +119,8 @@ impl<'a> Schedule<'a> {
         (monthly, used.into_iter().flat_map(|it| self.slots[&it].iter().copied()).collect())
     }
 
-    /// The slots that decide a month: those due in it. Pay that comes less often than monthly
-    /// lasts until the next is due, and while pay is only late the one before stands for it.
+    /// The slots that determine a month: those due in it. Pay that is less frequent than monthly counts until the
+    /// next is due, and late pay is replaced by the previous payment.
     fn deciding(&self, start: Date, end: Date) -> Vec<i64> {
         let (first, last) = (days_from_date(start), days_from_date(end));
         let within = || self.slots.range(first..=last).map(|(day, _)| *day);

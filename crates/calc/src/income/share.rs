@@ -1,10 +1,10 @@
-//! Exact division: parts that add up to their whole, percents of income, and how much months vary.
+//! Exact division: parts that add up to their total, percentages of income, and the variation between months.
 
 use base::{Fixed9, divide_half_even};
 
 use super::narrow;
 
-/// An amount a month, and its percent of the monthly income in tenths: 659 is 65.9 %.
+/// An amount per month, and its percentage of the monthly income in tenths: 659 is 65.9 %.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
     pub amount_minor: i64,
@@ -12,7 +12,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Nothing is a share of no income.
+    /// Without income, every percentage is zero.
     pub fn of(amount_minor: i64, income_minor: i64) -> Share {
         let percent_tenths = match income_minor {
             income if income > 0 => {
@@ -24,8 +24,8 @@ impl Share {
     }
 }
 
-/// Each sum by the month, so that the parts add up to the whole by the month: what rounding leaves
-/// goes to the largest remainders, and of equal ones to the first.
+/// Divides each sum by the number of months so that the parts add up to the total: rounding differences go to the
+/// largest remainders, and of equal ones to the first.
 pub(super) fn by_month(sums: &[i128], months: i64) -> (i64, Vec<i64>) {
     let months = i128::from(months);
     let whole = divide_half_even(sums.iter().sum(), months);
@@ -39,8 +39,8 @@ pub(super) fn by_month(sums: &[i128], months: i64) -> (i64, Vec<i64>) {
     (narrow(whole), parts.into_iter().map(narrow).collect())
 }
 
-/// The standard deviation over the mean. It is worked out on shares of the sum, so that the unit of
-/// money cannot change it; equal months give exactly zero. None below three months or of nothing.
+/// The coefficient of variation. Computed on shares of the sum, so that the unit of money has no influence; equal
+/// months give exactly zero. None with less than three months or a sum of zero.
 pub(super) fn variation(monthly: &[i64]) -> Option<Fixed9> {
     const ONE: u32 = 60;
     let sum: i128 = monthly.iter().map(|it| i128::from(*it)).sum();

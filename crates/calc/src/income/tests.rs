@@ -1,11 +1,11 @@
-//! The worked example, the labels, and the edges of the analysis.
+//! Tests of the income analysis: the worked example, the labels, and edge cases.
 
 use base::days_from_date;
 
-use super::book::{BROKERAGE, CARD, CHECKING, LOAN, SAVINGS};
-use super::book::{after, book, date, enter, pay, slots};
+use super::test_ledger::{BROKERAGE, CARD, CHECKING, LOAN, SAVINGS};
+use super::test_ledger::{after, book, date, enter, pay, slots};
 use super::*;
-use crate::ledger::{Entry, Pay, PayStream, Signs, TransferKind};
+use crate::ledger::{Entry, EntryFlags, Pay, PayStream, TransferKind};
 
 const PAYDAYS: [&str; 7] = [
     "2025-01-03",
@@ -17,7 +17,7 @@ const PAYDAYS: [&str; 7] = [
     "2025-03-28",
 ];
 
-/// Three months with seven paydays of 1,850.00, and a cent on their first day so that all count.
+/// Three months with seven paydays of 1,850.00, and a cent on their first day so that all months are complete.
 fn worked() -> Ledger {
     let mut ledger = book(date("2025-04-05"));
     enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
@@ -33,7 +33,7 @@ fn variability_of(income: &Income) -> [i64; 4] {
 
 #[test]
 fn a_month_of_three_paydays_is_no_richer_than_one_of_two() {
-    let income = analyse(&worked());
+    let income = analyze(&worked());
     assert_eq!(variability_of(&income), [402_210, 402_210, 402_210, 0]);
     assert_eq!(income.cv, Some(Fixed9::ZERO));
     let window = &income.window;
@@ -45,13 +45,13 @@ fn a_month_of_three_paydays_is_no_richer_than_one_of_two() {
 fn a_missed_paycheck_shows_as_a_dip() {
     let mut ledger = worked();
     ledger.entries.retain(|it| it.on != date("2025-02-28"));
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     assert_eq!(variability_of(&income), [335_175, 201_105, 402_210, 201_105]);
     // A fifth, a tenth, a fifth: the deviation over the mean is the square root of two over five.
     assert_eq!(income.cv.unwrap().to_string(), "0.282842712");
 }
 
-/// The label, the amount and the percent of everything that a month's income went to.
+/// The label, amount and percentage of every use of a month's income.
 fn allocation(income: &Income) -> String {
     let shown = |name: &str, it: Share| {
         format!("{name} {}.{:02} {}", it.amount_minor / 100, it.amount_minor % 100, {
@@ -87,7 +87,7 @@ fn the_blocks_divide_the_income_to_the_cent() {
         }
     }
     ledger.accounts[SAVINGS].balance_minor = 918_000;
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     assert_eq!(
         allocation(&income),
         "expenses 2650.00 65.9; debt 410.00 10.2; emergency_fund 300.00 7.5; \
@@ -100,9 +100,9 @@ fn the_blocks_divide_the_income_to_the_cent() {
 
 #[test]
 fn a_source_tells_what_it_was_worked_out_from() {
-    let income = analyse(&worked());
+    let income = analyze(&worked());
     let [source] = &income.sources[..] else { panic!("{:?}", income.sources) };
-    assert_eq!((source.payer.as_str(), source.label), ("Employer 0", Label::Earned));
+    assert_eq!((source.payer.as_str(), source.label), ("Employer 0", InflowLabel::Earned));
     assert_eq!(source.frequency, Some(Frequency::Biweekly));
     assert_eq!((source.last_on, source.last_minor), (date("2025-03-28"), 185_000));
     assert_eq!((source.monthly_minor, source.payments.len()), (402_210, 7));
@@ -112,24 +112,24 @@ fn a_source_tells_what_it_was_worked_out_from() {
 fn without_a_whole_month_the_last_thirty_days_stand_for_one() {
     let mut ledger = book(date("2025-02-20"));
     enter(&mut ledger, CHECKING, date("2025-01-02"), -5, "");
-    let window = analyse(&ledger).window;
+    let window = analyze(&ledger).window;
     assert_eq!((window.start, window.end), (date("2025-01-22"), date("2025-02-20")));
     assert_eq!((window.months, window.complete), (1, false));
-    // One day earlier, and January is whole.
+    // One day earlier, January is complete.
     ledger.entries[0].on = date("2025-01-01");
-    assert_eq!(analyse(&ledger).window.end, date("2025-01-31"));
-    // Thirty days hold two or three paydays, and either is an average month.
+    assert_eq!(analyze(&ledger).window.end, date("2025-01-31"));
+    // Thirty days contain two or three paydays, and either is an average month.
     let mut ledger = book(date("2025-02-20"));
     let paydays = slots(Frequency::Biweekly, date("2025-01-09"), ledger.as_of);
     pay(&mut ledger, Frequency::Biweekly, &paydays, 100_000);
-    assert_eq!(analyse(&ledger).monthly_income_minor, 217_411);
+    assert_eq!(analyze(&ledger).monthly_income_minor, 217_411);
 }
 
 #[test]
 fn a_year_is_the_longest_window() {
     let mut ledger = book(date("2026-03-31"));
     enter(&mut ledger, CHECKING, date("2020-05-05"), -5, "");
-    let window = analyse(&ledger).window;
+    let window = analyze(&ledger).window;
     assert_eq!((window.start, window.end), (date("2025-03-01"), date("2026-02-28")));
     assert_eq!(window.months, 12);
 }
@@ -141,9 +141,9 @@ fn pay_that_is_only_late_is_not_missed() {
     let days = ["2025-01-31", "2025-02-28", "2025-03-31"].map(date);
     pay(&mut ledger, Frequency::Monthly, &days, 300_000);
     ledger.entries.pop();
-    assert_eq!(variability_of(&analyse(&ledger)), [300_000, 300_000, 300_000, 0]);
+    assert_eq!(variability_of(&analyze(&ledger)), [300_000, 300_000, 300_000, 0]);
     ledger.as_of = date("2025-04-05");
-    assert_eq!(variability_of(&analyse(&ledger)), [200_000, 0, 300_000, 300_000]);
+    assert_eq!(variability_of(&analyze(&ledger)), [200_000, 0, 300_000, 300_000]);
 }
 
 #[test]
@@ -153,14 +153,14 @@ fn a_slot_after_the_day_is_not_due() {
     ledger.entries[0].on = date("2025-01-25");
     ledger.entries.retain(|it| it.on >= date("2025-01-25") && it.on <= ledger.as_of);
     // The last thirty days: paid on the 31st and the 14th, and the 28th is yet to come.
-    assert_eq!(analyse(&ledger).monthly_income_minor, 402_210);
+    assert_eq!(analyze(&ledger).monthly_income_minor, 402_210);
 }
 
 #[test]
 fn two_months_are_too_few_to_tell_how_income_varies() {
     let mut ledger = worked();
     ledger.as_of = date("2025-03-31");
-    assert_eq!((analyse(&ledger).window.months, analyse(&ledger).cv), (2, None));
+    assert_eq!((analyze(&ledger).window.months, analyze(&ledger).cv), (2, None));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn an_overdrawn_emergency_fund_covers_nothing() {
     let mut ledger = worked();
     ledger.entries[0].amount_minor = -30_000;
     ledger.accounts[SAVINGS].balance_minor = -5_000;
-    let fund = analyse(&ledger).emergency_fund;
+    let fund = analyze(&ledger).emergency_fund;
     assert_eq!((fund.balance.amount_minor, fund.months_covered_hundredths), (-5_000, Some(0)));
 }
 
@@ -180,7 +180,7 @@ fn a_salary_posted_before_the_weekend_belongs_to_its_own_month() {
     pay(&mut ledger, Frequency::Monthly, &days, 300_000);
     ledger.entries[2].on = date("2025-01-31");
     ledger.entries[3].on = date("2025-02-28");
-    assert_eq!(analyse(&ledger).variability.range_minor, 0);
+    assert_eq!(analyze(&ledger).variability.range_minor, 0);
 }
 
 #[test]
@@ -189,12 +189,12 @@ fn a_stream_counts_from_its_first_slot_to_its_last() {
     enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
     let days = ["2025-03-10", "2025-04-10"].map(date);
     pay(&mut ledger, Frequency::Monthly, &days, 120_000);
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     let months: Vec<i64> = income.months.iter().map(|it| it.income_minor).collect();
     assert_eq!(months, [0, 0, 120_000, 120_000, 0, 0]);
-    // What comes every quarter lasts for three months.
+    // Quarterly pay counts for three months.
     ledger.pays[0].frequency = Frequency::Quarterly;
-    let months = analyse(&ledger).months;
+    let months = analyze(&ledger).months;
     let months: Vec<i64> = months.iter().map(|it| it.income_minor).collect();
     assert_eq!(months, [0, 0, 40_000, 40_000, 40_000, 40_000]);
 }
@@ -203,13 +203,13 @@ fn a_stream_counts_from_its_first_slot_to_its_last() {
 fn a_schedule_that_is_not_mature_is_not_trusted() {
     let mut ledger = worked();
     ledger.pays[0].mature = false;
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     assert_eq!(income.monthly_income_minor, 431_667);
     assert_eq!(income.sources[0].frequency, None);
 }
 
 /// The label of one inflow on checking, after the caller changed it.
-fn labelled(category: &str, change: impl FnOnce(&mut Entry)) -> &'static str {
+fn labeled(category: &str, change: impl FnOnce(&mut Entry)) -> &'static str {
     let mut ledger = book(date("2025-04-05"));
     ledger.pays.push(PayStream {
         payer: "Somebody".to_owned(),
@@ -219,11 +219,11 @@ fn labelled(category: &str, change: impl FnOnce(&mut Entry)) -> &'static str {
         slots: Vec::new(),
     });
     change(enter(&mut ledger, CHECKING, date("2025-03-03"), 10_000, category));
-    analyse(&ledger).labels[&ledger.entries[0].id].as_str()
+    analyze(&ledger).labels[&ledger.entries[0].id].as_str()
 }
 
-fn signed(signs: Signs) -> impl FnOnce(&mut Entry) {
-    move |it| it.signs = signs
+fn signed(flags: EntryFlags) -> impl FnOnce(&mut Entry) {
+    move |it| it.flags = flags
 }
 
 fn recurring(entry: &mut Entry) {
@@ -232,13 +232,13 @@ fn recurring(entry: &mut Entry) {
 
 #[test]
 fn the_first_rule_that_fits_labels_an_inflow() {
-    let none = Signs::default();
-    let refund = Signs { refund: true, ..none };
-    let payroll = Signs { payroll: true, ..none };
-    let gig = Signs { gig: true, ..none };
-    let benefit = Signs { benefit: true, ..none };
-    let person = Signs { person: true, ..none };
-    for (category, signs, label) in [
+    let none = EntryFlags::default();
+    let refund = EntryFlags { refund: true, ..none };
+    let payroll = EntryFlags { payroll: true, ..none };
+    let gig = EntryFlags { gig: true, ..none };
+    let benefit = EntryFlags { benefit: true, ..none };
+    let person = EntryFlags { person: true, ..none };
+    for (category, flags, label) in [
         ("", none, "unclassified"),
         ("", refund, "refund"),
         ("INCOME_TAX_REFUND", refund, "tax_refund"),
@@ -260,36 +260,36 @@ fn the_first_rule_that_fits_labels_an_inflow() {
         ("TRANSFER_IN_DEPOSIT", none, "unclassified"),
         ("", person, "unclassified"),
     ] {
-        assert_eq!(labelled(category, signed(signs)), label, "{category} {signs:?}");
+        assert_eq!(labeled(category, signed(flags)), label, "{category} {flags:?}");
     }
     let moved = |it: &mut Entry| it.transfer = Some(TransferKind::Transfer);
-    assert_eq!(labelled("INCOME_WAGES", moved), "internal_transfer");
+    assert_eq!(labeled("INCOME_WAGES", moved), "internal_transfer");
 }
 
 #[test]
 fn what_recurs_is_income_unless_a_person_sends_it() {
-    assert_eq!(labelled("", recurring), "other_income");
-    assert_eq!(labelled("TRANSFER_IN_DEPOSIT", recurring), "other_income");
+    assert_eq!(labeled("", recurring), "other_income");
+    assert_eq!(labeled("TRANSFER_IN_DEPOSIT", recurring), "other_income");
     let from_person = |it: &mut Entry| {
         recurring(it);
-        it.signs.person = true;
+        it.flags.person = true;
     };
-    assert_eq!(labelled("", from_person), "unclassified");
+    assert_eq!(labeled("", from_person), "unclassified");
 }
 
 #[test]
 fn regular_withdrawals_of_retirement_money_are_income_and_single_ones_are_not() {
     let code = "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS";
-    assert_eq!(labelled(code, recurring), "benefits");
-    assert_eq!(labelled(code, |_| {}), "internal_transfer");
+    assert_eq!(labeled(code, recurring), "benefits");
+    assert_eq!(labeled(code, |_| {}), "internal_transfer");
     let linked = |it: &mut Entry| {
         recurring(it);
         it.transfer = Some(TransferKind::Investment);
     };
-    assert_eq!(labelled("", linked), "benefits");
+    assert_eq!(labeled("", linked), "benefits");
 }
 
-/// The label of an inflow of 50.00 from a shop, so many days after a purchase there.
+/// The label of an inflow of 50.00 from a shop, the given number of days after a purchase there.
 fn returned(days: i64, spent_minor: i64, change: impl FnOnce(&mut Ledger)) -> &'static str {
     let mut ledger = book(date("2025-12-31"));
     for (on, minor) in [(0, -spent_minor), (days, 5_000)] {
@@ -297,7 +297,7 @@ fn returned(days: i64, spent_minor: i64, change: impl FnOnce(&mut Ledger)) -> &'
         enter(&mut ledger, CHECKING, on, minor, "").key = "SHOP".to_owned();
     }
     change(&mut ledger);
-    analyse(&ledger).labels[&ledger.entries[1].id].as_str()
+    analyze(&ledger).labels[&ledger.entries[1].id].as_str()
 }
 
 #[test]
@@ -307,9 +307,9 @@ fn money_back_from_where_it_was_spent_is_a_refund() {
     assert_eq!(returned(121, 5_000, |_| {}), "unclassified");
     assert_eq!(returned(-1, 5_000, |_| {}), "unclassified");
     assert_eq!(returned(10, 4_999, |_| {}), "unclassified");
-    let knows_payer = |it: &mut Ledger| it.entries[1].signs.gig = true;
+    let knows_payer = |it: &mut Ledger| it.entries[1].flags.gig = true;
     assert_eq!(returned(10, 9_000, knows_payer), "gig");
-    // Somebody who pays by a schedule has no need to be told by words.
+    // A scheduled payer is recognized without words.
     let pays_often = |it: &mut Ledger| {
         let first = it.entries[1].on;
         pay(it, Frequency::Monthly, &[after(first, 30)], 5_000);
@@ -319,7 +319,7 @@ fn money_back_from_where_it_was_spent_is_a_refund() {
     assert_eq!(returned(10, 9_000, pays_often), "unclassified");
     let no_key = |it: &mut Ledger| it.entries.iter_mut().for_each(|it| it.key.clear());
     assert_eq!(returned(10, 9_000, no_key), "unclassified");
-    // A later purchase that is too small does not hide the one that was returned.
+    // A later purchase that is too small does not hide the returned one.
     let and_more = |it: &mut Ledger| {
         enter(it, CHECKING, date("2025-03-04"), -10, "").key = "SHOP".to_owned();
     };
@@ -331,7 +331,7 @@ fn a_refund_lowers_what_it_was_spent_on() {
     let mut ledger = worked();
     enter(&mut ledger, CARD, date("2025-02-03"), -9_000, "TRAVEL_FLIGHTS").key = "AIR".to_owned();
     enter(&mut ledger, CHECKING, date("2025-03-03"), 6_000, "").key = "AIR".to_owned();
-    let parts = analyse(&ledger).expenses.parts;
+    let parts = analyze(&ledger).expenses.parts;
     assert_eq!(parts["travel"].amount_minor, 1_000);
 }
 
@@ -340,7 +340,7 @@ fn what_comes_in_on_a_card_is_never_income() {
     let on_card = |category: &str, change: fn(&mut Entry)| {
         let mut ledger = worked();
         change(enter(&mut ledger, CARD, date("2025-03-03"), 10_000, category));
-        let (income, entry) = (analyse(&ledger), ledger.entries.last().unwrap());
+        let (income, entry) = (analyze(&ledger), ledger.entries.last().unwrap());
         (income.labels[&entry.id].as_str(), income.monthly_income_minor)
     };
     let none: fn(&mut Entry) = |_| {};
@@ -349,19 +349,19 @@ fn what_comes_in_on_a_card_is_never_income() {
         ("", none, "unclassified"),
         ("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT", none, "internal_transfer"),
         ("TRAVEL_LODGING", none, "refund"),
-        ("", |it| it.signs.refund = true, "refund"),
+        ("", |it| it.flags.refund = true, "refund"),
         ("", |it| it.transfer = Some(TransferKind::CardPayment), "internal_transfer"),
     ] {
         assert_eq!(on_card(category, change), (label, 402_210), "{category}");
     }
 }
 
-/// Where an outflow of 30.00 in three months is told to have gone.
+/// The purpose assigned to an outflow of 30.00 in three months.
 fn spent(account: usize, category: &str, transfer: Option<TransferKind>) -> String {
     let mut ledger = worked();
     ledger.entries[0].amount_minor = 0;
     enter(&mut ledger, account, date("2025-03-03"), -3_000, category).transfer = transfer;
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     let named = |block: &str, it: &Block| {
         it.parts.keys().map(|label| format!("{block}:{label}")).collect::<Vec<_>>()
     };
@@ -408,7 +408,7 @@ fn every_outflow_goes_to_the_block_it_belongs_to() {
             None,
             "invested 1000, unallocated -1000",
         ),
-        // What is bought from savings comes out of them and not out of the month.
+        // A purchase from savings reduces the savings and not the month's income.
         (SAVINGS, "TRAVEL_LODGING", None, "expenses:travel, saved -1000"),
         (SAVINGS, "", Some(Savings), "saved -1000, unallocated 1000"),
         (LOAN, "BANK_FEES_INTEREST_CHARGE", None, ""),
@@ -422,12 +422,12 @@ fn every_outflow_goes_to_the_block_it_belongs_to() {
 fn pay_into_savings_is_income_and_saved() {
     let mut ledger = worked();
     enter(&mut ledger, SAVINGS, date("2025-03-03"), 3_000, "INCOME_INTEREST_EARNED");
-    enter(&mut ledger, SAVINGS, date("2025-03-03"), 9_000, "").signs.person = true;
-    let income = analyse(&ledger);
+    enter(&mut ledger, SAVINGS, date("2025-03-03"), 9_000, "").flags.person = true;
+    let income = analyze(&ledger);
     assert_eq!(income.monthly_income_minor, 403_210);
     assert_eq!(income.emergency_fund.deposits.amount_minor, 1_000);
     assert_eq!(income.uncounted.len(), 1);
-    assert_eq!(income.uncounted[0].label, Label::Unclassified);
+    assert_eq!(income.uncounted[0].label, InflowLabel::Unclassified);
 }
 
 #[test]
@@ -439,10 +439,10 @@ fn a_regular_withdrawal_counts_once() {
         entry.category = None;
         entry.transfer = Some(TransferKind::Investment);
     }
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     assert_eq!((income.monthly_income_minor, income.investments.net.amount_minor), (200_000, 0));
     ledger.pays[0].mature = false;
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     assert_eq!((income.monthly_income_minor, income.investments.net.amount_minor), (0, -200_000));
 }
 
@@ -450,7 +450,7 @@ fn a_regular_withdrawal_counts_once() {
 fn no_income_has_no_percents() {
     let mut ledger = book(date("2025-04-05"));
     enter(&mut ledger, CARD, date("2025-01-01"), -90_000, "RENT_AND_UTILITIES_RENT");
-    let income = analyse(&ledger);
+    let income = analyze(&ledger);
     assert_eq!(income.expenses.total, Share { amount_minor: 30_000, percent_tenths: 0 });
     assert_eq!((income.rent_minor, income.cv), (30_000, None));
     assert_eq!(income.unallocated.amount_minor, -30_000);
@@ -458,7 +458,7 @@ fn no_income_has_no_percents() {
 
 #[test]
 fn an_empty_ledger_is_all_zeros() {
-    let income = analyse(&book(date("2025-04-05")));
+    let income = analyze(&book(date("2025-04-05")));
     assert_eq!(variability_of(&income), [0; 4]);
     assert_eq!(income.emergency_fund.months_covered_hundredths, None);
 }
@@ -473,12 +473,12 @@ fn constant_pay_of_any_cadence_never_varies_whenever_it_starts() {
             let mut ledger = book(after(first, 200 + start % 400));
             let days = slots(frequency, first, ledger.as_of);
             pay(&mut ledger, frequency, &days, 185_033);
-            // Banks are closed on weekends, and pay comes on the Friday before.
+            // Banks are closed on weekends, and pay arrives on the Friday before.
             for entry in &mut ledger.entries {
                 let weekday = (days_from_date(entry.on) + 3).rem_euclid(7);
                 entry.on = after(entry.on, -(weekday - 4).max(0));
             }
-            let income = analyse(&ledger);
+            let income = analyze(&ledger);
             let want = [expected, expected, expected, 0];
             assert_eq!(variability_of(&income), want, "{frequency:?} {first}");
             assert!(income.cv.is_some_and(|it| it == Fixed9::ZERO), "{frequency:?} {first}");

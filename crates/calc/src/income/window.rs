@@ -1,4 +1,4 @@
-//! The months that an analysis looks at.
+//! The months that an analysis covers.
 
 use base::{Date, date_from_days, days_from_date};
 
@@ -7,21 +7,21 @@ use crate::ledger::Ledger;
 const MONTHS_MAX: i64 = 12;
 const TRAILING_DAYS: i64 = 30;
 
-/// Whole calendar months before the current one, at most a year of them. Where there is none yet,
+/// The window of an analysis: complete calendar months before the current one, at most twelve. If there is none yet,
 /// the last thirty days stand for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     pub start: Date,
     pub end: Date,
     pub months: i64,
-    /// Whether the months are whole calendar months.
+    /// Whether the months are complete calendar months.
     pub complete: bool,
 }
 
 impl Window {
     pub fn of(ledger: &Ledger) -> Window {
         let end = month_of(ledger.as_of) - 1;
-        // A month is whole if the first entry lies on its first day or before.
+        // A month is complete if the first entry lies on its first day or before.
         let first = ledger.first_on().map(|it| month_of(it) + i64::from(it.day() > 1));
         match first {
             Some(first) if first <= end => {
@@ -46,13 +46,13 @@ impl Window {
         self.start <= on && on <= self.end
     }
 
-    /// Which month of the window a day lies in, from 0.
+    /// The index of the month that a day lies in.
     pub(super) fn place(&self, on: Date) -> Option<usize> {
         let place = if self.complete { month_of(on) - month_of(self.start) } else { 0 };
         usize::try_from(place).ok().filter(|_| self.contains(on))
     }
 
-    /// The first and the last day of each month, oldest first.
+    /// The first and last day of each month, oldest first.
     pub(super) fn spans(&self) -> Vec<(Date, Date)> {
         if !self.complete {
             return vec![(self.start, self.end)];
@@ -63,7 +63,7 @@ impl Window {
     }
 }
 
-/// Months are counted through all years, so that they can be subtracted.
+/// Months since year zero, so that they can be subtracted.
 pub(crate) fn month_of(on: Date) -> i64 {
     i64::from(on.year()) * 12 + i64::from(on.month()) - 1
 }

@@ -1,5 +1,5 @@
-//! From positions to holdings: one row for each security, and one for what an account holds beyond
-//! its positions.
+//! Aggregates positions into holdings: one for each security, and one for the rest of an account's balance beyond its
+//! positions.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,7 @@ use base::{AccountId, Date, Fixed9, Percent, SecurityId, days_from_date, divide_
 
 use super::{AccountBalance, Holding, Position, Scope};
 
-/// A price may be this old and still be of the latest session: Friday's, on the Tuesday after a
-/// holiday.
+/// A price up to this old may still be from the latest session: Friday's, on the Tuesday after a holiday.
 const SESSION_DAYS_MAX: i64 = 4;
 
 pub(super) fn aggregate(scope: &Scope<'_>) -> Vec<Holding> {
@@ -20,14 +19,12 @@ pub(super) fn aggregate(scope: &Scope<'_>) -> Vec<Holding> {
     parts.values().filter_map(|parts| holding(parts, scope.today)).collect()
 }
 
-/// The positive rest of each account's balance, as a row of its own, and the accounts where the
-/// rest is negative.
+/// The positive rest of each account's balance as a holding of its own, and the accounts whose rest is negative.
 ///
-/// The institution's own valuations are preferred here, because they belong to the moment of its
-/// balance: a price that moved since must not turn up as cash. What cannot be valued counts as
-/// nothing, so its share of the balance shows up in the rest. The rest is not known to be cash, so
-/// its gain and day change are unknown.
-pub(super) fn unitemised(scope: &Scope<'_>) -> (Vec<Holding>, Vec<AccountId>) {
+/// The institution's valuations are preferred here, because they belong to the moment of its balance: a price that
+/// moved since must not appear as cash. A position without a value counts as zero, so its share of the balance is
+/// part of the rest. The rest is not known to be cash, so its gain and day change are unknown.
+pub(super) fn unitemized(scope: &Scope<'_>) -> (Vec<Holding>, Vec<AccountId>) {
     let currencies: BTreeMap<AccountId, _> =
         scope.accounts.iter().map(|it| (it.account_id, it.currency)).collect();
     let mut itemised: BTreeMap<AccountId, i128> = BTreeMap::new();
@@ -39,16 +36,16 @@ pub(super) fn unitemised(scope: &Scope<'_>) -> (Vec<Holding>, Vec<AccountId>) {
             .and_then(|minor| scope.rates.convert(minor, position.currency, *currency));
         *itemised.entry(position.account_id).or_default() += i128::from(value.unwrap_or(0));
     }
-    let (mut rest, mut over_itemised) = (Vec::new(), Vec::new());
+    let (mut rest, mut over_itemized) = (Vec::new(), Vec::new());
     for account in scope.accounts {
         let counted = itemised.get(&account.account_id).copied().unwrap_or(0);
         match i64::try_from(i128::from(account.balance_minor) - counted) {
             Ok(minor) if minor > 0 => rest.push(rest_of(account, minor)),
             Ok(0) => {}
-            _ => over_itemised.push(account.account_id),
+            _ => over_itemized.push(account.account_id),
         }
     }
-    (rest, over_itemised)
+    (rest, over_itemized)
 }
 
 fn rest_of(account: &AccountBalance, minor: i64) -> Holding {
@@ -57,7 +54,7 @@ fn rest_of(account: &AccountBalance, minor: i64) -> Holding {
         security_id: SecurityId::from_bytes(*account.account_id.as_bytes()),
         unitemised_in: Some(account.account_id),
         symbol: None,
-        name: "Cash / unitemised".to_owned(),
+        name: "Cash / unitemized".to_owned(),
         kind: SecurityKind::Cash,
         asset_class: AssetClass::Cash,
         currency: account.currency,
@@ -76,8 +73,7 @@ fn rest_of(account: &AccountBalance, minor: i64) -> Holding {
 }
 
 fn holding(parts: &[&Position], today: Date) -> Option<Holding> {
-    // All parts should say the same of the security; where they do not, the freshest price is
-    // right.
+    // All parts should agree about the security; if not, the latest price is used.
     let freshest = |it: &&&Position| (it.price.is_some(), it.priced_at, it.account_id);
     let lead = parts.iter().max_by_key(freshest)?;
     let is_cash = lead.asset_class == AssetClass::Cash;
@@ -116,8 +112,7 @@ fn holding(parts: &[&Position], today: Date) -> Option<Holding> {
     })
 }
 
-/// Quantity times price; without a price the institution's word; cash without either is worth its
-/// own amount.
+/// Quantity times price; without a price the institution's valuation; cash without either is worth its own amount.
 fn value(lead: &Position, quantity: Fixed9, institution: Option<i64>) -> Option<i64> {
     let decimals = lead.currency.decimals();
     match (lead.price, institution) {
@@ -136,8 +131,8 @@ fn is_fresh(lead: &Position, today: Date) -> bool {
     })
 }
 
-/// The percent is taken from the prices, so that rounding a small position to cents does not
-/// distort it. It has the sign of the change in worth: a short position loses when the price rises.
+/// The percentage is computed from the prices, so that rounding a small position to cents does not distort it. It has
+/// the sign of the change in value: a short position loses when the price rises.
 fn day_change(lead: &Position, quantity: Fixed9) -> (Option<i64>, Option<Percent>) {
     let (Some(price), Some(previous)) = (lead.price, lead.previous_close) else {
         return (None, None);
@@ -162,7 +157,7 @@ fn average(basis_minor: i64, quantity: Fixed9, decimals: u32) -> Option<Fixed9> 
     Some(Fixed9::from_billionths(divide_half_even(basis, billionths.checked_abs()?)))
 }
 
-/// One unknown part makes the whole unknown: a sum of the rest would look like a fact.
+/// The sum; unknown if one part is unknown, because a partial sum would look complete.
 fn sum(mut parts: impl Iterator<Item = Option<i64>>) -> Option<i64> {
     parts.try_fold(0_i64, |sum, part| sum.checked_add(part?))
 }

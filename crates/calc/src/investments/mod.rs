@@ -1,5 +1,4 @@
-//! Holdings of the accounts in scope: what they are worth, how they moved, what they gained, and
-//! their sums.
+//! Holdings of the accounts in scope: value, day change, gain, and totals.
 
 mod holdings;
 mod order;
@@ -12,7 +11,7 @@ use base::{AccountId, Currency, Date, Fixed9, Percent, SecurityId, Timestamp};
 
 use crate::rates::Rates;
 
-/// One security in one account. What it says of the security itself is the same in every account.
+/// One security in one account. The details of the security itself are the same in every account.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
     pub account_id: AccountId,
@@ -30,7 +29,7 @@ pub struct Position {
     pub cost_basis_minor: Option<i64>,
 }
 
-/// What the institution says an account is worth in all.
+/// The total value of an account as stated by the institution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountBalance {
     pub account_id: AccountId,
@@ -38,7 +37,7 @@ pub struct AccountBalance {
     pub balance_minor: i64,
 }
 
-/// Everything the sums are taken over; totals are in the base currency of `rates`.
+/// The input; totals are in the base currency of `rates`.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
     pub positions: &'a [Position],
@@ -47,7 +46,7 @@ pub struct Scope<'a> {
     pub today: Date,
 }
 
-/// What the reader asked to see. It never changes a total.
+/// The requested filters and order. They never change a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
     pub asset_class: Option<AssetClass>,
@@ -70,25 +69,23 @@ pub enum SortBy {
 pub struct Portfolio {
     pub groups: Vec<Group>,
     pub account_total: Total,
-    /// Accounts whose positions are worth more than the institution's balance; the difference is
-    /// not subtracted.
-    pub over_itemised: Vec<AccountId>,
+    /// Accounts whose positions are worth more than the institution's balance; the difference is not subtracted.
+    pub over_itemized: Vec<AccountId>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     pub asset_class: AssetClass,
-    /// In the base currency, of those holdings whose worth is known.
+    /// In the base currency, over the holdings with a known value.
     pub value_minor: Option<i64>,
     pub holdings: Vec<Holding>,
 }
 
-/// One security over all accounts in scope, in its own currency. What is unknown is none, never
-/// zero.
+/// One security over all accounts in scope, in its own currency. Unknown values are none, never zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Holding {
-    /// For the unitemised rest of an account, the bytes of that account's id: stable, and no
-    /// security has them.
+    /// For the unitemized rest of an account, the bytes of that account's id: stable, and different from all
+    /// securities.
     pub security_id: SecurityId,
     pub unitemised_in: Option<AccountId>,
     pub symbol: Option<String>,
@@ -106,12 +103,12 @@ pub struct Holding {
     pub average_cost_basis: Option<Fixed9>,
     pub total_gain_loss_minor: Option<i64>,
     pub total_gain_loss_percent: Option<Percent>,
-    /// Of all that has a known worth in scope; the shares add up to 100.00.
+    /// The share of the total known value in scope; the shares add up to 100.00.
     pub percent_of_account: Option<Percent>,
 }
 
-/// In the base currency. Each member sums only the holdings of which it and what it is compared
-/// with are known, so a missing price or basis can hide a gain but never make one up.
+/// Totals in the base currency. Each sums only the holdings for which it and the value it is compared with are known,
+/// so a missing price or basis can hide a gain but never invent one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Total {
     pub current_value_minor: Option<i64>,
@@ -124,13 +121,13 @@ pub struct Total {
 
 pub fn portfolio(scope: &Scope<'_>, view: &View) -> Portfolio {
     let mut holdings = holdings::aggregate(scope);
-    let (rest, over_itemised) = holdings::unitemised(scope);
+    let (rest, over_itemized) = holdings::unitemized(scope);
     holdings.extend(rest);
     holdings.sort_by_key(|it| it.security_id);
     totals::share(&mut holdings, scope.rates);
     let account_total = totals::total(&holdings, scope.rates);
     let groups = order::groups(holdings, scope.rates, view);
-    Portfolio { groups, account_total, over_itemised }
+    Portfolio { groups, account_total, over_itemized }
 }
 
 impl Default for View {

@@ -1,4 +1,4 @@
-//! The order of what is shown: groups by worth, and inside a group whatever the reader asked for.
+//! The display order: groups by value, and within a group as requested.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -37,8 +37,8 @@ fn worth(holdings: &[Holding], rates: &Rates) -> Option<i64> {
     known.try_fold(0_i64, i64::checked_add)
 }
 
-/// What a holding is sorted by. Money of different currencies is compared by its worth, so an
-/// amount whose currency has no rate goes where the unknown ones go.
+/// The sort key of a holding. Amounts of different currencies are compared by their converted value; an amount
+/// without an exchange rate sorts with the unknown ones.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Text(String),
@@ -79,7 +79,7 @@ fn folded_symbol(holding: &Holding) -> Option<String> {
     holding.symbol.as_ref().map(|it| it.to_lowercase())
 }
 
-/// Orders the known either way, and the unknown after them in both.
+/// Sorts known values in either direction, and unknown ones last in both.
 fn directed<T: Ord>(a: Option<T>, b: Option<T>, descending: bool) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) if descending => b.cmp(&a),

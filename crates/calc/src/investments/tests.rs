@@ -1,4 +1,4 @@
-//! The worked example, the edges, and the laws of holdings.
+//! Tests of holdings: the worked example, edge cases, and properties.
 
 use std::collections::BTreeSet;
 
@@ -113,7 +113,7 @@ fn the_worked_example_comes_out_to_the_cent() {
             total_gain_loss_percent: Some(Percent(3_086)),
         }
     );
-    assert!(portfolio.over_itemised.is_empty());
+    assert!(portfolio.over_itemized.is_empty());
 }
 
 #[test]
@@ -134,14 +134,14 @@ fn one_security_in_two_accounts_is_one_row_and_an_unknown_basis_makes_all_of_it_
 fn what_the_positions_leave_of_the_balance_is_a_row_whose_gain_is_unknown() {
     let portfolio = summed(&[position(1, "A", "1", Some("10"))], &[balance(1, 1_250)]);
     let rest = rows(&portfolio)[1];
-    assert_eq!((rest.name.as_str(), rest.current_value_minor), ("Cash / unitemised", Some(250)));
+    assert_eq!((rest.name.as_str(), rest.current_value_minor), ("Cash / unitemized", Some(250)));
     assert_eq!((rest.unitemised_in, rest.quantity), (Some(account(1)), fixed("2.5")));
     assert_eq!((rest.total_gain_loss_minor, rest.day_change_minor), (None, None));
     assert_eq!(portfolio.account_total.current_value_minor, Some(1_250));
     assert_eq!(portfolio.account_total.total_gain_loss_minor, None);
     let over = summed(&[position(1, "A", "1", Some("10"))], &[balance(1, 900)]);
     assert_eq!(over.account_total.current_value_minor, Some(1_000));
-    assert_eq!(over.over_itemised, [account(1)]);
+    assert_eq!(over.over_itemized, [account(1)]);
 }
 
 #[test]
@@ -249,8 +249,7 @@ fn any_position() -> impl Strategy<Value = Position> {
         let (number, holder, numbers, basis, value) = it;
         let classes = AssetClass::ALL;
         let currencies = [Currency::USD, Currency::EUR, Currency::parse("CHF").unwrap()];
-        // What is said of a security follows from its number, as it does where securities are
-        // stored.
+        // The details of a security are derived from its number, so that all positions agree.
         let class = classes[usize::from(number) % classes.len()];
         Position {
             account_id: account(holder),
@@ -289,7 +288,7 @@ fn any_sort() -> impl Strategy<Value = SortBy> {
     ])
 }
 
-/// The sort key as the reader sees it, for holdings of one currency.
+/// The visible sort key, for holdings of one currency.
 fn seen_key(holding: &Holding, sort_by: SortBy) -> Option<(String, i128)> {
     let number = match sort_by {
         SortBy::Symbol => return holding.symbol.as_ref().map(|it| (it.to_lowercase(), 0)),
@@ -303,7 +302,7 @@ fn seen_key(holding: &Holding, sort_by: SortBy) -> Option<(String, i128)> {
     number.map(|it| (String::new(), it))
 }
 
-/// All parts of one security say the same price, as stored securities do.
+/// Gives all positions of one security the same price, as stored securities have.
 fn one_price_each(positions: Vec<Position>) -> Vec<Position> {
     let priced = |it: Position| {
         let billionths = i128::from(it.security_id.as_bytes()[0]) * 7_000_000;

@@ -1,4 +1,4 @@
-//! Sums over holdings in the base currency, and each holding's share of the whole.
+//! Totals over holdings in the base currency, and each holding's share.
 
 use std::cmp::Reverse;
 
@@ -41,8 +41,8 @@ pub(super) fn total(holdings: &[Holding], rates: &Rates) -> Total {
     }
 }
 
-/// Rounds every share down and gives the missing hundredths to those that lost most by it, so that
-/// the shares add up. Where the whole is not positive there are no shares to speak of.
+/// Rounds every share down and gives the missing hundredths to those with the largest remainders, so that the shares
+/// add up. No shares if the total is not positive.
 pub(super) fn share(holdings: &mut [Holding], rates: &Rates) {
     let worth: Vec<Option<i64>> = holdings.iter().map(|it| value_in_base(it, rates)).collect();
     let whole: i128 = worth.iter().flatten().copied().map(i128::from).sum();
@@ -68,7 +68,7 @@ pub(super) fn share(holdings: &mut [Holding], rates: &Rates) {
     }
 }
 
-/// A sum that knows whether anything was ever put into it.
+/// A sum that is unknown until something is added.
 #[derive(Clone, Copy, Default)]
 struct Sum(Option<i128>);
 

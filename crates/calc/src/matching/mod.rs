@@ -1,8 +1,8 @@
-//! Which drafts of one account are already known: nothing is imported twice, and nothing real is
-//! lost.
+//! Matches the drafts of one account with its known transactions, so that nothing is imported twice and nothing real
+//! is lost.
 
-mod givers;
-mod likeness;
+mod provenance;
+mod similarity;
 #[cfg(test)]
 mod tests;
 
@@ -12,77 +12,80 @@ use std::sync::Arc;
 use base::draft::{TransactionDraft, id_source};
 use base::{Date, Money, TransactionId, days_from_date};
 
-pub use givers::{FILES, HAND, OWN_EXPORT};
+pub use provenance::{EVENKEEL_EXPORT, FILE_PREFIX, MANUAL};
 
-/// How far apart two rows of a file's history may lie and still be one because the file gives them one id.
+/// Two rows of files with the same id may lie this far apart and still be one transaction.
 const SAME_FILE_ID_DAYS: i64 = 30;
 
 /// A stored transaction, with the content its source last gave it.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct KnownTransaction {
     pub id: TransactionId,
     pub content: TransactionDraft,
-    /// Who brought it in first.
-    pub giver: Arc<str>,
+    /// The provenance of the import that created it.
+    pub provenance: Arc<str>,
 }
 
-/// What to do with a draft; the numbers are places in `known`, or for a repeat in `drafts`.
+/// How a draft matches; the numbers are indexes in `known`, or in `drafts` for a repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DraftMatch {
     New,
     Seen(usize),
-    /// The stored one keeps its id and takes the content that `merged` gives.
+    /// The stored transaction keeps its id and gets the content of `merged`.
     Changed(usize),
-    /// A later draft of the same batch has the same external id, and the later word counts.
+    /// A later draft of the same batch has the same external id, and replaces this one.
     Repeated(usize),
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct MatchCounts {
     pub new: usize,
     pub changed: usize,
     pub seen: usize,
 }
 
-impl Tally {
-    /// A repeated draft brings nothing new, so it counts as seen.
-    pub fn of(verdicts: &[Verdict]) -> Tally {
-        let mut tally = Tally::default();
-        for verdict in verdicts {
-            match verdict {
-                Verdict::New => tally.new += 1,
-                Verdict::Changed(_) => tally.changed += 1,
-                Verdict::Seen(_) | Verdict::Repeated(_) => tally.seen += 1,
+impl MatchCounts {
+    /// A repeated draft counts as seen.
+    pub fn of(matches: &[DraftMatch]) -> MatchCounts {
+        let mut counts = MatchCounts::default();
+        for matched in matches {
+            match matched {
+                DraftMatch::New => counts.new += 1,
+                DraftMatch::Changed(_) => counts.changed += 1,
+                DraftMatch::Seen(_) | DraftMatch::Repeated(_) => counts.seen += 1,
             }
         }
-        tally
+        counts
     }
 }
 
-/// Finds the known transaction of each draft of one giver, by the best evidence first: the source's own id, then the id
-/// of the pending one that the draft says it settles, then equal content where no ids say otherwise, then a pending one
-/// that looks like it, then one of another giver that does. Equal content goes before likeness, so that a file read
-/// twice never claims a pending purchase. A known transaction answers at most one draft.
-pub fn match_drafts(known: &[Known], drafts: &[TransactionDraft], giver: &str) -> Vec<Verdict> {
-    let mut pairing = Pairing::new(known, drafts, giver);
-    let ids = pairing.ids_of_known();
-    pairing.by_external_id(&ids);
-    pairing.by_settled_id(&ids);
-    pairing.by_content();
-    likeness::settle_pending(&mut pairing);
-    likeness::cross_givers(&mut pairing);
-    pairing.verdicts()
+/// Finds the known transaction of each draft of one source, by the best evidence first: the source's id, then the id
+/// of the pending transaction it settles, then equal content unless ids contradict, then a similar pending
+/// transaction, then a similar one of another source. Equal content goes before similarity, so that reading a file
+/// twice never claims a pending purchase. A known transaction matches at most one draft.
+pub fn match_drafts(
+    known: &[KnownTransaction],
+    drafts: &[TransactionDraft],
+    provenance: &str,
+) -> Vec<DraftMatch> {
+    let mut matcher = Matcher::new(known, drafts, provenance);
+    let ids = matcher.ids_of_known();
+    matcher.by_external_id(&ids);
+    matcher.by_settled_id(&ids);
+    matcher.by_content();
+    similarity::match_pending(&mut matcher);
+    similarity::match_other_sources(&mut matcher);
+    matcher.matches()
 }
 
-/// The known content with what the draft adds. A source that does not speak of a fact does not take
-/// it back.
+/// The known content updated with the draft. A value that the draft lacks is kept.
 pub fn merged(known: &TransactionDraft, draft: &TransactionDraft) -> TransactionDraft {
     let either =
         |new: &Option<String>, old: &Option<String>| new.as_ref().or(old.as_ref()).cloned();
     TransactionDraft {
         external_id: either(&draft.external_id, &known.external_id),
         pending: draft.pending,
-        // It only leads to the known transaction and is no part of what is known about it.
+        // It only identifies the known transaction and is not part of its content.
         settles: known.settles.clone(),
         posted_on: draft.posted_on,
         authorized_on: draft.authorized_on.or(known.authorized_on),
@@ -94,26 +97,30 @@ pub fn merged(known: &TransactionDraft, draft: &TransactionDraft) -> Transaction
     }
 }
 
-/// What makes two transactions without ids the same. Whether one is pending is part of it: a
-/// purchase that is still pending is not the equal one that posted.
+/// The content that makes two transactions without ids the same. It includes the pending status: a pending purchase
+/// is not the same as an equal posted one.
 type Content<'a> = (Date, Money, &'a str, bool);
 
 fn content(draft: &TransactionDraft) -> Content<'_> {
     (draft.posted_on, draft.amount, &draft.description, draft.pending)
 }
 
-struct Pairing<'a> {
-    known: &'a [Known],
+struct Matcher<'a> {
+    known: &'a [KnownTransaction],
     drafts: &'a [TransactionDraft],
-    giver: &'a str,
-    /// For each draft the known one it is, and for each known one whether a draft has it.
+    provenance: &'a str,
+    /// For each draft its known transaction, and for each known transaction whether it is matched.
     found: Vec<Option<usize>>,
-    taken: Vec<bool>,
+    claimed: Vec<bool>,
     repeated: Vec<Option<usize>>,
 }
 
-impl<'a> Pairing<'a> {
-    fn new(known: &'a [Known], drafts: &'a [TransactionDraft], giver: &'a str) -> Pairing<'a> {
+impl<'a> Matcher<'a> {
+    fn new(
+        known: &'a [KnownTransaction],
+        drafts: &'a [TransactionDraft],
+        provenance: &'a str,
+    ) -> Matcher<'a> {
         let mut last: HashMap<&str, usize> = HashMap::with_capacity(drafts.len());
         let mut repeated = vec![None; drafts.len()];
         for (index, draft) in drafts.iter().enumerate().rev() {
@@ -122,19 +129,19 @@ impl<'a> Pairing<'a> {
                 repeated[index] = (later != index).then_some(later);
             }
         }
-        let (found, taken) = (vec![None; drafts.len()], vec![false; known.len()]);
-        Pairing { known, drafts, giver, found, taken, repeated }
+        let (found, claimed) = (vec![None; drafts.len()], vec![false; known.len()]);
+        Matcher { known, drafts, provenance, found, claimed, repeated }
     }
 
-    /// Files may give an id twice over the years, so there may be several.
+    /// KnownTransaction transactions by id. Files may reuse an id over the years, so there may be several.
     fn ids_of_known(&self) -> HashMap<String, Vec<usize>> {
         let mut ids: HashMap<String, Vec<usize>> = HashMap::with_capacity(self.known.len());
         for (index, it) in self.known.iter().enumerate() {
             if let Some(id) = &it.content.external_id {
                 ids.entry(id.clone()).or_default().push(index);
             }
-            if self.giver == OWN_EXPORT {
-                ids.entry(format!("{OWN_EXPORT} {}", it.id)).or_default().push(index);
+            if self.provenance == EVENKEEL_EXPORT {
+                ids.entry(format!("{EVENKEEL_EXPORT} {}", it.id)).or_default().push(index);
             }
         }
         ids
@@ -144,7 +151,8 @@ impl<'a> Pairing<'a> {
         for (index, draft) in self.drafts.iter().enumerate() {
             let Some(id) = &draft.external_id else { continue };
             let known = ids.get(id).into_iter().flatten();
-            let same = |at: &&usize| !self.taken[**at] && is_same(&self.known[**at].content, draft);
+            let same =
+                |at: &&usize| !self.claimed[**at] && is_same(&self.known[**at].content, draft);
             if let Some(at) = known.clone().find(same) {
                 self.pair(index, *at);
             }
@@ -161,23 +169,26 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Pairs equal content where no two ids of one giver say that it is not the same, one to one in order, so that two
-    /// equal purchases of one day stay two. Those without an id on either side go first: nothing else can tell them
-    /// apart.
+    /// Matches equal content, unless two ids of one source differ; one to one in order, so that two equal purchases
+    /// on one day stay two. Transactions without an id on either side go first, because only their content identifies
+    /// them.
     fn by_content(&mut self) {
         for (draft_has_id, known_has_id) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
-            let mut givers: Vec<&str> = Vec::new();
-            let mut waiting: HashMap<(Content<'a>, &str), VecDeque<usize>> = HashMap::new();
+            let mut provenances: Vec<&str> = Vec::new();
+            let mut unclaimed: HashMap<(Content<'a>, &str), VecDeque<usize>> = HashMap::new();
             for (index, it) in self.known.iter().enumerate() {
                 let id = it.content.external_id.as_deref();
-                if !self.taken[index] && id.is_some() == known_has_id {
-                    let giver = id.map_or("", id_source);
-                    if !givers.contains(&giver) {
-                        givers.push(giver);
+                if !self.claimed[index] && id.is_some() == known_has_id {
+                    let provenance = id.map_or("", id_source);
+                    if !provenances.contains(&provenance) {
+                        provenances.push(provenance);
                     }
-                    waiting.entry((content(&it.content), giver)).or_default().push_back(index);
+                    unclaimed
+                        .entry((content(&it.content), provenance))
+                        .or_default()
+                        .push_back(index);
                 }
             }
             for (index, draft) in self.drafts.iter().enumerate() {
@@ -185,9 +196,9 @@ impl<'a> Pairing<'a> {
                     continue;
                 }
                 let own = draft.external_id.as_deref().map(id_source);
-                let others = givers.iter().filter(|it| !known_has_id || own != Some(**it));
-                for giver in others {
-                    let equals = waiting.get_mut(&(content(draft), *giver));
+                let others = provenances.iter().filter(|it| !known_has_id || own != Some(**it));
+                for provenance in others {
+                    let equals = unclaimed.get_mut(&(content(draft), *provenance));
                     if let Some(at) = equals.and_then(VecDeque::pop_front) {
                         self.pair(index, at);
                         break;
@@ -202,46 +213,48 @@ impl<'a> Pairing<'a> {
     }
 
     fn pair(&mut self, draft: usize, known: usize) {
-        if self.is_open(draft) && !self.taken[known] {
+        if self.is_open(draft) && !self.claimed[known] {
             self.found[draft] = Some(known);
-            self.taken[known] = true;
+            self.claimed[known] = true;
         }
     }
 
-    fn verdicts(self) -> Vec<Verdict> {
-        let verdict = |(index, draft): (usize, &TransactionDraft)| match (
+    fn matches(self) -> Vec<DraftMatch> {
+        let matched = |(index, draft): (usize, &TransactionDraft)| match (
             self.repeated[index],
             self.found[index],
         ) {
-            (Some(later), _) => Verdict::Repeated(later),
-            (None, None) => Verdict::New,
+            (Some(later), _) => DraftMatch::Repeated(later),
+            (None, None) => DraftMatch::New,
             (None, Some(at)) => {
                 let known = &self.known[at];
                 let old = &known.content;
-                if !self.has_the_last_word(known, draft) || merged(old, draft) == *old {
-                    Verdict::Seen(at)
+                if !self.may_update(known, draft) || merged(old, draft) == *old {
+                    DraftMatch::Seen(at)
                 } else {
-                    Verdict::Changed(at)
+                    DraftMatch::Changed(at)
                 }
             }
         };
-        self.drafts.iter().enumerate().map(verdict).collect()
+        self.drafts.iter().enumerate().map(matched).collect()
     }
 
-    /// What another giver said better stays, whichever of them comes first; only that something posted is news.
-    fn has_the_last_word(&self, known: &Known, draft: &TransactionDraft) -> bool {
-        let said_by = givers::of(known);
-        said_by == self.giver
+    /// Whether the draft may change the stored content: not if that is from a source with higher precedence, unless a
+    /// pending transaction has posted.
+    fn may_update(&self, known: &KnownTransaction, draft: &TransactionDraft) -> bool {
+        let stored = provenance::of(known);
+        stored == self.provenance
             || (known.content.pending && !draft.pending)
-            || givers::rank(self.giver) > givers::rank(said_by)
+            || provenance::rank(self.provenance) > provenance::rank(stored)
     }
 }
 
-/// A provider's id is its word. A file's may be given again after some time, to something else.
+/// Whether equal ids mean the same transaction. A provider's id always does; a file may reuse an id later for another
+/// transaction.
 fn is_same(known: &TransactionDraft, draft: &TransactionDraft) -> bool {
     let Some(id) = &draft.external_id else { return false };
     let apart = days_from_date(known.posted_on).abs_diff(days_from_date(draft.posted_on));
-    !id_source(id).starts_with(FILES)
+    !id_source(id).starts_with(FILE_PREFIX)
         || known.posted_on == draft.posted_on
         || known.pending
         || (known.amount == draft.amount && apart <= SAME_FILE_ID_DAYS as u64)

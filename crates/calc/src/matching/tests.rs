@@ -1,4 +1,4 @@
-//! What counts as the same transaction, and the laws of importing.
+//! Tests of transaction matching, and properties of importing.
 
 use std::collections::BTreeSet;
 use std::slice;
@@ -6,10 +6,10 @@ use std::slice;
 use base::{Currency, date_from_days};
 use proptest::prelude::*;
 
-use super::Verdict::{Changed, New, Repeated, Seen};
+use super::DraftMatch::{Changed, New, Repeated, Seen};
 use super::*;
 
-/// Day numbers of tests count from here.
+/// Day numbers of the tests are relative to this day.
 const ZERO: i64 = 20_000;
 
 fn draft(id: &str, day: i64, minor: i64, description: &str) -> TransactionDraft {
@@ -31,35 +31,43 @@ fn pending(id: &str, day: i64, minor: i64, description: &str) -> TransactionDraf
     TransactionDraft { pending: true, ..draft(id, day, minor, description) }
 }
 
-/// Imports as the product does: new ones get the next id, changed ones keep theirs.
-fn import(known: &mut Vec<Known>, drafts: &[TransactionDraft]) -> Vec<Verdict> {
+/// Imports like the product: new transactions get the next id, changed ones keep theirs.
+fn import(known: &mut Vec<KnownTransaction>, drafts: &[TransactionDraft]) -> Vec<DraftMatch> {
     import_by("", known, drafts)
 }
 
-fn import_by(giver: &str, known: &mut Vec<Known>, drafts: &[TransactionDraft]) -> Vec<Verdict> {
-    let verdicts = match_drafts(known, drafts, giver);
-    for (draft, verdict) in drafts.iter().zip(&verdicts) {
-        match *verdict {
-            Verdict::New => {
+fn import_by(
+    provenance: &str,
+    known: &mut Vec<KnownTransaction>,
+    drafts: &[TransactionDraft],
+) -> Vec<DraftMatch> {
+    let matches = match_drafts(known, drafts, provenance);
+    for (draft, matched) in drafts.iter().zip(&matches) {
+        match *matched {
+            DraftMatch::New => {
                 let number = known.len() as u128;
                 let id = TransactionId::from_bytes(number.to_be_bytes());
-                known.push(Known { id, content: draft.clone(), giver: giver.into() });
+                known.push(KnownTransaction {
+                    id,
+                    content: draft.clone(),
+                    provenance: provenance.into(),
+                });
             }
-            Verdict::Changed(at) => known[at].content = merged(&known[at].content, draft),
-            Verdict::Seen(_) | Verdict::Repeated(_) => {}
+            DraftMatch::Changed(at) => known[at].content = merged(&known[at].content, draft),
+            DraftMatch::Seen(_) | DraftMatch::Repeated(_) => {}
         }
     }
-    verdicts
+    matches
 }
 
-fn imported(drafts: &[TransactionDraft]) -> Vec<Known> {
+fn imported(drafts: &[TransactionDraft]) -> Vec<KnownTransaction> {
     let mut known = Vec::new();
     import(&mut known, drafts);
     known
 }
 
-fn check(known: &[TransactionDraft], drafts: &[TransactionDraft], expected: &[Verdict]) {
-    let known: Vec<Known> = imported(known);
+fn check(known: &[TransactionDraft], drafts: &[TransactionDraft], expected: &[DraftMatch]) {
+    let known: Vec<KnownTransaction> = imported(known);
     assert_eq!(match_drafts(&known, drafts, ""), expected);
 }
 
@@ -200,11 +208,11 @@ fn descriptions_without_words_are_like_only_each_other() {
 
 #[test]
 fn a_tally_counts_every_draft_once() {
-    let verdicts = [New, Seen(0), Changed(1), Repeated(0), New];
-    assert_eq!(Tally::of(&verdicts), Tally { new: 2, changed: 1, seen: 2 });
+    let matches = [New, Seen(0), Changed(1), Repeated(0), New];
+    assert_eq!(MatchCounts::of(&matches), MatchCounts { new: 2, changed: 1, seen: 2 });
 }
 
-/// Few days, amounts and words, so that likeness and equality are common.
+/// Few days, amounts and words, so that similar and equal transactions are common.
 fn any_content() -> impl Strategy<Value = TransactionDraft> {
     let amounts = prop::sample::select(vec![-1_200, -1_000, -1_000, -400, 400, 0]);
     let words = prop::sample::select(vec!["Cafe Roma", "CAFE", "Roma Hotel", "Metro", ""]);
@@ -233,23 +241,26 @@ fn any_batch_with_ids(prefix: &'static str) -> impl Strategy<Value = Vec<Transac
     prop::collection::vec(any_content(), 0..40).prop_map(move |it| with_ids(it, prefix))
 }
 
-fn answered(verdict: &Verdict) -> Option<usize> {
-    match *verdict {
+fn answered(matched: &DraftMatch) -> Option<usize> {
+    match *matched {
         Seen(at) | Changed(at) => Some(at),
         New | Repeated(_) => None,
     }
 }
 
-/// Which external id of a draft met which known one: the result without the order it was listed in.
-fn pairs(known: &[Known], drafts: &[TransactionDraft]) -> BTreeSet<(Option<String>, usize)> {
-    let verdicts = match_drafts(known, drafts, "");
-    let pair = |(draft, verdict): (&TransactionDraft, &Verdict)| {
-        answered(verdict).map(|at| (draft.external_id.clone(), at))
+/// Which external id of a draft matched which known transaction, independent of order.
+fn pairs(
+    known: &[KnownTransaction],
+    drafts: &[TransactionDraft],
+) -> BTreeSet<(Option<String>, usize)> {
+    let matches = match_drafts(known, drafts, "");
+    let pair = |(draft, matched): (&TransactionDraft, &DraftMatch)| {
+        answered(matched).map(|at| (draft.external_id.clone(), at))
     };
-    drafts.iter().zip(&verdicts).filter_map(pair).collect()
+    drafts.iter().zip(&matches).filter_map(pair).collect()
 }
 
-fn contents(known: &[Known]) -> BTreeSet<String> {
+fn contents(known: &[KnownTransaction]) -> BTreeSet<String> {
     known.iter().map(|it| format!("{:?}", it.content)).collect()
 }
 
@@ -258,16 +269,16 @@ proptest! {
     fn importing_a_batch_again_finds_all_of_it_seen(batch in any_batch()) {
         let mut known = imported(&batch);
         let count = known.len();
-        let verdicts = import(&mut known, &batch);
-        prop_assert!(verdicts.iter().all(|it| matches!(it, Seen(_) | Repeated(_))), "{verdicts:?}");
+        let matches = import(&mut known, &batch);
+        prop_assert!(matches.iter().all(|it| matches!(it, Seen(_) | Repeated(_))), "{matches:?}");
         prop_assert_eq!(known.len(), count);
     }
 
     #[test]
     fn a_known_one_answers_at_most_one_draft(first in any_batch(), second in any_batch()) {
         let known = imported(&first);
-        let verdicts = match_drafts(&known, &second, "");
-        let answers: Vec<usize> = verdicts.iter().filter_map(answered).collect();
+        let matches = match_drafts(&known, &second, "");
+        let answers: Vec<usize> = matches.iter().filter_map(answered).collect();
         let distinct: BTreeSet<usize> = answers.iter().copied().collect();
         prop_assert_eq!(answers.len(), distinct.len());
         prop_assert!(distinct.iter().all(|it| *it < known.len()));
@@ -278,8 +289,8 @@ proptest! {
         first in any_batch(), second in any_batch(),
     ) {
         let known = imported(&first);
-        for (draft, verdict) in second.iter().zip(match_drafts(&known, &second, "")) {
-            let Some(at) = answered(&verdict) else { continue };
+        for (draft, matched) in second.iter().zip(match_drafts(&known, &second, "")) {
+            let Some(at) = answered(&matched) else { continue };
             let old = &known[at].content;
             let differ = draft.external_id.is_some()
                 && old.external_id.is_some()
@@ -298,8 +309,7 @@ proptest! {
         prop_assert_eq!(pairs(&known, &second), pairs(&known, &shuffled));
     }
 
-    /// Only what has posted: one batch cannot tell that a purchase listed in it twice, pending and
-    /// posted, is one.
+    /// Posted transactions only: in one batch, a purchase listed both pending and posted cannot be recognized as one.
     #[test]
     fn importing_two_batches_equals_importing_their_union(
         rows in any_batch_with_ids("t"), cut: prop::sample::Index, overlap in 0..10_usize,
@@ -333,8 +343,8 @@ proptest! {
     }
 }
 
-/// The same purchase as a bank's OFX file and its CSV file tell of it.
-fn told_twice(id: u32, day: i64, minor: i64) -> (TransactionDraft, TransactionDraft) {
+/// The same purchase in a bank's OFX file and in its CSV file.
+fn reported_twice(id: u32, day: i64, minor: i64) -> (TransactionDraft, TransactionDraft) {
     let ofx = draft(&format!("file:ofx {id}"), day, minor, "BLUE BOTTLE COFFEE 0042 OAKLAND");
     (ofx, draft("", day - 1, minor, "Blue Bottle Coffee"))
 }
@@ -343,7 +353,7 @@ fn told_twice(id: u32, day: i64, minor: i64) -> (TransactionDraft, TransactionDr
 fn two_sources_of_one_account_do_not_double_it_in_either_order() {
     let days = [0, 0, 1, 2, 9, 10, 30];
     let (ofx, csv): (Vec<_>, Vec<_>) =
-        days.iter().enumerate().map(|(n, day)| told_twice(n as u32, *day, -450)).unzip();
+        days.iter().enumerate().map(|(n, day)| reported_twice(n as u32, *day, -450)).unzip();
     let mut one = Vec::new();
     assert_eq!(import_by("file:ofx", &mut one, &ofx), vec![New; 7]);
     let again = import_by("file:csv", &mut one, &csv);
@@ -352,15 +362,15 @@ fn two_sources_of_one_account_do_not_double_it_in_either_order() {
     import_by("file:csv", &mut other, &csv);
     let better = import_by("file:ofx", &mut other, &ofx);
     assert!(better.iter().all(|it| matches!(it, Changed(_))), "{better:?}");
-    let told = |known: &[Known]| {
+    let told = |known: &[KnownTransaction]| {
         let mut told: Vec<_> = known.iter().map(|it| format!("{:?}", it.content)).collect();
         told.sort();
         told
     };
     assert_eq!(told(&one), told(&other));
-    for (giver, drafts) in [("file:csv", &csv), ("file:ofx", &ofx)] {
-        let verdicts = import_by(giver, &mut other, drafts);
-        assert!(verdicts.iter().all(|it| matches!(it, Seen(_))), "{giver}: {verdicts:?}");
+    for (provenance, drafts) in [("file:csv", &csv), ("file:ofx", &ofx)] {
+        let matches = import_by(provenance, &mut other, drafts);
+        assert!(matches.iter().all(|it| matches!(it, Seen(_))), "{provenance}: {matches:?}");
     }
 }
 
@@ -401,8 +411,8 @@ fn an_id_that_a_file_gives_again_later_means_something_else() {
         (draft("file:ofx 1", 70, -450, "BLUE BOTTLE"), New),
         (draft("file:ofx 1", 12, -999, "SHELL"), New),
     ];
-    for (later, verdict) in cases {
-        assert_eq!(match_drafts(&known, slice::from_ref(&later), "file:ofx"), [verdict]);
+    for (later, matched) in cases {
+        assert_eq!(match_drafts(&known, slice::from_ref(&later), "file:ofx"), [matched]);
     }
     let mut told = Vec::new();
     import_by("sf:1", &mut told, &[draft("sf:1 1", 10, -450, "BLUE BOTTLE")]);
@@ -413,33 +423,34 @@ fn an_id_that_a_file_gives_again_later_means_something_else() {
 #[test]
 fn what_was_exported_from_here_is_known_by_our_own_ids() {
     let known = imported(&[draft("bank-1", 10, -450, "BLUE BOTTLE")]);
-    let mut exported = draft(&format!("{OWN_EXPORT} {}", known[0].id), 10, -450, "BLUE BOTTLE");
-    assert_eq!(match_drafts(&known, slice::from_ref(&exported), OWN_EXPORT), [Seen(0)]);
+    let mut exported =
+        draft(&format!("{EVENKEEL_EXPORT} {}", known[0].id), 10, -450, "BLUE BOTTLE");
+    assert_eq!(match_drafts(&known, slice::from_ref(&exported), EVENKEEL_EXPORT), [Seen(0)]);
     exported.description = "Changed by hand in a spreadsheet".to_owned();
-    assert_eq!(match_drafts(&known, &[exported], OWN_EXPORT), [Seen(0)]);
+    assert_eq!(match_drafts(&known, &[exported], EVENKEEL_EXPORT), [Seen(0)]);
 }
 
 proptest! {
-    /// However often and in whatever order two sources tell of one history, it is there once.
+    /// However often and in whatever order two sources report one history, each transaction exists once.
     #[test]
     fn a_history_told_by_two_sources_is_there_once(
         purchases in prop::collection::vec((0_i64..40, 1_i64..4, 0_i64..2), 0..30),
         order in prop::collection::vec(any::<bool>(), 1..6),
     ) {
-        // What is dated otherwise by one of them has an amount of its own: of a row of equal ones nobody can tell.
+        // Purchases that one source dates differently get unique amounts, because equal ones cannot be told apart.
         let told = purchases.iter().enumerate();
         let (ofx, csv): (Vec<_>, Vec<_>) = told
             .map(|(n, (day, minor, early))| {
                 let own = early * (n as i64 + 1);
-                let (ofx, csv) = told_twice(n as u32, *day, -minor * 100 - own);
+                let (ofx, csv) = reported_twice(n as u32, *day, -minor * 100 - own);
                 let posted_on = if *early == 0 { ofx.posted_on } else { csv.posted_on };
                 (ofx, TransactionDraft { posted_on, ..csv })
             })
             .unzip();
         let mut known = Vec::new();
         for first in order {
-            let (giver, drafts) = if first { ("file:ofx", &ofx) } else { ("file:csv", &csv) };
-            import_by(giver, &mut known, drafts);
+            let (provenance, drafts) = if first { ("file:ofx", &ofx) } else { ("file:csv", &csv) };
+            import_by(provenance, &mut known, drafts);
             prop_assert_eq!(known.len(), purchases.len());
         }
     }

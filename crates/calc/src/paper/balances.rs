@@ -1,4 +1,4 @@
-//! The books, added up leg by leg.
+//! The balances of the ledger books, summed over legs.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use base::Fixed9;
 use super::Position;
 use super::entries::{Book, Leg};
 
-/// Starts empty. Two are equal when every book says the same, however it came about.
+/// Starts empty. Two are equal if every book has the same balance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Balances(BTreeMap<(Book, Option<String>), i128>);
 
@@ -22,7 +22,7 @@ impl Balances {
         }
     }
 
-    /// What can be spent: nothing of it is put aside.
+    /// The cash available to spend, without reservations.
     pub fn cash(&self) -> i64 {
         minor(self.of(Book::Cash))
     }
@@ -47,7 +47,7 @@ impl Balances {
         minor(self.of(Book::Basis))
     }
 
-    /// Empty for what was never held, or is no longer.
+    /// Empty for a symbol that is not held.
     pub fn position(&self, symbol: &str) -> Position {
         let sum = |book| self.0.get(&(book, Some(symbol.to_owned()))).copied().unwrap_or(0);
         Position {
@@ -56,14 +56,14 @@ impl Balances {
         }
     }
 
-    /// All that is held, by symbol.
+    /// All positions, by symbol.
     pub fn positions(&self) -> BTreeMap<&str, Position> {
         let held = self.0.keys().filter(|(book, _)| *book == Book::Shares);
         let symbols = held.filter_map(|(_, symbol)| symbol.as_deref());
         symbols.map(|symbol| (symbol, self.position(symbol))).collect()
     }
 
-    /// Over all symbols.
+    /// The total over all symbols.
     fn of(&self, wanted: Book) -> i128 {
         let sums = self.0.iter().filter(|((book, _), _)| *book == wanted).map(|(_, sum)| *sum);
         sums.fold(0, i128::saturating_add)

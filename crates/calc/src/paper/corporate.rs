@@ -1,4 +1,4 @@
-//! What a company's own doings do to a position: splits and dividends.
+//! The effect of corporate actions on a position: splits and dividends.
 
 use base::{Fixed9, divide_half_even};
 
@@ -7,17 +7,17 @@ use super::{BOUND, CENT, Position};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
     pub position: Position,
-    /// Paid for what no billionth of a new share can express.
+    /// Cash paid for fractions smaller than a billionth of a new share.
     pub in_lieu_minor: i64,
-    /// How many old shares that was for, rounded down: of new ones it is always less than any
-    /// quantity can say.
+    /// The number of old shares that were paid in cash, rounded down: in new shares it is always less than a quantity
+    /// can express.
     pub in_lieu_quantity: Fixed9,
     pub realised_minor: i64,
 }
 
-/// `from` shares become `to`. Cash in lieu releases its part of the basis, but no more than was
-/// paid, so that a split never makes a loss, unless nothing is left to carry the basis. A position
-/// that would outgrow all quantities stays as it is, and so does one without a ratio.
+/// Applies a split: `from` shares become `to`. Cash in lieu releases its part of the basis, but no more than was
+/// paid, so that a split never realizes a loss, unless no shares are left to carry the basis. A position that would
+/// overflow, or a split without a ratio, is left unchanged.
 pub fn split(position: Position, to: u32, from: u32, price_after: Fixed9) -> Split {
     let unchanged =
         Split { position, in_lieu_minor: 0, in_lieu_quantity: Fixed9::ZERO, realised_minor: 0 };
@@ -48,7 +48,7 @@ pub fn split(position: Position, to: u32, from: u32, price_after: Fixed9) -> Spl
     }
 }
 
-/// What the shares get together, floored to the cent.
+/// The total dividend, rounded down to the cent.
 pub fn dividend(quantity: Fixed9, each: Fixed9) -> i64 {
     if quantity <= Fixed9::ZERO || each <= Fixed9::ZERO {
         return 0;

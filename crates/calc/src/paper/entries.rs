@@ -1,23 +1,23 @@
-//! The double entry of each event: legs that add up to zero in money and in each security.
+//! The double entries of each event: legs that add up to zero in money and in each security.
 
 use std::collections::BTreeMap;
 
 use super::{Fill, Position, Side, Split};
 
 base::words!(
-    /// Whose balance a leg changes. What comes from outside stands there with a minus.
+    /// The ledger book whose balance a leg changes. Books for the outside world are negative.
     Book {
         Cash => "cash",
-        /// Put aside for buys that wait for the market to open.
+        /// Cash reserved for buys that wait for the market to open.
         Reserved => "reserved",
         Deposits => "deposits",
         Realised => "realised",
         Dividends => "dividends",
-        /// What the shares of a symbol have cost, in money.
+        /// The cost basis of the shares of a symbol, in money.
         Basis => "basis",
         /// Shares of a symbol that are held.
         Shares => "shares",
-        /// Where shares of a symbol come from and go to.
+        /// The counterpart of shares bought and sold.
         Market => "market",
     }
 );
@@ -25,7 +25,7 @@ base::words!(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leg {
     pub book: Book,
-    /// For the books that are kept by symbol: basis, shares and market.
+    /// Set for the books by symbol: basis, shares and market.
     pub symbol: Option<String>,
     /// Minor units, or billionths of a share.
     pub amount: i128,
@@ -46,7 +46,7 @@ impl Leg {
         Leg { book, symbol: Some(symbol.to_owned()), amount }
     }
 
-    /// The security that the amount counts; none when it counts money.
+    /// The security that the amount counts; none for money.
     pub fn unit(&self) -> Option<&str> {
         self.symbol.as_deref().filter(|_| self.book.counts_shares())
     }
@@ -56,12 +56,12 @@ pub fn deposit(minor: i64) -> Vec<Leg> {
     moved(minor, Book::Deposits, Book::Cash)
 }
 
-/// Puts cash aside.
+/// Reserves cash.
 pub fn reservation(minor: i64) -> Vec<Leg> {
     moved(minor, Book::Cash, Book::Reserved)
 }
 
-/// Gives back what was put aside, as the first thing when its order is filled, or is given up.
+/// Releases reserved cash, before its order is filled, or when it is canceled.
 pub fn release(minor: i64) -> Vec<Leg> {
     moved(minor, Book::Reserved, Book::Cash)
 }
@@ -85,7 +85,7 @@ pub fn trade(symbol: &str, fill: &Fill) -> Vec<Leg> {
     ])
 }
 
-/// From the position before to the one that the split made of it.
+/// The change from the position before to the one after the split.
 pub fn split(symbol: &str, before: Position, split: &Split) -> Vec<Leg> {
     let after = split.position;
     let quantity = after.quantity.billionths() - before.quantity.billionths();

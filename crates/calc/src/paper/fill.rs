@@ -1,10 +1,10 @@
-//! One order, filled at once and whole at a reference price.
+//! Fills one order at once and completely at a reference price.
 
 use base::Fixed9;
 
 use super::{BOUND, CENT, Position, Side, Size, divide_up};
 
-/// A ten-thousandth of a dollar, in billionths: what a slipped price is rounded to.
+/// A ten-thousandth of a dollar, in billionths: the rounding of a price with slippage.
 const TICK: i128 = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,17 +12,17 @@ pub struct Fill {
     pub side: Side,
     pub price: Fixed9,
     pub quantity: Fixed9,
-    /// What was paid or received, never negative.
+    /// The cash paid or received, never negative.
     pub cash_minor: i64,
-    /// What the position's basis gained by a buy, or lost by a sell.
+    /// The increase of the position's basis by a buy, or its decrease by a sell.
     pub basis_minor: i64,
     pub realised_minor: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum OrderRejection {
     NoPrice,
-    /// It is for nothing, or for less than a billionth of a share or a cent can express.
+    /// The order is for nothing, or for less than a billionth of a share or a cent.
     TooSmall,
     TooLarge,
     NotEnoughShares {
@@ -30,15 +30,15 @@ pub enum Refusal {
     },
 }
 
-/// A buy costs at most the cash it is for. A sell for more cash than the position is worth sells
-/// the position, and one that would leave less than a cent's worth behind takes that along.
+/// Fills an order. A buy costs at most its cash amount. A sell for more cash than the position is worth sells the
+/// whole position, and a sell that would leave less than a cent's worth sells that too.
 pub fn fill(
     side: Side,
     size: Size,
     reference: Fixed9,
     slippage_basis_points: u32,
     position: Position,
-) -> Result<Fill, Refusal> {
+) -> Result<Fill, OrderRejection> {
     let price = slipped(side, reference, slippage_basis_points)?;
     match side {
         Side::Buy => buy(size, price, position),
@@ -46,40 +46,41 @@ pub fn fill(
     }
 }
 
-/// The reference, moved against the person and rounded half up to four decimals. Without slippage
-/// it is taken as it is.
-fn slipped(side: Side, reference: Fixed9, basis_points: u32) -> Result<Fixed9, Refusal> {
+/// The reference price moved against the person by the slippage, and rounded half up to four decimals. Without
+/// slippage it stays as it is.
+fn slipped(side: Side, reference: Fixed9, basis_points: u32) -> Result<Fixed9, OrderRejection> {
     let price = match (side, i128::from(basis_points)) {
         (_, 0) => reference.billionths(),
         (Side::Buy, points) => rounded_share(reference, 10_000 + points)?,
         (Side::Sell, points) => rounded_share(reference, 10_000 - points)?,
     };
     if reference <= Fixed9::ZERO || price <= 0 {
-        return Err(Refusal::NoPrice);
+        return Err(OrderRejection::NoPrice);
     }
     Ok(Fixed9::from_billionths(price))
 }
 
-fn rounded_share(reference: Fixed9, ten_thousandths: i128) -> Result<i128, Refusal> {
+fn rounded_share(reference: Fixed9, ten_thousandths: i128) -> Result<i128, OrderRejection> {
     let divisor = 10_000 * TICK;
     let scaled = reference.billionths().checked_mul(ten_thousandths);
-    let raised = scaled.and_then(|it| it.checked_add(divisor / 2)).ok_or(Refusal::TooLarge)?;
+    let raised =
+        scaled.and_then(|it| it.checked_add(divisor / 2)).ok_or(OrderRejection::TooLarge)?;
     Ok(raised.div_euclid(divisor) * TICK)
 }
 
-fn buy(size: Size, price: Fixed9, position: Position) -> Result<Fill, Refusal> {
+fn buy(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderRejection> {
     let quantity = match size {
         Size::Shares(quantity) => quantity.billionths(),
         Size::Cash(minor) => billionths_for(minor, price),
     };
     if quantity <= 0 {
-        return Err(Refusal::TooSmall);
+        return Err(OrderRejection::TooSmall);
     }
     let cost = i64::try_from(divide_up(worth(quantity, price)?, CENT));
-    let cost = cost.map_err(|_| Refusal::TooLarge)?;
+    let cost = cost.map_err(|_| OrderRejection::TooLarge)?;
     let held = position.quantity.billionths().checked_add(quantity);
     if held.is_none_or(|it| it >= BOUND) || position.basis_minor.checked_add(cost).is_none() {
-        return Err(Refusal::TooLarge);
+        return Err(OrderRejection::TooLarge);
     }
     Ok(Fill {
         side: Side::Buy,
@@ -91,28 +92,29 @@ fn buy(size: Size, price: Fixed9, position: Position) -> Result<Fill, Refusal> {
     })
 }
 
-fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, Refusal> {
+fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderRejection> {
     let held = position.quantity.billionths();
     if held >= BOUND {
-        return Err(Refusal::TooLarge);
+        return Err(OrderRejection::TooLarge);
     }
     let (asked, is_short) = match size {
         Size::Shares(quantity) => (quantity.billionths(), quantity > position.quantity),
         Size::Cash(minor) => (billionths_for(minor, price), held <= 0),
     };
     if asked <= 0 {
-        return Err(Refusal::TooSmall);
+        return Err(OrderRejection::TooSmall);
     }
     if is_short {
-        return Err(Refusal::NotEnoughShares { held: position.quantity });
+        return Err(OrderRejection::NotEnoughShares { held: position.quantity });
     }
     let wanted = asked.min(held);
     let leaves_dust = worth(held - wanted, price).is_ok_and(|it| it < CENT);
     let sold = if leaves_dust { held } else { wanted };
-    let proceeds = i64::try_from(worth(sold, price)? / CENT).map_err(|_| Refusal::TooLarge)?;
-    // A worthless position may be got rid of, but nobody gives a part of one away by mistake.
+    let proceeds =
+        i64::try_from(worth(sold, price)? / CENT).map_err(|_| OrderRejection::TooLarge)?;
+    // A worthless position may be sold whole, but a part of a position is never sold for nothing.
     if proceeds == 0 && sold < held {
-        return Err(Refusal::TooSmall);
+        return Err(OrderRejection::TooSmall);
     }
     let released = share_of(position.basis_minor, sold, held);
     Ok(Fill {
@@ -121,7 +123,7 @@ fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, Refusal> 
         quantity: Fixed9::from_billionths(sold),
         cash_minor: proceeds,
         basis_minor: released,
-        realised_minor: proceeds.checked_sub(released).ok_or(Refusal::TooLarge)?,
+        realised_minor: proceeds.checked_sub(released).ok_or(OrderRejection::TooLarge)?,
     })
 }
 
@@ -129,12 +131,12 @@ fn billionths_for(minor: i64, price: Fixed9) -> i128 {
     i128::from(minor) * CENT / price.billionths()
 }
 
-fn worth(quantity: i128, price: Fixed9) -> Result<i128, Refusal> {
-    quantity.checked_mul(price.billionths()).ok_or(Refusal::TooLarge)
+fn worth(quantity: i128, price: Fixed9) -> Result<i128, OrderRejection> {
+    quantity.checked_mul(price.billionths()).ok_or(OrderRejection::TooLarge)
 }
 
-/// `basis * part / whole`, rounded half to even; all of it for the whole. The product may have more
-/// than 128 bits, so that the upper half of the basis is divided first and its rest carried down.
+/// `basis * part / whole`, rounded half to even; all of it for the whole. The product may exceed 128 bits, so the
+/// upper half of the basis is divided first and its remainder carried down.
 fn share_of(basis_minor: i64, part: i128, whole: i128) -> i64 {
     let (upper, lower) = (i128::from(basis_minor >> 32), i128::from(basis_minor & 0xffff_ffff));
     let (quotient, rest) = ((upper * part) / whole, (upper * part) % whole);

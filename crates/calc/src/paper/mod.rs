@@ -1,8 +1,7 @@
-//! Trades with paper money: what an order costs, what it does to a position, and the double entries
-//! that record it.
+//! Paper trading: the cost of an order, its effect on a position, and the double entries that record it.
 //!
-//! Money is US dollars in minor units. Rounding never favours the person. Nothing costs a
-//! commission, so there is no book for fees.
+//! Money is US dollars in minor units. Rounding never favors the person. There are no commissions, so there is no
+//! book for fees.
 
 mod balances;
 mod collar;
@@ -16,7 +15,7 @@ pub use balances::Balances;
 pub use collar::{moved_too_far, reserve};
 pub use corporate::{Split, dividend, split};
 pub use entries::{Book, Leg};
-pub use fill::{Fill, Refusal, fill};
+pub use fill::{Fill, OrderRejection, fill};
 
 use base::Fixed9;
 
@@ -27,26 +26,26 @@ base::words!(
     }
 );
 
-/// How much is ordered.
+/// The size of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     Shares(Fixed9),
-    /// For so many minor units.
+    /// For an amount of cash in minor units.
     Cash(i64),
 }
 
-/// What is held of one security, at average cost.
+/// A position in one security, at average cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Position {
     pub quantity: Fixed9,
     pub basis_minor: i64,
 }
 
-/// A cent, in what billionths of a share times billionths of a dollar count.
+/// A cent, in billionths of a share times billionths of a dollar.
 const CENT: i128 = 10_i128.pow(16);
 
-/// Where the numbers end that `Fixed9` reads, in billionths: a position beyond it could be stored,
-/// but never be read again.
+/// The limit of the numbers that `Fixed9` parses, in billionths: a larger position could be stored, but not read
+/// again.
 const BOUND: i128 = 10_i128.pow(28);
 
 fn divide_up(value: i128, divisor: i128) -> i128 {

@@ -1,4 +1,4 @@
-//! How regular the amounts of a stream are, and which of their changes were changes of price.
+//! Classifies how regular the amounts of a stream are, and finds price changes.
 
 #![expect(clippy::float_arithmetic, reason = "a coefficient of variation is no money")]
 
@@ -13,7 +13,7 @@ words!(
         Fixed => "fixed",
         /// Changes seldom, and then stays.
         Stepped => "stepped",
-        /// One amount most of the time, as a salary with bonus months.
+        /// One amount most of the time, such as a salary with bonus months.
         MostlyFixed => "mostly_fixed",
         Near => "near",
         Variable => "variable",
@@ -22,12 +22,12 @@ words!(
 );
 
 impl AmountClass {
-    /// Whether it differs from time to time, beyond a change of price or a bonus now and then.
+    /// Whether amounts vary beyond price changes and occasional bonuses.
     pub fn is_variable(self) -> bool {
         matches!(self, AmountClass::Near | AmountClass::Variable | AmountClass::Erratic)
     }
 
-    /// Of amounts in the order in which they were paid, all positive.
+    /// Classifies amounts in payment order, all positive.
     pub(super) fn of(amounts: &[i64]) -> AmountClass {
         let changes =
             || amounts.windows(2).enumerate().filter(|(_, pair)| differ(pair[0], pair[1]));
@@ -62,8 +62,8 @@ fn differ(a: i64, b: i64) -> bool {
     (i128::from(a) - i128::from(b)).abs() * 100 > i128::from(a)
 }
 
-/// Whether a change may be one of price: at most by half or to the double, except that a first
-/// payment may be a trial or a part of a month.
+/// Whether a change may be a price change: at most to the half or the double, except that a first payment may be a
+/// trial or part of a month.
 fn is_step(index: usize, from: i64, to: i64) -> bool {
     (index == 0 && from < to) || is_price_ratio(from, to)
 }
@@ -73,7 +73,7 @@ pub(super) fn is_price_ratio(a: i64, b: i64) -> bool {
     high <= 2 * low
 }
 
-/// Whether the highest is at most so many percent above the lowest.
+/// Whether the highest is at most `percent` above the lowest.
 pub(super) fn are_within(amounts: &[i64], percent: i128) -> bool {
     let (Some(low), Some(high)) = (amounts.iter().min(), amounts.iter().max()) else {
         return true;
@@ -81,7 +81,7 @@ pub(super) fn are_within(amounts: &[i64], percent: i128) -> bool {
     i128::from(*high) * 100 <= i128::from(*low) * (100 + percent)
 }
 
-/// How many amounts lie within one percent of each other at most.
+/// The largest number of amounts within one percent of each other.
 fn most_alike(amounts: &[i64]) -> usize {
     let mut sorted = amounts.to_vec();
     sorted.sort_unstable();
@@ -96,7 +96,7 @@ fn most_alike(amounts: &[i64]) -> usize {
     most
 }
 
-/// The square of the standard deviation over the mean.
+/// The square of the coefficient of variation.
 fn variation_squared(amounts: &[i64]) -> f64 {
     let count = amounts.len() as f64;
     let mean = amounts.iter().map(|it| *it as f64).sum::<f64>() / count;
@@ -104,8 +104,8 @@ fn variation_squared(amounts: &[i64]) -> f64 {
     amounts.iter().map(spread).sum::<f64>() / count / (mean * mean)
 }
 
-/// Changes that lasted: a single payment that is off and then as before, such as a bonus, is none.
-/// Where amounts vary anyway there is no price to change.
+/// Changes that lasted: a single different payment, such as a bonus, is not one. Variable amounts have no price
+/// changes.
 pub(super) fn price_changes(paid: &[(base::Date, i64)], class: AmountClass) -> Vec<PriceChange> {
     let mut changes = Vec::new();
     let Some((_, mut price)) = paid.first().copied() else { return changes };
@@ -115,7 +115,7 @@ pub(super) fn price_changes(paid: &[(base::Date, i64)], class: AmountClass) -> V
     for (index, (on, amount)) in paid.iter().enumerate() {
         let lasts = match paid.get(index + 1) {
             Some((_, next)) => differ(price, *next),
-            // The newest payment may be a bonus where there were some before.
+            // The newest payment may be a bonus if there were bonuses before.
             None => class == AmountClass::Stepped,
         };
         if differ(price, *amount) && lasts {
@@ -126,7 +126,7 @@ pub(super) fn price_changes(paid: &[(base::Date, i64)], class: AmountClass) -> V
     changes
 }
 
-/// The middle amount of the last six, the mean of the two middle ones rounded half up.
+/// The median of the last six amounts; the mean of the two middle ones is rounded half up.
 pub(super) fn recent_median(amounts: &[i64]) -> i64 {
     let mut recent = amounts[amounts.len().saturating_sub(6)..].to_vec();
     recent.sort_unstable();
@@ -136,6 +136,6 @@ pub(super) fn recent_median(amounts: &[i64]) -> i64 {
 pub(super) fn median_of_sorted(sorted: &[i64]) -> i64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0 };
     let (low, high) = (sorted[last / 2], sorted[last.div_ceil(2)]);
-    // The difference cannot overflow: both are positive.
+    // The difference cannot overflow, because both are positive.
     low + (high - low) / 2 + (high - low) % 2
 }

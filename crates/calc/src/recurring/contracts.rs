@@ -1,25 +1,24 @@
-//! Several agreements with one counterparty: told apart by their amounts, or by when they ran.
+//! Separates several contracts with one counterparty by their amounts, or by when they were active.
 
 use super::amounts::{AmountClass, is_price_ratio};
-use super::judge::{Rigour, Traits, Verdict, early, judge};
-use super::{Nature, Point};
+use super::detection::{DetectedStream, GroupTraits, Strictness, detect_stream, early};
+use super::{PaymentKind, Point};
 
-/// Amounts belong to different contracts when the higher is more than this many percent above the
-/// lower, and more than so many minor units.
+/// Amounts belong to different contracts if the higher is more than this many percent, and more than this many minor
+/// units, above the lower.
 const SPLIT_PERCENT: i128 = 12;
 const SPLIT_MINOR: i64 = 100;
-/// How many other clusters a contract may be tried with as its former or later price.
+/// The number of other clusters tried as an earlier or later price of a contract.
 const STITCHES_MAX: usize = 6;
-/// How many yearly contracts one may have with one counterparty, and how far apart their payments
-/// lie.
+/// The maximum number of yearly contracts with one counterparty, and the minimum distance between their payments.
 const YEARLY_MAX: usize = 6;
 const YEAR_DAYS: std::ops::RangeInclusive<i64> = 355..=376;
-/// How often a history may be cut in time.
+/// How often a history may be split in time.
 const CUTS_MAX: usize = 3;
 
-/// All streams among points that are oldest first. No point is in two.
-pub(super) fn find(points: &[Point], traits: Traits) -> Vec<Verdict> {
-    match judge(points, traits, Rigour::Usual) {
+/// All streams among points in date order. No point is in two streams.
+pub(super) fn find(points: &[Point], traits: GroupTraits) -> Vec<DetectedStream> {
+    match detect_stream(points, traits, Strictness::Usual) {
         Some(whole) => match side_by_side(points, &whole, traits) {
             Some(parts) => parts,
             None => vec![whole],
@@ -28,29 +27,32 @@ pub(super) fn find(points: &[Point], traits: Traits) -> Vec<Verdict> {
     }
 }
 
-/// The contracts that together look like one stream of varying amounts, where each alone is more
-/// regular than the whole. A payer's amounts may alternate, so the whole is kept where money comes
-/// in at nearly equal amounts.
-fn side_by_side(points: &[Point], whole: &Verdict, traits: Traits) -> Option<Vec<Verdict>> {
+/// The parallel contracts that together look like one stream with varying amounts, if each alone is more regular than
+/// the whole. For inflows with nearly equal amounts the whole is kept, because a payer's amounts may alternate.
+fn side_by_side(
+    points: &[Point],
+    whole: &DetectedStream,
+    traits: GroupTraits,
+) -> Option<Vec<DetectedStream>> {
     if whole.class.is_contractual() || (traits.inflow && whole.class.is_regular()) {
         return None;
     }
-    // Bonus months are a stream of their own that leaves gaps in the other.
+    // Bonus months form a stream of their own, which leaves gaps in the other.
     let part_covers = if whole.class.is_regular() { 90 } else { 75 };
-    let is_better = |parts: &Vec<Verdict>| {
+    let is_better = |parts: &Vec<DetectedStream>| {
         parts.len() >= 2
             && count(parts) * 10 >= points.len() * 9
             && parts.iter().all(|it| it.class.is_contractual() && it.fit.covers(part_covers))
             && parts.iter().all(|it| parts.iter().any(|other| run_together(it, other)))
     };
     let split = |percent: i128, minor: i64| {
-        contracts(clusters(points, percent, minor, 1), traits, |it| rigour(it, traits)).0
+        contracts(clusters(points, percent, minor, 1), traits, |it| strictness(it, traits)).0
     };
     let coarse = Some(split(SPLIT_PERCENT, SPLIT_MINOR)).filter(is_better);
     coarse.or_else(|| Some(split(0, 0)).filter(is_better))
 }
 
-fn run_together(a: &Verdict, b: &Verdict) -> bool {
+fn run_together(a: &DetectedStream, b: &DetectedStream) -> bool {
     !std::ptr::eq(a, b) && !is_apart(&a.points, &b.points)
 }
 
@@ -60,28 +62,28 @@ fn is_apart(a: &[Point], b: &[Point]) -> bool {
     a_last < b_first || b_last < a_first
 }
 
-/// Streams in a group that as a whole is none.
-fn apart(points: &[Point], traits: Traits) -> Vec<Verdict> {
+/// The streams of a group that is not a stream as a whole.
+fn apart(points: &[Point], traits: GroupTraits) -> Vec<DetectedStream> {
     let mut by_amount = Vec::new();
     let mut rest = points.to_vec();
     let coarse = clusters(points, SPLIT_PERCENT, SPLIT_MINOR, 1);
-    // A single cluster is the whole, and that is none.
+    // A single cluster is the whole group, which is not a stream.
     if coarse.len() > 1 {
-        (by_amount, rest) = contracts(coarse, traits, |it| rigour(it, traits));
+        (by_amount, rest) = contracts(coarse, traits, |it| strictness(it, traits));
     }
-    // A subscription bought where one also shops, or beside a like one: amounts lie too dense to
-    // be cut, but its price returns to the cent.
-    let (usual, least) = match traits.nature {
-        Nature::Bill => (Rigour::Usual, 1),
-        Nature::Habitual | Nature::Other => (Rigour::Strict, 2),
+    // A subscription at a merchant with other purchases, or beside a similar one: amounts are too close to be split,
+    // but its price repeats to the cent.
+    let (usual, least) = match traits.payment_kind {
+        PaymentKind::Bill => (Strictness::Usual, 1),
+        PaymentKind::Habit | PaymentKind::Other => (Strictness::Strict, 2),
     };
     let mut prices = clusters(&rest, 0, 0, least);
     by_amount = by_amount.into_iter().map(|it| stitched(it, &mut prices, traits)).collect();
     prices.retain(|it| !it.is_empty() && it.len() < points.len());
     let (found, rest) = contracts(prices, traits, |_| usual);
     by_amount.extend(found);
-    // Only a bill is known so early.
-    if traits.nature == Nature::Bill {
+    // Only a bill is recognized this early.
+    if traits.payment_kind == PaymentKind::Bill {
         by_amount.extend(clusters(&rest, 0, 0, 2).iter().filter_map(|it| early(it, traits, 0)));
     }
     if count(&by_amount) * 10 < points.len() * 9 {
@@ -101,15 +103,14 @@ fn apart(points: &[Point], traits: Traits) -> Vec<Verdict> {
     by_amount
 }
 
-fn count(verdicts: &[Verdict]) -> usize {
-    verdicts.iter().map(|it| it.points.len()).sum()
+fn count(detected: &[DetectedStream]) -> usize {
+    detected.iter().map(|it| it.points.len()).sum()
 }
 
-/// Cuts the sorted amounts where they leap, and keeps the parts that are not too short, each in the
-/// order in which its points came: that of time, as all come so, or at least those of one amount
-/// where only equal ones are kept together.
+/// Splits the sorted amounts where they jump, and keeps the clusters that are large enough, each in the order of its
+/// points: by date, or at least so among equal amounts.
 fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Vec<Point>> {
-    // Points are large, so what is sorted are amounts with the places of their points.
+    // Points are large, so amounts with the indexes of their points are sorted instead.
     let mut sorted: Vec<(i64, usize)> =
         points.iter().zip(0..).map(|(it, place)| (it.amount_minor, place)).collect();
     sorted.sort_by_key(|it| it.0);
@@ -129,67 +130,70 @@ fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Ve
     parts
 }
 
-/// Clusters that are streams, joined with those that are the same contract at another price; and
-/// the points of all others.
+/// Clusters that are streams, joined with clusters that are the same contract at another price; and the points of all
+/// others.
 fn contracts(
     mut clusters: Vec<Vec<Point>>,
-    traits: Traits,
-    rigour: impl Fn(&[Point]) -> Rigour,
-) -> (Vec<Verdict>, Vec<Point>) {
-    // The longest first: they are the surest, and what they absorb is no longer looked at.
+    traits: GroupTraits,
+    strictness: impl Fn(&[Point]) -> Strictness,
+) -> (Vec<DetectedStream>, Vec<Point>) {
+    // The longest first: they are the most certain, and the clusters they absorb need not be examined.
     clusters.sort_by_key(|it| (std::cmp::Reverse(it.len()), it[0].order()));
-    let mut verdicts = Vec::new();
+    let mut streams = Vec::new();
     for index in 0..clusters.len() {
         let cluster = &clusters[index];
         if !cluster.is_empty()
-            && let Some(verdict) = judge(cluster, traits, rigour(cluster))
+            && let Some(detected) = detect_stream(cluster, traits, strictness(cluster))
         {
             clusters[index].clear();
-            verdicts.push(stitched(verdict, &mut clusters, traits));
+            streams.push(stitched(detected, &mut clusters, traits));
         }
     }
-    (verdicts, clusters.concat())
+    (streams, clusters.concat())
 }
 
-/// The verdict with all clusters joined to it that go on where it ends, or end where it begins.
-/// Those are left empty.
-fn stitched(mut verdict: Verdict, clusters: &mut [Vec<Point>], traits: Traits) -> Verdict {
+/// The stream joined with all clusters that continue where it ends, or end where it begins. Joined clusters are left
+/// empty.
+fn stitched(
+    mut detected: DetectedStream,
+    clusters: &mut [Vec<Point>],
+    traits: GroupTraits,
+) -> DetectedStream {
     let mut tries = 0;
     let mut index = 0;
     while index < clusters.len() && tries < STITCHES_MAX {
         let other = &clusters[index];
         index += 1;
-        if other.is_empty() || !may_be_one_price_on(&verdict.points, other, traits) {
+        if other.is_empty() || !may_be_one_price_on(&detected.points, other, traits) {
             continue;
         }
         tries += 1;
-        let mut joined = verdict.points.clone();
+        let mut joined = detected.points.clone();
         joined.extend_from_slice(other);
         joined.sort_unstable_by_key(Point::order);
-        if let Some(longer) = judge(&joined, traits, Rigour::Usual)
+        if let Some(longer) = detect_stream(&joined, traits, Strictness::Usual)
             && longer.class.is_regular()
         {
-            verdict = longer;
+            detected = longer;
             clusters[index - 1].clear();
-            // What lies beyond the newly joined may follow now.
+            // The joined cluster may make further ones adjacent.
             index = 0;
         }
     }
-    verdict
+    detected
 }
 
-/// Whether one run may be the other at a former or later price. A single payment says that only
-/// among bills.
-fn may_be_one_price_on(run: &[Point], other: &[Point], traits: Traits) -> bool {
+/// Whether one run may be the other at an earlier or later price. A single payment is only accepted for bills.
+fn may_be_one_price_on(run: &[Point], other: &[Point], traits: GroupTraits) -> bool {
     let (earlier, later) =
         if run[0].order() < other[0].order() { (run, other) } else { (other, run) };
     is_apart(run, other)
-        && (other.len() > 1 || traits.nature == Nature::Bill)
+        && (other.len() > 1 || traits.payment_kind == PaymentKind::Bill)
         && is_price_ratio(earlier[earlier.len() - 1].amount_minor, later[0].amount_minor)
 }
 
-/// Yearly contracts of like or rising amounts, told apart by their season.
-fn anniversaries(points: &[Point], traits: Traits) -> Vec<Verdict> {
+/// Yearly contracts with similar or rising amounts, separated by their season.
+fn anniversaries(points: &[Point], traits: GroupTraits) -> Vec<DetectedStream> {
     let a_year_after = |last: &Point, next: &Point| {
         YEAR_DAYS.contains(&(next.at.day - last.at.day))
             && is_price_ratio(last.amount_minor, next.amount_minor)
@@ -203,24 +207,29 @@ fn anniversaries(points: &[Point], traits: Traits) -> Vec<Verdict> {
             None => runs.push(vec![*point]),
         }
     }
-    runs.iter().filter_map(|it| judge(it, traits, rigour(it, traits))).collect()
+    runs.iter().filter_map(|it| detect_stream(it, traits, strictness(it, traits))).collect()
 }
 
-/// Among many payments some two lie a year apart, unless all are bills or these two are equal.
-fn rigour(picked: &[Point], traits: Traits) -> Rigour {
+/// Among many payments two happen to be a year apart, unless all are bills or the two are equal.
+fn strictness(picked: &[Point], traits: GroupTraits) -> Strictness {
     let is_usual = picked.len() > 2
-        || traits.nature == Nature::Bill
+        || traits.payment_kind == PaymentKind::Bill
         || picked[0].amount_minor == picked[picked.len() - 1].amount_minor;
-    if is_usual { Rigour::Usual } else { Rigour::Strict }
+    if is_usual { Strictness::Usual } else { Strictness::Strict }
 }
 
-/// An agreement that paused, or moved to another day: cuts at the most unusual gap, and judges both
-/// sides alone. Habits have such stretches by chance, so all but bills are judged like habits.
-fn cut_in_time(points: &[Point], traits: Traits, cuts: usize, found: &mut Vec<Verdict>) {
-    let as_habit = match traits.nature {
-        Nature::Habitual => return,
-        Nature::Other => Traits { nature: Nature::Habitual, ..traits },
-        Nature::Bill => traits,
+/// Handles a contract that paused or moved to another day: splits at the most unusual gap, and examines both sides.
+/// Habits have such stretches by chance, so everything but bills is treated like a habit.
+fn cut_in_time(
+    points: &[Point],
+    traits: GroupTraits,
+    cuts: usize,
+    found: &mut Vec<DetectedStream>,
+) {
+    let as_habit = match traits.payment_kind {
+        PaymentKind::Habit => return,
+        PaymentKind::Other => GroupTraits { payment_kind: PaymentKind::Habit, ..traits },
+        PaymentKind::Bill => traits,
     };
     if points.len() < 6 || cuts == 0 {
         return;
@@ -234,8 +243,8 @@ fn cut_in_time(points: &[Point], traits: Traits, cuts: usize, found: &mut Vec<Ve
     for side in [&points[..=at], &points[at + 1..]] {
         let amounts: Vec<i64> = side.iter().map(|it| it.amount_minor).collect();
         let is_priced = AmountClass::of(&amounts).is_contractual();
-        match is_priced.then(|| judge(side, as_habit, Rigour::Strict)).flatten() {
-            Some(verdict) => found.push(verdict),
+        match is_priced.then(|| detect_stream(side, as_habit, Strictness::Strict)).flatten() {
+            Some(detected) => found.push(detected),
             None => cut_in_time(side, traits, cuts - 1, found),
         }
     }

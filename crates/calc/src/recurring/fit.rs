@@ -1,54 +1,54 @@
-//! How well days follow a frequency, and how likely chance would have done as well.
+//! Measures how well payment days follow a frequency, and how likely random days would fit as well.
 
 #![expect(clippy::float_arithmetic, reason = "a probability is no money")]
 
 use super::Point;
 use super::schedule::{CalendarDay, Frequency, Phase, Roll, Schedule, Step};
 
-/// Days by which a phase is looked for around the payments themselves: a weekend moves them.
+/// Offsets in days at which phases are tried around the payments: weekends move them.
 const SHIFTS: std::ops::RangeInclusive<i64> = -2..=2;
-/// So many payments suggest phases and choose the finalists, and so many decide between those. More
-/// would hardly change the answer, and a phase costs a look at each.
+/// The number of payments that suggest phases, and that decide between the finalists. More would hardly change the
+/// result, and each phase costs a pass over them.
 const SUGGESTING_MAX: usize = 8;
 const FINALISTS: usize = 6;
 const DECIDING_MAX: usize = 64;
 
 pub(super) struct Fit {
     pub(super) schedule: Schedule,
-    /// The slot of each point and how many days it is off, in the order of the points.
-    pub(super) places: Vec<Place>,
+    /// The slot of each point and its deviation in days, in the order of the points.
+    pub(super) places: Vec<SlotOffset>,
     pub(super) filled: i64,
-    /// From the first slot filled to the last.
+    /// From the first filled slot to the last.
     pub(super) spanned: i64,
     pub(super) on_time: usize,
     pub(super) off_median: i64,
     pub(super) off_total: i64,
-    /// The same without forgiving weekends.
+    /// The same without allowing for weekends.
     pub(super) raw_total: i64,
     /// Whether payments follow the last payment rather than the calendar.
-    pub(super) wanders: bool,
-    pub(super) chance: Chance,
+    pub(super) drifts: bool,
+    pub(super) chance: Probability,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SlotOffset {
     pub(super) slot: i64,
     pub(super) off: i64,
 }
 
 impl Fit {
-    /// The best fit of points, at least one, oldest first, unless it is plainly bad.
+    /// The best fit of the points (at least one, in date order), unless it is clearly bad.
     pub(super) fn of(points: &[Point], frequency: Frequency) -> Option<Fit> {
         let schedule = best_schedule(points, frequency)?;
         let cadence = frequency.cadence();
-        let mut chance = Chance::CERTAIN;
+        let mut chance = Probability::CERTAIN;
         let mut best_width = i64::MAX;
         let mut raws = Vec::with_capacity(points.len());
         let place = |point: &Point| {
             let slot = schedule.nearest(&point.at);
             let miss = schedule.miss(slot, &point.at);
             raws.push(miss.raw);
-            // All but the best point count: one point fits any schedule.
+            // All but the best point count, because one point fits any schedule.
             let width = miss.days_no_worse;
             if best_width == i64::MAX {
                 best_width = width;
@@ -56,16 +56,16 @@ impl Fit {
                 chance.times(best_width.max(width) as f64 * 100.0, cadence.period_hundredths);
                 best_width = best_width.min(width);
             }
-            Place { slot, off: miss.off }
+            SlotOffset { slot, off: miss.off }
         };
-        let places: Vec<Place> = points.iter().map(place).collect();
-        // Nearest slots never fall as days rise.
+        let places: Vec<SlotOffset> = points.iter().map(place).collect();
+        // Nearest slots never decrease as days increase.
         let first = places.first().map_or(0, |it| it.slot);
         let last = places.last().map_or(0, |it| it.slot);
         let mut offs: Vec<i64> = places.iter().map(|it| it.off).collect();
         let middle = offs.len() / 2;
         let off_median = *offs.select_nth_unstable(middle).1;
-        // So many frequencies are tried, except that nothing else is as long as a year.
+        // Corrects for the number of frequencies tried; only a year has no neighbors of similar length.
         if frequency != Frequency::Annually {
             chance.mantissa *= Frequency::ALL.len() as f64;
         }
@@ -77,7 +77,7 @@ impl Fit {
             off_median,
             off_total: places.iter().map(|it| it.off).sum(),
             raw_total: raws.iter().map(|it| it.abs()).sum(),
-            wanders: wanders(&raws),
+            drifts: drifts(&raws),
             chance,
             places,
         })
@@ -88,9 +88,9 @@ impl Fit {
     }
 }
 
-/// What is due by the calendar misses its day anew each time; what is due some time after the last
-/// visit carries its misses on, so that they change little from one to the next.
-fn wanders(raws: &[i64]) -> bool {
+/// Whether deviations accumulate. A payment due by the calendar deviates independently each time; one due some time
+/// after the last carries its deviation on, so deviations change little from one to the next.
+fn drifts(raws: &[i64]) -> bool {
     let count = raws.len() as i64;
     let steps = raws.windows(2).map(|it| it[1] - it[0]);
     let moves = steps.clone().filter(|it| *it != 0).count() as i64;
@@ -100,7 +100,7 @@ fn wanders(raws: &[i64]) -> bool {
     count >= 6 && moves * 2 >= count && steps_squared * count < spread
 }
 
-/// None when of the payments that decide two in five or more are not on time.
+/// None if at least two in five of the deciding payments are not on time.
 fn best_schedule(points: &[Point], frequency: Frequency) -> Option<Schedule> {
     let cost = |schedule: &Schedule, deciding: &[CalendarDay]| {
         let misses = deciding.iter().map(|at| schedule.miss(schedule.nearest(at), at));
@@ -123,7 +123,7 @@ fn best_schedule(points: &[Point], frequency: Frequency) -> Option<Schedule> {
     (on_time * 5 > deciding.len() * 3).then_some(best)
 }
 
-/// So many of the points, evenly spread.
+/// `count_max` of the points, evenly spread.
 fn spread(points: &[Point], count_max: usize) -> Vec<CalendarDay> {
     let count = points.len().min(count_max);
     (0..count).map(|index| points[index * points.len() / count].at).collect()
@@ -152,7 +152,7 @@ fn phases(days: &[CalendarDay], frequency: Frequency) -> Vec<Phase> {
     phases
 }
 
-/// The half-monthly phases that have this day as their earlier or later.
+/// The semi-monthly phases with this day as their earlier or later one.
 fn pairs(day: i64) -> impl Iterator<Item = Phase> {
     let starts = [day, day - 14, day - 15, day - 16].into_iter().filter(|it| (1..=17).contains(it));
     let pair =
@@ -160,17 +160,17 @@ fn pairs(day: i64) -> impl Iterator<Item = Phase> {
     starts.flat_map(pair).filter(|it| !matches!(it, Phase::HalfMonths { late: 32.., .. }))
 }
 
-/// How likely random days would fit as well: a float with an exponent of its own, because long
-/// streams are less likely than a float can say.
+/// The probability that random days fit as well: a float with a separate exponent, because long streams are less
+/// likely than a float can express.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub(super) struct Chance {
+pub(super) struct Probability {
     /// Counts down, so that the derived order is that of the numbers.
     exponent: i64,
     mantissa: f64,
 }
 
-impl Chance {
-    const CERTAIN: Chance = Chance { exponent: 0, mantissa: 1.0 };
+impl Probability {
+    const CERTAIN: Probability = Probability { exponent: 0, mantissa: 1.0 };
     const SMALL: f64 = 1e-200;
 
     fn times(&mut self, part: f64, whole: i64) {

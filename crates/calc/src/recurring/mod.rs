@@ -1,54 +1,53 @@
 //! Recurring streams: which payments of a group repeat, how often, and when the next one is due.
 
 mod amounts;
-mod carry;
 mod contracts;
+mod detection;
 mod fit;
-mod judge;
-mod nature;
+mod payment_kind;
 mod schedule;
 mod stream;
+mod stream_ids;
 #[cfg(test)]
 mod tests;
 
 use base::{Date, TransactionId, days_from_date, words};
 
 pub use amounts::AmountClass;
-pub use carry::carry_ids;
-pub use nature::Nature;
+pub use payment_kind::PaymentKind;
 pub use schedule::{Frequency, Schedule};
+pub use stream_ids::match_stream_ids;
 
-use judge::Traits;
+use detection::GroupTraits;
 use schedule::CalendarDay;
 
-/// Posted transactions of one account, direction, merchant and currency that are no transfers
-/// between own accounts.
+/// Posted transactions of one account, direction, merchant and currency, without transfers between own accounts.
 #[derive(Debug, Clone)]
 pub struct Group {
     pub inflow: bool,
-    pub nature: Nature,
-    /// In any order. An id counts once, however often it is listed.
+    pub payment_kind: PaymentKind,
+    /// In any order. A repeated id counts once.
     pub occurrences: Vec<Occurrence>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
     pub id: TransactionId,
-    /// Since 1970: there are many, and calendar dates would be turned into this again.
+    /// Days since 1970: there are many, and calendar dates would be converted to this again.
     pub on_days: i64,
-    /// Positive; what is not is no payment and left out.
+    /// Positive; others are ignored.
     pub amount_minor: i64,
 }
 
 words!(Confidence {
-    /// Two or three payments of a kind that is always agreed upon.
+    /// Two or three payments of a kind that is always a contract.
     Early => "early",
     Mature => "mature",
 });
 
 words!(Status {
     Active => "active",
-    /// The next payment is overdue beyond all patience.
+    /// The next payment is long overdue.
     Ended => "ended",
 });
 
@@ -57,7 +56,7 @@ pub struct Stream {
     pub frequency: Frequency,
     pub confidence: Confidence,
     pub status: Status,
-    /// Oldest first, one for each slot that was paid.
+    /// Oldest first, one for each paid slot.
     pub members: Vec<Member>,
     /// The median of the last six.
     pub average_minor: i64,
@@ -65,14 +64,14 @@ pub struct Stream {
     pub min_minor: i64,
     pub max_minor: i64,
     pub amount_class: AmountClass,
-    /// The average over a month of typical length.
+    /// The average amount per average month.
     pub monthly_minor: i64,
     pub first_on: Date,
     pub last_on: Date,
-    /// None once the stream has ended. It may lie in the past while the payment is merely late.
+    /// None once the stream has ended. In the past while the payment is late.
     pub next_expected_on: Option<Date>,
     pub price_changes: Vec<PriceChange>,
-    /// Slots that went by without a payment while the stream went on.
+    /// Slots without a payment while the stream continued.
     pub missed_on: Vec<Date>,
     pub schedule: Schedule,
 }
@@ -93,23 +92,23 @@ pub struct PriceChange {
     pub to_minor: i64,
 }
 
-/// The streams of a group as they could be known at the end of `as_of`, by their first payment. An
-/// occurrence is in one of them at most.
-pub fn streams(group: &Group, as_of: Date) -> Vec<Stream> {
+/// The streams of a group as known at the end of `as_of`, sorted by their first payment. An occurrence is in at most
+/// one of them.
+pub fn detect_streams(group: &Group, as_of: Date) -> Vec<Stream> {
     if group.occurrences.len() < 2 {
         return Vec::new();
     }
     let today = days_from_date(as_of);
     let points = points(&group.occurrences, today);
-    let traits = Traits { inflow: group.inflow, nature: group.nature };
-    let verdicts = contracts::find(&points, traits);
+    let traits = GroupTraits { inflow: group.inflow, payment_kind: group.payment_kind };
+    let detected = contracts::find(&points, traits);
     let mut streams: Vec<Stream> =
-        verdicts.into_iter().map(|it| stream::told(&it, traits, today)).collect();
+        detected.into_iter().map(|it| stream::build_stream(&it, traits, today)).collect();
     streams.sort_by_key(|it| (it.first_on, it.members[0].id));
     streams
 }
 
-/// An occurrence, with what the fits ask of its day again and again.
+/// An occurrence with precomputed calendar values.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     id: TransactionId,
@@ -127,7 +126,7 @@ fn points(occurrences: &[Occurrence], today: i64) -> Vec<Point> {
     let counts = |it: &&Occurrence| it.on_days <= today && it.amount_minor > 0;
     let mut known: Vec<Occurrence> = occurrences.iter().filter(counts).copied().collect();
     known.sort_unstable_by_key(|it| (it.on_days, it.id));
-    // Mostly ids rise with the days, and then none is there twice.
+    // Ids usually increase with the days, and then none repeats.
     if !known.is_sorted_by(|a, b| a.id < b.id) {
         known.sort_unstable_by_key(|it| (it.id, it.on_days, it.amount_minor));
         known.dedup_by_key(|it| it.id);

@@ -1,9 +1,9 @@
-//! The dates on which a stream is due: every so many days, or days of the month.
+//! The due dates of a stream: every so many days, or days of the month.
 
 use base::{Date, date_from_days, days_from_date, words};
 
 words!(
-    /// In the order of their periods, shortest first.
+    /// Sorted by period, shortest first.
     Frequency {
         Weekly => "weekly",
         Biweekly => "biweekly",
@@ -15,13 +15,13 @@ words!(
     }
 );
 
-/// What is asked of the dates of one frequency.
+/// The requirements on the dates of one frequency.
 pub(super) struct Cadence {
     pub(super) period_hundredths: i64,
-    /// How many days off a payment may be and still count as on time.
+    /// How many days a payment may deviate and still be on time.
     pub(super) tolerance_days: i64,
     pub(super) occurrences_min: usize,
-    /// How long after the expected day a stream is still taken to go on.
+    /// How long after the expected day a stream still counts as active.
     pub(super) grace_days: i64,
 }
 
@@ -39,8 +39,7 @@ impl Frequency {
         Cadence { period_hundredths, tolerance_days, occurrences_min, grace_days }
     }
 
-    /// Payments a month as an exact fraction: a year has 365.25 days, and so 487/112 twelfths of a
-    /// week.
+    /// Payments per month as an exact fraction: a year has 365.25 days, so a month has 487/112 weeks.
     pub fn payments_a_month(self) -> (i128, i128) {
         match self {
             Frequency::Weekly => (487, 112),
@@ -73,7 +72,7 @@ pub(super) enum Step {
     Months(i64),
 }
 
-/// Where in its period a schedule falls. Days of the month beyond a month's end mean its last day.
+/// The position of a schedule within its period. Days beyond a month's end mean its last day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     /// Every so many days, counted from this one.
@@ -93,7 +92,7 @@ pub(super) enum Phase {
     },
 }
 
-/// Where a payment goes whose day is a Saturday or Sunday.
+/// The day to which a payment on a Saturday or Sunday moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Roll {
     Stays,
@@ -101,8 +100,8 @@ pub(super) enum Roll {
     ToMonday,
 }
 
-/// The due dates of a stream, as nominal days: before a weekend moves them. Slots are numbered
-/// without end in both directions.
+/// The due dates of a stream, as nominal days, before weekends move them. Slots are numbered without bounds in both
+/// directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
     pub(super) frequency: Frequency,
@@ -111,7 +110,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Goes on from a day as if it were a nominal one: all there is to go by once only the next day is known.
+    /// A schedule that continues from a day as if it were a nominal one, for when only the next day is known.
     pub fn going_on(frequency: Frequency, next: Date) -> Schedule {
         let at = CalendarDay::of(days_from_date(next));
         let day = at.day_of_month();
@@ -143,7 +142,7 @@ impl Schedule {
         self.place(slot, month_start)
     }
 
-    /// The day on which the payment of a slot is to be expected.
+    /// The day on which the payment of a slot is expected.
     pub(super) fn expected_day(&self, slot: i64) -> i64 {
         let day = self.day_of(slot);
         let days_into_weekend = weekday(day) - SATURDAY;
@@ -157,7 +156,7 @@ impl Schedule {
         }
     }
 
-    /// The slot whose day is nearest, the earlier of two that are equally near.
+    /// The slot with the nearest day; the earlier of two equally near.
     pub(super) fn nearest(&self, at: &CalendarDay) -> i64 {
         let guess = match self.phase {
             Phase::Days { every, start } => (at.day - start).div_euclid(every),
@@ -174,22 +173,22 @@ impl Schedule {
         if at.day - earlier.1 <= later.1 - at.day { earlier.0 } else { later.0 }
     }
 
-    /// How many days a payment is off its slot, and how many days of the calendar would have been
-    /// off no more. Next to a weekend slot Friday to Monday are all on time.
-    pub(super) fn miss(&self, slot: i64, at: &CalendarDay) -> Miss {
+    /// How many days a payment deviates from its slot, and how many calendar days would deviate no more. Around a
+    /// weekend slot, Friday to Monday are all on time.
+    pub(super) fn miss(&self, slot: i64, at: &CalendarDay) -> Deviation {
         let due = self.place(slot, |month| at.start_of(month));
         let raw = at.day - due;
         let days_into_weekend = weekday(due) - SATURDAY;
         if days_into_weekend < 0 || !self.yields_to_weekends() {
-            return Miss { off: raw.abs(), raw, days_no_worse: 2 * raw.abs() + 1 };
+            return Deviation { off: raw.abs(), raw, days_no_worse: 2 * raw.abs() + 1 };
         }
         let (friday, monday) = (-1 - days_into_weekend, 2 - days_into_weekend);
         let off = (friday - raw).max(raw - monday).max(0);
-        // The day itself is no better than on any weekday; Friday and Monday come to it.
-        Miss { off, raw, days_no_worse: if raw == 0 { 1 } else { 2 * off + 3 } }
+        // The nominal day itself counts once, as on a weekday; Friday and Monday add to it.
+        Deviation { off, raw, days_no_worse: if raw == 0 { 1 } else { 2 * off + 3 } }
     }
 
-    /// Counted in days, every slot has the same weekday: what moved is the phase itself.
+    /// Schedules counted in days always have the same weekday, so a shift moved the phase itself.
     fn yields_to_weekends(&self) -> bool {
         !matches!(self.phase, Phase::Days { .. })
     }
@@ -208,20 +207,20 @@ impl Schedule {
         }
     }
 
-    /// Whether a slot's nominal day is a Saturday or Sunday that a payment may give way to.
+    /// Whether a slot's nominal day is a Saturday or Sunday from which a payment may move.
     pub(super) fn is_weekend(&self, slot: i64) -> bool {
         self.yields_to_weekends() && weekday(self.day_of(slot)) >= SATURDAY
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Miss {
+pub(super) struct Deviation {
     pub(super) off: i64,
     pub(super) raw: i64,
     pub(super) days_no_worse: i64,
 }
 
-/// A day with the starts of the months around it: fits ask for them many times over.
+/// A day with the starts of the surrounding months, which fits need many times.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CalendarDay {
     pub(super) day: i64,
@@ -237,7 +236,7 @@ impl CalendarDay {
         CalendarDay { day, month, starts: [-1, 0, 1, 2].map(|it| month_start(month + it)) }
     }
 
-    /// The same for another day of this month, at no cost.
+    /// The same for another day of this month, without computing it again.
     pub(super) fn in_same_month(&self, day: i64) -> Option<CalendarDay> {
         let is_same = (self.starts[1]..self.starts[2]).contains(&day);
         is_same.then_some(CalendarDay { day, ..*self })
@@ -247,7 +246,7 @@ impl CalendarDay {
         self.day - self.starts[1] + 1
     }
 
-    /// The month, day of the month, and length of the month so many days later, at most a month.
+    /// The month, day of the month, and length of the month `days` later, at most a month.
     pub(super) fn shifted(&self, days: i64) -> (i64, i64, i64) {
         let day = self.day + days;
         let index = self.starts.iter().rposition(|it| *it <= day).unwrap_or(0).min(2);
@@ -264,8 +263,7 @@ impl CalendarDay {
     }
 }
 
-/// The first day of a month, also of months beyond the years that a `Date` can hold: the calendar
-/// repeats every 400 years.
+/// The first day of a month, also beyond the range of `Date`: the calendar repeats every 400 years.
 fn month_start(month: i64) -> i64 {
     const MONTHS: i64 = 4_800;
     const DAYS: i64 = 146_097;
@@ -279,7 +277,7 @@ fn month_start(month: i64) -> i64 {
 
 const SATURDAY: i64 = 5;
 
-/// Zero is Monday.
+/// Monday is zero.
 fn weekday(day: i64) -> i64 {
     (day + 3).rem_euclid(7)
 }

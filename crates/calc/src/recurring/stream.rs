@@ -1,18 +1,18 @@
-//! Tells a stream that was found: its payments slot by slot, what is due next, and what it costs.
+//! Builds a stream from its evidence: its payments by slot, the next due date, and its cost.
 
 use base::{Date, date_from_days, days_from_date};
 
 use super::amounts::{median_of_sorted, price_changes, recent_median};
-use super::judge::{Traits, Verdict};
+use super::detection::{DetectedStream, GroupTraits};
 use super::schedule::{Roll, Schedule};
 use super::{Confidence, Member, Point, Status, Stream};
 
-/// How many payments in a row a stream may leave out and still go on, if it has done so before.
+/// How many payments in a row a stream may skip and stay active, if it has done so before.
 const SKIPS_MAX: i64 = 3;
 
-pub(super) fn told(verdict: &Verdict, traits: Traits, today: i64) -> Stream {
-    let paid = one_a_slot(verdict);
-    let mut schedule = verdict.fit.schedule;
+pub(super) fn build_stream(detected: &DetectedStream, traits: GroupTraits, today: i64) -> Stream {
+    let paid = one_a_slot(detected);
+    let mut schedule = detected.fit.schedule;
     schedule.roll = learned_roll(&schedule, &paid, traits.inflow);
     let member = |(slot, point): &(i64, Point)| Member {
         id: point.id,
@@ -25,25 +25,25 @@ pub(super) fn told(verdict: &Verdict, traits: Traits, today: i64) -> Stream {
     let dated: Vec<(Date, i64)> = members.iter().map(|it| (it.on, it.amount_minor)).collect();
     let slots: Vec<i64> = paid.iter().map(|(slot, _)| *slot).collect();
     let (first, last) = (members[0], members[members.len() - 1]);
-    let skips = if verdict.confidence == Confidence::Mature { longest_pause(&slots) } else { 0 };
+    let skips = if detected.confidence == Confidence::Mature { longest_pause(&slots) } else { 0 };
     let next = next_slot(&schedule, last.on, slots[slots.len() - 1], skips, today);
     let end = next.unwrap_or(slots[slots.len() - 1]);
     let is_missed = |slot: &i64| slots.binary_search(slot).is_err();
     let average_minor = recent_median(&amounts);
     Stream {
         frequency: schedule.frequency,
-        confidence: verdict.confidence,
+        confidence: detected.confidence,
         status: if next.is_some() { Status::Active } else { Status::Ended },
         average_minor,
         last_minor: last.amount_minor,
         min_minor: amounts.iter().copied().min().unwrap_or(0),
         max_minor: amounts.iter().copied().max().unwrap_or(0),
-        amount_class: verdict.class,
+        amount_class: detected.class,
         monthly_minor: monthly(average_minor, schedule.frequency.payments_a_month()),
         first_on: first.on,
         last_on: last.on,
         next_expected_on: next.and_then(|slot| date_after(last.on, schedule.expected_day(slot))),
-        price_changes: price_changes(&dated, verdict.class),
+        price_changes: price_changes(&dated, detected.class),
         missed_on: (slots[0]..end)
             .filter(is_missed)
             .map(|slot| date_from_days(schedule.day_of(slot)))
@@ -53,13 +53,12 @@ pub(super) fn told(verdict: &Verdict, traits: Traits, today: i64) -> Stream {
     }
 }
 
-/// Where two payments share a slot, the one nearer to its day belongs to the stream, then the one
-/// nearer to the usual amount.
-fn one_a_slot(verdict: &Verdict) -> Vec<(i64, Point)> {
-    let mut sorted: Vec<i64> = verdict.points.iter().map(|it| it.amount_minor).collect();
+/// One payment per slot: the one nearer to its day, then the one nearer to the usual amount.
+fn one_a_slot(detected: &DetectedStream) -> Vec<(i64, Point)> {
+    let mut sorted: Vec<i64> = detected.points.iter().map(|it| it.amount_minor).collect();
     sorted.sort_unstable();
     let usual = median_of_sorted(&sorted);
-    let mut placed: Vec<_> = verdict.fit.places.iter().zip(&verdict.points).collect();
+    let mut placed: Vec<_> = detected.fit.places.iter().zip(&detected.points).collect();
     placed.sort_by_key(|(place, point)| {
         (place.slot, place.off, (point.amount_minor - usual).abs(), point.order())
     });
@@ -67,8 +66,8 @@ fn one_a_slot(verdict: &Verdict) -> Vec<(i64, Point)> {
     placed.into_iter().map(|(place, point)| (place.slot, *point)).collect()
 }
 
-/// The side to which at least four of five weekend payments moved. Before any was seen, pay is
-/// expected ahead of a weekend, as payers do.
+/// The direction in which at least four of five weekend payments moved. Before any was seen, income is expected
+/// before a weekend.
 fn learned_roll(schedule: &Schedule, paid: &[(i64, Point)], inflow: bool) -> Roll {
     let weekends = paid.iter().filter(|(slot, _)| schedule.is_weekend(*slot));
     let (mut early, mut late, mut all) = (0, 0, 0);
@@ -87,14 +86,14 @@ fn learned_roll(schedule: &Schedule, paid: &[(i64, Point)], inflow: bool) -> Rol
     }
 }
 
-/// The most slots in a row that were left out between two payments.
+/// The largest number of consecutive slots without a payment.
 fn longest_pause(slots: &[i64]) -> i64 {
     let pauses = slots.windows(2).map(|it| it[1] - it[0] - 1);
     pauses.max().unwrap_or(0).min(SKIPS_MAX)
 }
 
-/// The first slot after the last paid one that is not overdue, with as many slots passed over as
-/// the stream has shown it may.
+/// The first slot after the last paid one that is not overdue, allowing as many skipped slots as the stream has shown
+/// before.
 fn next_slot(
     schedule: &Schedule,
     last_on: Date,
@@ -117,7 +116,7 @@ fn date_after(last_on: Date, day: i64) -> Option<Date> {
     (date > last_on).then_some(date)
 }
 
-/// Rounded half up, and cut to what 64 bits hold.
+/// Rounded half up, saturating at 64 bits.
 fn monthly(average_minor: i64, (payments, months): (i128, i128)) -> i64 {
     let rounded = (i128::from(average_minor) * payments * 2 + months).div_euclid(months * 2);
     i64::try_from(rounded).unwrap_or(i64::MAX)

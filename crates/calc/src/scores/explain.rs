@@ -3,7 +3,7 @@
 use base::words;
 
 use super::method::{BEYOND, ONE, STEP_OBLIGATIONS_PERCENT};
-use super::{Component, Graded, Inputs, Part, Reason, Score};
+use super::{Component, GradedComponents, Inputs, Part, Reason, Score};
 use crate::income::narrow;
 
 words!(
@@ -50,12 +50,12 @@ pub(super) fn largest_drag(reasons: &[Reason]) -> Option<Component> {
     (worst.lost > Score::default()).then_some(worst.component)
 }
 
-pub(super) fn steps(inputs: &Inputs, now: &Graded) -> Vec<Step> {
+pub(super) fn steps(inputs: &Inputs, now: &GradedComponents) -> Vec<Step> {
     let mut steps: Vec<Step> = StepKind::ALL
         .iter()
         .filter_map(|kind| {
             let (changed, amount_minor) = taken(*kind, inputs);
-            let then = Graded::of(&changed);
+            let then = GradedComponents::of(&changed);
             let gain = |part: Part| Score(then.part(part).0 - now.part(part).0);
             // Of equal gains the first part tells, which `max_by_key` from the back picks.
             let part = Part::ALL.iter().rev().copied().max_by_key(|it| gain(*it))?;
@@ -137,7 +137,7 @@ impl Reason {
 
     /// The bends of the curve that the quantity lies between; both the same where it lies beyond
     /// the outer ones.
-    pub fn between(&self) -> (super::Bend, super::Bend) {
+    pub fn between(&self) -> (super::Breakpoint, super::Breakpoint) {
         let curve = self.component.curve();
         let passed = curve
             .iter()

@@ -1,4 +1,4 @@
-//! What is read from a ledger, and the laws that hold over whole households.
+//! Tests of reading score inputs from ledgers, and properties over whole households.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use base::{Date, days_from_date};
 use proptest::prelude::*;
 
 use super::*;
-use crate::income::analyse;
-use crate::income::book::{
+use crate::income::analyze;
+use crate::income::test_ledger::{
     CARD, CHECKING, LOAN, SAVINGS, after, book, date, enter, open, pay, slots,
 };
 use crate::ledger::{Frequency, Ledger, TransferKind};
@@ -60,7 +60,7 @@ impl Household {
     }
 }
 
-/// Works out every balance from the entries, all accounts beginning empty.
+/// Computes every balance from the entries; all accounts begin empty.
 fn settle(ledger: &mut Ledger) {
     let today = days_from_date(ledger.as_of);
     for (place, account) in ledger.accounts.iter_mut().enumerate() {
@@ -81,7 +81,7 @@ fn settle(ledger: &mut Ledger) {
 }
 
 fn read(ledger: &Ledger) -> Inputs {
-    inputs(ledger, &analyse(ledger)).unwrap()
+    inputs(ledger, &analyze(ledger)).unwrap()
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_plain_household_is_read_as_it_lives() {
     assert_eq!((inputs.low_days, inputs.distress_months), (Ratio { part: 0, whole: 90 }, 0));
     assert_eq!(inputs.cv, Some(Fixed9::ZERO));
     assert_eq!(inputs.surplus_months, Some(Ratio { part: 12, whole: 12 }));
-    let coverage = coverage(&ledger, &analyse(&ledger));
+    let coverage = coverage(&ledger, &analyze(&ledger));
     assert_eq!((coverage.accounts, coverage.months), (5, 12));
     assert_eq!(coverage.explained_percent_tenths, 1000);
     assert_eq!(coverage.unseen_card_payments_minor, 0);
@@ -107,7 +107,7 @@ fn a_plain_household_is_read_as_it_lives() {
 #[test]
 fn what_is_missing_is_said_in_words() {
     let missing = |ledger: &Ledger| {
-        let missing = inputs(ledger, &analyse(ledger)).unwrap_err();
+        let missing = inputs(ledger, &analyze(ledger)).unwrap_err();
         missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     };
     let mut ledger = book(date("2025-03-31"));
@@ -116,7 +116,7 @@ fn what_is_missing_is_said_in_words() {
     ledger.entries[0].on = date("2025-01-30");
     assert_eq!(missing(&ledger), "any spending in the months looked at");
     enter(&mut ledger, CARD, date("2025-02-03"), -500, "");
-    assert!(inputs(&ledger, &analyse(&ledger)).is_ok());
+    assert!(inputs(&ledger, &analyze(&ledger)).is_ok());
     ledger.entries[0].on = date("2025-01-31");
     assert_eq!(missing(&ledger), "at least 60 days of history; there are 59");
     ledger.entries[0].on = date("2025-01-01");
@@ -136,12 +136,12 @@ fn small() -> Ledger {
 
 #[test]
 fn a_day_is_low_with_less_than_a_week_of_need() {
-    // Need is 3,043.75 a month, so a week's is 700.00.
+    // Monthly needs are 3,043.75, so a week's are 700.00.
     let mut ledger = small();
     ledger.accounts[CHECKING].daily = vec![0, 69_999, 70_000, 70_001];
     ledger.accounts[SAVINGS].daily = vec![1];
     assert_eq!(read(&ledger).low_days, Ratio { part: 2, whole: 4 });
-    // Of more than ninety days the last ninety count.
+    // Only the last ninety days count.
     ledger.accounts[CHECKING].daily = [vec![0; 50], vec![80_000; 89], vec![5]].concat();
     assert_eq!(read(&ledger).low_days, Ratio { part: 1, whole: 90 });
 }
@@ -152,12 +152,12 @@ fn what_is_at_hand_is_a_middling_day_of_the_last_thirty() {
     let daily = (0..40).map(|it| if it < 10 { 1_000_000 } else { it }).collect();
     ledger.accounts[CHECKING].daily = daily;
     assert_eq!(read(&ledger).liquid_minor, 24);
-    // Below nothing is nothing, and a deposit for a term is not at hand.
+    // Negative balances count as zero, and a term deposit is not liquid.
     ledger.accounts[CHECKING].daily = vec![-5; 40];
     ledger.accounts[SAVINGS].subtype = Some("cd".to_owned());
     ledger.accounts[SAVINGS].daily = vec![900; 40];
     assert_eq!(read(&ledger).liquid_minor, 0);
-    // Without daily balances today's must do.
+    // Without daily balances, today's is used.
     ledger.accounts[CHECKING].daily.clear();
     ledger.accounts[CHECKING].balance_minor = 77;
     assert_eq!(read(&ledger).liquid_minor, 77);
@@ -177,12 +177,12 @@ fn distress_counts_months_and_not_events() {
         enter(&mut ledger, account, date(on), -3_500, code);
     }
     assert_eq!(read(&ledger).distress_months, 2);
-    // The last day is the 10th of April, so eleven days ago was March.
+    // The last day is April 10, so eleven days ago was March.
     ledger.accounts[SAVINGS].daily = [vec![-1], vec![0; 10]].concat();
     assert_eq!(read(&ledger).distress_months, 2);
     ledger.accounts[SAVINGS].daily = [vec![-1], vec![0; 9]].concat();
     assert_eq!(read(&ledger).distress_months, 3);
-    // A fee that was given back is no fee.
+    // A refunded fee does not count.
     enter(&mut ledger, LOAN, date("2025-02-02"), 3_500, "BANK_FEES_LATE_FEES");
     assert_eq!(read(&ledger).distress_months, 3);
 }
@@ -204,7 +204,7 @@ fn purchases_of_thirty_days_are_counted_less_refunds() {
     let mut ledger = small();
     enter(&mut ledger, CARD, date("2025-03-11"), -10_000, "");
     enter(&mut ledger, CARD, date("2025-03-12"), -20_000, "");
-    enter(&mut ledger, CARD, date("2025-04-01"), 5_000, "").signs.refund = true;
+    enter(&mut ledger, CARD, date("2025-04-01"), 5_000, "").flags.refund = true;
     enter(&mut ledger, CARD, date("2025-04-02"), 7_000, "").transfer =
         Some(TransferKind::CardPayment);
     assert_eq!(read(&ledger).card_purchases_minor, 15_000);
@@ -219,7 +219,7 @@ fn coverage_tells_what_is_unknown_and_what_is_unseen() {
     enter(&mut ledger, CHECKING, date("2025-03-05"), -60_000, code);
     enter(&mut ledger, CHECKING, date("2025-03-05"), -9_000, code).transfer =
         Some(TransferKind::CardPayment);
-    let coverage = coverage(&ledger, &analyse(&ledger));
+    let coverage = coverage(&ledger, &analyze(&ledger));
     assert_eq!(coverage.explained_percent_tenths, 750);
     assert_eq!(coverage.unseen_card_payments_minor, 20_000);
 }
@@ -239,7 +239,7 @@ fn a_month_that_spends_all_it_earns_pays_for_itself() {
 fn a_rent_deposit_given_back_is_no_negative_rent() {
     let mut ledger = small();
     let entry = enter(&mut ledger, CHECKING, date("2025-02-02"), 9_000, "RENT_AND_UTILITIES_RENT");
-    entry.signs.refund = true;
+    entry.flags.refund = true;
     assert_eq!(read(&ledger).rent_minor, 0);
 }
 
@@ -282,7 +282,7 @@ proptest! {
             enter(&mut changed, account, on, minor, "").transfer = Some(TransferKind::Savings);
         }
         settle(&mut changed);
-        // A transfer may of course overdraw an account, and that is another matter.
+        // A transfer may overdraw an account, which is a different case.
         let overdrawn = |it: &Ledger| it.accounts[CHECKING].daily.iter().any(|it| *it < 0);
         prop_assume!(overdrawn(&ledger) == overdrawn(&changed));
         prop_assume!(read(&ledger).distress_months == read(&changed).distress_months);
@@ -296,7 +296,7 @@ proptest! {
         let other = open(&mut split, AccountKind::Depository, "checking");
         let mine = split.entries.iter_mut().filter(|it| it.account == CHECKING);
         mine.step_by(2).for_each(|it| it.account = other);
-        // Halves are rounded towards nothing: neither part is overdrawn unless the whole is.
+        // Halves are rounded towards zero: neither part is overdrawn unless the whole is.
         let halves = ledger.accounts[CHECKING].daily.iter().map(|it| it / 2);
         split.accounts[other].daily = halves.collect();
         for (whole, half) in split.accounts[CHECKING].daily.clone().into_iter().zip(0..) {
@@ -318,10 +318,10 @@ proptest! {
         prop_assert_eq!(read(&changed), read(&ledger));
     }
 
-    /// Pay belongs to its slot, so income stays as it is. Three days of balances change, so the
-    /// middle one moves by three ranks at most, and baseline by three low days unless an overdraft
-    /// comes or goes. Two points for recovery would be too much to promise: for who pays by card
-    /// the balance is a staircase, and its middle may lie on a step as high as the pay.
+    /// Pay belongs to its slot, so income does not change. Three days of balances change, so the median moves by at
+    /// most three ranks, and baseline by three low days unless an overdraft appears or disappears. A limit of two
+    /// points for recovery does not hold: for a person who pays by card the balance is a staircase, and its median
+    /// may lie on a step as high as the pay.
     #[test]
     fn a_payday_moved_by_three_days_moves_only_what_was_at_hand(
         household in any_household(), which in 0..10_usize, days in -3..=3_i64,
@@ -349,7 +349,7 @@ proptest! {
         }
     }
 
-    /// Where money leaves day by day and a month of need is at hand, no score moves by two points.
+    /// If money leaves evenly and a month of needs is liquid, no score moves by two points.
     #[test]
     fn an_even_life_hardly_notices_a_late_payday(
         first in 20_000..20_400_i64, which in 0..10_usize, days in -3..=3_i64,

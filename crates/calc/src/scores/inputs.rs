@@ -1,4 +1,4 @@
-//! The quantities that scores are made of, read from a ledger, or what is missing for them.
+//! Reads the inputs of the scores from a ledger, or says what is missing.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,30 +9,30 @@ use base::{Fixed9, TransactionId, date_from_days, days_from_date};
 
 use super::method::{DISTRESS_MONTHS, HISTORY_DAYS_MIN, LIQUID_DAYS, LOW_DAYS, PURCHASE_DAYS};
 use crate::income::window::month_of;
-use crate::income::{Income, Label, narrow};
+use crate::income::{Income, InflowLabel, narrow};
 use crate::ledger::{Account, Ledger};
 
-/// Amounts by the month where they flow, none of them negative.
+/// Amounts per month where they are flows; none is negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
     pub income_minor: i64,
-    /// With rent.
+    /// Including rent.
     pub expenses_minor: i64,
     pub debt_minor: i64,
     pub rent_minor: i64,
-    /// At hand on a middling day of the last thirty, so that payday hardly moves it.
+    /// The median liquid balance of the last thirty days, so that payday hardly moves it.
     pub liquid_minor: i64,
     pub card_balance_minor: i64,
-    /// Bought on cards within thirty days.
+    /// Card purchases of the last thirty days.
     pub card_purchases_minor: i64,
-    /// Of the cards that have a limit; none without any.
+    /// Of the cards with a limit; none without any.
     pub credit: Option<Credit>,
-    /// Days on which less than a week's need was at hand.
+    /// Days on which liquid money was below a week's needs.
     pub low_days: Ratio,
-    /// Months of the last twelve with an overdraft, a late fee or the like.
+    /// Months of the last twelve with an overdraft, a late fee or similar.
     pub distress_months: u32,
     pub cv: Option<Fixed9>,
-    /// Months in which income paid for everything; none before the first whole month.
+    /// Months in which income covered everything; none before the first complete month.
     pub surplus_months: Option<Ratio>,
     pub shock_floor_minor: i64,
 }
@@ -49,7 +49,7 @@ pub struct Ratio {
     pub whole: u32,
 }
 
-/// Reads as what comes after "Missing: ".
+/// A missing input. Displayed after "Missing: ".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     Account,
@@ -69,15 +69,15 @@ impl fmt::Display for Missing {
     }
 }
 
-/// How much of the person's life the numbers rest on.
+/// How much of the person's finances the numbers cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
     pub accounts: usize,
     pub months: i64,
-    /// Of all money in, how much we know what it is, in tenths of a percent.
+    /// The share of all inflows that is labeled, in tenths of a percent.
     pub explained_percent_tenths: i64,
-    /// Monthly payments to cards whose purchases are not seen. Linking them would tell what was
-    /// bought; without that it counts nowhere.
+    /// Monthly payments to cards whose purchases are unknown. Linking the cards would show the purchases; until then
+    /// they count nowhere.
     pub unseen_card_payments_minor: i64,
 }
 
@@ -129,7 +129,7 @@ pub fn coverage(ledger: &Ledger, income: &Income) -> Coverage {
             && let Some(label) = income.labels.get(&entry.id)
         {
             all += amount;
-            explained += if *label == Label::Unclassified { 0 } else { amount };
+            explained += if *label == InflowLabel::Unclassified { 0 } else { amount };
         }
         let pays_card = |it: Category| it.detailed() == "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT";
         if amount < 0 && entry.transfer.is_none() && entry.category.is_some_and(pays_card) {
@@ -144,8 +144,7 @@ pub fn coverage(ledger: &Ledger, income: &Income) -> Coverage {
     }
 }
 
-/// What was at hand at the end of each day, oldest first, never below nothing. Without a single
-/// daily balance today's must do.
+/// The liquid total at the end of each day, oldest first, at least zero. Without any daily balance, today's is used.
 fn totals(ledger: &Ledger) -> Vec<i64> {
     let liquid: Vec<&Account> = ledger.accounts.iter().filter(|it| it.is_liquid()).collect();
     let days = liquid.iter().map(|it| it.daily.len()).max().unwrap_or(0);
@@ -163,7 +162,7 @@ fn totals(ledger: &Ledger) -> Vec<i64> {
     sums.into_iter().map(|it| narrow(it).max(0)).collect()
 }
 
-/// Of an even number the lower middle and the upper, halved.
+/// For an even number of values, the mean of the two middle ones.
 fn median(values: &[i64]) -> i64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -197,12 +196,12 @@ fn credit(ledger: &Ledger) -> Option<Credit> {
     })
 }
 
-/// Purchases on cards less what was taken back.
+/// Card purchases less refunds.
 fn purchases(ledger: &Ledger, income: &Income) -> i64 {
     let since = date_from_days(days_from_date(ledger.as_of) - PURCHASE_DAYS);
     let bought = |id: TransactionId| match income.labels.get(&id) {
         None => true,
-        Some(label) => *label == Label::Refund,
+        Some(label) => *label == InflowLabel::Refund,
     };
     let recent = ledger.seen().filter(|(_, it)| it.on > since && it.transfer.is_none());
     let on_cards = recent.filter(|(_, it)| ledger.account(it).kind == AccountKind::Credit);

@@ -1,9 +1,9 @@
-//! The method in one place: components, weights, curves and windows. Whoever changes a number here
-//! raises the version and draws the pictures anew.
+//! The scoring method in one place: components, weights, curves and windows. After changing a number, raise the
+//! version and render the charts again.
 
 use base::words;
 
-/// Told with every result, so that a change of method is never taken for a change of fortune.
+/// Reported with every result, so that a change of method is not mistaken for a change of finances.
 pub const VERSION: u32 = 1;
 
 pub const HISTORY_DAYS_MIN: i64 = 60;
@@ -12,19 +12,19 @@ pub(super) const LOW_DAYS: usize = 90;
 pub(super) const DISTRESS_MONTHS: i64 = 12;
 pub(super) const PURCHASE_DAYS: i64 = 30;
 
-/// What the steps suggest: half of the sudden bill more at hand, so much of income less in
+/// The sizes of the suggested steps: half of an unexpected expense more in liquid money, this share of income less in
 /// obligations, one bad month fewer.
 pub(super) const STEP_OBLIGATIONS_PERCENT: i128 = 5;
 
-/// Curves are drawn in billionths, as everything is reckoned.
+/// Curves and quantities are in billionths.
 pub(super) const ONE: i128 = 1_000_000_000;
 
-/// What is so much of nothing: more than any curve reaches.
+/// The result of a division by zero: more than any curve reaches.
 pub(super) const BEYOND: i128 = i64::MAX as i128 * ONE;
 
 words!(
     Part {
-        /// Could you get back up after a shock?
+        /// Could you recover from a shock?
         Recovery => "recovery",
         /// How much room does a month leave?
         Capacity => "capacity",
@@ -36,7 +36,7 @@ words!(
 impl Part {
     pub fn weight_percent(self) -> i128 {
         match self {
-            // A cushion separates people who are well from people who are not more than all else.
+            // A cushion separates people who are doing well from others more than anything else.
             Part::Recovery => 40,
             Part::Capacity | Part::Baseline => 30,
         }
@@ -57,8 +57,8 @@ words!(
     }
 );
 
-/// Where a curve bends: at this quantity, in thousandths, it gives these points of a hundred.
-pub type Bend = (i64, i64);
+/// A breakpoint of a curve: at this quantity, in thousandths, it gives these points out of 100.
+pub type Breakpoint = (i64, i64);
 
 impl Component {
     pub fn part(self) -> Part {
@@ -72,7 +72,7 @@ impl Component {
         }
     }
 
-    /// Of its part. Where a component cannot be told, the others share its weight.
+    /// The weight within its part. If a component is unknown, the others share its weight.
     pub fn weight_percent(self) -> i128 {
         match self {
             Component::Runway | Component::Margin => 60,
@@ -86,8 +86,8 @@ impl Component {
         }
     }
 
-    /// Straight between bends and flat beyond the outer ones.
-    pub fn curve(self) -> &'static [Bend] {
+    /// Linear between breakpoints and flat beyond the outer ones.
+    pub fn curve(self) -> &'static [Breakpoint] {
         match self {
             Component::Runway => &[(0, 0), (250, 25), (1_000, 50), (3_000, 75), (6_000, 100)],
             Component::Shock | Component::SurplusMonths => &[(0, 0), (1_000, 100)],
@@ -101,11 +101,10 @@ impl Component {
     }
 }
 
-/// The points of a quantity, both in billionths. Every step rounds down, so that the curve rises or
-/// falls without a dent.
+/// The points of a quantity, both in billionths. Every step rounds down, so that the curve is monotonic.
 pub(super) fn points(component: Component, quantity: i128) -> i128 {
     let curve = component.curve();
-    let bend = |(at, points): Bend| (i128::from(at) * (ONE / 1000), i128::from(points) * ONE);
+    let bend = |(at, points): Breakpoint| (i128::from(at) * (ONE / 1000), i128::from(points) * ONE);
     let after = curve.iter().position(|it| bend(*it).0 >= quantity);
     match after {
         None => bend(curve[curve.len() - 1]).1,

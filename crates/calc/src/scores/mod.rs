@@ -1,51 +1,51 @@
-//! How well a person could take a shock, how much room a month leaves, and whether ordinary life
-//! stays above water: three scores and their blend, each with the reasons it is made of.
+//! Scores: resilience to a shock, room in a month, and stability of ordinary life, and their blend, each with its
+//! reasons.
 
+mod curve_chart;
 mod explain;
 #[cfg(test)]
 mod households;
 mod inputs;
 mod method;
-mod picture;
 #[cfg(test)]
 mod tests;
 
 use base::{Fixed9, divide_half_even};
 
+pub use curve_chart::curve_svg;
 pub use explain::{Band, Step, StepKind};
 pub use inputs::{Coverage, Credit, Inputs, Missing, Ratio, coverage, inputs};
-pub use method::{Bend, Component, HISTORY_DAYS_MIN, Part, VERSION};
-pub use picture::curve_svg;
+pub use method::{Breakpoint, Component, HISTORY_DAYS_MIN, Part, VERSION};
 
 use method::{BEYOND, ONE, points};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scores {
-    /// Of the method.
+    /// The version of the method.
     pub version: u32,
     pub evenkeel: Score,
     pub recovery: Score,
     pub capacity: Score,
     pub baseline: Score,
-    /// What could be told, in the order of the method.
+    /// The known components, in the order of the method.
     pub components: Vec<Reason>,
-    /// The component that costs the most; none when everything is at its best.
+    /// The component that costs the most points; none if all are at their best.
     pub largest_drag: Option<Component>,
-    /// What would change, the most helpful first.
+    /// Suggested changes, the most helpful first.
     pub steps: Vec<Step>,
 }
 
-/// Points from 0 to 100 in billionths. They are rounded once, where they are shown.
+/// Points from 0 to 100 in billionths, rounded once for display.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score(i128);
 
 impl Score {
-    /// Half goes up.
+    /// Rounded half up.
     pub fn whole(self) -> i64 {
         self.rounded(ONE) as i64
     }
 
-    /// Hundredths of a point.
+    /// In hundredths of a point.
     pub fn hundredths(self) -> i64 {
         self.rounded(ONE / 100) as i64
     }
@@ -55,21 +55,21 @@ impl Score {
     }
 }
 
-/// One component of one person.
+/// The result of one component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
     pub component: Component,
-    /// What the curve was asked: months, a share of one, or a count.
+    /// The input of the curve: months, a fraction, or a count.
     pub quantity: Fixed9,
     pub points: Score,
-    /// Of the blend, after the weight of what could not be told was shared out.
+    /// The weight in the blend, after sharing the weight of unknown components.
     pub weight: Fixed9,
-    /// Points that the blend lacks because of it.
+    /// Points that the blend loses because of it.
     pub lost: Score,
 }
 
 pub fn score(inputs: &Inputs) -> Scores {
-    let graded = Graded::of(inputs);
+    let graded = GradedComponents::of(inputs);
     let components = graded.reasons();
     Scores {
         version: VERSION,
@@ -83,14 +83,14 @@ pub fn score(inputs: &Inputs) -> Scores {
     }
 }
 
-/// The components that could be told, with their quantities and points.
-struct Graded(Vec<(Component, i128, i128)>);
+/// The known components with their quantities and points.
+struct GradedComponents(Vec<(Component, i128, i128)>);
 
-impl Graded {
-    fn of(inputs: &Inputs) -> Graded {
+impl GradedComponents {
+    fn of(inputs: &Inputs) -> GradedComponents {
         let all = Component::ALL.iter().copied();
         let known = all.filter_map(|it| Some((it, quantity(it, inputs)?)));
-        Graded(known.map(|(it, quantity)| (it, quantity, points(it, quantity))).collect())
+        GradedComponents(known.map(|(it, quantity)| (it, quantity, points(it, quantity))).collect())
     }
 
     fn part(&self, part: Part) -> Score {
@@ -99,7 +99,7 @@ impl Graded {
         Score(sum / self.weights(part))
     }
 
-    /// How much of the weight of a part could be told; at least two components always can.
+    /// The known weight of a part; at least two components are always known.
     fn weights(&self, part: Part) -> i128 {
         let of_part = self.0.iter().filter(|(it, ..)| it.part() == part);
         of_part.map(|(it, ..)| it.weight_percent()).sum()
@@ -127,13 +127,13 @@ impl Graded {
     }
 }
 
-/// What the curve of a component is asked, in billionths; none where nothing is known of it.
+/// The input of a component's curve, in billionths; none if it is unknown.
 fn quantity(component: Component, inputs: &Inputs) -> Option<i128> {
     let whole = |it: i64| i128::from(it).max(0);
     let income = whole(inputs.income_minor);
     let need = whole(inputs.expenses_minor) + whole(inputs.debt_minor);
-    // What was bought on cards and is not yet paid is as good as spent. Debt that is carried longer
-    // is not: it shows in interest and in how much of the limit is used.
+    // Unpaid card purchases count as spent. Debt carried longer does not: it shows in interest and in the use of the
+    // limit.
     let unpaid = whole(inputs.card_balance_minor).min(whole(inputs.card_purchases_minor));
     let net = (whole(inputs.liquid_minor) - unpaid).max(0);
     match component {

@@ -1,4 +1,4 @@
-//! The three worked examples, the explanation, and the laws of the curves.
+//! Tests of the scores: three worked examples, the explanation, and properties of the curves.
 
 use proptest::prelude::*;
 
@@ -113,11 +113,11 @@ fn a_step_is_tried_on_the_persons_own_numbers() {
     let more = step(StepKind::MoreAtHand);
     assert_eq!((more.amount_minor, more.part), (Some(100_000), Part::Recovery));
     assert_eq!((more.part_gain.hundredths(), more.evenkeel_gain.hundredths()), (169, 68));
-    // 260 less to pay back: 36.9 % are bound and 19.8 % left, worth 17.9 and 12.5 points more.
+    // 260 less to pay back: obligations are 36.9 % and 19.8 % are left, worth 17.9 and 12.5 more points.
     let fewer = step(StepKind::FewerObligations);
     assert_eq!((fewer.amount_minor, fewer.part), (Some(26_000), Part::Capacity));
     assert_eq!(fewer.part_gain.hundredths(), 1464);
-    // One bad month fewer is none: 100 instead of 60 points of a quarter.
+    // One bad month fewer leaves none: 100 instead of 60 points of a quarter.
     let better = step(StepKind::FewerBadMonths);
     assert_eq!((better.amount_minor, better.part), (None, Part::Baseline));
     assert_eq!((better.part_gain.hundredths(), better.evenkeel_gain.hundredths()), (1000, 300));
@@ -357,9 +357,9 @@ proptest! {
         prop_assert_eq!(all_four(&scaled), all_four(&inputs));
     }
 
-    /// The steepest piece of margin and obligations together is 443 points of capacity for an
-    /// income's worth, so a unit of money stays below a fifth of a point only from an income of
-    /// 2,500 on; card use likewise needs a limit of some hundreds.
+    /// The steepest part of margin and obligations together is 443 points of capacity per income, so a unit of money
+    /// moves less than a fifth of a point only from an income of 2,500 on; card use likewise needs a limit of some
+    /// hundreds.
     #[test]
     fn a_single_unit_of_money_moves_no_score_visibly(inputs in any_inputs()) {
         let inputs = Inputs {

@@ -1,4 +1,4 @@
-//! Which outflow and inflow could be one move, with the evidence for it.
+//! Finds outflows and inflows that could be the legs of one transfer, with the evidence.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,38 +8,37 @@ use base::{AccountId, Currency, Money, TransactionId, days_from_date};
 
 use super::evidence::{Evidence, NAMING_HALVES, Naming, REPEATED_HALVES, Side, of_leg};
 use super::naming::{AccountWords, Text};
-use super::{Account, Convert, Decided, EARLIEST_LAG, Kind, LATEST_LAG, Leg};
-use super::{RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES, Said, Say};
+use super::{Account, Convert, EARLIEST_LAG, LATEST_LAG, Leg, TransferKind, TransferOverrides};
+use super::{LegText, LegTextReader, RARE_DAYS, REPEAT_DAYS, SUGGEST_HALVES};
 
-/// Moves closer together than this are rather one that could be paired in two ways.
+/// Transfers closer together than this are more likely one that could be paired in two ways.
 const REPEAT_DAYS_LEAST: i64 = 6;
-/// How many others make a standing order.
+/// How many other transfers make a standing order.
 const REPEATS: usize = 2;
 
-/// Thresholds of amounts are in minor units: a currency without decimals has smaller units, so that
-/// they are worth something alike everywhere.
+/// Amount thresholds are in minor units: currencies without decimals have smaller units, so the thresholds are of
+/// comparable value everywhere.
 const ROUND_MINOR: u64 = 500;
 const LEAST_RARE_MINOR: u64 = 2_500;
-/// Among more inflows than this that one outflow could mean, nothing tells it which; and without a
-/// bound a file of equal amounts would take hours.
+/// If an outflow could match more inflows than this, nothing distinguishes them; and without a limit a file of equal
+/// amounts would take hours.
 pub(super) const CROWD: usize = 32;
 
-/// Two legs that might belong together, as places in the list of legs, with at least the points of
-/// a suggestion.
+/// Two legs that might belong together, as indexes in the list of legs, with at least the points of a suggestion.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) outflow: usize,
     pub(super) inflow: usize,
     pub(super) basis: Basis,
-    pub(super) kind: Kind,
+    pub(super) kind: TransferKind,
     pub(super) points_halves: i32,
-    /// Days between the legs, by when they were authorized if both tell, else by when they posted.
+    /// Days between the legs, by authorization dates if both have one, else by posting dates.
     pub(super) gap_days: u64,
     pub(super) evidence: Vec<Evidence>,
     pub(super) fee_minor: i64,
 }
 
-/// How the amounts agree, the surest first.
+/// How the amounts agree, the most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Basis {
     Confirmed,
@@ -57,11 +56,11 @@ impl Candidate {
 pub(super) fn candidates(
     accounts: &[Account],
     legs: &[Leg],
-    say: &Say,
-    decided: &Decided,
+    read_text: &LegTextReader,
+    overrides: &TransferOverrides,
     convert: &Convert,
 ) -> Vec<Candidate> {
-    let mut search = Search::new(accounts, legs, say, decided);
+    let mut search = Search::new(accounts, legs, read_text, overrides);
     search.confirmed();
     search.exact();
     search.repeated();
@@ -69,7 +68,7 @@ pub(super) fn candidates(
     search.found
 }
 
-/// Sorted so that equal amounts lie together, and in them first outflows, then inflows, by day.
+/// Sorted so that equal amounts are adjacent: outflows first, then inflows, by day.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Row {
     currency: Currency,
@@ -83,15 +82,14 @@ pub(super) struct Search<'a> {
     accounts: &'a [Account],
     words: Vec<AccountWords>,
     pub(super) legs: &'a [Leg],
-    /// Place of the account of each leg that is open to pairing: none where the account is unknown
-    /// or the person decided.
+    /// The account index of each leg open to pairing: none if the account is unknown or the person overrides.
     pub(super) owners: Vec<Option<usize>>,
     pub(super) days: Vec<i64>,
-    say: &'a Say<'a>,
-    /// Asked for and read only where a candidate needs it, and boxed because most legs have none.
-    said: Vec<OnceCell<Box<Said>>>,
+    read_text: &'a LegTextReader<'a>,
+    /// Loaded only if a candidate needs it, and boxed because most legs have none.
+    said: Vec<OnceCell<Box<LegText>>>,
     texts: Vec<OnceCell<Box<Text>>>,
-    decided: &'a Decided,
+    overrides: &'a TransferOverrides,
     found: Vec<Candidate>,
 }
 
@@ -99,14 +97,14 @@ impl<'a> Search<'a> {
     fn new(
         accounts: &'a [Account],
         legs: &'a [Leg],
-        say: &'a Say<'a>,
-        decided: &'a Decided,
+        read_text: &'a LegTextReader<'a>,
+        overrides: &'a TransferOverrides,
     ) -> Search<'a> {
         let places: HashMap<AccountId, usize> =
             accounts.iter().enumerate().map(|(at, it)| (it.id, at)).collect();
         let owner = |leg: &Leg| {
             let place = places.get(&leg.account).copied();
-            place.filter(|_| !decided.not_transfers.contains(&leg.id))
+            place.filter(|_| !overrides.not_transfers.contains(&leg.id))
         };
         Search {
             accounts,
@@ -114,25 +112,24 @@ impl<'a> Search<'a> {
             legs,
             owners: legs.iter().map(owner).collect(),
             days: legs.iter().map(|it| days_from_date(it.on)).collect(),
-            say,
+            read_text,
             said: legs.iter().map(|_| OnceCell::new()).collect(),
             texts: legs.iter().map(|_| OnceCell::new()).collect(),
-            decided,
+            overrides,
             found: Vec::new(),
         }
     }
 
-    /// What the person confirmed, unless the person also refused it. Either way its legs are
-    /// decided, and no longer open.
+    /// Adds the pairs that the person confirmed, unless also refused. Their legs are no longer open in either case.
     fn confirmed(&mut self) {
-        let confirmed = &self.decided.confirmed;
+        let confirmed = &self.overrides.confirmed;
         if confirmed.is_empty() {
             return;
         }
         let named: BTreeSet<TransactionId> = confirmed.iter().flat_map(|it| [it.0, it.1]).collect();
         let legs = self.legs.iter().enumerate().filter(|(_, it)| named.contains(&it.id));
         let places: BTreeMap<TransactionId, usize> = legs.map(|(at, it)| (it.id, at)).collect();
-        for (outflow, inflow) in confirmed.difference(&self.decided.refused) {
+        for (outflow, inflow) in confirmed.difference(&self.overrides.refused) {
             if let (Some(outflow), Some(inflow)) = (places.get(outflow), places.get(inflow))
                 && self.owners_of(*outflow, *inflow).is_some()
                 && self.legs[*outflow].amount_minor < 0
@@ -150,7 +147,7 @@ impl<'a> Search<'a> {
         let mut arrived: Vec<(Currency, u64)> = inflows.map(amount).collect();
         arrived.sort_unstable();
         arrived.dedup();
-        // Most purchases are of an amount that never arrived anywhere, and need not be sorted.
+        // Most outflows have an amount that never arrived anywhere, and need not be sorted.
         let may_pair =
             |it: &Leg| it.amount_minor != 0 && arrived.binary_search(&amount(it)).is_ok();
         let mut rows: Vec<Row> = Vec::new();
@@ -179,7 +176,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the pair if no rule forbids it and the evidence is at least worth a question.
+    /// Adds the pair if no rule forbids it and the evidence is at least enough for a suggestion.
     pub(super) fn consider(
         &mut self,
         outflow: usize,
@@ -199,7 +196,7 @@ impl<'a> Search<'a> {
         let told = told.chain(of_leg(self.said(outflow), Side::Outflow, reaches));
         let told = told.chain(of_leg(self.said(inflow), Side::Inflow, reaches));
         let least = match basis {
-            // What is repeated may still join.
+            // Repetition may still be added.
             Basis::Exact => SUGGEST_HALVES - REPEATED_HALVES,
             _ => SUGGEST_HALVES,
         };
@@ -215,18 +212,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Lets moves of one amount between the same accounts speak for each other, and drops what is still not worth a
-    /// question.
+    /// Adds repetition as evidence to transfers of one amount between the same accounts, and drops the pairs that are
+    /// still too weak for a suggestion.
     fn repeated(&mut self) {
-        type Way = (usize, usize, Currency, u64);
-        let mut days_of: BTreeMap<Way, Vec<i64>> = BTreeMap::new();
-        let way = |search: &Search<'_>, it: &Candidate| -> Option<Way> {
+        type Route = (usize, usize, Currency, u64);
+        let mut days_of: BTreeMap<Route, Vec<i64>> = BTreeMap::new();
+        let way = |search: &Search<'_>, it: &Candidate| -> Option<Route> {
             let leg = &search.legs[it.outflow];
             let (from, to) = search.owners_of(it.outflow, it.inflow)?;
             Some((from, to, leg.currency, leg.amount_minor.unsigned_abs()))
         };
         for it in self.found.iter().filter(|it| it.basis == Basis::Exact) {
-            // Small amounts come back by themselves.
+            // Small amounts repeat by chance.
             if let Some(way) = way(self, it).filter(|it| it.3 >= LEAST_RARE_MINOR) {
                 days_of.entry(way).or_default().push(self.days[it.outflow]);
             }
@@ -239,7 +236,7 @@ impl<'a> Search<'a> {
         let mut partners = vec![0_u32; self.legs.len()];
         found.iter().flat_map(Candidate::legs).for_each(|leg| partners[leg] += 1);
         for it in found.iter_mut().filter(|it| it.basis == Basis::Exact) {
-            // Where a leg could go with several others, repetition speaks for each of them alike.
+            // If a leg could pair with several others, repetition supports all of them equally.
             if it.legs().iter().any(|leg| partners[*leg] > 1) {
                 continue;
             }
@@ -253,7 +250,7 @@ impl<'a> Search<'a> {
         self.found = found;
     }
 
-    /// Where the money came from and where it went, if both are open and not the same.
+    /// The indexes of the source and target accounts, if both legs are open and the accounts differ.
     fn owners_of(&self, outflow: usize, inflow: usize) -> Option<(usize, usize)> {
         self.owners[outflow].zip(self.owners[inflow]).filter(|(from, to)| from != to)
     }
@@ -261,18 +258,18 @@ impl<'a> Search<'a> {
     fn is_forbidden(&self, outflow: usize, inflow: usize, basis: Basis) -> bool {
         let Some((from, to)) = self.owners_of(outflow, inflow) else { return true };
         let (from, to) = (&self.accounts[from], &self.accounts[to]);
-        if self.decided.refused.contains(&(self.legs[outflow].id, self.legs[inflow].id)) {
+        if self.overrides.refused.contains(&(self.legs[outflow].id, self.legs[inflow].id)) {
             return true;
         }
-        // A balance kept by hand is nobody's exchange.
+        // A manual account has no currency exchange.
         if basis == Basis::Exchange && (from.manual || to.manual) {
             return true;
         }
         if from.kind != AccountKind::Credit {
             return false;
         }
-        // What leaves a card is a purchase, and what then arrives a refund or a friend's share,
-        // unless the bank says that the card lent money.
+        // An outflow of a card is a purchase, and the inflow a refund or a friend's share, unless the text says that
+        // it is a cash advance.
         let says = |phrase| [outflow, inflow].iter().any(|leg| self.text(*leg).has_phrase(phrase));
         let lends = says(&["BALANCE", "TRANSFER"])
             || to.kind != AccountKind::Credit && says(&["CASH", "ADVANCE"]);
@@ -283,7 +280,7 @@ impl<'a> Search<'a> {
     fn naming(&self, leg: usize, side: Side, other: usize, own: usize) -> Option<Evidence> {
         let text = self.text(leg);
         let by = self.words[other].named_in(text, side, &self.words[own])?;
-        // ALLY 2222 says Ally, but not any other account there.
+        // ALLY 2222 names Ally, but no other account there.
         let means_another = by == Naming::Institution
             && self.words.iter().enumerate().any(|(at, it)| {
                 at != other && it.is_sibling_of(&self.words[other]) && it.is_told_in(text)
@@ -291,8 +288,8 @@ impl<'a> Search<'a> {
         (!means_another).then_some(Evidence::NamesOther(side, by))
     }
 
-    pub(super) fn said(&self, leg: usize) -> &Said {
-        self.said[leg].get_or_init(|| Box::new((self.say)(leg)))
+    pub(super) fn said(&self, leg: usize) -> &LegText {
+        self.said[leg].get_or_init(|| Box::new((self.read_text)(leg)))
     }
 
     fn text(&self, leg: usize) -> &Text {
@@ -303,7 +300,7 @@ impl<'a> Search<'a> {
         let Some((from, to)) = self.owners_of(outflow, inflow) else { return };
         let (sent, arrived) = (&self.legs[outflow], &self.legs[inflow]);
         let is_one_currency = sent.currency == arrived.currency;
-        // Their signs differ, so this stays inside 64 bits.
+        // Their signs differ, so this stays within 64 bits.
         let lost_minor = -(sent.amount_minor + arrived.amount_minor);
         let fee_minor = if is_one_currency { lost_minor } else { 0 };
         match basis {
@@ -320,7 +317,7 @@ impl<'a> Search<'a> {
             outflow,
             inflow,
             basis,
-            kind: Kind::between(&self.accounts[from], &self.accounts[to]),
+            kind: TransferKind::between(&self.accounts[from], &self.accounts[to]),
             points_halves: sum(evidence.iter().copied()),
             gap_days,
             evidence,
@@ -333,14 +330,14 @@ fn sum(evidence: impl Iterator<Item = Evidence>) -> i32 {
     evidence.map(Evidence::points_halves).sum()
 }
 
-/// Rows are of one amount and direction, so by day.
+/// The rows have one amount and direction, so they are sorted by day.
 fn between(rows: &[Row], first: i64, last: i64) -> &[Row] {
     let start = rows.partition_point(|it| it.day < first);
     let end = rows.partition_point(|it| it.day <= last);
     &rows[start..end]
 }
 
-/// Whether a sorted list of days holds enough others at the distances of a standing order.
+/// Whether a sorted list of days has enough others at the distances of a standing order.
 fn is_repeated(days: &[i64], day: i64) -> bool {
     let within = |from: i64, to: i64| {
         let first = days.partition_point(|it| *it < from);
@@ -351,7 +348,7 @@ fn is_repeated(days: &[i64], day: i64) -> bool {
     before + after >= REPEATS
 }
 
-/// Whether the amount is too odd to meet by chance, and nothing but these two has it.
+/// Whether the amount is too unusual to match by chance, and only these two legs have it.
 fn is_rare(outflow: &Row, inflow: &Row, outflows: &[Row], inflows: &[Row]) -> bool {
     let amount = outflow.magnitude;
     if amount < LEAST_RARE_MINOR || amount.is_multiple_of(ROUND_MINOR) {

@@ -1,12 +1,12 @@
-//! What speaks for or against a pair: how much each piece weighs, and how it reads.
+//! Evidence for or against a pair: its weight and its text.
 
 use base::Money;
 use base::category::Category;
 use base::draft::AccountKind;
 
-use super::{ACCEPT_HALVES, Said, Words};
+use super::{ACCEPT_HALVES, LegText, TextFlags};
 
-/// The most that a text can bring beyond its words.
+/// The most that a text can add beyond its keywords.
 pub(super) const NAMING_HALVES: i32 = 6;
 pub(super) const REPEATED_HALVES: i32 = 5;
 
@@ -16,7 +16,7 @@ pub enum Side {
     Inflow,
 }
 
-/// What a text calls the account on the other side by.
+/// How a text names the account on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Naming {
     Mask,
@@ -28,7 +28,7 @@ pub enum Naming {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evidence {
-    /// The person said so.
+    /// The person confirmed it.
     Confirmed,
     /// Days from the outflow to the inflow.
     Lag(i64),
@@ -36,11 +36,11 @@ pub enum Evidence {
     NamesOther(Side, Naming),
     TransferCategory(Side),
     RareAmount,
-    /// At least two more moves of the same amount between the same accounts, weeks apart: a standing order.
+    /// At least two more transfers of the same amount between the same accounts, weeks apart: a standing order.
     Repeated,
-    /// A card or loan got money and says nothing about it; mostly that is a payment.
+    /// A card or loan received money without any text; that usually is a payment.
     PaysDebt,
-    /// A shop, a service, a fee, pay: money that met the world outside.
+    /// A shop, a service, a fee, pay: money that entered or left the person's accounts.
     Outside(Side),
     CashWithdrawal(Side),
     Person(Side),
@@ -65,7 +65,7 @@ impl Evidence {
         }
     }
 
-    /// One sentence for the person whose money it is.
+    /// One sentence for the person.
     pub fn text(self) -> String {
         let side = |side| match side {
             Side::Outflow => "outgoing",
@@ -73,7 +73,7 @@ impl Evidence {
         };
         match self {
             Evidence::Confirmed => "You confirmed that these belong together.".to_owned(),
-            Evidence::Lag(0) => "Both are of the same day.".to_owned(),
+            Evidence::Lag(0) => "Both are on the same day.".to_owned(),
             Evidence::Lag(1) => "The money arrived a day after it left.".to_owned(),
             Evidence::Lag(-1) => "The payment was credited a day before the money left.".to_owned(),
             Evidence::Lag(days) if days > 0 => {
@@ -85,7 +85,9 @@ impl Evidence {
                     days.unsigned_abs()
                 )
             }
-            Evidence::TransferWords(it) => format!("The {} text speaks of a transfer.", side(it)),
+            Evidence::TransferWords(it) => {
+                format!("The {} description mentions a transfer.", side(it))
+            }
             Evidence::NamesOther(it, by) => {
                 let by = match by {
                     Naming::Mask => "the last digits of the other account",
@@ -93,16 +95,20 @@ impl Evidence {
                     Naming::Nickname => "the other account",
                     Naming::Role => "the kind of the other account",
                 };
-                format!("The {} text names {by}.", side(it))
+                format!("The {} description names {by}.", side(it))
             }
             Evidence::TransferCategory(it) => {
                 format!("The category of the {} side is a transfer or payment.", side(it))
             }
-            Evidence::Repeated => "The same amount went this way several times.".to_owned(),
+            Evidence::Repeated => {
+                "The same amount was transferred this way several times.".to_owned()
+            }
             Evidence::RareAmount => {
                 "No other transaction within a month has this amount.".to_owned()
             }
-            Evidence::PaysDebt => "What arrives on a card or loan mostly pays it.".to_owned(),
+            Evidence::PaysDebt => {
+                "Money received by a card or loan is usually a payment.".to_owned()
+            }
             Evidence::Outside(it) => {
                 format!("The {} side looks like a purchase, a fee or pay.", side(it))
             }
@@ -113,23 +119,21 @@ impl Evidence {
                 format!("The {} side is a payment with another person.", side(it))
             }
             Evidence::Refund(it) => format!("The {} side looks like a refund.", side(it)),
-            Evidence::Fee(fee) => format!("A fee of {fee} was kept on the way."),
-            Evidence::ExchangeRate => {
-                "The amounts agree at the exchange rate of the day.".to_owned()
-            }
+            Evidence::Fee(fee) => format!("A fee of {fee} was charged."),
+            Evidence::ExchangeRate => "The amounts match at that day's exchange rate.".to_owned(),
         }
     }
 }
 
-/// What one leg says by itself, given what kind of account the money reaches.
+/// The evidence of one leg by itself, given the kind of account that receives the money.
 pub(super) fn of_leg(
-    said: &Said,
+    text: &LegText,
     side: Side,
     reaches: AccountKind,
 ) -> impl Iterator<Item = Evidence> + Clone {
-    let Words { transfer, refund, person } = said.words;
-    let meaning = said.category.map_or(Meaning::Nothing, |it| Meaning::of(it, reaches));
-    let outside = said.merchant || meaning == Meaning::Outside;
+    let TextFlags { transfer, refund, person } = text.words;
+    let meaning = text.category.map_or(Meaning::Nothing, |it| Meaning::of(it, reaches));
+    let outside = text.merchant || meaning == Meaning::Outside;
     let is_silent = !(transfer || refund || person || outside) && meaning == Meaning::Nothing;
     let pays_debt = side == Side::Inflow && reaches.is_debt() && is_silent;
     [
@@ -157,10 +161,10 @@ impl Meaning {
     fn of(category: Category, reaches: AccountKind) -> Meaning {
         match (category.primary(), category.detailed()) {
             (_, "TRANSFER_OUT_WITHDRAWAL") => Meaning::Cash,
-            // A cheque, or cash at a counter, as often as the other half of a transfer.
+            // A check or cash deposit, as often as a transfer.
             (_, "TRANSFER_IN_DEPOSIT") => Meaning::Nothing,
             ("TRANSFER_IN" | "TRANSFER_OUT", _) => Meaning::Transfer,
-            // A payment to a card that is not linked must not find its way into a savings account.
+            // A payment to a card that is not linked must not match a savings account.
             (_, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT") if reaches == AccountKind::Credit => {
                 Meaning::Transfer
             }

@@ -1,9 +1,9 @@
-//! Moves between a person's own accounts: the two legs of each, paired by written evidence.
+//! Detects transfers between a person's own accounts: pairs their two legs by evidence in texts, amounts and dates.
 
 mod candidates;
-mod choosing;
 mod evidence;
 mod naming;
+mod selection;
 #[cfg(test)]
 mod tests;
 mod unequal;
@@ -15,21 +15,21 @@ use base::draft::AccountKind;
 use base::{AccountId, Currency, Date, TransactionId, words};
 
 use candidates::{Candidate, candidates};
-use choosing::choose;
 pub use evidence::{Evidence, Naming, Side};
+use selection::choose;
 
-/// How many days an inflow may come before its outflow; only cards and loans show a payment early.
+/// How many days an inflow may precede its outflow; only cards and loans show a payment early.
 pub const EARLIEST_LAG: i64 = -2;
 pub const LATEST_LAG: i64 = 5;
 /// An amount is rare only if nothing else has it for this long before and after.
 pub const RARE_DAYS: i64 = 30;
-/// Moves of one amount between the same accounts speak for each other when they lie this far apart at most.
+/// Transfers of one amount between the same accounts support each other if they are at most this far apart.
 pub const REPEAT_DAYS: i64 = 70;
-/// The farthest that one leg reaches, by being there or not, into the pairs of others: the move it is half of can speak
-/// for one `REPEAT_DAYS` away, and at either end a leg may lie `LATEST_LAG` from its outflow.
+/// The largest distance at which a leg can affect the pairs of others: its transfer can support one `REPEAT_DAYS`
+/// away, and at either end a leg may be `LATEST_LAG` from its outflow.
 pub const REACH_DAYS: i64 = REPEAT_DAYS + 2 * LATEST_LAG;
 
-/// Points are counted in halves, so that they stay whole numbers.
+/// Points are counted in halves, so that they are integers.
 pub const ACCEPT_HALVES: i32 = 10;
 pub const SUGGEST_HALVES: i32 = 6;
 
@@ -41,14 +41,14 @@ pub struct Account {
     pub subtype: Option<String>,
     pub institution: Option<String>,
     pub name: String,
-    /// The last digits of the account's number.
+    /// The last digits of the account number.
     pub mask: Option<String>,
-    /// Kept by hand, so that its days and amounts are not a bank's.
+    /// Kept manually, so that its dates and amounts are not a bank's.
     pub manual: bool,
 }
 
-/// A posted transaction as far as pairing looks at it. Pending ones have no place here: their day,
-/// amount and text may still change.
+/// A posted transaction as needed for pairing. Pending ones are left out, because their date, amount and text may
+/// change.
 #[derive(Debug, Clone)]
 pub struct Leg {
     /// Unique among the legs of a call.
@@ -61,48 +61,48 @@ pub struct Leg {
     pub currency: Currency,
 }
 
-/// What is written on a leg, and what is read from that.
+/// The text of a leg, and what was derived from it.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct LegText {
     pub description: String,
-    /// What the provider or our tables say, before any transfer is known.
+    /// The category by the provider or our tables, before transfers are known.
     pub category: Option<Category>,
-    /// Whether the text names a shop or service of our tables.
+    /// Whether the text names a merchant of our tables.
     pub merchant: bool,
-    pub words: Words,
+    pub words: TextFlags,
 }
 
-/// What the text of a leg speaks of.
+/// Keywords found in the text of a leg.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct TextFlags {
     pub transfer: bool,
     pub refund: bool,
     /// A payment to or from another person.
     pub person: bool,
 }
 
-/// What the person decided; nothing found here overrules it. Pairs are (outflow, inflow).
+/// The person's decisions, which always take precedence. Pairs are (outflow, inflow).
 #[derive(Debug, Clone, Default)]
-pub struct Decided {
+pub struct TransferOverrides {
     pub refused: BTreeSet<(TransactionId, TransactionId)>,
-    /// Legs that are not half of any transfer.
+    /// Legs that are not part of any transfer.
     pub not_transfers: BTreeSet<TransactionId>,
-    /// Their legs may lie any number of days apart, so whoever loads one loads the other.
+    /// Their legs may be any number of days apart, so a caller that loads one must load the other.
     pub confirmed: BTreeSet<(TransactionId, TransactionId)>,
 }
 
-/// Says what the leg of a place in the list says. Reading texts costs most, so it is asked once at most, and only of legs
-/// whose amounts and days make them half of a move.
-pub type Say<'a> = dyn Fn(usize) -> Said + 'a;
+/// Returns the text of the leg with this index. Reading texts costs most, so it is called at most once per leg, and
+/// only for legs whose amounts and dates could form a transfer.
+pub type LegTextReader<'a> = dyn Fn(usize) -> LegText + 'a;
 
-/// Turns minor units of one currency into another's at the rate of a day, if there is one.
+/// Converts minor units between currencies at the rate of a day, if there is one.
 pub type Convert<'a> = dyn Fn(i64, Currency, Currency, Date) -> Option<i64> + 'a;
 
-/// Pairs sorted by their ids. A leg is in at most one of all of them.
+/// Pairs sorted by their ids. A leg is in at most one pair or suggestion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct PairingResult {
     pub pairs: Vec<Pair>,
-    /// Too weak to hide money from the totals, strong enough to ask.
+    /// Too weak to exclude money from totals, strong enough to ask the person.
     pub suggestions: Vec<Pair>,
 }
 
@@ -110,20 +110,20 @@ pub struct Found {
 pub struct Pair {
     pub outflow: TransactionId,
     pub inflow: TransactionId,
-    pub kind: Kind,
+    pub kind: TransferKind,
     /// The sum over the evidence.
     pub points_halves: i32,
     pub evidence: Vec<Evidence>,
-    /// Joining its legs otherwise would be just as good, and only the ids decided: that the legs
-    /// are internal is sure, which belongs to which is not.
+    /// Pairing its legs differently would be equally good, and only the ids overrides: the legs are certainly
+    /// transfers, but which belongs to which is not certain.
     pub ambiguous: bool,
-    /// What left and did not arrive, within one currency: outflow + inflow + fee is zero.
+    /// The amount that left and did not arrive, within one currency: outflow + inflow + fee is zero.
     pub fee_minor: i64,
 }
 
 words!(
-    /// What a move is for, by the accounts at its ends.
-    Kind {
+    /// The purpose of a transfer, by its accounts.
+    TransferKind {
         CardPayment => "card_payment",
         LoanPayment => "loan_payment",
         Investment => "investment",
@@ -132,82 +132,82 @@ words!(
     }
 );
 
-impl Kind {
-    /// A debt is paid by what reaches it; with savings and investments both directions count.
-    fn between(from: &Account, to: &Account) -> Kind {
+impl TransferKind {
+    /// The kind of a transfer. A debt counts only as the target; savings and investments count in both directions.
+    fn between(from: &Account, to: &Account) -> TransferKind {
         let is_savings =
             |it: &Account| matches!(it.subtype.as_deref(), Some("savings" | "money market" | "cd"));
         match (to.kind, from.kind) {
-            (AccountKind::Credit, _) => Kind::CardPayment,
-            (AccountKind::Loan, _) => Kind::LoanPayment,
-            (AccountKind::Investment, _) | (_, AccountKind::Investment) => Kind::Investment,
-            _ if is_savings(from) || is_savings(to) => Kind::Savings,
-            _ => Kind::Transfer,
+            (AccountKind::Credit, _) => TransferKind::CardPayment,
+            (AccountKind::Loan, _) => TransferKind::LoanPayment,
+            (AccountKind::Investment, _) | (_, AccountKind::Investment) => TransferKind::Investment,
+            _ if is_savings(from) || is_savings(to) => TransferKind::Savings,
+            _ => TransferKind::Transfer,
         }
     }
 }
 
-/// Pairs the legs of one person. Accounts have distinct ids; legs of unknown accounts are only
-/// counted. The order of accounts and legs does not matter.
+/// Pairs the legs of one person. Account ids must be distinct; legs of unknown accounts are ignored. The order of
+/// accounts and legs does not matter.
 pub fn pair(
     accounts: &[Account],
     legs: &[Leg],
-    say: &Say,
-    decided: &Decided,
+    read_text: &LegTextReader,
+    overrides: &TransferOverrides,
     convert: &Convert,
-) -> Found {
-    choose(candidates(accounts, legs, say, decided, convert), legs)
+) -> PairingResult {
+    choose(candidates(accounts, legs, read_text, overrides, convert), legs)
 }
 
-/// The legs that any candidate pair joins, directly or through others, as places in `legs`: each
-/// group sorted, the groups by their first. A leg in no group has no pair.
+/// The groups of legs connected by candidate pairs, as indexes in `legs`: each group sorted, the groups by their
+/// first leg. A leg in no group has no pair.
 ///
-/// The pairs inside a group depend on nothing but the legs within `REACH_DAYS` of its legs, so a
-/// changed leg can only concern groups that come that near to its old or its new day. Whoever loads
-/// only some days gets the pairs of a group right if all legs lie farther than `REACH_DAYS` from
-/// the first and the last of these days, and both legs of every confirmed pair are there.
+/// The pairs within a group depend only on the legs within `REACH_DAYS` of its legs, so a changed leg can only affect
+/// groups that near to its old or new day. A caller that loads only some days gets the pairs of a group right if all
+/// its legs are farther than `REACH_DAYS` from the first and last of these days, and both legs of every confirmed
+/// pair are loaded.
 pub fn components(
     accounts: &[Account],
     legs: &[Leg],
-    say: &Say,
-    decided: &Decided,
+    read_text: &LegTextReader,
+    overrides: &TransferOverrides,
     convert: &Convert,
 ) -> Vec<Vec<usize>> {
-    joined(&candidates(accounts, legs, say, decided, convert), legs.len())
+    connected_groups(&candidates(accounts, legs, read_text, overrides, convert), legs.len())
 }
 
-/// Both of these at the cost of one search.
+/// The results of `pair` and `components` at the cost of one search.
 pub fn pair_in_components(
     accounts: &[Account],
     legs: &[Leg],
-    say: &Say,
-    decided: &Decided,
+    read_text: &LegTextReader,
+    overrides: &TransferOverrides,
     convert: &Convert,
-) -> (Found, Vec<Vec<usize>>) {
-    let edges = candidates(accounts, legs, say, decided, convert);
-    let groups = joined(&edges, legs.len());
+) -> (PairingResult, Vec<Vec<usize>>) {
+    let edges = candidates(accounts, legs, read_text, overrides, convert);
+    let groups = connected_groups(&edges, legs.len());
     (choose(edges, legs), groups)
 }
 
-fn joined(edges: &[Candidate], leg_count: usize) -> Vec<Vec<usize>> {
-    let mut leader: Vec<usize> = (0..leg_count).collect();
+fn connected_groups(edges: &[Candidate], leg_count: usize) -> Vec<Vec<usize>> {
+    let mut parent: Vec<usize> = (0..leg_count).collect();
     for edge in edges {
-        let (a, b) = (lead(&mut leader, edge.outflow), lead(&mut leader, edge.inflow));
-        leader[a.max(b)] = a.min(b);
+        let (a, b) = (root_of(&mut parent, edge.outflow), root_of(&mut parent, edge.inflow));
+        parent[a.max(b)] = a.min(b);
     }
-    let joined: BTreeSet<usize> = edges.iter().flat_map(Candidate::legs).collect();
+    let connected_groups: BTreeSet<usize> = edges.iter().flat_map(Candidate::legs).collect();
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for leg in joined {
-        groups.entry(lead(&mut leader, leg)).or_default().push(leg);
+    for leg in connected_groups {
+        groups.entry(root_of(&mut parent, leg)).or_default().push(leg);
     }
     groups.into_values().collect()
 }
 
-/// The first leg of a group, shortening the way there for the next who asks.
-fn lead(leader: &mut [usize], mut leg: usize) -> usize {
-    while leader[leg] != leg {
-        leader[leg] = leader[leader[leg]];
-        leg = leader[leg];
+/// The root of a leg's group, with path compression.
+fn root_of(parent: &mut [usize], mut leg: usize) -> usize {
+    while parent[leg] != leg {
+        parent[leg] = parent[parent[leg]];
+        leg = parent[leg];
     }
     leg
 }

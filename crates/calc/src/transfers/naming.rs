@@ -1,21 +1,21 @@
-//! Whether a text names an account: by its institution, its nickname, its kind or its last digits.
+//! Detects whether a text names an account: by its institution, its nickname, its kind or its last digits.
 
 use base::draft::AccountKind;
 
 use super::Account;
 use super::evidence::{Naming, Side};
 
-/// Words of institutions that say nothing at the end of their names.
+/// TextFlags at the end of institution names that do not distinguish them.
 const CORPORATE: &str = "\
     A BANK BANKING CARD CARDS CO COMPANY CORP CORPORATION CREDIT CU FCU FEDERAL FINANCIAL \
     FSB GROUP INC LLC LTD N NA NATIONAL ONLINE PLC SAVINGS SERVICES THE TRUST UNION USA";
 
-/// What too many texts say for it to mean one institution.
+/// TextFlags that occur in too many texts to name an institution.
 const COMMON: &str = "\
     AMERICAN CITY COMMUNITY CURRENT DIRECT FIRST MONEY NEW ONE PEOPLES PERSONAL SIMPLE STATE \
     TD US";
 
-/// How banks write these institutions in the texts of others.
+/// Other names of institutions in banks' texts.
 const ALIASES: &[(&[&str], &[&[&str]])] = &[
     (&["AMERICAN", "EXPRESS"], &[&["AMEX"]]),
     (&["APPLE"], &[&["APPLECARD"], &["GSBANK"]]),
@@ -36,7 +36,7 @@ const ALIASES: &[(&[&str], &[&[&str]])] = &[
     (&["WELLS", "FARGO"], &[&["WF"]]),
 ];
 
-/// Words of nicknames that many accounts share, or that are in every text about money.
+/// TextFlags in nicknames that many accounts share, or that occur in any text about money.
 const PLAIN: &str = "\
     ACCOUNT ACCT ADVANTAGE AUTO AUTOPAY BALANCE BANK BASIC BLUE BROKERAGE BUSINESS CARD CASH \
     CASHBACK CHECKING COLLEGE COMPANY CREDIT DAILY DEBIT DEPOSIT DIRECT EVERYDAY EXPRESS \
@@ -53,7 +53,7 @@ fn is_listed(word: &str, list: &str) -> bool {
 #[derive(Debug)]
 pub(super) struct Text {
     capitals: String,
-    /// Where each word begins and ends.
+    /// The start and end of each word.
     words: Vec<(usize, usize)>,
 }
 
@@ -90,9 +90,9 @@ impl Text {
                 .any(|run| run.iter().zip(phrase).all(|(at, word)| says(at, word.as_ref())))
     }
 
-    /// Whether a word is these digits, alone or after letters that stand for the others.
+    /// Whether a word consists of these digits, alone or after masking letters.
     fn has_mask(&self, mask: &str) -> bool {
-        // 2026 is more often a year than an account, unless the text makes clear that it is one.
+        // 2026 is more often a year than an account, unless the text clearly means an account.
         let is_year = mask.len() == 4 && (mask.starts_with("19") || mask.starts_with("20"));
         let is_said = |word: &str| match word.trim_start_matches('X') {
             shown if shown.len() < word.len() => shown == mask,
@@ -102,7 +102,7 @@ impl Text {
     }
 }
 
-/// Everything a text may call one account by, prepared once for all texts.
+/// All names of one account, prepared once for all texts.
 #[derive(Debug)]
 pub(super) struct AccountWords {
     institution: Vec<Vec<String>>,
@@ -129,8 +129,8 @@ impl AccountWords {
         }
     }
 
-    /// How the text of a leg on `own` names this account. What the two share names neither: a bank
-    /// writes its own name into every text.
+    /// How the text of a leg on `own` names this account. Names that both accounts share do not count: a bank writes
+    /// its own name into every text.
     pub(super) fn named_in(&self, text: &Text, side: Side, own: &AccountWords) -> Option<Naming> {
         let preposition = match side {
             Side::Outflow => "TO",
@@ -151,7 +151,7 @@ impl AccountWords {
         }
     }
 
-    /// Whether the text means this account and not just its institution.
+    /// Whether the text names this account and not only its institution.
     pub(super) fn is_told_in(&self, text: &Text) -> bool {
         self.has_mask_in(text) || self.nickname.iter().any(|it| text.has_phrase(&[it]))
     }
@@ -165,7 +165,7 @@ impl AccountWords {
     }
 }
 
-/// The whole name, its telling part, the aliases of either, and all of them written as one word.
+/// The full name, its distinctive part, the aliases of both, and all of them as one word.
 fn phrases(institution: &str) -> Vec<Vec<String>> {
     let name = Text::of(institution);
     let whole: Vec<String> = name.words().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Candidates whose amounts differ: a fee was kept on the way, or the currency changed.
+//! Finds candidates whose amounts differ: by a fee, or by a currency exchange.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use super::candidates::{Basis, CROWD, Search};
 use super::{Convert, EARLIEST_LAG, LATEST_LAG, Leg};
 
 const MOST_FEE_MINOR: u64 = 500;
-/// At most a hundredth may be a fee, and a fiftieth the spread of an exchange.
+/// A fee may be at most one percent, and an exchange spread two percent.
 const FEE_PART: u64 = 100;
 const SPREAD_PART: u64 = 50;
 
-/// Sorted so that what arrived on a day, with amounts between two, lies together.
+/// Sorted so that inflows of a day within a range of amounts are adjacent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrival {
     currency: Currency,
@@ -22,7 +22,7 @@ struct Arrival {
 }
 
 impl Search<'_> {
-    /// Amounts that only come near agree often by chance, so both texts must speak of a transfer.
+    /// Similar amounts often agree by chance, so both texts must mention a transfer.
     pub(super) fn unequal(&mut self, convert: &Convert) {
         let arrivals = self.arrivals();
         let currencies: BTreeSet<Currency> = arrivals.iter().map(|it| it.currency).collect();
@@ -35,7 +35,7 @@ impl Search<'_> {
             }
             for currency in &currencies {
                 let Some((least, most)) = arriving(sent, *currency, convert) else { continue };
-                // Most purchases come near nothing that ever arrived.
+                // Most outflows are not similar to any inflow.
                 if amounts.range((*currency, least)..=(*currency, most)).next().is_none() {
                     continue;
                 }
@@ -48,7 +48,7 @@ impl Search<'_> {
                     near = later;
                     let start = of_day.partition_point(|it| it.magnitude < least);
                     let end = of_day.partition_point(|it| it.magnitude <= most);
-                    // The text is read last, and mostly not at all.
+                    // The text is read last, and usually not at all.
                     let is_few = (1..=CROWD).contains(&(start..end).len());
                     if is_few && self.is_worded(outflow) {
                         for arrival in &of_day[start..end] {
@@ -77,7 +77,7 @@ impl Search<'_> {
     }
 }
 
-/// What arrived in a currency on the days that an outflow's other half may have.
+/// The inflows in a currency on the days on which an outflow's other leg may be.
 fn near(arrivals: &[Arrival], currency: Currency, left_day: i64) -> &[Arrival] {
     let (first, last) = (left_day + EARLIEST_LAG, left_day + LATEST_LAG);
     let start = arrivals.partition_point(|it| (it.currency, it.day) < (currency, first));
@@ -85,7 +85,7 @@ fn near(arrivals: &[Arrival], currency: Currency, left_day: i64) -> &[Arrival] {
     &arrivals[start..end]
 }
 
-/// The least and the most that may arrive in a currency of what was sent, if not all of it.
+/// The least and the most that may arrive in a currency for the sent amount, if not all of it arrives.
 fn arriving(sent: &Leg, currency: Currency, convert: &Convert) -> Option<(u64, u64)> {
     let magnitude = sent.amount_minor.unsigned_abs();
     if currency == sent.currency {

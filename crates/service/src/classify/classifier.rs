@@ -7,8 +7,11 @@ use std::collections::HashMap;
 use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, TransactionId, UserId};
-use calc::enrich::{Cleaned, Enriched, Facts, Fix, History, Sample, clean, enrich};
-use calc::transfers::Kind;
+use calc::enrich::{
+    CleanedDescriptor, Enriched, History, Sample, TransactionFacts, TransactionOverride, clean,
+    enrich,
+};
+use calc::transfers::TransferKind;
 use db::{Tx, params};
 
 use super::overrides;
@@ -30,7 +33,7 @@ pub(crate) struct ClassifierInput<'a> {
 /// A person's rules, overrides, and what their overrides teach about other transactions.
 pub(crate) struct Classifier {
     rules: RuleSet,
-    overrides: HashMap<TransactionId, Fix>,
+    overrides: HashMap<TransactionId, TransactionOverride>,
     history: History,
 }
 
@@ -56,8 +59,8 @@ impl Classifier {
         &self,
         run: &Recompute,
         input: &ClassifierInput<'_>,
-        cleaned: &Cleaned,
-        transfer: Option<Kind>,
+        cleaned: &CleanedDescriptor,
+        transfer: Option<TransferKind>,
     ) -> Enriched {
         let account = run.account(input.account);
         let kind = account.map_or(AccountKind::Other, |it| it.kind);
@@ -70,20 +73,20 @@ impl Classifier {
         &self,
         (account_kind, account_subtype): (AccountKind, Option<&str>),
         input: &ClassifierInput<'_>,
-        cleaned: &Cleaned,
-        transfer: Option<Kind>,
+        cleaned: &CleanedDescriptor,
+        transfer: Option<TransferKind>,
     ) -> Enriched {
-        let facts = Facts {
+        let facts = TransactionFacts {
             account: input.account,
             inflow: input.amount_minor > 0,
             amount_minor: input.amount_minor.saturating_abs(),
             account_kind,
             account_subtype,
-            told_counterparty: input.counterparty,
-            told_category: input.category,
+            source_counterparty: input.counterparty,
+            source_category: input.category,
             transfer,
-            came_at_ms: input.id.map(stored_at_ms),
-            fix: input.id.and_then(|it| self.overrides.get(&it)),
+            imported_at_ms: input.id.map(stored_at_ms),
+            user_override: input.id.and_then(|it| self.overrides.get(&it)),
         };
         enrich(cleaned, &facts, &self.rules.rules, &self.history)
     }

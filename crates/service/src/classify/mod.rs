@@ -10,7 +10,7 @@ pub mod rule_matches;
 pub mod rules;
 pub mod transfers;
 
-pub use calc::enrich::Stage;
+pub use calc::enrich::CategorySource;
 
 pub(crate) fn statements() -> Vec<&'static str> {
     [

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::category::Category;
 use base::{Timestamp, TransactionId, UserId};
-use calc::enrich::Fix;
+use calc::enrich::TransactionOverride;
 use db::{Tx, params};
 use serde::{Deserialize, Serialize};
 
@@ -56,18 +56,24 @@ impl Override {
 }
 
 /// All overrides of a person, inside a transaction.
-pub(super) fn all(tx: &mut Tx<'_>, user: UserId) -> Result<HashMap<TransactionId, Fix>> {
+pub(super) fn all(
+    tx: &mut Tx<'_>,
+    user: UserId,
+) -> Result<HashMap<TransactionId, TransactionOverride>> {
     Ok(tx.all(ALL, params![user], read)?.into_iter().collect())
 }
 
 /// All overrides of a person.
-pub(super) async fn list(app: &App, user: UserId) -> Result<HashMap<TransactionId, Fix>> {
+pub(super) async fn list(
+    app: &App,
+    user: UserId,
+) -> Result<HashMap<TransactionId, TransactionOverride>> {
     Ok(app.db.all(ALL, params![user], read).await?.into_iter().collect())
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<(TransactionId, Fix)> {
+fn read(row: &db::Row<'_>) -> db::Result<(TransactionId, TransactionOverride)> {
     let category = row.optional_word(2, "category", Category::parse)?;
-    Ok((row.get(0)?, Fix { counterparty: row.get(1)?, category }))
+    Ok((row.get(0)?, TransactionOverride { counterparty: row.get(1)?, category }))
 }
 
 /// The bank's description of a transaction that can be overridden.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use base::category::Category;
 use base::{AccountId, RuleId, TransactionId, UserId};
-use calc::enrich::{Fix, Rule, Subject, clean};
+use calc::enrich::{Rule, RuleSubject, TransactionOverride, clean};
 use db::params;
 
 use super::classifier::stored_at_ms;
@@ -55,7 +55,7 @@ pub async fn count(app: &App, caller: &Caller) -> Result<HashMap<RuleId, RuleMat
 /// The stored columns of a transaction that rules look at.
 struct Candidate<'a> {
     id: TransactionId,
-    subject: Subject<'a>,
+    subject: RuleSubject<'a>,
     state: TransactionState,
     counterparty: Option<&'a str>,
     category: Option<Category>,
@@ -63,7 +63,7 @@ struct Candidate<'a> {
 
 struct MatchCounter<'a> {
     rules: &'a RuleSet,
-    overrides: HashMap<TransactionId, Fix>,
+    overrides: HashMap<TransactionId, TransactionOverride>,
     /// In the order of the rules.
     matches: Vec<RuleMatches>,
 }
@@ -83,7 +83,7 @@ impl MatchCounter<'_> {
                     let inflow = amount_minor > 0;
                     self.count(&Candidate {
                         id: row.get(0)?,
-                        subject: Subject { key, text: "", account: *account, inflow },
+                        subject: RuleSubject { key, text: "", account: *account, inflow },
                         state: row.get(2)?,
                         counterparty: None,
                         category: None,
@@ -109,7 +109,7 @@ impl MatchCounter<'_> {
             }
             self.count(&Candidate {
                 id: row.get(0)?,
-                subject: Subject {
+                subject: RuleSubject {
                     key: key.unwrap_or_default(),
                     text: cleaned.get(description).map_or("", String::as_str),
                     account: row.get(1)?,
@@ -174,12 +174,12 @@ pub(crate) async fn find_hiding_rule(
     app: &App,
     user: UserId,
     id: TransactionId,
-    (subject, description): (Subject<'_>, &str),
+    (subject, description): (RuleSubject<'_>, &str),
 ) -> Result<Option<RuleId>> {
     let rules = rules::fetch(app, user).await?;
     let text = clean(description).text;
     let stored_at_ms = Some(stored_at_ms(id));
-    let mut matching = rules.rules.fitting(Subject { text: &text, ..subject });
+    let mut matching = rules.rules.fitting(RuleSubject { text: &text, ..subject });
     let found = matching.find(|it| it.hides && it.holds(stored_at_ms));
     Ok(found.and_then(|it| rules.ids.get(it.id as usize).copied()))
 }

@@ -1,7 +1,7 @@
 //! Transfers between the person's own accounts: those that were found, and the person's decisions on them.
 
 use base::{AccountId, TransactionId};
-pub use calc::transfers::Kind;
+pub use calc::transfers::TransferKind;
 use db::{Tx, params};
 use wire::v1::Scope;
 
@@ -19,7 +19,7 @@ pub struct Transfer {
     pub inflow: TransactionId,
     /// Certain enough to leave both out of income and spending; otherwise the transfer is only a suggestion.
     pub paired: bool,
-    pub kind: Kind,
+    pub kind: TransferKind,
     /// Reasons for pairing the two, one a line.
     pub evidence: String,
 }
@@ -32,7 +32,7 @@ pub async fn list(app: &App, caller: &Caller) -> Result<Vec<Transfer>> {
             outflow: row.get(0)?,
             inflow: row.get(1)?,
             paired: row.get::<PairState>(2)? == PairState::Paired,
-            kind: row.word(3, "transfer kind", Kind::parse)?,
+            kind: row.word(3, "transfer kind", TransferKind::parse)?,
             evidence: row.get(4)?,
         })
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::category::Category;
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, Source, TransactionDraft, id_source};
 use base::{AccountId, Currency, Date, Money, Timestamp, TransactionId, UserId, kinds};
-use calc::matching::HAND;
+use calc::matching::MANUAL;
 use db::{Tx, params};
 use wire::v1::Code;
 
@@ -85,7 +85,7 @@ pub async fn create_transaction(
     entry: ManualTransaction,
 ) -> Result<TransactionId> {
     let entry = validated(entry)?;
-    let own = format!("{HAND} {}", app.ids.make::<kinds::Transaction>());
+    let own = format!("{MANUAL} {}", app.ids.make::<kinds::Transaction>());
     let external_id = own.clone();
     let details = |account: &ManualAccount| {
         ("transaction.add", format!("Added a transaction to {}", account.name))
@@ -252,7 +252,7 @@ async fn get_transaction(
     };
     let found = app.db.first(TRANSACTION, params![caller.user, id], read).await?;
     let (account, external_id, on, amount_minor) = found.ok_or(Error::NotFound("transaction"))?;
-    let external_id = external_id.filter(|it| id_source(it) == HAND).ok_or_else(|| {
+    let external_id = external_id.filter(|it| id_source(it) == MANUAL).ok_or_else(|| {
         let message = "This transaction was imported. You can change only transactions that you entered \
                        yourself.";
         Error::Conflict { code: Code::Conflict, message: message.to_owned() }
@@ -300,7 +300,7 @@ fn balance(as_of: Timestamp, current_minor: i64) -> BalanceDraft {
 }
 
 fn import_request(app: &App, draft: AccountDraft, into: Option<AccountId>) -> ImportRequest {
-    let provenance: Arc<str> = HAND.into();
+    let provenance: Arc<str> = MANUAL.into();
     ImportRequest {
         source: Source::Manual,
         connection: CONNECTION.to_owned(),

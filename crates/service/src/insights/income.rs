@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::{Currency, Fixed9, Money, Timestamp, UserId};
-use calc::income::analyse;
-pub use calc::income::{Block, Income, Label, Month, Share};
+pub use calc::income::{Block, Income, InflowLabel, Month, Share};
 use calc::ledger::Ledger;
 use db::{Tx, params};
 use serde::Serialize;
@@ -62,7 +61,7 @@ pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<(Ledger, 
     let read = move |tx: &mut Tx<'_>| {
         let run = Recompute::new(tx, &mine, user, RecomputeScope::Everything)?;
         let ledger = household_ledger::from_transactions(tx, &run.household(only.as_deref()))?;
-        let income = analyse(&ledger);
+        let income = calc::income::analyze(&ledger);
         Ok::<_, Error>((ledger, income, run.currency))
     };
     app.db.write(read).await
@@ -70,7 +69,7 @@ pub(crate) async fn build_ledger(app: &App, caller: &Caller) -> Result<(Ledger, 
 
 /// Analyzes the ledger. A changed analysis is stored and announced.
 pub(super) fn recompute(tx: &mut Tx<'_>, run: &mut Recompute, ledger: &Ledger) -> Result<Income> {
-    let income = analyse(ledger);
+    let income = calc::income::analyze(ledger);
     let stored = find_stored(tx, run.user)?;
     // Compared as of the stored moment, because a new moment alone is no change.
     let is_same = match &stored {

@@ -3,9 +3,9 @@
 use base::category::Category;
 use base::draft::id_source;
 use base::{AccountId, Date, Money, RuleId, Timestamp, TransactionId};
-use calc::enrich::{Stage, Subject, UNKNOWN};
-use calc::matching::HAND;
-use calc::transfers::Kind;
+use calc::enrich::{CategorySource, RuleSubject, UNKNOWN};
+use calc::matching::MANUAL;
+use calc::transfers::TransferKind;
 use db::params;
 use wire::v1::Scope;
 
@@ -36,7 +36,7 @@ pub struct TransactionDetail {
     pub counterparty: Option<String>,
     pub category: Option<Category>,
     /// The stage of classifying that decided the category. None before it was classified.
-    pub stage: Option<Stage>,
+    pub stage: Option<CategorySource>,
     /// The merchant that a rule would match. None where the bank's description names no merchant.
     pub merchant: Option<String>,
     /// The counterparty that the source gave.
@@ -45,7 +45,7 @@ pub struct TransactionDetail {
     pub source_category: Option<Category>,
     /// When the person corrected it, if they did.
     pub corrected_at: Option<Timestamp>,
-    pub transfer: Option<Kind>,
+    pub transfer: Option<TransferKind>,
     /// The other leg of the transfer that it is part of.
     pub other_leg: Option<TransferLeg>,
     /// Transactions that could be the other leg, if it is part of no transfer.
@@ -87,7 +87,7 @@ pub async fn get(app: &App, caller: &Caller, id: TransactionId) -> Result<Transa
         detail.candidates.extend(around.into_iter().filter(|it| !known.contains(&it.id)));
     }
     if detail.hidden {
-        let subject = Subject {
+        let subject = RuleSubject {
             key: merchant_key.as_deref().unwrap_or_default(),
             text: "",
             account: detail.account.id,
@@ -131,7 +131,7 @@ fn read(row: &db::Row<'_>, accounts: &[Account]) -> db::Result<Found> {
         other_leg: None,
         candidates: Vec::new(),
         stream: None,
-        by_hand: stored.external_id()?.is_some_and(|it| id_source(it) == HAND),
+        by_hand: stored.external_id()?.is_some_and(|it| id_source(it) == MANUAL),
         hidden: state == TransactionState::Hidden,
         hidden_by: None,
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use base::draft::AccountKind;
 use base::{AccountId, Currency, Date, GoalId, Money, Timestamp, words};
-use calc::goals::{Wish, share};
+use calc::goals::{GoalInput, allocate};
 use db::params;
 use webhooks::outbox;
 use wire::json::{Day, Number};
@@ -261,12 +261,12 @@ fn with_progress(mut rows: Vec<GoalRow>, links: &Links) -> Vec<Goal> {
     };
     let is_debt = |row: &GoalRow| row.goal.kind == Kind::DebtPayoff;
     let saving: Vec<usize> = (0..rows.len()).filter(|it| !is_debt(&rows[*it])).collect();
-    let wish = |row: &GoalRow| Wish {
+    let wish = |row: &GoalRow| GoalInput {
         target_minor: row.goal.target_minor,
         saved_minor: row.saved_minor,
         accounts: counted(row),
     };
-    let shares = share(&saving.iter().map(|it| wish(&rows[*it])).collect::<Vec<_>>());
+    let shares = allocate(&saving.iter().map(|it| wish(&rows[*it])).collect::<Vec<_>>());
     for (place, minor) in saving.into_iter().zip(shares) {
         rows[place].goal.current_minor = minor;
     }

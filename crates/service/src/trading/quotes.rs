@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::params;
 use sources::market::calendar::{self, Hours};
-use sources::market::{Kind, Quote, QuoteProvider};
+use sources::market::{InstrumentKind, Quote, QuoteProvider};
 
 use crate::{App, Error, Result, Tx};
 
@@ -93,7 +93,7 @@ pub async fn find_many(
     symbols.truncate(SYMBOLS_MAX);
     let now = app.clock.now();
     let market = &app.trading.market;
-    let since = seconds_before(now, market.fresh_seconds());
+    let since = seconds_before(now, market.cache_seconds());
     let mut found = HashMap::new();
     symbols.retain(|symbol| match app.quote_cache.get(symbol, since, now) {
         Some(quote) => {
@@ -108,7 +108,7 @@ pub async fn find_many(
         Ok(quotes) => {
             app.quote_cache.put(&quotes, now);
             // A simulated market can compute its quotes again, so they are not stored.
-            if market.fresh_seconds() > 0 {
+            if market.cache_seconds() > 0 {
                 save(app, quotes.clone(), market.source(), now).await?;
             }
             for quote in quotes {
@@ -128,7 +128,7 @@ pub async fn find_many(
 }
 
 fn sourced(app: &App, quote: Quote, source: &str, now: Timestamp) -> SourcedQuote {
-    let patience = app.trading.market.patience_seconds();
+    let patience = app.trading.market.stale_after_seconds();
     // While the market is closed, the last price of the session is the newest possible.
     let session = calendar::last_session(now);
     let expected = session.closes_at.min(now);
@@ -174,7 +174,7 @@ fn read(row: &db::Row<'_>) -> db::Result<(Quote, String)> {
     let quote = Quote {
         symbol: row.get(0)?,
         name: row.get(1)?,
-        kind: row.word(2, "kind of security", Kind::parse)?,
+        kind: row.word(2, "kind of security", InstrumentKind::parse)?,
         price: base::Fixed9::parse(row.get(3)?).map_err(|_| invalid(3))?,
         previous_close: close.map(base::Fixed9::parse).transpose().map_err(|_| invalid(4))?,
         at: row.get(5)?,

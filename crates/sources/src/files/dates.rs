@@ -1,11 +1,11 @@
-//! Dates as banks write them, read by their literal day: no timezone ever shifts one.
+//! Parses dates in tables. The literal date is used; no time zone shifts it.
 
 use base::Date;
 
 use super::DateOrder;
-use crate::bounds::is_day;
+use crate::plausibility::is_plausible_date;
 
-/// The first letters of the months in the languages of the files we know.
+/// The first letters of month names in the languages of the known files.
 const MONTHS: [&[&str]; 12] = [
     &["jan", "jän", "ene", "gen"],
     &["feb", "fév", "fev"],
@@ -21,11 +21,11 @@ const MONTHS: [&[&str]; 12] = [
     &["dec", "dez", "dic", "déc"],
 ];
 
-/// Longer text is no date, with a time or without.
+/// Longer text is not a date.
 const BYTES_MAX: usize = 40;
 
-/// The day that the text says. A date of three numbers is read in the given order unless its year or its dots tell
-/// better; a time behind it is passed over.
+/// Parses a date. One of three numbers is read in the given order unless a four-digit year or dots decide; a time
+/// after it is ignored.
 pub(crate) fn read(text: &str, order: DateOrder, today: Date) -> Option<Date> {
     match Parts::of(text)? {
         Parts::Known { year, month, day } => date(year, month, day),
@@ -39,10 +39,10 @@ pub(crate) fn read(text: &str, order: DateOrder, today: Date) -> Option<Date> {
     }
     .map(|(year, month, day)| (full_year(year, today), month, day))
     .and_then(|(year, month, day)| Date::new(year, month, day).ok())
-    .filter(|it| is_day(*it))
+    .filter(|it| is_plausible_date(*it))
 }
 
-/// Whether a text is a date in one order or the other.
+/// Whether the text is a date in either order.
 pub(crate) fn looks_like(text: &str, today: Date) -> bool {
     DateOrder::ALL.iter().any(|it| read(text, *it, today).is_some())
 }
@@ -59,7 +59,7 @@ enum Year {
     Short(u16),
 }
 
-/// Two digits mean the latest year that is not more than one ahead of today.
+/// A two-digit year is the latest one that is at most one year after today.
 fn full_year(year: Year, today: Date) -> i16 {
     match year {
         Year::Full(year) => i16::try_from(year).unwrap_or(i16::MAX),
@@ -83,7 +83,7 @@ impl Parts {
             return None;
         }
         match text.as_bytes() {
-            // The common one first: 01/05/2026.
+            // The common form first, for speed: 01/05/2026.
             [a, b, b'/', c, d, b'/', rest @ ..] if rest.len() == 4 => Some(Parts::Open {
                 first: whole(&[*a, *b])?,
                 second: whole(&[*c, *d])?,
@@ -121,7 +121,7 @@ impl Parts {
         }
         let (first, second, year) = (number(first)?, number(second)?, year(third)?);
         Some(match mark {
-            // Nobody writes the month first with dots.
+            // With dots, the day is always first.
             b'.' => Parts::Known { year, month: second, day: first },
             _ => Parts::Open { first, second, year },
         })
@@ -169,7 +169,7 @@ fn is_time(text: &str) -> bool {
     text.starts_with(|it: char| it.is_ascii_digit()) && text.contains(':')
 }
 
-/// At most eight digits, and of those the last four count: years and parts of them are asked for one by one.
+/// At most eight digits, of which the last four count: the year and its parts are parsed separately.
 fn whole(digits: &[u8]) -> Option<u16> {
     if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -178,16 +178,16 @@ fn whole(digits: &[u8]) -> Option<u16> {
     u16::try_from(value % 10_000).ok()
 }
 
-/// What the dates of a column together say about their order.
+/// Counts the evidence for either date order in a column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Orders {
+pub(crate) struct DateOrderCounts {
     day_first: usize,
     month_first: usize,
     open: usize,
 }
 
-impl Orders {
-    pub(crate) fn see(&mut self, text: &str) {
+impl DateOrderCounts {
+    pub(crate) fn count(&mut self, text: &str) {
         match Parts::of(text) {
             Some(Parts::Open { first: 13..=31, second: 1..=12, .. }) => self.day_first += 1,
             Some(Parts::Open { first: 1..=12, second: 13..=31, .. }) => self.month_first += 1,
@@ -196,8 +196,7 @@ impl Orders {
         }
     }
 
-    /// The order that the file itself proves. Where it contradicts itself, the one with more dates behind it; the
-    /// others are no dates then.
+    /// The order that the file proves. If dates contradict each other, the majority wins and the others are invalid.
     pub(crate) fn proven(self) -> Option<DateOrder> {
         match self.day_first.cmp(&self.month_first) {
             std::cmp::Ordering::Greater => Some(DateOrder::DayFirst),
@@ -206,7 +205,7 @@ impl Orders {
         }
     }
 
-    /// Whether some date would be another day if read the other way.
+    /// Whether some date would be another day in the other order.
     pub(crate) fn is_open(self) -> bool {
         self.open > 0
     }
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_day_is_none() {
+    fn invalid_dates_are_none() {
         for text in [
             "",
             "13/01/2026",
@@ -283,8 +282,8 @@ mod tests {
     #[test]
     fn one_component_over_twelve_decides() {
         let seen = |texts: &[&str]| {
-            let mut orders = Orders::default();
-            texts.iter().for_each(|it| orders.see(it));
+            let mut orders = DateOrderCounts::default();
+            texts.iter().for_each(|it| orders.count(it));
             (orders.proven(), orders.is_open())
         };
         assert_eq!(seen(&["01/05/2026", "01/13/2026"]), (Some(DateOrder::MonthFirst), true));
@@ -312,7 +311,7 @@ mod tests {
         #[test]
         fn nothing_makes_it_panic(text in "[0-9/.: TJanFebMär-]{0,20}|.*") {
             looks_like(&text, TODAY);
-            Orders::default().see(&text);
+            DateOrderCounts::default().count(&text);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! How much of a file is read, so that a small file cannot fill the memory.
+//! Limits on the size of files, so that a small file cannot exhaust memory.
 
-/// The bounds that an operator may set. A file beyond one of them is refused as a whole: half of an import would look
-/// like all of it.
+/// The limits that an operator can set. A file beyond one of them is refused as a whole, because half an import would
+/// look complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// What the parts of a zip file that are read may unpack to, together.
+    /// The total unpacked size of the parts of a zip file.
     pub unpacked_bytes: u64,
     /// Rows of one kind, such as transactions or balances.
     pub rows: usize,
@@ -21,9 +21,9 @@ impl Default for Limits {
 }
 
 pub(super) const MIB: u64 = 1_024 * 1_024;
-/// More accounts than anybody keeps.
+/// More accounts than anyone has.
 pub(super) const ACCOUNTS_MAX: usize = 1_000;
-/// Reasons quote the file, and quote it shortly; a longer one is cut.
+/// Longer reasons are cut.
 pub(super) const REASON_CHARS_MAX: usize = 300;
 
 /// The first `most` characters of a text.
@@ -31,7 +31,7 @@ pub(super) fn head(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-/// 1,000,000: as a person writes a count.
+/// A count with thousands separators, such as 1,000,000.
 pub(super) fn counted(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

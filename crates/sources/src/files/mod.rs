@@ -1,19 +1,19 @@
-//! Files that banks let people download: each format is read into drafts, and every row that cannot be understood is
-//! reported with its line. Nothing is guessed silently: what a file leaves open is a doubt that the person settles.
+//! Parsers for files that banks offer for download. Each format becomes account drafts, and every row that cannot be
+//! parsed is reported with its line. Nothing is guessed silently: an ambiguity becomes a question for the user.
 
-mod amount;
+mod accounts;
 mod camt;
 pub mod csv;
 mod dates;
-mod decimals;
+mod evenkeel;
 #[cfg(test)]
-mod golden;
-mod ledger;
+mod fixtures;
 mod limits;
 mod mt940;
 mod ofx;
-mod own;
+mod plain_amount;
 mod qif;
+mod table_amount;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -27,32 +27,32 @@ use base::{Currency, Date};
 pub use limits::Limits;
 use limits::{MIB, REASON_CHARS_MAX, counted, head};
 
-/// More than any statement, and little enough to be held in memory at once.
+/// Larger than any real statement, and small enough to be held in memory.
 pub const BYTES_MAX: usize = 64 * 1_024 * 1_024;
-/// Reports beyond this say nothing new; they are counted only.
+/// Further rejected rows are only counted.
 pub const REJECTED_MAX: usize = 1_000;
 
 words!(
     Format {
         Camt053 => "camt053",
         Csv => "csv",
-        /// What was exported from here.
+        /// Our own export.
         Evenkeel => "evenkeel",
         Mt940 => "mt940",
         Ofx => "ofx",
-        /// OFX with the tags that Intuit adds.
+        /// OFX with Intuit's additional tags.
         Qfx => "qfx",
         Qif => "qif",
     }
 );
 
 impl Format {
-    /// What the person calls it.
+    /// The name for people.
     pub fn label(self) -> &'static str {
         match self {
             Format::Camt053 => "CAMT.053",
             Format::Csv => "CSV",
-            Format::Evenkeel => "an export of Evenkeel",
+            Format::Evenkeel => "an Evenkeel export",
             Format::Mt940 => "MT940",
             Format::Ofx => "OFX",
             Format::Qfx => "QFX (Quicken)",
@@ -60,8 +60,9 @@ impl Format {
         }
     }
 
-    /// Who speaks in such a file, for telling sources apart. OFX and QFX of a bank have the same ids.
-    pub fn giver(self) -> &'static str {
+    /// The provenance of transactions from such a file, as stored with an import. OFX and QFX files of a bank have
+    /// the same ids, so they share one.
+    pub fn provenance(self) -> &'static str {
         match self {
             Format::Camt053 => "file:camt",
             Format::Csv => "file:csv",
@@ -73,20 +74,20 @@ impl Format {
     }
 }
 
-/// What a reader is told beside the file: defaults for what it does not say, and the person's word on earlier doubts.
+/// Defaults for what a file does not say, and the user's answers to earlier questions.
 #[derive(Debug, Clone)]
-pub struct Hints {
-    /// For years of two digits.
+pub struct ParseOptions {
+    /// Resolves two-digit years.
     pub today: Date,
-    /// Where the file names none.
+    /// The currency if the file names none.
     pub currency: Currency,
     pub dates: Option<DateOrder>,
-    pub charges: Option<Charges>,
+    pub charges: Option<ChargeSign>,
     pub limits: Limits,
 }
 
 words!(
-    /// How a date of three numbers is meant when it begins with no year.
+    /// The order of day and month in a date that does not begin with the year.
     DateOrder {
         DayFirst => "day_first",
         MonthFirst => "month_first",
@@ -94,55 +95,59 @@ words!(
 );
 
 words!(
-    /// Which sign a file gives to money that leaves the account.
-    Charges {
+    /// The sign that a file gives to money leaving the account.
+    ChargeSign {
         Negative => "negative",
         Positive => "positive",
     }
 );
 
-type LooksLike = fn(&[u8]) -> bool;
-type Read = fn(&[u8], &Hints) -> Result<Reading, FileError>;
+type LooksLikeFn = fn(&[u8]) -> bool;
+type ReadFn = fn(&[u8], &ParseOptions) -> Result<FileContents, FileError>;
 
-/// In the order in which they are tried: what marks itself clearly first, and tables, which can look like anything, last.
-const READERS: &[(LooksLike, Read)] = &[
+/// The formats in the order in which they are tried: those with a clear signature first, tables last.
+const READERS: &[(LooksLikeFn, ReadFn)] = &[
     (ofx::looks_like, ofx::read),
     (camt::looks_like, camt::read),
     (mt940::looks_like, mt940::read),
-    (own::looks_like, own::read),
+    (evenkeel::looks_like, evenkeel::read),
     (qif::looks_like, qif::read),
     (csv::looks_like, csv::read),
 ];
 
-/// Reads a file of any format. What it is shows in its content; names of files promise too much.
-pub fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+/// Reads a file of any format, recognized by its content. File names are not reliable.
+pub fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     if bytes.len() > BYTES_MAX {
         return Err(FileError::TooLarge);
     }
     let reader = READERS.iter().find(|(looks_like, _)| looks_like(bytes));
-    let read = reader.map_or(Err(FileError::Unknown), |(_, read)| read(bytes, hints));
-    read.map(named_apart)
+    let read = reader.map_or(Err(FileError::Unknown), |(_, read)| read(bytes, options));
+    read.map(number_duplicate_accounts)
 }
 
-/// Reads a file as the format that somebody says it is, whatever it looks like.
-pub fn read_as(format: Format, bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+/// Reads a file as the given format.
+pub fn read_as(
+    format: Format,
+    bytes: &[u8],
+    options: &ParseOptions,
+) -> Result<FileContents, FileError> {
     if bytes.len() > BYTES_MAX {
         return Err(FileError::TooLarge);
     }
     let read = match format {
         Format::Camt053 => camt::read,
         Format::Csv => csv::read,
-        Format::Evenkeel => own::read,
+        Format::Evenkeel => evenkeel::read,
         Format::Mt940 => mt940::read,
         Format::Ofx | Format::Qfx => ofx::read,
         Format::Qif => qif::read,
     };
-    read(bytes, hints).map(named_apart)
+    read(bytes, options).map(number_duplicate_accounts)
 }
 
-/// An account is known again by its bank and number. Where a file has several of one name, such as a checking and a
-/// savings account, those that come later are counted: else the next import would put their rows together.
-fn named_apart(mut reading: Reading) -> Reading {
+/// Numbers accounts of one file that share bank and number, such as a checking and a savings account. Otherwise the
+/// next import would merge their rows.
+fn number_duplicate_accounts(mut reading: FileContents) -> FileContents {
     let mut taken: BTreeSet<(Option<String>, String)> = BTreeSet::new();
     for account in &mut reading.accounts {
         let name = account.draft.external_id.clone();
@@ -157,49 +162,50 @@ fn named_apart(mut reading: Reading) -> Reading {
     reading
 }
 
-/// What a file says, and what in it could not be understood.
+/// The parsed content of a file, and what could not be parsed.
 #[derive(Debug, Clone)]
-pub struct Reading {
+pub struct FileContents {
     pub format: Format,
     pub accounts: Vec<FileAccount>,
     pub rejected: Rejections,
-    pub doubts: Vec<Doubt>,
+    pub questions: Vec<FileQuestion>,
 }
 
-/// One account of a file. `draft.external_id` is the account's number as the file writes it, and empty where it does
-/// not name the account at all; the person then says which one it is.
+/// One account of a file. `draft.external_id` is the account number as written in the file, or empty if the file does
+/// not name the account; then the user chooses one.
 #[derive(Debug, Clone)]
 pub struct FileAccount {
-    /// Who keeps the account, as the format names them: a routing number, a BIC, a broker's domain.
+    /// The bank as the format identifies it: a routing number, a BIC, a broker's domain.
     pub bank: Option<String>,
     pub draft: AccountDraft,
 }
 
-/// What the file leaves open. It was read by the likelier answer; nothing may be written until the person agrees.
+/// An ambiguity in a file. The file was read with the likelier answer; nothing may be written until the user confirms
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub enum FileQuestion {
     /// No date in the file tells the day from the month.
     Dates { read_as: DateOrder },
     /// Nothing in the file tells whether a positive amount is a purchase or a deposit.
-    Charges { read_as: Charges },
-    /// A card's balance is written as a positive number, which may be owed or owned. It was read as owed.
+    ChargeSign { read_as: ChargeSign },
+    /// A card's balance is positive, which may be a debt or a credit. It was read as a debt.
     CardBalance { account: usize },
 }
 
-/// Rows that are left out, and why.
+/// RejectedRow rows with their reasons.
 #[derive(Debug, Clone, Default)]
 pub struct Rejections {
-    /// The first of them, in the order of the file.
-    pub rows: Vec<Rejected>,
-    /// How many there are in all.
+    /// The first of them, in file order.
+    pub rows: Vec<RejectedRow>,
+    /// The total number.
     pub count: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rejected {
+pub struct RejectedRow {
     /// The line on which the row begins, counted from 1.
     pub line: usize,
-    /// What is wrong with it, in words for the person.
+    /// The reason, in words for the user.
     pub reason: String,
 }
 
@@ -209,30 +215,30 @@ impl Rejections {
         if self.rows.len() < REJECTED_MAX {
             let mut reason = reason.into();
             reason.truncate(head(&reason, REASON_CHARS_MAX).len());
-            self.rows.push(Rejected { line, reason });
+            self.rows.push(RejectedRow { line, reason });
         }
     }
 }
 
-/// The file as a whole cannot be read.
+/// Why a whole file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileError {
-    /// Looks like none of the formats.
+    /// The format is not recognized.
     Unknown,
-    /// Is of that format, but is broken in a way that leaves nothing to keep.
+    /// The format is recognized, but nothing in the file is usable.
     Broken {
         format: Format,
         reason: String,
     },
     TooLarge,
-    /// A zip file that unpacks to more than it may.
+    /// A zip file whose unpacked size exceeds the limit.
     UnpacksTooLarge {
         most_bytes: u64,
     },
     TooManyRows {
         most: usize,
     },
-    /// A table of so many separators and quotation marks that reading it would take long.
+    /// A table with so many separators and quotation marks that parsing it would take too long.
     TooManyCells,
 }
 
@@ -241,32 +247,32 @@ impl std::fmt::Display for FileError {
         match self {
             FileError::Unknown => write!(
                 f,
-                "this is none of the files that can be read: OFX, QFX, QIF, CSV, CAMT.053 or MT940; \
-                 download one of these from your bank"
+                "this file format is not supported; download OFX, QFX, QIF, CSV, CAMT.053 or MT940 from \
+                 your bank"
             ),
             FileError::Broken { format, reason } => {
                 write!(f, "this is a file in {}, but {reason}", format.label())
             }
             FileError::TooLarge => {
                 let most = BYTES_MAX / 1_024 / 1_024;
-                write!(f, "a file may have {most} MiB at most; download a shorter time at once")
+                write!(f, "a file may have {most} MiB at most; download a shorter period")
             }
             FileError::UnpacksTooLarge { most_bytes } => write!(
                 f,
-                "this file unpacks to more than {} MiB; export fewer years at a time, or have the \
-                 setting imports.unpacked_mib raised",
+                "this file unpacks to more than {} MiB; export fewer years at a time, or ask \
+                 the operator to raise imports.unpacked_mib",
                 most_bytes / MIB
             ),
             FileError::TooManyRows { most } => write!(
                 f,
-                "this file has more than {} rows; download a shorter time at once, or have the \
-                 setting imports.rows raised",
+                "this file has more than {} rows; download a shorter period, or ask the \
+                 operator to raise imports.rows",
                 counted(*most)
             ),
             FileError::TooManyCells => write!(
                 f,
-                "this table has more separators and quotation marks than any statement of a bank; \
-                 download it anew, a shorter time at once"
+                "this table has more separators and quotation marks than any bank statement; \
+                 download it again for a shorter period"
             ),
         }
     }

@@ -1,4 +1,4 @@
-use super::{FileError, Format, REJECTED_MAX, Reading, golden, read, read_as};
+use super::{FileContents, FileError, Format, REJECTED_MAX, fixtures, read, read_as};
 
 fn statement(kind: &str) -> String {
     format!(
@@ -7,7 +7,7 @@ fn statement(kind: &str) -> String {
     )
 }
 
-fn ids(reading: &Reading) -> Vec<&str> {
+fn ids(reading: &FileContents) -> Vec<&str> {
     reading.accounts.iter().map(|it| it.draft.external_id.as_str()).collect()
 }
 
@@ -15,36 +15,36 @@ fn ids(reading: &Reading) -> Vec<&str> {
 fn accounts_of_one_number_are_told_apart() {
     let kinds = ["CHECKING", "SAVINGS", "CHECKING", "MONEYMRKT"];
     let text = format!("<OFX>{}", kinds.map(statement).concat());
-    let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+    let reading = read(text.as_bytes(), &fixtures::options()).unwrap();
     assert_eq!(ids(&reading), ["77", "77 (2)", "77 (3)"]);
 }
 
 #[test]
 fn accounts_without_a_number_stay_without_one() {
     let text = "!Type:Bank\nD1/31/2024\nT1\n^\n!Type:CCard\nD1/31/2024\nT1\n^\n";
-    let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+    let reading = read(text.as_bytes(), &fixtures::options()).unwrap();
     assert_eq!(ids(&reading), ["", ""]);
 }
 
 #[test]
 fn a_file_is_read_as_what_it_is_said_to_be() {
     let text = "D1/31/2024\nT1\n^\n";
-    assert_eq!(read(text.as_bytes(), &golden::hints()).unwrap_err(), FileError::Unknown);
+    assert_eq!(read(text.as_bytes(), &fixtures::options()).unwrap_err(), FileError::Unknown);
     for format in Format::ALL {
-        match read_as(*format, text.as_bytes(), &golden::hints()) {
+        match read_as(*format, text.as_bytes(), &fixtures::options()) {
             Ok(reading) => assert_eq!(reading.format, *format),
             Err(FileError::Broken { format: named, .. }) => {
-                assert_eq!(named.giver(), format.giver())
+                assert_eq!(named.provenance(), format.provenance())
             }
             Err(error) => assert_eq!((*format, error), (Format::Csv, FileError::Unknown)),
         }
     }
 }
 
-/// None of these is a file of a bank; each would take minutes or gigabytes in a reader that looks at anything twice,
-/// goes deeper with every mark, or keeps what it cannot use.
+/// None of these is a bank's file; each would take minutes or gigabytes in a parser that reads anything twice,
+/// recurses with every mark, or keeps what it cannot use.
 #[test]
-fn no_reader_is_led_astray_by_repetition() {
+fn no_parser_is_slow_on_repetitive_input() {
     const BYTES: usize = 50_000;
     for opening in [
         "",
@@ -81,11 +81,11 @@ fn no_reader_is_led_astray_by_repetition() {
         ] {
             let text = opening.to_owned() + &piece.repeat(BYTES / piece.len());
             for format in Format::ALL {
-                let Ok(reading) = read_as(*format, text.as_bytes(), &golden::hints()) else {
+                let Ok(reading) = read_as(*format, text.as_bytes(), &fixtures::options()) else {
                     continue;
                 };
                 let rows = reading.accounts.iter().map(|it| it.draft.transactions.len());
-                assert!(rows.sum::<usize>() <= golden::hints().limits.rows);
+                assert!(rows.sum::<usize>() <= fixtures::options().limits.rows);
                 assert!(reading.rejected.rows.len() <= REJECTED_MAX);
             }
         }

@@ -1,8 +1,8 @@
-//! The text of a file, whatever bytes it was saved as.
+//! Decodes the text of a file, whatever its encoding.
 
 use std::borrow::Cow;
 
-/// What Windows writes at 0x80 to 0x9F, where Latin-1 has only controls; the five holes stay what they are.
+/// The characters of Windows-1252 at 0x80 to 0x9F, where Latin-1 has controls; the five undefined ones stay controls.
 const WINDOWS: [char; 32] = [
     '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}',
     '\u{2C6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}',
@@ -10,8 +10,8 @@ const WINDOWS: [char; 32] = [
     '\u{2DC}', '\u{2122}', '\u{161}', '\u{203A}', '\u{153}', '\u{9D}', '\u{17E}', '\u{178}',
 ];
 
-/// By its mark if it has one; else UTF-8 if it is valid, and Windows-1252 if not. What a header claims is not asked:
-/// banks write `USASCII` over anything, and text that is valid UTF-8 is hardly ever anything else.
+/// Decodes by the byte order mark if there is one; else as UTF-8 if valid, and as Windows-1252 if not. The header is
+/// ignored: banks write `USASCII` over anything, and valid UTF-8 is hardly ever another encoding.
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => single_bytes(rest),
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_no_text_are_still_read() {
+    fn invalid_bytes_are_still_decoded() {
         assert_eq!(decode(b"\xFF\xFE\x00\xD8\x41"), "\u{FFFD}");
         assert_eq!(decode(b"\x81\xFF"), "\u{81}\u{FF}");
         assert_eq!(decode(b""), "");

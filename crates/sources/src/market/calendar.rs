@@ -1,4 +1,4 @@
-//! When the New York Stock Exchange trades, by its rules of today; what no rule knows is data.
+//! The trading calendar of the New York Stock Exchange: its current rules, and a list of exceptional closures.
 
 use std::iter::successors;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ static NEW_YORK: LazyLock<TimeZone> = LazyLock::new(|| {
     TimeZone::get("America/New_York").expect("the time zone database is built in")
 });
 
-/// Storms and days of mourning.
+/// Exceptional closures: storms and days of mourning.
 const CLOSED_ONCE: [Date; 4] = [
     Date::constant(2012, 10, 29),
     Date::constant(2012, 10, 30),
@@ -19,7 +19,7 @@ const CLOSED_ONCE: [Date; 4] = [
     Date::constant(2025, 1, 9),
 ];
 
-/// One day's trading.
+/// One day's regular trading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session {
     pub opens_at: Timestamp,
@@ -38,7 +38,7 @@ impl Session {
     }
 }
 
-/// None on days without trading.
+/// The session of a day; none on days without trading.
 pub fn session_on(date: Date) -> Option<Session> {
     if is_closed(date) {
         return None;
@@ -60,20 +60,20 @@ pub fn hours(at: Timestamp) -> Hours {
     }
 }
 
-/// The latest that has begun: the one that is on, or else the one before.
+/// The latest session that has begun: the current one, or the one before.
 pub fn last_session(at: Timestamp) -> Session {
     let days = successors(Some(day_of(at)), |day| day.yesterday().ok());
     let begun = days.filter_map(session_on).find(|it| it.opens_at <= at);
     begun.unwrap_or(Session { opens_at: Timestamp::MIN, closes_at: Timestamp::MIN })
 }
 
-/// The day of the session before this day, whether or not this day has one itself.
+/// The day of the session before this day, whether or not this day has one.
 pub fn previous_session(date: Date) -> Date {
     let mut days = successors(date.yesterday().ok(), |day| day.yesterday().ok());
     days.find(|it| session_on(*it).is_some()).unwrap_or(date)
 }
 
-/// The day in New York.
+/// The date in New York.
 pub(super) fn day_of(at: Timestamp) -> Date {
     at.to_zoned(NEW_YORK.clone()).date()
 }
@@ -98,8 +98,8 @@ fn is_holiday(date: Date) -> bool {
     by_weekday || is_good_friday(date) || is_observed(date)
 }
 
-/// A holiday of fixed date, or the working day that stands in for one on a weekend. Nothing stands
-/// in for a New Year's Day on Saturday, because the books of the old year close on that Friday.
+/// Whether a fixed-date holiday is observed on this day. One on a weekend is observed on the nearest weekday, except
+/// New Year's Day on a Saturday, because the year's books close on that Friday.
 fn is_observed(date: Date) -> bool {
     let is_new_year = |it: &Date| it.month() == 1 && it.day() == 1;
     let stands_in_for = match date.weekday() {
@@ -124,8 +124,7 @@ fn is_good_friday(date: Date) -> bool {
         && sunday.is_ok_and(|it| (it.month(), it.day()) == easter(it.year()))
 }
 
-/// Month and day of Easter Sunday: the Sunday after the full moon of the church, on or after
-/// 21 March.
+/// Month and day of Easter Sunday: the Sunday after the ecclesiastical full moon on or after March 21.
 fn easter(year: i16) -> (i8, i8) {
     let year = i32::from(year);
     let century = year.div_euclid(100);
@@ -133,7 +132,7 @@ fn easter(year: i16) -> (i8, i8) {
     let leap_shift = century - century.div_euclid(4);
     let moon_shift = (8 * century + 13).div_euclid(25);
     let age = (19 * of_moon_cycle + leap_shift - moon_shift + 15).rem_euclid(30);
-    // The two ends of the cycle are moved, so that no full moon falls after 18 April.
+    // Both ends of the cycle are shifted, so that no full moon falls after April 18.
     let moon = age - i32::from(age == 29 || (age == 28 && of_moon_cycle > 10));
     let weekday = (year + year.div_euclid(4) - leap_shift + moon + 2).rem_euclid(7);
     let march_day = 28 + moon - weekday;
@@ -143,8 +142,8 @@ fn easter(year: i16) -> (i8, i8) {
     }
 }
 
-/// Trading ends at one o'clock on the day after Thanksgiving, and on the eves of Independence Day
-/// and Christmas. On a Friday such an eve is the holiday itself, kept for the Saturday.
+/// Trading ends at 1 p.m. on the day after Thanksgiving, and on the eves of Independence Day and Christmas. If such
+/// an eve is a Friday, it is the observed holiday itself.
 fn closes_early(date: Date) -> bool {
     match (date.month(), date.day()) {
         (11, 23..=29) => date.weekday() == Weekday::Friday,
@@ -224,13 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stands_in_for_a_new_year_on_saturday_but_a_monday_does_for_sunday() {
+    fn new_years_day_on_saturday_is_not_observed_and_on_sunday_it_is_on_monday() {
         assert!(session_on(on("2021-12-31")).is_some() && session_on(on("2027-12-31")).is_some());
         assert!(session_on(on("2023-01-02")).is_none());
     }
 
     #[test]
-    fn younger_holidays_and_days_of_mourning_count_from_when_they_were() {
+    fn newer_holidays_and_exceptional_closures_apply_from_their_dates() {
         assert!(session_on(on("2020-06-19")).is_some() && session_on(on("2022-06-20")).is_none());
         assert!(session_on(on("1997-01-20")).is_some() && session_on(on("1998-01-19")).is_none());
         for day in ["2012-10-29", "2012-10-30", "2018-12-05", "2025-01-09"] {
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn easter_is_where_the_almanac_has_it() {
+    fn easter_dates_match_the_almanac() {
         let known = [(2024, 3, 31), (2025, 4, 20), (2038, 4, 25), (2049, 4, 18), (2076, 4, 19)];
         for (year, month, day) in known.into_iter().chain([(1818, 3, 22), (1943, 4, 25)]) {
             assert_eq!(easter(year), (month, day), "{year}");
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_tell_the_next_bell() {
+    fn hours_give_the_next_opening_or_closing() {
         let closed = |opens: &str| Hours::Closed { opens_at: at(opens) };
         let open = Hours::Open { closes_at: at("2026-11-25T21:00:00Z") };
         assert_eq!(hours(at("2026-11-25T14:29:59Z")), closed("2026-11-25T14:30:00Z"));
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_time_have_an_answer() {
+    fn the_first_and_last_dates_have_an_answer() {
         for at in [Timestamp::MIN, Timestamp::MAX] {
             let _ = (hours(at), last_session(at));
         }

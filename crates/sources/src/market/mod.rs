@@ -1,4 +1,4 @@
-//! The market: what securities cost and when they trade, from whoever the installation asks.
+//! The market: prices of securities, corporate actions and trading hours, from the configured provider.
 
 mod alpaca;
 pub mod calendar;
@@ -13,73 +13,73 @@ use base::{Date, Fixed9, Timestamp};
 
 pub use alpaca::Alpaca;
 
-/// What one share costs, in US dollars.
+/// The price of one share, in US dollars.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
     /// In capitals, such as `AAPL`.
     pub symbol: String,
     pub name: Option<String>,
-    pub kind: Kind,
+    pub kind: InstrumentKind,
     /// Greater than zero.
     pub price: Fixed9,
-    /// Of the session before the one that the price is from.
+    /// The close of the session before the one of the price.
     pub previous_close: Option<Fixed9>,
-    /// When the market said so, which may be long ago.
+    /// The time of the price, which may be long ago.
     pub at: Timestamp,
 }
 
 base::words!(
-    /// What kind of security it is.
-    Kind {
+    /// The kind of security.
+    InstrumentKind {
         Equity => "equity",
         Etf => "etf",
     }
 );
 
-/// What a company does to its shares.
+/// A corporate action: a split or a dividend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorporateAction {
     pub symbol: String,
-    /// From the opening of this day on, shares trade without it.
+    /// The ex-date: from its opening on, shares trade without the entitlement.
     pub ex_on: Date,
-    pub what: Happening,
+    pub terms: ActionTerms,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
+pub enum ActionTerms {
     /// `from` shares become `to`: 4 for 1 is `{ to: 4, from: 1 }`. Both are greater than zero.
     Split { to: u32, from: u32 },
-    /// So much for every share that was held before `ex_on`.
+    /// The amount for every share held before `ex_on`.
     Dividend { each: Fixed9, pay_on: Date },
 }
 
-/// Why there is no answer, in a sentence for the operator's log. It holds no secret.
+/// Why a provider did not answer, in a sentence for the operator's log. Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble(pub String);
+pub struct MarketError(pub String);
 
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Trouble>> + Send + 'a>>;
+pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, MarketError>> + Send + 'a>>;
 
-/// Who knows prices.
+/// A provider of quotes and corporate actions.
 pub trait QuoteProvider: Send + Sync {
-    /// What people read beside a price, such as `Demo market`.
+    /// The name shown beside a price, such as `Demo market`.
     fn source(&self) -> &'static str;
 
-    /// How long an answer may be used again before asking anew.
-    fn fresh_seconds(&self) -> i64;
+    /// How long a quote may be cached.
+    fn cache_seconds(&self) -> i64;
 
-    /// How old a price may be while the market trades before it is called stale, and not traded at.
-    fn patience_seconds(&self) -> i64 {
+    /// How old a price may be during trading hours before it is stale and cannot be traded at.
+    fn stale_after_seconds(&self) -> i64 {
         900
     }
 
-    /// The latest quote of each symbol; those it does not know are left out.
-    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> Answer<'_, Vec<Quote>>;
+    /// The latest quote of each symbol; unknown symbols are left out.
+    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> ProviderFuture<'_, Vec<Quote>>;
 
-    /// What happened to these symbols with `ex_on` from one day to another, both included.
+    /// The corporate actions of these symbols with `ex_on` from `from` to `to`, both included.
     fn corporate_actions(
         &self,
         symbols: Vec<String>,
         from: Date,
         to: Date,
-    ) -> Answer<'_, Vec<CorporateAction>>;
+    ) -> ProviderFuture<'_, Vec<CorporateAction>>;
 }

@@ -1,10 +1,10 @@
-//! Names of well-known US securities, for providers that tell only what a symbol costs.
+//! Names of well-known US securities, for providers that give prices only.
 
-use super::Kind;
-use super::Kind::{Equity, Etf};
+use super::InstrumentKind;
+use super::InstrumentKind::{Equity, Etf};
 
-/// By symbol, so that one is found by halving.
-const NAMED: [(&str, &str, Kind); 64] = [
+/// Sorted by symbol, for binary search.
+const NAMED: [(&str, &str, InstrumentKind); 64] = [
     ("AAPL", "Apple", Equity),
     ("ABBV", "AbbVie", Equity),
     ("ABT", "Abbott Laboratories", Equity),
@@ -75,12 +75,12 @@ pub fn name_of(symbol: &str) -> Option<&'static str> {
     find(symbol).map(|(_, name, _)| *name)
 }
 
-/// None for symbols that nobody here has heard of; most of those are shares.
-pub fn kind_of(symbol: &str) -> Option<Kind> {
+/// The kind of a known security; none for others, most of which are shares.
+pub fn kind_of(symbol: &str) -> Option<InstrumentKind> {
     find(symbol).map(|(_, _, kind)| *kind)
 }
 
-fn find(symbol: &str) -> Option<&'static (&'static str, &'static str, Kind)> {
+fn find(symbol: &str) -> Option<&'static (&'static str, &'static str, InstrumentKind)> {
     let place = NAMED.binary_search_by_key(&symbol, |(known, _, _)| known);
     place.ok().map(|it| &NAMED[it])
 }

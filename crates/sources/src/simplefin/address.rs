@@ -15,38 +15,38 @@ use crate::percent::percent_encode;
 
 const LONGEST: usize = 2048;
 
-/// People lose the padding when they copy, and some servers write the alphabet of URLs.
+/// Padding is often lost when copying, and some servers use the URL-safe alphabet.
 const LENIENT: Config =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const DECODERS: [GeneralPurpose; 2] =
     [GeneralPurpose::new(&STANDARD, LENIENT), GeneralPurpose::new(&URL_SAFE, LENIENT)];
 
-/// What is wrong with an address, in words for whoever pasted it.
+/// What is wrong with an address, in words for the person who pasted it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BadAddress(&'static str);
+pub struct AddressError(&'static str);
 
-impl fmt::Display for BadAddress {
+impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
 }
 
-/// Where an access URL can be claimed, once.
+/// A setup token: the URL at which an access URL can be claimed once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SetupToken {
     claim_url: String,
 }
 
 impl SetupToken {
-    /// Takes the token as it was pasted, with line breaks and without padding.
-    pub fn parse(text: &str) -> Result<SetupToken, BadAddress> {
+    /// Parses a token as it was pasted, with line breaks or without padding.
+    pub fn parse(text: &str) -> Result<SetupToken, AddressError> {
         let packed: String = text.split_whitespace().collect();
         if packed.is_empty() {
-            return Err(BadAddress("Paste the setup token that SimpleFIN showed."));
+            return Err(AddressError("Paste the setup token from SimpleFIN."));
         }
-        let no_token = BadAddress(
-            "This is no setup token. Copy the whole token that SimpleFIN showed, from its first \
-             letter to its last.",
+        let no_token = AddressError(
+            "This is not a setup token. Copy the whole token from SimpleFIN, from its first character \
+             to its last.",
         );
         if packed.len() > 2 * LONGEST {
             return Err(no_token);
@@ -55,15 +55,15 @@ impl SetupToken {
         let url = String::from_utf8(decoded).map_err(|_| no_token)?;
         let parts = Parts::of(url.trim()).ok_or(no_token)?;
         if parts.user_info.is_some() {
-            return Err(BadAddress(
-                "This token holds an address with a password, so it is not a setup token. Create \
+            return Err(AddressError(
+                "This token contains a password, so it is not a setup token. Create \
                  a new setup token at SimpleFIN.",
             ));
         }
         Ok(SetupToken { claim_url: format!("{}{}", parts.origin(), parts.path) })
     }
 
-    /// Whom the token would be shown to, such as `bridge.simplefin.org`.
+    /// The host that the token is sent to, such as `bridge.simplefin.org`.
     pub fn host(&self) -> &str {
         host_of(&self.claim_url)
     }
@@ -83,7 +83,7 @@ impl fmt::Debug for SetupToken {
     }
 }
 
-/// All that is needed to read a person's accounts, for as long as they do not revoke it.
+/// The URL with credentials that gives access to a person's accounts until it is revoked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessUrl {
     /// Without user and password, and without a slash at the end.
@@ -93,8 +93,8 @@ pub struct AccessUrl {
 }
 
 impl AccessUrl {
-    pub fn parse(text: &str) -> Result<AccessUrl, BadAddress> {
-        let wrong = BadAddress("An access URL looks like https://user:password@host/simplefin.");
+    pub fn parse(text: &str) -> Result<AccessUrl, AddressError> {
+        let wrong = AddressError("An access URL looks like https://user:password@host/simplefin.");
         let parts = Parts::of(text.trim()).ok_or(wrong)?;
         let (user, password) = parts.user_info.and_then(|it| it.split_once(':')).ok_or(wrong)?;
         let path = parts.path.trim_end_matches('/');
@@ -108,7 +108,7 @@ impl AccessUrl {
         })
     }
 
-    /// The whole secret, for whoever encrypts it; `parse` reads it again.
+    /// The whole secret, to be encrypted; `parse` reads it again.
     pub fn expose(&self) -> String {
         let (user, password) = (percent_encode(&self.user), percent_encode(&self.password));
         match self.base.split_once("://") {
@@ -117,7 +117,7 @@ impl AccessUrl {
         }
     }
 
-    /// Who answers, such as `bridge.simplefin.org`.
+    /// The host of the server, such as `bridge.simplefin.org`.
     pub fn host(&self) -> &str {
         host_of(&self.base)
     }
@@ -134,7 +134,7 @@ impl AccessUrl {
         format!("Basic {}", PADDED.encode(format!("{}:{}", self.user, self.password)))
     }
 
-    /// The text without what must not be shown, should somebody repeat it to us.
+    /// The text with the credentials removed, in case a server echoes them.
     pub(super) fn redact(&self, text: &str) -> String {
         let secrets = [self.authorization(), percent_encode(&self.password), self.password.clone()];
         secrets.iter().fold(text.to_owned(), |text, it| text.replace(it.as_str(), "(hidden)"))
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_refused_with_advice() {
+    fn an_invalid_token_is_refused_with_advice() {
         for text in ["", " ", "hello there!", "https://bridge.simplefin.org/claim/x", "AAAA"] {
             let said = SetupToken::parse(text).unwrap_err().to_string();
             assert!(said.contains("token"), "{text}: {said}");

@@ -1,11 +1,11 @@
-//! What kind of account it may be. SimpleFIN does not say, so the name is asked, and the person has the last word.
+//! Suggests the kind of an account by its name. SimpleFIN does not say, and the person can correct it.
 
 use base::Money;
 use base::draft::AccountKind;
 
-use super::Owed;
+use super::OwedSign;
 
-/// The first line that has a word of the name decides.
+/// The first line with a word of the name decides.
 const WORDS: [(&[&str], AccountKind, &str); 19] = [
     (&["401k", "401(k)", "401 k"], AccountKind::Investment, "401k"),
     (&["403b", "403(b)"], AccountKind::Investment, "403b"),
@@ -50,7 +50,7 @@ const WORDS: [(&[&str], AccountKind, &str); 19] = [
     ),
 ];
 
-/// Kind and subtype that the name speaks of. What has positions is an investment, whatever it is called.
+/// Suggests kind and subtype. An account with positions is an investment account, whatever its name.
 pub fn suggest_kind(name: &str, has_holdings: bool) -> (AccountKind, &'static str) {
     let name = format!(" {} ", spaced(name));
     let has = |words: &[&str]| words.iter().any(|it| name.contains(&format!(" {} ", spaced(it))));
@@ -67,19 +67,19 @@ pub fn suggest_kind(name: &str, has_holdings: bool) -> (AccountKind, &'static st
     }
 }
 
-/// Letters and digits in lower case, one space between.
+/// Lower-case letters and digits, words separated by one space.
 fn spaced(name: &str) -> String {
     let name = name.to_lowercase();
     let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Which sign the balance of such an account has when money is owed. Cards are nearly always negative; loans are often
-/// told as what is left to pay.
-pub fn suggest_owed(kind: AccountKind, balance: Option<Money>) -> Owed {
+/// Suggests the sign of a debt on such an account. Cards are nearly always negative; loans are often stated as the
+/// positive amount left to pay.
+pub fn suggest_owed(kind: AccountKind, balance: Option<Money>) -> OwedSign {
     match balance {
-        Some(balance) if kind == AccountKind::Loan && balance.minor() > 0 => Owed::Positive,
-        _ => Owed::Negative,
+        Some(balance) if kind == AccountKind::Loan && balance.minor() > 0 => OwedSign::Positive,
+        _ => OwedSign::Negative,
     }
 }
 
@@ -118,9 +118,9 @@ mod tests {
     #[test]
     fn only_a_loan_that_is_positive_is_owed_as_a_positive() {
         let money = |minor| Some(Money::new(minor, Currency::USD));
-        assert_eq!(suggest_owed(AccountKind::Loan, money(5)), Owed::Positive);
-        assert_eq!(suggest_owed(AccountKind::Loan, money(-5)), Owed::Negative);
-        assert_eq!(suggest_owed(AccountKind::Credit, money(5)), Owed::Negative);
-        assert_eq!(suggest_owed(AccountKind::Loan, None), Owed::Negative);
+        assert_eq!(suggest_owed(AccountKind::Loan, money(5)), OwedSign::Positive);
+        assert_eq!(suggest_owed(AccountKind::Loan, money(-5)), OwedSign::Negative);
+        assert_eq!(suggest_owed(AccountKind::Credit, money(5)), OwedSign::Negative);
+        assert_eq!(suggest_owed(AccountKind::Loan, None), OwedSign::Negative);
     }
 }

@@ -1,65 +1,65 @@
-//! SimpleFIN: a person pastes a setup token, which is claimed once for an access URL, which answers with accounts.
-//! Both versions of the protocol are read, as servers really write them.
+//! SimpleFIN: a person pastes a setup token, it is exchanged once for an access URL, and that URL answers with
+//! accounts. Supports both versions of the protocol, with the deviations of real servers.
 
 mod address;
 mod drafts;
+mod error;
 mod kinds;
-mod loose;
+mod lenient;
 mod notice;
 mod positions;
-mod shapes;
-mod travel;
-mod trouble;
+mod redirects;
+mod response;
 
 use std::time::Duration;
 
 use base::{Currency, Date, Money, Timestamp, date_from_days, days_from_date};
 use net::HttpClient;
 
-pub use address::{AccessUrl, BadAddress, SetupToken};
-pub use drafts::{Choice, Owed, drafts};
+pub use address::{AccessUrl, AddressError, SetupToken};
+pub use drafts::{AccountChoice, OwedSign, drafts};
+pub use error::SimplefinError;
 pub use kinds::{suggest_kind, suggest_owed};
-pub use notice::{Matter, Notice};
+pub use notice::{Notice, NoticeKind};
 pub use positions::Holding;
-pub use shapes::read;
-pub use trouble::Trouble;
+pub use response::read;
 
-use self::travel::Trip;
+use self::redirects::BoundedRequest;
 use crate::percent::percent_encode;
 
-/// A claim is one short answer.
+/// A claim is one short response.
 const CLAIM_WITHIN: Duration = Duration::from_secs(15);
-/// The server may ask its institutions first, so that a minute is nothing unusual.
+/// The server may query its institutions first, so a minute is not unusual.
 const FETCH_WITHIN: Duration = Duration::from_secs(120);
 const CLAIM_BYTES: usize = 64 * 1024;
-/// A transaction has some 200 bytes, and a window a few thousand of them.
+/// A transaction has about 200 bytes, and a window a few thousand transactions.
 const FETCH_BYTES: usize = 16 * 1024 * 1024;
 
-/// Servers cut longer ranges off, each at another length; none has been seen below 45 days.
+/// Servers truncate longer ranges, each at another length; no limit below 45 days is known.
 pub const WINDOW_DAYS: i64 = 44;
-/// What the server asks its users to stay within on one day.
+/// The daily limit that the server asks of its users.
 pub const REQUESTS_A_DAY: u32 = 24;
 
-/// What to ask for.
+/// A request for accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     pub start: Option<Date>,
     /// Not included.
     pub end: Option<Date>,
     pub pending: bool,
-    /// The server's own ids; empty means all accounts.
+    /// The server's ids; empty means all accounts.
     pub accounts: Vec<String>,
     pub balances_only: bool,
 }
 
-/// One answer: what could be read of it, and what could not.
+/// A parsed response: accounts, and what could not be read.
 #[derive(Debug, Clone, Default)]
 pub struct AccountSet {
     pub connections: Vec<Connection>,
     pub accounts: Vec<Account>,
-    pub unsupported: Vec<Unsupported>,
+    pub unsupported: Vec<UnsupportedAccount>,
     pub notices: Vec<Notice>,
-    /// Sentences about rows that are left out because they make no sense.
+    /// Sentences about rows that were rejected.
     pub rejected: Vec<String>,
 }
 
@@ -68,32 +68,32 @@ pub struct AccountSet {
 pub struct Connection {
     pub id: String,
     pub name: String,
-    /// The institution's own name, where it is told apart from that of the login.
+    /// The institution's name, if it differs from the login's.
     pub institution: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// As the server names it, for `Query::accounts`.
+    /// The server's id, for `Query::accounts`.
     pub id: String,
-    /// Unique among all accounts of one access URL; what drafts and choices are called by.
+    /// Unique among all accounts of one access URL; drafts and choices use it.
     pub external_id: String,
     pub connection: Option<String>,
     pub name: String,
     pub institution: Option<String>,
     pub currency: Currency,
-    /// With the sign that the server gives it. What is owed is negative at most institutions, but not at all.
+    /// The balance with the server's sign. Debts are negative at most institutions, but not at all.
     pub balance: Option<Money>,
     pub available: Option<Money>,
     pub balance_at: Option<Timestamp>,
     pub transactions: Vec<Transaction>,
-    /// None when the answer does not speak of positions.
+    /// None if the response does not mention positions.
     pub holdings: Option<Vec<Holding>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
-    /// Unique within the account, if all goes well.
+    /// Unique within the account, unless the server repeats ids.
     pub id: String,
     pub pending: bool,
     pub posted_at: Option<Timestamp>,
@@ -103,51 +103,53 @@ pub struct Transaction {
     pub description: String,
     pub payee: Option<String>,
     pub memo: Option<String>,
-    /// What kind of merchant it is, by ISO 18245.
+    /// The merchant category code by ISO 18245.
     pub mcc: Option<String>,
 }
 
-/// An account that cannot be taken in, and why.
+/// An account that cannot be imported, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsupported {
+pub struct UnsupportedAccount {
     pub id: String,
     pub name: String,
     pub reason: String,
 }
 
-/// Trades the token for an access URL. That works once: what comes back must be kept at once.
-pub async fn claim(client: &HttpClient, token: &SetupToken) -> Result<AccessUrl, Trouble> {
-    let trip = Trip { within: CLAIM_WITHIN, body_max: CLAIM_BYTES };
-    let reply = trip.post(client, token.claim_url()).await?;
+/// Exchanges the token for an access URL. It works once: the URL must be stored immediately.
+pub async fn claim(client: &HttpClient, token: &SetupToken) -> Result<AccessUrl, SimplefinError> {
+    let request = BoundedRequest { within: CLAIM_WITHIN, body_max: CLAIM_BYTES };
+    let reply = request.post(client, token.claim_url()).await?;
     let body = std::str::from_utf8(&reply.body).unwrap_or_default();
-    // The status is not asked first: servers have said "Forbidden" with 200.
+    // The body is checked before the status: some servers answer "Forbidden" with status 200.
     match AccessUrl::parse(body) {
         Ok(access) if access.is_https() || !token.is_https() => Ok(access),
-        Ok(_) => Err(Trouble::BadAnswer("the access URL does not begin with https://".to_owned())),
-        Err(_) => Err(Trouble::of_claim(&reply)),
+        Ok(_) => Err(SimplefinError::InvalidResponse(
+            "the access URL does not begin with https://".to_owned(),
+        )),
+        Err(_) => Err(SimplefinError::from_claim_reply(&reply)),
     }
 }
 
-/// Asks for accounts and what happened on them.
+/// Fetches accounts and their transactions.
 pub async fn fetch(
     client: &HttpClient,
     access: &AccessUrl,
     query: &Query,
-) -> Result<AccountSet, Trouble> {
+) -> Result<AccountSet, SimplefinError> {
     fetch_within(client, access, query, FETCH_WITHIN).await
 }
 
-/// Like `fetch`, for those who cannot wait as long.
+/// Like `fetch`, with another timeout.
 pub async fn fetch_within(
     client: &HttpClient,
     access: &AccessUrl,
     query: &Query,
     within: Duration,
-) -> Result<AccountSet, Trouble> {
-    let trip = Trip { within, body_max: FETCH_BYTES };
-    let reply = trip.get(client, query.url(access), access.authorization()).await?;
+) -> Result<AccountSet, SimplefinError> {
+    let request = BoundedRequest { within, body_max: FETCH_BYTES };
+    let reply = request.get(client, query.url(access), access.authorization()).await?;
     if reply.status != 200 {
-        return Err(Trouble::of_fetch(&reply, access));
+        return Err(SimplefinError::from_fetch_reply(&reply, access));
     }
     let mut set = read(&reply.body)?;
     if !query.accounts.is_empty() {
@@ -156,7 +158,7 @@ pub async fn fetch_within(
     Ok(set)
 }
 
-/// What the client takes at most, and a little air.
+/// Slightly less than the HTTP client allows.
 const LONGEST_URL: usize = 1_900;
 
 impl Query {
@@ -167,7 +169,7 @@ impl Query {
                 url.push_str(&format!("&{name}={}", days_from_date(day) * 86_400));
             }
         }
-        // The server asks only whether these are there, so that `pending=0` would mean yes.
+        // The server only checks for presence, so `pending=0` would mean yes.
         if self.pending {
             url.push_str("&pending=1");
         }
@@ -176,7 +178,7 @@ impl Query {
         }
         let accounts: String =
             self.accounts.iter().map(|it| format!("&account={}", percent_encode(it))).collect();
-        // Too many to name: all are asked for, and the others dropped from the answer.
+        // If there are too many accounts to name, all are requested and the others dropped from the response.
         if url.len() + accounts.len() <= LONGEST_URL {
             url.push_str(&accounts);
         }
@@ -184,13 +186,14 @@ impl Query {
     }
 }
 
-/// Ranges to ask for one after the other, newest first, that together reach from `from` up to but not including `to`.
+/// The date ranges to request one after the other, newest first, which together cover `from` up to but not including
+/// `to`.
 pub fn windows(from: Date, to: Date) -> Vec<(Date, Date)> {
-    windows_of(from, to, WINDOW_DAYS)
+    windows_of_days(from, to, WINDOW_DAYS)
 }
 
-/// Like `windows`, for a server that said it gives fewer days at once.
-pub fn windows_of(from: Date, to: Date, days: i64) -> Vec<(Date, Date)> {
+/// Like `windows`, for a server with a lower limit of days.
+pub fn windows_of_days(from: Date, to: Date, days: i64) -> Vec<(Date, Date)> {
     let (first, mut end) = (days_from_date(from), days_from_date(to));
     let mut found = Vec::new();
     while end > first {

@@ -1,27 +1,28 @@
-//! What a server says beside the data: which login needs the person, what to try again, and what was cut off.
+//! Notices: messages of the server beside the data, such as a login that needs attention, a temporary failure, or a
+//! capped date range.
 
-/// One sentence of the server, made fit to be shown.
+/// One message of the server, cleaned for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Such as `con.auth`; version 1 has none.
+    /// The code, such as `con.auth`; version 1 has none.
     pub code: Option<String>,
     /// Without markup and control characters, at most 300 characters.
     pub text: String,
-    /// The id of the connection that it is about.
+    /// The id of the connection it refers to.
     pub connection: Option<String>,
-    /// The server's id of the account that it is about.
+    /// The server's id of the account it refers to.
     pub account: Option<String>,
-    pub matter: Matter,
+    pub kind: NoticeKind,
 }
 
-/// What to do about it.
+/// The kind of a notice, by the action it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Matter {
-    /// The person has to sign in at the institution again, over the SimpleFIN server's own page.
+pub enum NoticeKind {
+    /// The person has to sign in at the institution again, on the SimpleFIN server's page.
     Reauthenticate,
-    /// The institution did not answer, or not with all; the next sync may bring it.
+    /// The institution did not respond, or only in part; the next sync may succeed.
     Retry,
-    /// The answer has only so many days.
+    /// The response was limited to this many days.
     RangeCapped(i64),
     TooManyRequests,
     Other,
@@ -29,21 +30,21 @@ pub enum Matter {
 
 const LONGEST: usize = 300;
 
-impl Matter {
-    pub(super) fn of(code: Option<&str>, text: &str) -> Matter {
+impl NoticeKind {
+    pub(super) fn of(code: Option<&str>, text: &str) -> NoticeKind {
         if is_about_requests(text) {
-            return Matter::TooManyRequests;
+            return NoticeKind::TooManyRequests;
         }
         if let Some(days) = capped_at(text) {
-            return Matter::RangeCapped(days);
+            return NoticeKind::RangeCapped(days);
         }
         match code {
-            Some("con.auth") => Matter::Reauthenticate,
-            // A code that is not known counts as what it begins with.
-            Some(code) if code.starts_with("con.") || code.starts_with("act.") => Matter::Retry,
-            Some(_) => Matter::Other,
-            None if attention_of(text).is_some() => Matter::Reauthenticate,
-            None => Matter::Other,
+            Some("con.auth") => NoticeKind::Reauthenticate,
+            // An unknown code counts by its prefix.
+            Some(code) if code.starts_with("con.") || code.starts_with("act.") => NoticeKind::Retry,
+            Some(_) => NoticeKind::Other,
+            None if attention_of(text).is_some() => NoticeKind::Reauthenticate,
+            None => NoticeKind::Other,
         }
     }
 }
@@ -60,7 +61,7 @@ pub(super) fn is_about_requests(text: &str) -> bool {
         .any(|it| text.contains(it))
 }
 
-/// From "Requested date range exceeds limit of 90 days and was capped."
+/// The limit in "Requested date range exceeds limit of 90 days and was capped."
 fn capped_at(text: &str) -> Option<i64> {
     let text = text.to_lowercase();
     if !text.contains("date range") && !text.contains("capped") {
@@ -71,7 +72,7 @@ fn capped_at(text: &str) -> Option<i64> {
     digits.parse().ok().filter(|it| (1..=3_660).contains(it))
 }
 
-/// The words of a text that may hold markup or worse.
+/// The plain text of a message that may contain markup.
 pub(super) fn cleaned(text: &str) -> String {
     let stripped = unmarked(text);
     let mut kept = String::new();
@@ -95,13 +96,13 @@ pub(super) fn cleaned(text: &str) -> String {
     kept
 }
 
-/// Marks that turn text around or hide within it.
+/// Characters that reverse text or are invisible.
 fn is_invisible(it: char) -> bool {
     matches!(it, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}')
         || it == '\u{FEFF}'
 }
 
-/// Without tags, comments, and what is inside scripts and styles.
+/// The text without tags, comments, scripts and styles.
 fn unmarked(text: &str) -> String {
     let mut kept = String::with_capacity(text.len().min(4 * LONGEST));
     let mut rest = text;
@@ -136,7 +137,7 @@ fn find_caseless(text: &str, lower: &str) -> Option<usize> {
     text.windows(lower.len()).position(|it| it.eq_ignore_ascii_case(lower))
 }
 
-/// Entities that sentences have. Brackets stay as they are, so that no markup comes out of this.
+/// Decodes common entities. Those for angle brackets stay, so that no markup can result.
 fn plain(text: &str) -> String {
     let pairs = [("&nbsp;", " "), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'")];
     let plain = pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
@@ -171,34 +172,34 @@ mod tests {
     }
 
     #[test]
-    fn each_matter_is_told_by_code_or_words() {
-        for (code, text, matter) in [
-            (Some("con.auth"), "Sign in again", Matter::Reauthenticate),
-            (Some("con."), "Bank is down", Matter::Retry),
-            (Some("con.new"), "Bank is down", Matter::Retry),
-            (Some("act.failed"), "Try later", Matter::Retry),
-            (Some("act.missingdata"), "Incomplete", Matter::Retry),
-            (Some("gen.api"), "Do not do that", Matter::Other),
+    fn the_kind_of_a_notice_follows_from_its_code_or_text() {
+        for (code, text, kind) in [
+            (Some("con.auth"), "Sign in again", NoticeKind::Reauthenticate),
+            (Some("con."), "Bank is down", NoticeKind::Retry),
+            (Some("con.new"), "Bank is down", NoticeKind::Retry),
+            (Some("act.failed"), "Try later", NoticeKind::Retry),
+            (Some("act.missingdata"), "Incomplete", NoticeKind::Retry),
+            (Some("gen.api"), "Do not do that", NoticeKind::Other),
             (
                 Some("gen.api"),
                 "Requested date range exceeds limit of 90 days and was capped.",
-                Matter::RangeCapped(90),
+                NoticeKind::RangeCapped(90),
             ),
-            (None, "Date range limited to 45 days", Matter::RangeCapped(45)),
-            (None, "Connection to First Bank may need attention", Matter::Reauthenticate),
-            (None, "Please make fewer requests", Matter::TooManyRequests),
-            (Some("gen."), "Rate Limit exceeded", Matter::TooManyRequests),
-            (None, "Data is only refreshed once every 24 hours", Matter::TooManyRequests),
-            (None, "Hello", Matter::Other),
+            (None, "Date range limited to 45 days", NoticeKind::RangeCapped(45)),
+            (None, "Connection to First Bank may need attention", NoticeKind::Reauthenticate),
+            (None, "Please make fewer requests", NoticeKind::TooManyRequests),
+            (Some("gen."), "Rate Limit exceeded", NoticeKind::TooManyRequests),
+            (None, "Data is only refreshed once every 24 hours", NoticeKind::TooManyRequests),
+            (None, "Hello", NoticeKind::Other),
         ] {
-            assert_eq!(Matter::of(code, text), matter, "{text}");
+            assert_eq!(NoticeKind::of(code, text), kind, "{text}");
         }
         assert_eq!(attention_of("Connection to First Bank may need attention"), Some("First Bank"));
     }
 
     proptest! {
         #[test]
-        fn nothing_makes_a_sentence_long_or_marked(text in ".{0,600}") {
+        fn no_text_stays_long_or_keeps_markup(text in ".{0,600}") {
             let shown = cleaned(&text);
             prop_assert!(shown.chars().count() <= 300);
             prop_assert!(!shown.contains(char::is_control));

@@ -1,7 +1,7 @@
 use base::{Date, date_from_days, days_from_date};
 use proptest::prelude::*;
 
-use super::{AccessUrl, Query, WINDOW_DAYS, windows, windows_of};
+use super::{AccessUrl, Query, WINDOW_DAYS, windows, windows_of_days};
 
 fn day(text: &str) -> Date {
     text.parse().unwrap()
@@ -20,7 +20,7 @@ fn a_year_is_asked_for_from_its_end() {
     );
     assert_eq!(windows(day("2026-01-01"), day("2026-01-01")), []);
     assert_eq!(windows(day("2026-01-02"), day("2026-01-01")), []);
-    assert_eq!(windows_of(day("2026-01-01"), day("2026-01-03"), 0).len(), 2);
+    assert_eq!(windows_of_days(day("2026-01-01"), day("2026-01-03"), 0).len(), 2);
 }
 
 #[test]

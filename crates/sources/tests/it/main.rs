@@ -1,4 +1,4 @@
-//! Sources against stand-ins for those they ask.
+//! Tests of the sources against fake servers.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod alpaca;

@@ -1,4 +1,4 @@
-//! The period a day belongs to: by the calendar, by the account's anniversary, or by its statement
+//! The period of a benefit that a day belongs to: by the calendar, by the account's anniversary, or by its statement
 //! year.
 
 #[cfg(test)]
@@ -6,19 +6,19 @@ mod tests;
 
 use base::{Date, date_from_days, days_from_date};
 
-use super::catalogue::{Alignment, Benefit, Cadence};
+use super::catalog::{Alignment, Benefit, Cadence};
 
-/// Days from the anniversary to the first closing date after it, where the closing day is unknown.
+/// Days from the anniversary to the first closing date after it, if the closing day is unknown.
 const DAYS_TO_CLOSING: i64 = 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cycle {
     pub start: Date,
-    /// The last day that belongs to it.
+    /// The last day of the period.
     pub end: Date,
-    /// Whether the bounds rest on a guess, so that they may be some weeks off.
+    /// Whether the bounds are estimated, so that they may be some weeks off.
     pub approximate: bool,
-    /// What the period gives at most.
+    /// The maximum of the period.
     pub amount_minor: i64,
 }
 
@@ -28,7 +28,7 @@ impl Cycle {
     }
 }
 
-/// The day of the year on which an account turns a year older.
+/// The yearly anniversary of an account's opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anniversary {
     on: Date,
@@ -41,12 +41,12 @@ impl Anniversary {
         Anniversary { on, is_opening: true, closing_day: None }
     }
 
-    /// From the day a yearly fee was charged, which is near the anniversary but seldom on it.
+    /// Estimated from the day of an annual fee, which is near the anniversary but seldom on it.
     pub fn charged_on(on: Date) -> Anniversary {
         Anniversary { on, is_opening: false, closing_day: None }
     }
 
-    /// With the day of the month on which statements close; months without it close on their last.
+    /// Sets the day of the month on which statements close; shorter months close on their last day.
     pub fn with_closing_day(self, day: i8) -> Anniversary {
         Anniversary { closing_day: Some(day.clamp(1, 31)), ..self }
     }
@@ -55,14 +55,13 @@ impl Anniversary {
         self.on
     }
 
-    /// Whether it is the opening itself, not a guess from a fee.
+    /// Whether it is the opening date itself, and not estimated from a fee.
     pub fn is_exact(&self) -> bool {
         self.is_opening
     }
 
-    /// The first day of the statement year that begins in the year after this anniversary. The
-    /// closing day itself still belongs to the old year, and the very first year begins with the
-    /// opening.
+    /// The first day of the statement year that begins in the year after this anniversary. The closing day itself
+    /// still belongs to the old year, and the first year begins with the opening.
     fn statement_year(&self, year: i64) -> i64 {
         if self.is_opening && i64::from(self.on.year()) == year {
             return days_from_date(self.on);
@@ -77,10 +76,9 @@ impl Anniversary {
     }
 }
 
-/// The period of the benefit that the day belongs to. Without a known anniversary, what depends on
-/// one is counted by calendar years and marked as approximate; so is what comes every four years,
-/// since issuers count those from the last use. A benefit given once has a single period, from its
-/// first valid day to its last, whatever day is asked for.
+/// The period of the benefit that a day belongs to. If the anniversary is needed and unknown, calendar years are used
+/// and the period is marked approximate. Four-year periods are always approximate, because issuers count them from
+/// the last use. A one-time benefit has a single period, from its first valid day to its last.
 pub fn cycle(benefit: &Benefit, on: Date, anniversary: Option<Anniversary>) -> Cycle {
     let Some(months) = benefit.cadence.months() else {
         return Cycle {
@@ -112,9 +110,8 @@ pub fn cycle(benefit: &Benefit, on: Date, anniversary: Option<Anniversary>) -> C
     }
 }
 
-/// The first day of the period and of the next one, where periods of so many months are counted
-/// from the anchor. Every start is worked out from the anchor's own day, so that a short month
-/// moves no later one.
+/// The first day of the period and of the next one, for periods of `months` counted from the anchor. Every start is
+/// computed from the anchor's own day, so that a short month does not shift later ones.
 fn month_bounds(anchor: Date, months: i64, on: Date) -> (i64, i64) {
     let month_of = |it: Date| i64::from(it.year()) * 12 + i64::from(it.month()) - 1;
     let (day, first) = (days_from_date(on), month_of(anchor));
@@ -127,18 +124,18 @@ fn month_bounds(anchor: Date, months: i64, on: Date) -> (i64, i64) {
 fn statement_bounds(anniversary: Anniversary, on: Date) -> (i64, i64) {
     let day = days_from_date(on);
     let mut year = i64::from(on.year());
-    // A year begins at most two months after its anniversary, so this ends after two steps.
+    // A statement year begins at most two months after its anniversary, so this ends after two steps.
     while anniversary.statement_year(year) > day {
         year -= 1;
     }
     (anniversary.statement_year(year), anniversary.statement_year(year + 1))
 }
 
-/// Days since 1970 of a day of a month, or of the month's last day where it is shorter. The month
-/// counts from year zero and may lie outside the years that a date can hold.
+/// Days since 1970 of a day of a month, or of the month's last day if it is shorter. The month is counted from year
+/// zero and may lie outside the range of `Date`.
 fn day_of(month: i64, day: i8) -> i64 {
     let (year, month) = (month.div_euclid(12), month.rem_euclid(12) as i8 + 1);
-    // The calendar repeats every 400 years, so a far year is looked up in a near one.
+    // The calendar repeats every 400 years, so a distant year is looked up in a near one.
     let near = Date::new((2000 + year.rem_euclid(400)) as i16, month, 1)
         .expect("a first of a month between the years 2000 and 2399");
     let shift = (year - i64::from(near.year())) / 400 * 146_097;

@@ -1,4 +1,4 @@
-//! Where periods begin and end, and the law that they leave no day out.
+//! Tests of period bounds, and that periods leave out no day.
 
 use super::*;
 use crate::benefits::{Card, find_card};
@@ -67,7 +67,7 @@ fn a_statement_year_runs_to_the_first_closing_after_the_anniversary() {
     // One that closes on the anniversary does not: the next one is the first after it.
     let same = Some(exact.with_closing_day(20));
     assert_eq!(shown(travel, "2026-06-01", same), "2026-04-21 to 2027-04-20 30000");
-    // Without a closing day it is thirty days later, or so.
+    // Without a closing day, about thirty days later.
     assert_eq!(shown(travel, "2026-06-01", Some(exact)), "2026-04-20 to 2027-04-19 30000 about");
 }
 

@@ -1,20 +1,20 @@
-//! Which card product an account is, from the names that its bank gives it.
+//! Recognizes the card product of an account by the names that its bank gives it.
 
 #[cfg(test)]
 mod tests;
 
-use super::catalogue::{Card, cards};
+use super::catalog::{Card, cards};
 use super::text::Words;
 
 #[derive(Debug, Clone)]
 pub enum Match {
     One(&'static Card),
-    /// Ask the person: several fit equally, or one fits in part.
+    /// Several products fit equally, or one fits in part: ask the person.
     Unsure(Vec<&'static Card>),
     None,
 }
 
-/// How institutions and accounts name an issuer.
+/// The names of an issuer in institution and account names.
 const ISSUERS: [(&str, &[&str]); 7] = [
     ("American Express", &["American Express", "Amex"]),
     ("Bank of America", &["Bank of America", "BofA"]),
@@ -25,18 +25,17 @@ const ISSUERS: [(&str, &[&str]); 7] = [
     ("Wells Fargo", &["Wells Fargo", "WellsFargo"]),
 ];
 
-/// Words of a product's name that tell it from no other; those of its issuer are added to them.
+/// Words that distinguish no product; those of its issuer are added to them.
 const PLAIN: [&str; 4] = ["THE", "CARD", "CREDIT", "FROM"];
 
 const EXACT: u8 = 100;
-/// Every distinctive word of the product is there, if not its whole name.
+/// The score if every distinctive word of the product occurs, but not its whole name.
 const DISTINCTIVE: u8 = 80;
 
-/// The product that an account is. The issuer must be right, and no word of `not_names` may be
-/// there: a Delta Platinum is no Platinum. Of what then fits, the best is taken if it is alone;
-/// everything else is a question to the person.
+/// The product of an account. The issuer must match, and no word of `not_names` may occur: a Delta Platinum is not a
+/// Platinum. The best match is used if it is the only one; otherwise the person is asked.
 pub fn match_card(name: &str, other_words: &str, institution: &str) -> Match {
-    // A tier of the network, not the product that is called Elite.
+    // A tier of the network, not a product called Elite.
     let text = format!("{name} {other_words}").to_uppercase().replace("WORLD ELITE", " ");
     let words = Words::of(&text);
     let Some(issuer) = issuer(&Words::of(institution)).or_else(|| issuer(&words)) else {
@@ -50,7 +49,7 @@ pub fn match_card(name: &str, other_words: &str, institution: &str) -> Match {
         [] => Match::None,
         [card] if best >= DISTINCTIVE => Match::One(card),
         _ if best >= DISTINCTIVE => Match::Unsure(fitting),
-        // Whatever shares a word may be meant, however little that says.
+        // Every product that shares a word is a candidate.
         _ => Match::Unsure(of_issuer().filter(|it| score(it, &words) > 0).collect()),
     }
 }
@@ -60,7 +59,7 @@ fn issuer(words: &Words) -> Option<&'static str> {
     ISSUERS.iter().find(|(_, aliases)| named(aliases)).map(|(issuer, _)| *issuer)
 }
 
-/// Out of a hundred, by the product's name that fits best.
+/// The score of the best matching product name, out of 100.
 fn score(card: &Card, words: &Words) -> u8 {
     if card.not_names.iter().any(|it| words.has_phrase(&Words::of(it))) {
         return 0;
@@ -73,7 +72,7 @@ fn score(card: &Card, words: &Words) -> u8 {
             _ if words.has_all(&name) => EXACT,
             0 => 0,
             _ if shared == distinctive => DISTINCTIVE,
-            // Parts of names are told apart by nothing but that they are parts.
+            // Partial matches are not ranked.
             _ => 1,
         }
     };

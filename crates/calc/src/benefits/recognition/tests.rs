@@ -1,4 +1,4 @@
-//! Which names mean which product.
+//! Tests of product recognition.
 
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ fn a_product_with_a_like_name_is_not_taken_for_another() {
     check("Freedom Flex", "Chase");
     check("Premium Rewards Elite", "Bank of America");
     check("High Yield Savings", "American Express");
-    // The name of another bank's product says nothing.
+    // The name of another bank's product does not match.
     check("Gold Card", "Chase");
     check("Gold Card", "Somewhere Credit Union");
 }

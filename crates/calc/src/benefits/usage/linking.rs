@@ -1,22 +1,21 @@
-//! Finds the credits of a statement and the purchases that caused them, and takes back what was
-//! refunded.
+//! Links the credits of a statement to the purchases that caused them, and handles refunds and reversals.
 
 use std::collections::BTreeMap;
 
 use base::{Date, date_from_days, days_from_date};
 
-use super::super::catalogue::{Benefit, Card};
+use super::super::catalog::{Benefit, Card};
 use super::super::cycles::{Anniversary, cycle};
 use super::super::text::Words;
 use super::{Entry, Link};
 
-/// A merchant takes a purchase back within this many days of it.
+/// A purchase can be refunded within this many days.
 const REFUND_DAYS_MAX: i64 = 120;
-/// How many purchases are looked at for one credit. Nobody makes more that fit, and without a
-/// bound a hostile file would cost the square of its length.
-const LOOKS_MAX: usize = 256;
+/// The number of purchases considered for one credit. More never fit in practice, and without a limit a hostile file
+/// would take quadratic time.
+const CANDIDATES_MAX: usize = 256;
 
-/// An entry with its words, which every benefit asks for.
+/// An entry with its words, which every benefit looks up.
 pub(super) struct Line<'a> {
     entry: &'a Entry,
     description: Words,
@@ -24,7 +23,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// In the order of the statement, whatever order they came in.
+    /// The lines in statement order.
     pub(super) fn sorted(entries: &[&'a Entry]) -> Vec<Line<'a>> {
         let mut lines: Vec<Line<'a>> = entries
             .iter()
@@ -42,12 +41,12 @@ impl<'a> Line<'a> {
         self.entry.on
     }
 
-    /// The day the purchase was made, which decides its period.
+    /// The day of the purchase, which determines its period.
     fn made_on(&self) -> Date {
         self.entry.authorized_on.unwrap_or(self.entry.on)
     }
 
-    /// What tells whose refund it is.
+    /// The words that identify the merchant of a refund.
     fn merchant(&self) -> &Words {
         if self.key.len() > 0 { &self.key } else { &self.description }
     }
@@ -57,17 +56,17 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What the statement shows of one benefit.
+/// What a statement shows about one benefit.
 #[derive(Default)]
 pub(super) struct Observed {
     pub(super) links: Vec<Link>,
-    /// Purchases that should bring a credit, without one so far, oldest first.
+    /// Purchases that should trigger a credit and have none so far, oldest first.
     pub(super) waiting: Vec<Link>,
     pub(super) credited: bool,
 }
 
-/// One for each benefit of the card. Each credit belongs to one benefit and is linked once; a
-/// purchase may call forth credits of several benefits, but one of each.
+/// Links the lines for each benefit of the card. Each credit belongs to one benefit and is linked once; a purchase
+/// may trigger credits of several benefits, but one of each.
 pub(super) fn observe(
     card: &Card,
     lines: &[Line<'_>],
@@ -76,16 +75,16 @@ pub(super) fn observe(
     let named: Vec<Vec<usize>> = lines.iter().map(|it| benefits_named(card, it)).collect();
     let purchases: Vec<&Line<'_>> =
         lines.iter().zip(&named).filter(|(_, named)| named.is_empty()).map(|it| it.0).collect();
-    let mut ledgers: Vec<Ledger<'_>> =
-        card.benefits.iter().map(|it| Ledger::new(it, anniversary, &purchases)).collect();
+    let mut ledgers: Vec<BenefitLedger<'_>> =
+        card.benefits.iter().map(|it| BenefitLedger::new(it, anniversary, &purchases)).collect();
     for (line, named) in lines.iter().zip(&named) {
         match line.entry.amount_minor {
             minor if minor > 0 && named.is_empty() => {
                 ledgers.iter_mut().for_each(|it| it.refund(line));
             }
             minor if minor > 0 => {
-                // Versions of one benefit are credited in the same words: the purchase tells which
-                // it was, or else the day on which it usually was made.
+                // Versions of a benefit have the same credit text: the linked purchase decides between them, or else
+                // the usual day of the purchase.
                 let rank = |it: &&usize| {
                     let ledger = &ledgers[**it];
                     let usual = date_from_days(ledger.usual_day(line));
@@ -102,10 +101,10 @@ pub(super) fn observe(
             }
         }
     }
-    ledgers.into_iter().map(Ledger::observed).collect()
+    ledgers.into_iter().map(BenefitLedger::observed).collect()
 }
 
-/// The benefits that the line is a credit of, by its words, or the taking back of one.
+/// The benefits that the line is a credit for, by its words, or a reversal of one.
 fn benefits_named(card: &Card, line: &Line<'_>) -> Vec<usize> {
     let names = |it: &Benefit| it.credit_patterns.iter().any(|it| line.description.has_all(it));
     (0..card.benefits.len()).filter(|it| names(&card.benefits[*it])).collect()
@@ -115,7 +114,7 @@ struct Purchase<'a> {
     line: &'a Line<'a>,
     day: i64,
     gross_minor: i64,
-    /// Less what the merchant gave back.
+    /// The amount less refunds.
     net_minor: i64,
     is_sure: bool,
     is_taken: bool,
@@ -123,27 +122,27 @@ struct Purchase<'a> {
 
 struct Credit {
     link: Link,
-    /// The purchase's place.
+    /// The index of the purchase.
     purchase: Option<usize>,
 }
 
 /// The purchases and credits of one benefit while its lines are read in order.
-struct Ledger<'a> {
+struct BenefitLedger<'a> {
     benefit: &'a Benefit,
     anniversary: Option<Anniversary>,
-    /// By day.
+    /// Sorted by day.
     purchases: Vec<Purchase<'a>>,
     credits: Vec<Credit>,
-    /// What the period that begins on a day has given so far.
+    /// The credited total of the period that begins on a day.
     given: BTreeMap<Date, i64>,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> BenefitLedger<'a> {
     fn new(
         benefit: &'a Benefit,
         anniversary: Option<Anniversary>,
         lines: &[&'a Line<'a>],
-    ) -> Ledger<'a> {
+    ) -> BenefitLedger<'a> {
         let purchase = |line: &&'a Line<'a>| {
             let gross_minor = line.entry.amount_minor.saturating_neg();
             let is_sure = eligible(benefit, line)?;
@@ -158,19 +157,24 @@ impl<'a> Ledger<'a> {
         };
         let mut purchases: Vec<Purchase<'a>> = lines.iter().filter_map(purchase).collect();
         purchases.sort_by_key(|it| it.day);
-        Ledger { benefit, anniversary, purchases, credits: Vec::new(), given: BTreeMap::new() }
+        BenefitLedger {
+            benefit,
+            anniversary,
+            purchases,
+            credits: Vec::new(),
+            given: BTreeMap::new(),
+        }
     }
 
-    /// Places of the purchases made in the days up to and including one, newest first.
+    /// Indexes of the purchases in the `days` up to and including `day`, newest first.
     fn recent(&self, day: i64, days: i64) -> impl Iterator<Item = usize> {
         let after = self.purchases.partition_point(|it| it.day <= day);
         let first = self.purchases.partition_point(|it| it.day < day - days);
-        (first..after).rev().take(LOOKS_MAX)
+        (first..after).rev().take(CANDIDATES_MAX)
     }
 
-    /// The place of the purchase that a credit is for: the latest that is large enough, where
-    /// those go first whose period has room for it, then those that surely count, then those that
-    /// explain its amount.
+    /// The index of the purchase that a credit is for: the latest that is large enough. Purchases whose period has
+    /// room are preferred, then those that surely count, then those that explain its amount.
     fn find(&self, line: &Line<'_>) -> Option<usize> {
         let minor = line.entry.amount_minor;
         let fits = |index: &usize| {
@@ -186,7 +190,7 @@ impl<'a> Ledger<'a> {
         self.recent(day, self.benefit.posting_days.max).filter(fits).max_by_key(rank)
     }
 
-    /// The day a credit's purchase was made, if it took the usual time.
+    /// The day of a credit's purchase, assuming the usual delay.
     fn usual_day(&self, line: &Line<'_>) -> i64 {
         days_from_date(line.entry.on) - self.benefit.posting_days.typical
     }
@@ -218,10 +222,10 @@ impl<'a> Ledger<'a> {
         cycle.amount_minor.saturating_sub(*self.given.get(&cycle.start).unwrap_or(&0))
     }
 
-    /// The issuer takes a credit back, an equal one before others.
+    /// Handles the reversal of a credit by the issuer; an equal credit is preferred.
     fn take_back(&mut self, line: &Line<'_>) {
         let mut left = line.entry.amount_minor.saturating_neg();
-        let recent = || (0..self.credits.len()).rev().take(LOOKS_MAX);
+        let recent = || (0..self.credits.len()).rev().take(CANDIDATES_MAX);
         let equal = recent().find(|it| self.credits[*it].link.amount_minor == left);
         let order: Vec<usize> = equal.into_iter().chain(recent()).collect();
         for index in order {
@@ -234,7 +238,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The merchant takes a purchase back, one of just that price before others.
+    /// Handles a merchant's refund; a purchase with exactly that price is preferred.
     fn refund(&mut self, line: &Line<'_>) {
         let minor = line.entry.amount_minor;
         let fits = |index: &usize| {
@@ -268,7 +272,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// Whether the purchase surely counts, or only may; none where it does not.
+/// Whether the purchase surely counts, or possibly; none if it does not.
 fn eligible(benefit: &Benefit, line: &Line<'_>) -> Option<bool> {
     let eligible = &benefit.eligible;
     if eligible.except.iter().any(|it| line.is_at(it)) {

@@ -7,12 +7,12 @@ mod tests;
 use base::category::Category;
 use base::{Date, TransactionId, days_from_date};
 
-use super::catalogue::{Benefit, Card};
+use super::catalog::{Benefit, Card};
 use super::cycles::{Anniversary, Cycle, cycle};
 use super::text::Words;
 use linking::{Line, Observed, observe};
 
-/// What is known of the account itself.
+/// The known details of the account.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
     pub opened_on: Option<Date>,
@@ -29,36 +29,36 @@ pub struct Entry {
     pub authorized_on: Option<Date>,
     /// Positive is money into the account.
     pub amount_minor: i64,
-    /// The bank's own words.
+    /// The bank's description.
     pub description: String,
-    /// The merchant's key; empty where there is none.
+    /// The merchant key; empty if there is none.
     pub key: String,
     pub category: Option<Category>,
 }
 
-/// What the person says about a benefit.
+/// The person's statement about a benefit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     pub benefit: String,
-    /// A day of the period it is about.
+    /// A day of the period it refers to.
     pub on: Date,
-    pub what: Marked,
+    pub what: MarkValue,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marked {
-    /// Enrolled, or past the spending that opens it; holds from then on.
+pub enum MarkValue {
+    /// Enrolled, or past the required spending; holds from then on.
     Activated,
-    /// So much was used in the period, or all of it.
+    /// This amount was used in the period, or all of it.
     Used(Option<i64>),
 }
 
 #[derive(Debug, Clone)]
 pub struct Usage<'a> {
     pub anniversary: Option<Anniversary>,
-    /// The fee in force.
+    /// The annual fee in force.
     pub annual_fee_minor: i64,
-    /// One for each benefit, in its period of today.
+    /// One for each benefit, in its current period.
     pub current: Vec<BenefitState<'a>>,
     /// Periods that ended in this calendar year while the account was known, newest first.
     pub ended: Vec<BenefitState<'a>>,
@@ -68,19 +68,19 @@ pub struct Usage<'a> {
 pub struct BenefitState<'a> {
     pub benefit: &'a Benefit,
     pub cycle: Cycle,
-    /// The last day to use it: the period's, or the benefit's own if that is earlier.
+    /// The last day to use it: that of the period, or of the benefit itself if earlier.
     pub expires_on: Date,
     pub total_minor: i64,
     pub used_minor: i64,
-    /// What eligible purchases should bring but has not come yet. It is still part of the rest.
+    /// Credits expected from eligible purchases that have not arrived yet. Still part of the remaining amount.
     pub pending_minor: i64,
     pub remaining_minor: i64,
-    /// The part of the use that lies in this calendar year.
+    /// The part of the use in this calendar year.
     pub captured_minor: i64,
     pub annual_value_minor: i64,
     pub status: Status,
     pub activation_required: bool,
-    /// Whether a credit of it was ever seen, or the person said so.
+    /// Whether a credit was ever seen, or the person confirmed it.
     pub activated: bool,
     pub evidence: Vec<Link>,
 }
@@ -91,28 +91,27 @@ base::words!(
         PartiallyUsed => "partially_used",
         Used => "used",
         Expired => "expired",
-        /// Not yet valid, or behind a spending that nothing shows was reached. What only waits for
-        /// an enrollment is available: a click makes it so, and until then it is being lost.
+        /// Not yet valid, or locked behind a spending requirement that was not reached. A benefit that only needs
+        /// enrollment is available: a click activates it, and until then it is being lost.
         NotUsable => "not_usable",
     }
 );
 
-/// What shows a use: a credit and the purchase that caused it, or one of the two.
+/// Evidence of a use: a credit and the purchase that caused it, or one of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub purchase: Option<TransactionId>,
     /// None while the credit is only expected.
     pub credit: Option<TransactionId>,
     pub amount_minor: i64,
-    /// The day that decides the period: the purchase's, or a guess where none was found.
+    /// The day that determines the period: the purchase's, or an estimate if none was found.
     pub on: Date,
 }
 
-/// The state of every benefit of the card on a day; nothing later than it counts. Credits of the
-/// statement are found by their words and belong to the period of the purchase that caused them.
-/// Money that the merchant or the issuer took back is no longer used. What no statement shows
-/// counts only where the person marked it; where both speak, the larger holds, so that a mark and
-/// the credit it was about are not counted twice. A closed account has no benefits.
+/// The state of every benefit of the card on a day; later entries are ignored. Credits are recognized by their words
+/// and belong to the period of the purchase that caused them. Refunded and reversed amounts do not count as used.
+/// Uses that no statement shows count only if the person marked them; if both exist, the larger counts, so that a
+/// mark and its credit are not counted twice. A closed account has no benefits.
 pub fn usage<'a>(
     card: &'a Card,
     account: &Account,
@@ -138,7 +137,7 @@ pub fn usage<'a>(
     for (benefit, observed) in card.benefits.iter().zip(&observed) {
         let of_benefit = |it: &&Mark| it.benefit == benefit.id && it.on <= as_of;
         let marks: Vec<&Mark> = marks.iter().filter(of_benefit).collect();
-        let view = View { benefit, observed, marks, anniversary, as_of };
+        let view = BenefitView { benefit, observed, marks, anniversary, as_of };
         if benefit.valid_to.is_none_or(|it| as_of <= it) {
             usage.current.push(view.state(cycle(benefit, as_of, anniversary)));
         }
@@ -148,8 +147,8 @@ pub fn usage<'a>(
     usage
 }
 
-/// The anniversary, from the last yearly fee charged. A charge of exactly the card's fee goes
-/// before others: additional cards cost fees of their own.
+/// The anniversary, estimated from the last annual fee. A charge of exactly the card's fee is preferred, because
+/// additional cards have fees of their own.
 pub fn infer_anniversary(card: &Card, entries: &[Entry]) -> Option<Anniversary> {
     infer(card, entries.iter())
 }
@@ -167,8 +166,8 @@ fn infer<'e>(card: &Card, entries: impl Iterator<Item = &'e Entry>) -> Option<An
     Some(Anniversary::charged_on(last.on))
 }
 
-/// One benefit with all that was seen and said about it.
-struct View<'a, 'b> {
+/// One benefit with its observations and marks.
+struct BenefitView<'a, 'b> {
     benefit: &'a Benefit,
     observed: &'b Observed,
     marks: Vec<&'b Mark>,
@@ -176,10 +175,9 @@ struct View<'a, 'b> {
     as_of: Date,
 }
 
-impl<'a> View<'a, '_> {
-    /// Periods that ended before today in this year. Those before the account was opened were
-    /// nobody's; where the opening is unknown, those that began before the first entry cannot be
-    /// judged.
+impl<'a> BenefitView<'a, '_> {
+    /// Periods that ended in this year before today. Those before the account was opened are left out; if the opening
+    /// is unknown, those that began before the first entry are.
     fn ended(
         &self,
         opened_on: Option<Date>,
@@ -250,14 +248,14 @@ impl<'a> View<'a, '_> {
         }
     }
 
-    /// The links of the period, and the days and amounts that count: theirs, or those of the marks
-    /// where the person says more.
+    /// The links of the period, and the days and amounts that count: those of the links, or those of the marks if
+    /// they are larger.
     fn uses(&self, cycle: &Cycle) -> (Vec<Link>, Vec<(Date, i64)>) {
         let in_period = |it: &&Link| cycle.contains(it.on) && it.amount_minor > 0;
         let links: Vec<Link> = self.observed.links.iter().filter(in_period).copied().collect();
         let seen: Vec<(Date, i64)> = links.iter().map(|it| (it.on, it.amount_minor)).collect();
         let said = |it: &&Mark| match it.what {
-            Marked::Used(amount) if cycle.contains(it.on) => {
+            MarkValue::Used(amount) if cycle.contains(it.on) => {
                 Some((it.on, amount.unwrap_or(cycle.amount_minor).max(0)))
             }
             _ => None,
@@ -268,7 +266,7 @@ impl<'a> View<'a, '_> {
         (links, uses)
     }
 
-    /// The credits that purchases of the period should still bring, up to the rest.
+    /// The credits still expected from purchases of the period, up to the remaining amount.
     fn expected(&self, cycle: &Cycle, rest: i64) -> Vec<Link> {
         let mut rest = rest;
         let mut expected = Vec::new();
@@ -286,11 +284,13 @@ impl<'a> View<'a, '_> {
     }
 
     fn status(&self, cycle: &Cycle, used: i64, activated: bool, expires_on: Date) -> Status {
-        let marked_used =
-            self.marks.iter().any(|it| matches!(it.what, Marked::Used(_)) && cycle.contains(it.on));
+        let marked_used = self
+            .marks
+            .iter()
+            .any(|it| matches!(it.what, MarkValue::Used(_)) && cycle.contains(it.on));
         let is_gated = self.benefit.spend_gate_minor.is_some() && !activated;
         let all_used = match cycle.amount_minor {
-            // Without a price in money, only the person can tell.
+            // Without a value in money, only the person's mark counts.
             0 => marked_used,
             total => used >= total,
         };

@@ -1,4 +1,4 @@
-//! Who decides, and what is decided.
+//! Tests of the order of sources, and of their results.
 
 use base::AccountId;
 use base::category::Category;
@@ -17,34 +17,44 @@ pub(super) fn account(number: u8) -> AccountId {
 }
 
 /// A purchase from a checking account.
-pub(super) fn facts() -> Facts<'static> {
-    Facts {
+pub(super) fn facts() -> TransactionFacts<'static> {
+    TransactionFacts {
         account: account(1),
         account_kind: AccountKind::Depository,
         account_subtype: None,
         inflow: false,
         amount_minor: 12_34,
-        told_counterparty: None,
-        told_category: None,
+        source_counterparty: None,
+        source_category: None,
         transfer: None,
-        came_at_ms: None,
-        fix: None,
+        imported_at_ms: None,
+        user_override: None,
     }
 }
 
-fn of(kind: AccountKind, inflow: bool) -> Facts<'static> {
-    Facts { account_kind: kind, inflow, ..facts() }
+fn of(kind: AccountKind, inflow: bool) -> TransactionFacts<'static> {
+    TransactionFacts { account_kind: kind, inflow, ..facts() }
 }
 
-fn plain(description: &str, facts: &Facts<'_>) -> Enriched {
+fn plain(description: &str, facts: &TransactionFacts<'_>) -> Enriched {
     enrich(&clean(description), facts, &Rules::none(), &History::empty())
 }
 
 #[track_caller]
-fn check(description: &str, facts: &Facts<'_>, code: &str, stage: Stage, name: Option<&str>) {
+fn check(
+    description: &str,
+    facts: &TransactionFacts<'_>,
+    code: &str,
+    category_source: CategorySource,
+    name: Option<&str>,
+) {
     let found = plain(description, facts);
     let expected = (!code.is_empty()).then(|| category(code));
-    assert_eq!((found.category, found.stage), (expected, stage), "{description}");
+    assert_eq!(
+        (found.category, found.category_source),
+        (expected, category_source),
+        "{description}"
+    );
     assert_eq!(found.counterparty.as_deref(), name, "{description}");
 }
 
@@ -68,58 +78,63 @@ fn keyed(id: u64, key: &str, code: &str) -> Rule {
 
 #[test]
 fn each_stage_answers_when_those_before_it_are_silent() {
-    let fix = Fix { counterparty: None, category: Some(category("TRAVEL_LODGING")) };
+    let fix =
+        TransactionOverride { counterparty: None, category: Some(category("TRAVEL_LODGING")) };
     let rules = Rules::new(vec![keyed(1, "KROGER", "MEDICAL_DENTAL_CARE")]);
     let told = Some(category("GENERAL_MERCHANDISE_SUPERSTORES"));
-    let mut row = Facts { fix: Some(&fix), told_category: told, ..facts() };
-    row.transfer = Some(Kind::Savings);
+    let mut row = TransactionFacts { user_override: Some(&fix), source_category: told, ..facts() };
+    row.transfer = Some(TransferKind::Savings);
     let mut seen = Vec::new();
     let cleaned = clean("KROGER #12");
     seen.push(enrich(&cleaned, &row, &rules, &History::empty()));
-    row.fix = None;
+    row.user_override = None;
     seen.push(enrich(&cleaned, &row, &rules, &History::empty()));
     seen.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
     row.transfer = None;
     seen.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
-    row.told_category = None;
+    row.source_category = None;
     seen.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
     seen.push(plain("LUIGI PIZZERIA", &row));
     seen.push(plain("LUIGI", &row));
-    let found: Vec<_> = seen.iter().map(|it| (it.category, it.stage)).collect();
+    let found: Vec<_> = seen.iter().map(|it| (it.category, it.category_source)).collect();
     assert_eq!(
         found,
         [
-            (Some(category("TRAVEL_LODGING")), Stage::User),
-            (Some(category("MEDICAL_DENTAL_CARE")), Stage::Rule),
-            (Some(category("TRANSFER_OUT_SAVINGS")), Stage::Structure),
-            (told, Stage::Provider),
-            (Some(category("FOOD_AND_DRINK_GROCERIES")), Stage::Merchant),
-            (Some(category("FOOD_AND_DRINK_RESTAURANT")), Stage::Keyword),
-            (None, Stage::None),
+            (Some(category("TRAVEL_LODGING")), CategorySource::User),
+            (Some(category("MEDICAL_DENTAL_CARE")), CategorySource::Rule),
+            (Some(category("TRANSFER_OUT_SAVINGS")), CategorySource::Structure),
+            (told, CategorySource::Provider),
+            (Some(category("FOOD_AND_DRINK_GROCERIES")), CategorySource::Merchant),
+            (Some(category("FOOD_AND_DRINK_RESTAURANT")), CategorySource::Keyword),
+            (None, CategorySource::None),
         ]
     );
 }
 
 #[test]
 fn a_source_that_says_other_has_said_nothing() {
-    let row = Facts { told_category: Some(category("OTHER_OTHER")), ..facts() };
-    check("KROGER", &row, "FOOD_AND_DRINK_GROCERIES", Stage::Merchant, Some("Kroger"));
+    let row = TransactionFacts { source_category: Some(category("OTHER_OTHER")), ..facts() };
+    check("KROGER", &row, "FOOD_AND_DRINK_GROCERIES", CategorySource::Merchant, Some("Kroger"));
 }
 
 #[test]
 fn the_counterparty_has_an_order_of_its_own() {
-    let fix = Fix { counterparty: Some("Mine".to_owned()), category: None };
+    let fix = TransactionOverride { counterparty: Some("Mine".to_owned()), category: None };
     let called =
         Rule { words: Some("blue".to_owned()), counterparty: Some("Ruled".to_owned()), ..rule(1) };
     let rules = Rules::new(vec![called]);
     let cleaned = clean("SQ *BLUE BOTTLE #1");
-    let mut row = Facts { fix: Some(&fix), told_counterparty: Some("Told"), ..facts() };
+    let mut row = TransactionFacts {
+        user_override: Some(&fix),
+        source_counterparty: Some("Told"),
+        ..facts()
+    };
     let mut names = Vec::new();
     names.push(enrich(&cleaned, &row, &rules, &History::empty()));
-    row.fix = None;
+    row.user_override = None;
     names.push(enrich(&cleaned, &row, &rules, &History::empty()));
     names.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
-    row.told_counterparty = Some(" ");
+    row.source_counterparty = Some(" ");
     names.push(enrich(&cleaned, &row, &Rules::none(), &History::empty()));
     names.push(plain("ACME WIDGETS INC PAYROLL", &facts()));
     names.push(plain("THE HOUSE OF JAM-MAKERS KFZ 2", &facts()));
@@ -138,18 +153,18 @@ fn the_counterparty_has_an_order_of_its_own() {
 #[test]
 fn a_transfer_is_what_its_kind_and_direction_say() {
     for (transfer, inflow, code) in [
-        (Kind::CardPayment, false, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
-        (Kind::CardPayment, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
-        (Kind::LoanPayment, false, "LOAN_PAYMENTS_OTHER_PAYMENT"),
-        (Kind::Investment, false, "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS"),
-        (Kind::Investment, true, "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS"),
-        (Kind::Savings, false, "TRANSFER_OUT_SAVINGS"),
-        (Kind::Savings, true, "TRANSFER_IN_SAVINGS"),
-        (Kind::Transfer, false, "TRANSFER_OUT_ACCOUNT_TRANSFER"),
-        (Kind::Transfer, true, "TRANSFER_IN_ACCOUNT_TRANSFER"),
+        (TransferKind::CardPayment, false, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+        (TransferKind::CardPayment, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
+        (TransferKind::LoanPayment, false, "LOAN_PAYMENTS_OTHER_PAYMENT"),
+        (TransferKind::Investment, false, "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS"),
+        (TransferKind::Investment, true, "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS"),
+        (TransferKind::Savings, false, "TRANSFER_OUT_SAVINGS"),
+        (TransferKind::Savings, true, "TRANSFER_IN_SAVINGS"),
+        (TransferKind::Transfer, false, "TRANSFER_OUT_ACCOUNT_TRANSFER"),
+        (TransferKind::Transfer, true, "TRANSFER_IN_ACCOUNT_TRANSFER"),
     ] {
-        let row = Facts { transfer: Some(transfer), inflow, ..facts() };
-        check("SOMETHING", &row, code, Stage::Structure, None);
+        let row = TransactionFacts { transfer: Some(transfer), inflow, ..facts() };
+        check("SOMETHING", &row, code, CategorySource::Structure, None);
     }
 }
 
@@ -162,13 +177,13 @@ fn a_loan_payment_is_named_by_the_loan_or_else_by_the_words() {
         (Some("consumer"), "LOAN_PAYMENTS_PERSONAL_LOAN_PAYMENT"),
         (None, "LOAN_PAYMENTS_OTHER_PAYMENT"),
     ] {
-        let row = Facts { account_subtype: subtype, ..of(AccountKind::Loan, true) };
-        check("THANKS", &row, code, Stage::Structure, Some("Thanks"));
+        let row = TransactionFacts { account_subtype: subtype, ..of(AccountKind::Loan, true) };
+        check("THANKS", &row, code, CategorySource::Structure, Some("Thanks"));
     }
-    let paying = Facts { transfer: Some(Kind::LoanPayment), ..facts() };
+    let paying = TransactionFacts { transfer: Some(TransferKind::LoanPayment), ..facts() };
     let mortgage = "LOAN_PAYMENTS_MORTGAGE_PAYMENT";
-    check("UNITED BANK MORTGAGE", &paying, mortgage, Stage::Structure, None);
-    check("PENNYMAC CASH", &paying, mortgage, Stage::Structure, Some("PennyMac"));
+    check("UNITED BANK MORTGAGE", &paying, mortgage, CategorySource::Structure, None);
+    check("PENNYMAC CASH", &paying, mortgage, CategorySource::Structure, Some("PennyMac"));
 }
 
 #[test]
@@ -184,13 +199,13 @@ fn the_banks_own_words_are_facts_of_its_account() {
         ("PAYMENT THANK YOU - WEB", card, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
         ("AUTOPAY 999990000012345RAUTOPAY", card, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
     ] {
-        check(description, &of(kind, inflow), code, Stage::Structure, None);
+        check(description, &of(kind, inflow), code, CategorySource::Structure, None);
     }
     let told = Some(category("GENERAL_SERVICES_OTHER_GENERAL_SERVICES"));
-    let row = Facts { told_category: told, ..of(card, false) };
-    check("LATE FEE", &row, "BANK_FEES_LATE_FEES", Stage::Structure, None);
+    let row = TransactionFacts { source_category: told, ..of(card, false) };
+    check("LATE FEE", &row, "BANK_FEES_LATE_FEES", CategorySource::Structure, None);
     let library = plain("CITY LIBRARY LATE FEE", &row);
-    assert_eq!((library.category, library.stage), (told, Stage::Provider));
+    assert_eq!((library.category, library.category_source), (told, CategorySource::Provider));
 }
 
 #[test]
@@ -204,40 +219,75 @@ fn words_that_name_nobody_have_no_counterparty() {
         ("CHECK #1023", false, "TRANSFER_OUT_OTHER_TRANSFER_OUT"),
         ("SHARE DRAFT 1023", false, "TRANSFER_OUT_OTHER_TRANSFER_OUT"),
     ] {
-        check(description, &of(AccountKind::Depository, inflow), code, Stage::Keyword, None);
+        check(
+            description,
+            &of(AccountKind::Depository, inflow),
+            code,
+            CategorySource::Keyword,
+            None,
+        );
     }
     let person = plain("ZELLE TO CASH MOORE", &facts()).counterparty;
     assert_eq!(person.as_deref(), Some("Cash Moore"));
     for description in ["123456", ""] {
-        check(description, &facts(), "", Stage::None, None);
+        check(description, &facts(), "", CategorySource::None, None);
     }
 }
 
 #[test]
 fn the_direction_decides_what_words_and_merchants_mean() {
     let (inward, outward) = (of(AccountKind::Depository, true), facts());
-    for (description, facts, code, stage) in [
-        ("ACME CORP PAYROLL", &inward, "INCOME_SALARY", Stage::Keyword),
-        ("ACME CORP PAYROLL", &outward, "", Stage::None),
-        ("GEHALT FIRMA NORD", &inward, "INCOME_SALARY", Stage::Keyword),
-        ("GUSTO PAY 123456", &inward, "INCOME_SALARY", Stage::Merchant),
-        ("GUSTO PAY 123456", &outward, "", Stage::None),
-        ("UBER *TRIP", &inward, "INCOME_GIG_ECONOMY", Stage::Merchant),
-        ("UBER *TRIP", &outward, "TRANSPORTATION_TAXIS_AND_RIDE_SHARES", Stage::Merchant),
-        ("AIRBNB 4029", &inward, "INCOME_RENTAL", Stage::Merchant),
-        ("KROGER", &inward, "FOOD_AND_DRINK_GROCERIES", Stage::Merchant),
-        ("VANGUARD BUY", &outward, "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS", Stage::Merchant),
-        ("VANGUARD BUY", &inward, "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS", Stage::Merchant),
-        ("WESTERN UNION", &inward, "TRANSFER_IN_OTHER_TRANSFER_IN", Stage::Merchant),
-        ("NELNET 1234", &inward, "", Stage::None),
-        ("IRS USATAXPYMT", &outward, "GOVERNMENT_AND_NON_PROFIT_TAX_PAYMENT", Stage::Merchant),
-        ("ZELLE FROM SAM CARTER", &inward, "TRANSFER_IN_OTHER_TRANSFER_IN", Stage::Keyword),
-        ("ZELLE TO SAM CARTER", &outward, "TRANSFER_OUT_OTHER_TRANSFER_OUT", Stage::Keyword),
-        ("ZELLE TO SAM CARTER RENT", &outward, "RENT_AND_UTILITIES_RENT", Stage::Keyword),
+    for (description, facts, code, category_source) in [
+        ("ACME CORP PAYROLL", &inward, "INCOME_SALARY", CategorySource::Keyword),
+        ("ACME CORP PAYROLL", &outward, "", CategorySource::None),
+        ("GEHALT FIRMA NORD", &inward, "INCOME_SALARY", CategorySource::Keyword),
+        ("GUSTO PAY 123456", &inward, "INCOME_SALARY", CategorySource::Merchant),
+        ("GUSTO PAY 123456", &outward, "", CategorySource::None),
+        ("UBER *TRIP", &inward, "INCOME_GIG_ECONOMY", CategorySource::Merchant),
+        ("UBER *TRIP", &outward, "TRANSPORTATION_TAXIS_AND_RIDE_SHARES", CategorySource::Merchant),
+        ("AIRBNB 4029", &inward, "INCOME_RENTAL", CategorySource::Merchant),
+        ("KROGER", &inward, "FOOD_AND_DRINK_GROCERIES", CategorySource::Merchant),
+        (
+            "VANGUARD BUY",
+            &outward,
+            "TRANSFER_OUT_INVESTMENT_AND_RETIREMENT_FUNDS",
+            CategorySource::Merchant,
+        ),
+        (
+            "VANGUARD BUY",
+            &inward,
+            "TRANSFER_IN_INVESTMENT_AND_RETIREMENT_FUNDS",
+            CategorySource::Merchant,
+        ),
+        ("WESTERN UNION", &inward, "TRANSFER_IN_OTHER_TRANSFER_IN", CategorySource::Merchant),
+        ("NELNET 1234", &inward, "", CategorySource::None),
+        (
+            "IRS USATAXPYMT",
+            &outward,
+            "GOVERNMENT_AND_NON_PROFIT_TAX_PAYMENT",
+            CategorySource::Merchant,
+        ),
+        (
+            "ZELLE FROM SAM CARTER",
+            &inward,
+            "TRANSFER_IN_OTHER_TRANSFER_IN",
+            CategorySource::Keyword,
+        ),
+        (
+            "ZELLE TO SAM CARTER",
+            &outward,
+            "TRANSFER_OUT_OTHER_TRANSFER_OUT",
+            CategorySource::Keyword,
+        ),
+        ("ZELLE TO SAM CARTER RENT", &outward, "RENT_AND_UTILITIES_RENT", CategorySource::Keyword),
     ] {
         let found = plain(description, facts);
         let expected = (!code.is_empty()).then(|| category(code));
-        assert_eq!((found.category, found.stage), (expected, stage), "{description}");
+        assert_eq!(
+            (found.category, found.category_source),
+            (expected, category_source),
+            "{description}"
+        );
     }
 }
 
@@ -274,7 +324,7 @@ fn rules_decide_by_key_and_account_then_by_key_then_by_words_and_newer_ones_firs
     let decide = |rules: &[&Rule]| {
         let rules = Rules::new(rules.iter().map(|it| (*it).clone()).collect());
         let found = enrich(&clean("Luigi  Nr. 7"), &facts(), &rules, &History::empty());
-        (found.stage == Stage::Rule).then_some(found.category).flatten()
+        (found.category_source == CategorySource::Rule).then_some(found.category).flatten()
     };
     assert_eq!(decide(&[&old, &new, &here, &elsewhere, &words, &inward]), here.category);
     assert_eq!(decide(&[&new, &old, &elsewhere, &words]), new.category);
@@ -307,9 +357,9 @@ fn every_spelling_of_a_merchant_has_one_key() {
 
 #[test]
 fn a_source_that_says_other_is_heard_only_where_nobody_else_speaks() {
-    let other = Facts { told_category: Some(category("OTHER_OTHER")), ..facts() };
-    check("ZQX 17", &other, "OTHER_OTHER", Stage::Provider, Some("ZQX 17"));
-    check("KROGER", &other, "FOOD_AND_DRINK_GROCERIES", Stage::Merchant, Some("Kroger"));
+    let other = TransactionFacts { source_category: Some(category("OTHER_OTHER")), ..facts() };
+    check("ZQX 17", &other, "OTHER_OTHER", CategorySource::Provider, Some("ZQX 17"));
+    check("KROGER", &other, "FOOD_AND_DRINK_GROCERIES", CategorySource::Merchant, Some("Kroger"));
 }
 
 #[test]
@@ -319,7 +369,7 @@ fn a_security_named_after_a_trade_is_no_purchase_there() {
         "YOU BOUGHT BIG MARKET FUND",
         &bought,
         "",
-        Stage::None,
+        CategorySource::None,
         Some("You Bought Big Market Fund"),
     );
     let paid = of(AccountKind::Investment, true);
@@ -338,16 +388,19 @@ fn what_a_payer_of_wages_refunds_is_no_wage() {
 fn what_a_shop_pays_its_people_is_pay() {
     let paid = of(AccountKind::Depository, true);
     let found = plain("WAITROSE 0339 PAYROLL PPD ID: 123456789", &paid);
-    assert_eq!((found.category, found.stage), (Some(category("INCOME_SALARY")), Stage::Keyword));
+    assert_eq!(
+        (found.category, found.category_source),
+        (Some(category("INCOME_SALARY")), CategorySource::Keyword)
+    );
 }
 
 #[test]
 fn a_till_for_restaurants_says_what_nothing_else_does() {
     let restaurant = "FOOD_AND_DRINK_RESTAURANT";
-    check("TST* LUIGI", &facts(), restaurant, Stage::Keyword, Some("Luigi"));
+    check("TST* LUIGI", &facts(), restaurant, CategorySource::Keyword, Some("Luigi"));
     let coffee = plain("TST* LUIGI COFFEE", &facts()).category;
     assert_eq!(coffee, Some(category("FOOD_AND_DRINK_COFFEE")));
-    check("SQ *LUIGI", &facts(), "", Stage::None, Some("Luigi"));
+    check("SQ *LUIGI", &facts(), "", CategorySource::None, Some("Luigi"));
 }
 
 #[test]
@@ -355,12 +408,12 @@ fn a_rule_with_a_beginning_leaves_alone_what_came_before_it() {
     let old = keyed(1, "LUIGI", "TRAVEL_LODGING");
     let newer = Rule { from_ms: Some(1_000), ..keyed(2, "LUIGI", "TRAVEL_FLIGHTS") };
     let rules = Rules::new(vec![old, newer]);
-    for (came_at_ms, code) in
+    for (imported_at_ms, code) in
         [(Some(999), "TRAVEL_LODGING"), (Some(1_000), "TRAVEL_FLIGHTS"), (None, "TRAVEL_FLIGHTS")]
     {
-        let row = Facts { came_at_ms, ..facts() };
+        let row = TransactionFacts { imported_at_ms, ..facts() };
         let found = enrich(&clean("LUIGI"), &row, &rules, &History::empty());
-        assert_eq!(found.category, Some(category(code)), "{came_at_ms:?}");
+        assert_eq!(found.category, Some(category(code)), "{imported_at_ms:?}");
     }
 }
 
@@ -373,7 +426,7 @@ fn a_rule_hides_what_it_holds_for_and_nothing_else() {
         enrich(&clean(text), &facts(), &Rules::new(rules), &History::empty())
     };
     let both = of(vec![hiding.clone(), named.clone()], "LUIGI");
-    assert_eq!((both.hidden, both.stage), (true, Stage::Rule));
+    assert_eq!((both.hidden, both.category_source), (true, CategorySource::Rule));
     assert!(!of(vec![hiding], "MARIO").hidden);
     assert!(!of(vec![only_in, named], "LUIGI").hidden);
 }

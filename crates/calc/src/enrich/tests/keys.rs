@@ -1,4 +1,4 @@
-//! What the key of a descriptor is.
+//! Tests of merchant keys.
 
 use crate::enrich::{Processor, UNKNOWN, clean, merchant};
 
@@ -165,7 +165,7 @@ fn what_names_nobody_is_unknown_and_a_lone_mixed_word_is_a_name() {
 #[test]
 fn a_channel_is_never_peeled_to_nothing() {
     check(&[("DIRECT DEBIT", "DIRECT DEBIT"), ("VENMO CASHOUT", "VENMO CASHOUT"), ("POS", "POS")]);
-    // A place is no merchant, unless a star says so.
+    // A place is not a merchant, unless a star precedes it.
     check(&[
         ("VENMO NEW YORK NY", "VENMO"),
         ("SQ *PARIS", "PARIS"),

@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Properties that hold for every text.
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -8,7 +8,7 @@ use super::cascade::facts;
 use crate::enrich::fold::fold;
 use crate::enrich::*;
 
-/// Pieces of real descriptors, in any order: what rules about prefixes and ends can trip over.
+/// Pieces of real descriptors in any order, to exercise the rules about prefixes and endings.
 const PIECES: [&str; 48] = [
     "SQ *",
     "TST*",
@@ -186,11 +186,11 @@ proptest! {
         text in pieces(), (inflow, amount_minor, kind, told) in row(), own in 0..Category::ALL.len(),
     ) {
         let own = Category::ALL[own];
-        let fix = Fix { counterparty: Some("Mine".to_owned()), category: Some(own) };
-        let facts = Facts {
-            inflow, amount_minor, account_kind: AccountKind::ALL[kind], fix: Some(&fix),
-            told_category: told.map(|it| Category::ALL[it]), told_counterparty: Some("Told"),
-            transfer: Some(Kind::Transfer), ..facts()
+        let fix = TransactionOverride { counterparty: Some("Mine".to_owned()), category: Some(own) };
+        let facts = TransactionFacts {
+            inflow, amount_minor, account_kind: AccountKind::ALL[kind], user_override: Some(&fix),
+            source_category: told.map(|it| Category::ALL[it]), source_counterparty: Some("Told"),
+            transfer: Some(TransferKind::Transfer), ..facts()
         };
         let rule = Rule {
             id: 1, key: Some(clean(&text).key), words: None, account: None, inflow: None,
@@ -199,19 +199,19 @@ proptest! {
         };
         let found = enrich(&clean(&text), &facts, &Rules::new(vec![rule]), &History::empty());
         prop_assert_eq!(found.counterparty.as_deref(), Some("Mine"));
-        prop_assert_eq!((found.category, found.stage), (Some(own), Stage::User));
+        prop_assert_eq!((found.category, found.category_source), (Some(own), CategorySource::User));
     }
 
     #[test]
     fn every_row_gets_one_answer(text in pieces(), (inflow, amount_minor, kind, told) in row()) {
-        let facts = Facts {
+        let facts = TransactionFacts {
             inflow, amount_minor, account_kind: AccountKind::ALL[kind],
-            told_category: told.map(|it| Category::ALL[it]), ..facts()
+            source_category: told.map(|it| Category::ALL[it]), ..facts()
         };
         let answer = || enrich(&clean(&text), &facts, &Rules::none(), &History::empty());
         let found = answer();
         prop_assert_eq!(&found, &answer());
-        prop_assert_eq!(found.category.is_none(), found.stage == Stage::None);
+        prop_assert_eq!(found.category.is_none(), found.category_source == CategorySource::None);
         prop_assert!(found.counterparty.is_none_or(|it| !it.is_empty()));
     }
 }

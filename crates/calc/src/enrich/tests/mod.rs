@@ -1,4 +1,4 @@
-//! Golden examples and laws of enrichment.
+//! Golden examples and properties of enrichment.
 
 mod cascade;
 mod keys;

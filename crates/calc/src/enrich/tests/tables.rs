@@ -1,22 +1,22 @@
-//! What holds for every line of the tables.
+//! Tests of every line of the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::category::Category;
 use base::draft::AccountKind;
 
-use crate::enrich::clean::spelled;
-use crate::enrich::letters::Spelling;
+use crate::enrich::clean::normalized_words;
+use crate::enrich::fuzzy_spellings::Spelling;
 use crate::enrich::merchants::{MERCHANTS, read};
 use crate::enrich::{Processor, UNKNOWN, clean, descriptors, keywords, merchant, merchants};
 
-/// Every spelling with its merchant's name, in order.
+/// Every spelling with its merchant's name, sorted.
 fn spellings() -> BTreeMap<&'static str, &'static str> {
     let name = |it: &Spelling| MERCHANTS.merchants[it.merchant].name;
     MERCHANTS.spellings.values().map(|it| (it.text, name(it))).collect()
 }
 
-/// That no two merchants share a spelling is seen while the table is read.
+/// Reading the table already checks that no two merchants share a spelling.
 #[test]
 fn every_spelling_is_its_own_key() {
     let mut wrong = Vec::new();
@@ -80,7 +80,7 @@ fn a_merchant_is_found_without_spaces_and_without_its_end() {
         ("SPROUTS FARMERS MARK", Some("Sprouts Farmers Market")),
         ("WHOLEFOODSMARK", Some("Whole Foods Market")),
         ("HEMKOP UPPSALA", Some("Hemköp")),
-        // Whole words may be another's name, and nine letters are too few.
+        // Whole words may be another name, and nine letters are too few.
         ("GOLDEN STATE", None),
         ("SPRTSFRM", None),
     ] {
@@ -104,7 +104,7 @@ fn every_keyword_is_spelled_as_descriptors_are_and_has_a_meaning() {
         assert!(keyword.category.is_some() || keyword.is_bank, "{phrases:?}");
         for phrase in &phrases {
             let plain = phrase.trim_start_matches('*');
-            assert_eq!(spelled(plain), plain);
+            assert_eq!(normalized_words(plain), plain);
             assert!(!phrase.starts_with('*') || !plain.contains(' '), "{phrase}");
         }
         count += phrases.len();
@@ -171,7 +171,7 @@ fn every_line_of_the_descriptors_is_understood() {
         assert!(sections.contains(&section), "{section}");
         let (phrase, value) = line.split_once(" = ").map_or((line, None), |(a, b)| (a, Some(b)));
         let plain = phrase.trim_end_matches(['*', ':', '/']);
-        assert_eq!(spelled(plain), plain, "{section}");
+        assert_eq!(normalized_words(plain), plain, "{section}");
         match section {
             "processor" => assert!(Processor::parse(value.unwrap()).is_some(), "{line}"),
             "family" => assert_eq!(clean(value.unwrap()).key, value.unwrap(), "{line}"),

@@ -1,4 +1,4 @@
-//! What a person's own rows teach, and when they do not.
+//! Tests of predictions from a person's own rows.
 
 use base::category::Category;
 use base::draft::AccountKind;
@@ -18,7 +18,7 @@ fn choir() -> Category {
     Category::parse("ENTERTAINMENT_MUSIC_AND_AUDIO").unwrap()
 }
 
-/// So many rows of each of two habits.
+/// The given number of rows for each of two habits.
 fn rows(of_each: usize) -> Vec<(Sample<'static>, Category)> {
     let first = (0..of_each).map(|_| (sample("ZWIEBELHOF QUAST", false, 2_000), allotment()));
     let second = (0..of_each).map(|_| (sample("LIEDERKREIS QUAST", false, 1_500), choir()));
@@ -76,9 +76,9 @@ fn history_speaks_only_when_nobody_else_does() {
     let history = History::train(rows(10).into_iter());
     let found = |description: &str| {
         let it = enrich(&clean(description), &facts(), &Rules::none(), &history);
-        (it.category, it.stage)
+        (it.category, it.category_source)
     };
-    assert_eq!(found("ZWIEBELHOF 12"), (Some(allotment()), Stage::History));
+    assert_eq!(found("ZWIEBELHOF 12"), (Some(allotment()), CategorySource::History));
     let restaurant = Category::parse("FOOD_AND_DRINK_RESTAURANT");
-    assert_eq!(found("ZWIEBELHOF RESTAURANT"), (restaurant, Stage::Keyword));
+    assert_eq!(found("ZWIEBELHOF RESTAURANT"), (restaurant, CategorySource::Keyword));
 }

@@ -1,12 +1,12 @@
-//! Where orders are refused, rounded, or take the rest along.
+//! Edge cases: rejected orders, rounding, and selling the rest.
 
 use super::*;
 
-fn buy(size: Size, reference: &str) -> Result<Fill, Refusal> {
+fn buy(size: Size, reference: &str) -> Result<Fill, OrderRejection> {
     fill(Side::Buy, size, fixed(reference), 0, Position::default())
 }
 
-fn sell(size: Size, reference: &str, held: Position) -> Result<Fill, Refusal> {
+fn sell(size: Size, reference: &str, held: Position) -> Result<Fill, OrderRejection> {
     fill(Side::Sell, size, fixed(reference), 0, held)
 }
 
@@ -20,9 +20,9 @@ fn a_price_slips_against_the_person_and_is_rounded_half_up() {
     assert_eq!(price(Side::Sell, "1.5", 1), Ok(fixed("1.4999")));
     assert_eq!(price(Side::Buy, "1.49", 1), Ok(fixed("1.4901")));
     assert_eq!(price(Side::Buy, "1.123456789", 0), Ok(fixed("1.123456789")));
-    assert_eq!(price(Side::Sell, "10", 10_000), Err(Refusal::NoPrice));
-    assert_eq!(price(Side::Sell, "10", u32::MAX), Err(Refusal::NoPrice));
-    assert_eq!(price(Side::Buy, "0.00004", 1), Err(Refusal::NoPrice));
+    assert_eq!(price(Side::Sell, "10", 10_000), Err(OrderRejection::NoPrice));
+    assert_eq!(price(Side::Sell, "10", u32::MAX), Err(OrderRejection::NoPrice));
+    assert_eq!(price(Side::Buy, "0.00004", 1), Err(OrderRejection::NoPrice));
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn without_a_price_there_is_no_fill() {
             for side in [Side::Buy, Side::Sell] {
                 let held = position("1", 1);
                 let answer = fill(side, shares("1"), fixed(reference), points, held);
-                assert_eq!(answer, Err(Refusal::NoPrice), "{reference} {points}");
+                assert_eq!(answer, Err(OrderRejection::NoPrice), "{reference} {points}");
             }
         }
     }
@@ -57,21 +57,21 @@ fn a_sell_brings_whole_cents_rounded_down() {
 #[test]
 fn nothing_and_next_to_nothing_are_too_small() {
     for size in [shares("0"), shares("-1"), Size::Cash(0), Size::Cash(-5)] {
-        assert_eq!(buy(size, "10"), Err(Refusal::TooSmall));
-        assert_eq!(sell(size, "10", position("1", 1)), Err(Refusal::TooSmall));
+        assert_eq!(buy(size, "10"), Err(OrderRejection::TooSmall));
+        assert_eq!(sell(size, "10", position("1", 1)), Err(OrderRejection::TooSmall));
     }
-    assert_eq!(buy(Size::Cash(1), "100000000"), Err(Refusal::TooSmall));
-    // A sliver that would bring no cent stays where it is.
-    assert_eq!(sell(shares("0.0001"), "10", position("1", 1)), Err(Refusal::TooSmall));
+    assert_eq!(buy(Size::Cash(1), "100000000"), Err(OrderRejection::TooSmall));
+    // A fraction worth less than a cent stays.
+    assert_eq!(sell(shares("0.0001"), "10", position("1", 1)), Err(OrderRejection::TooSmall));
 }
 
 #[test]
 fn shares_that_are_not_held_cannot_be_sold() {
     let held = position("1.5", 1_000);
-    let refused = Err(Refusal::NotEnoughShares { held: fixed("1.5") });
+    let refused = Err(OrderRejection::NotEnoughShares { held: fixed("1.5") });
     assert_eq!(sell(shares("1.500000001"), "10", held), refused);
     assert_eq!(sell(Size::Cash(9_999), "10", held).map(|it| it.quantity), Ok(fixed("1.5")));
-    let nothing = Err(Refusal::NotEnoughShares { held: Fixed9::ZERO });
+    let nothing = Err(OrderRejection::NotEnoughShares { held: Fixed9::ZERO });
     assert_eq!(sell(Size::Cash(100), "10", Position::default()), nothing);
     assert_eq!(sell(shares("1"), "10", Position::default()), nothing);
 }
@@ -106,18 +106,18 @@ fn basis_is_released_half_to_even() {
 #[test]
 fn what_has_no_place_in_the_books_is_too_large() {
     let most = "9999999999999999999.999999999";
-    assert_eq!(buy(shares(most), "1"), Err(Refusal::TooLarge));
-    assert_eq!(buy(shares(most), most), Err(Refusal::TooLarge));
+    assert_eq!(buy(shares(most), "1"), Err(OrderRejection::TooLarge));
+    assert_eq!(buy(shares(most), most), Err(OrderRejection::TooLarge));
     assert!(buy(Size::Cash(i64::MAX), most).is_ok_and(|it| it.quantity == fixed("0.009223372")));
     assert_eq!(buy(Size::Cash(i64::MAX), "1").map(|it| it.cash_minor), Ok(i64::MAX));
     let more = |held| fill(Side::Buy, shares("1"), fixed("0.01"), SLIPPAGE, held);
-    assert_eq!(more(position("1", i64::MAX)), Err(Refusal::TooLarge));
-    assert_eq!(more(position(most, 1)), Err(Refusal::TooLarge));
-    assert_eq!(more(position("9999999999999999999", 1)), Err(Refusal::TooLarge));
+    assert_eq!(more(position("1", i64::MAX)), Err(OrderRejection::TooLarge));
+    assert_eq!(more(position(most, 1)), Err(OrderRejection::TooLarge));
+    assert_eq!(more(position("9999999999999999999", 1)), Err(OrderRejection::TooLarge));
     assert!(more(position("9999999999999999998.999999999", 1)).is_ok());
-    assert_eq!(sell(shares("1"), most, position("1", 1)), Err(Refusal::TooLarge));
+    assert_eq!(sell(shares("1"), most, position("1", 1)), Err(OrderRejection::TooLarge));
     let outgrown = Position { quantity: Fixed9::from_billionths(i128::MAX), basis_minor: 1 };
-    assert_eq!(sell(shares("1"), "1", outgrown), Err(Refusal::TooLarge));
+    assert_eq!(sell(shares("1"), "1", outgrown), Err(OrderRejection::TooLarge));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn two_percent_is_not_too_far_and_a_billionth_more_is() {
 fn a_queued_buy_puts_two_percent_more_aside() {
     assert_eq!(reserve(shares("3"), fixed("190")), Some(58_140));
     assert_eq!(reserve(shares("0.000000001"), fixed("0.000000001")), Some(1));
-    // 1.02 cents and a little.
+    // Slightly more than 1.02 cents.
     assert_eq!(reserve(shares("1"), fixed("0.010000001")), Some(2));
     assert_eq!(reserve(shares("50"), fixed("0.01")), Some(51));
     assert_eq!(reserve(Size::Cash(50_075), fixed("190")), Some(50_075));
@@ -148,9 +148,9 @@ fn a_split_pays_for_what_it_cannot_express() {
     let made = split(held, 1, 3, fixed("30000000"));
     assert_eq!((made.position, made.in_lieu_minor), (position("0.000000001", 28), 2));
     assert_eq!((made.in_lieu_quantity, made.realised_minor), (fixed("0.000000002"), 0));
-    // Nothing was paid, so that nothing is released.
+    // Nothing was paid, so nothing is released.
     assert_eq!(split(held, 1, 3, fixed("3")).position.basis_minor, 30);
-    // A basis without shares would be stuck for ever.
+    // A basis without shares could never be released.
     let gone = split(held, 1, 7, fixed("70"));
     assert_eq!((gone.position, gone.realised_minor), (Position::default(), -30));
 }

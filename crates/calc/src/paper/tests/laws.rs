@@ -1,4 +1,4 @@
-//! Laws that hold whatever is ordered, and in whatever order.
+//! Properties of paper trading that hold for all sequences of events.
 
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// The legs of an event, if the books have what it takes.
+/// The legs of an event, if the balances allow it.
 fn legs_of(event: &Event, books: &Balances) -> Option<Vec<Leg>> {
     match *event {
         Event::Deposit(minor) => Some(entries::deposit(minor)),
@@ -210,7 +210,7 @@ proptest! {
         held in any_position(), to in 1..50_u32, from in 1..50_u32, price in any_price(),
     ) {
         let made = split(held, to, from, price);
-        // All of it times `from`, so that no quotient is rounded.
+        // Everything times `from`, so that no quotient is rounded.
         let (to, from) = (i128::from(to), i128::from(from));
         let before = worth(held.quantity, price) * to;
         let paid = i128::from(made.in_lieu_minor) * CENT;

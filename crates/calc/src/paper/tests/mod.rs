@@ -1,4 +1,4 @@
-//! The worked example, the edges, and the laws of paper trading.
+//! Tests of paper trading: the worked example, edge cases, and properties.
 
 mod edges;
 mod laws;
@@ -19,7 +19,7 @@ fn position(quantity: &str, basis_minor: i64) -> Position {
     Position { quantity: fixed(quantity), basis_minor }
 }
 
-/// Fills at the market's price and writes it into the books.
+/// Fills an order at the market price and books it.
 fn trade(balances: &mut Balances, side: Side, size: Size, reference: &str) -> Fill {
     let held = balances.position("ACME");
     let fill = fill(side, size, fixed(reference), SLIPPAGE, held).unwrap();

@@ -1,6 +1,6 @@
-//! Ids that stay with their streams.
+//! Tests of stable stream ids.
 
-use super::super::carry_ids;
+use super::super::match_stream_ids;
 use super::id;
 use base::TransactionId;
 use proptest::prelude::*;
@@ -12,31 +12,31 @@ fn ids(numbers: std::ops::Range<usize>) -> Vec<TransactionId> {
 #[test]
 fn a_stream_that_grew_keeps_its_id() {
     let known = [('a', ids(0..6)), ('b', ids(10..16))];
-    assert_eq!(carry_ids(&known, &[ids(10..17), ids(0..7)]), [Some('b'), Some('a')]);
+    assert_eq!(match_stream_ids(&known, &[ids(10..17), ids(0..7)]), [Some('b'), Some('a')]);
 }
 
 #[test]
 fn half_of_all_must_be_in_both() {
     let known = [('a', ids(0..4))];
-    assert_eq!(carry_ids(&known, &[ids(0..8)]), [Some('a')]);
-    assert_eq!(carry_ids(&known, &[ids(0..9)]), [None]);
-    assert_eq!(carry_ids(&known, &[ids(2..4)]), [Some('a')]);
-    assert_eq!(carry_ids(&known, &[ids(4..8), Vec::new()]), [None, None]);
+    assert_eq!(match_stream_ids(&known, &[ids(0..8)]), [Some('a')]);
+    assert_eq!(match_stream_ids(&known, &[ids(0..9)]), [None]);
+    assert_eq!(match_stream_ids(&known, &[ids(2..4)]), [Some('a')]);
+    assert_eq!(match_stream_ids(&known, &[ids(4..8), Vec::new()]), [None, None]);
 }
 
 #[test]
 fn the_better_overlap_takes_the_id_and_it_is_given_once() {
     let known = [('a', ids(0..10))];
-    assert_eq!(carry_ids(&known, &[ids(0..5), ids(3..10)]), [None, Some('a')]);
-    assert_eq!(carry_ids(&known, &[ids(0..5), ids(5..10)]), [Some('a'), None]);
+    assert_eq!(match_stream_ids(&known, &[ids(0..5), ids(3..10)]), [None, Some('a')]);
+    assert_eq!(match_stream_ids(&known, &[ids(0..5), ids(5..10)]), [Some('a'), None]);
     let merged = [('b', ids(0..5)), ('a', ids(5..10))];
-    assert_eq!(carry_ids(&merged, &[ids(0..10)]), [Some('a')]);
+    assert_eq!(match_stream_ids(&merged, &[ids(0..10)]), [Some('a')]);
 }
 
 #[test]
 fn an_id_listed_twice_counts_once() {
     let known = [(1, vec![id(1), id(1), id(2)])];
-    assert_eq!(carry_ids(&known, &[vec![id(2), id(1), id(2)]]), [Some(1)]);
+    assert_eq!(match_stream_ids(&known, &[vec![id(2), id(1), id(2)]]), [Some(1)]);
 }
 
 proptest! {
@@ -52,7 +52,7 @@ proptest! {
         let turn = turn.min(known.len());
         known.rotate_left(turn);
         let expected: Vec<_> = (0..sizes.len()).map(Some).collect();
-        prop_assert_eq!(carry_ids(&known, &found), expected);
+        prop_assert_eq!(match_stream_ids(&known, &found), expected);
     }
 
     #[test]
@@ -63,7 +63,7 @@ proptest! {
         let named = |it: &Vec<usize>| it.iter().copied().map(id).collect::<Vec<_>>();
         let known: Vec<_> = known.iter().map(named).enumerate().collect();
         let found: Vec<_> = found.iter().map(named).collect();
-        let mut given: Vec<_> = carry_ids(&known, &found).into_iter().flatten().collect();
+        let mut given: Vec<_> = match_stream_ids(&known, &found).into_iter().flatten().collect();
         let count = given.len();
         given.sort_unstable();
         given.dedup();

@@ -1,4 +1,4 @@
-//! Invented households: what they pay by agreement, what out of habit, and what a bank makes of it.
+//! Generated households: contracts, habits, and the noise that banks add.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 const START: i64 = 19_723;
 pub(super) const END: i64 = START + 548;
 
-/// What goes wrong, in percent of payments or merchants.
+/// Noise, in percent of payments or merchants.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noise {
     pub(super) missing: i64,
@@ -28,7 +28,7 @@ pub(super) struct Truth {
     pub(super) ids: Vec<TransactionId>,
 }
 
-/// Splitmix64: a seed replays a household.
+/// Splitmix64: a seed reproduces a household.
 struct Random(u64);
 
 impl Random {
@@ -48,7 +48,7 @@ impl Random {
         self.between(0, 99) < of
     }
 
-    /// About normal around a mean, with a deviation in thousandths of it, and never below a tenth.
+    /// Roughly normal around a mean, with a deviation in thousandths of it, and never below a tenth.
     fn around(&mut self, mean: i64, thousandths: i64) -> i64 {
         let dice: i64 = (0..12).map(|_| self.between(0, 1_000)).sum::<i64>() - 6_000;
         (mean + mean * thousandths / 1_000 * dice / 1_000).max(mean / 10)
@@ -69,14 +69,14 @@ impl Household {
         household
     }
 
-    fn merchant(&mut self, inflow: bool, nature: Nature) -> usize {
+    fn merchant(&mut self, inflow: bool, payment_kind: PaymentKind) -> usize {
         let unknown = self.random.percent(self.noise.without_category);
-        let nature = if unknown { Nature::Other } else { nature };
-        self.groups.push(Group { inflow, nature, occurrences: Vec::new() });
+        let payment_kind = if unknown { PaymentKind::Other } else { payment_kind };
+        self.groups.push(Group { inflow, payment_kind, occurrences: Vec::new() });
         self.groups.len() - 1
     }
 
-    /// What the bank shows of a payment, which may be nothing, or another name.
+    /// The transaction that the bank shows for a payment: it may be missing or have another name.
     fn pay(&mut self, merchant: usize, day: i64, amount_minor: i64) -> Option<TransactionId> {
         self.count += 1;
         let id = id(self.count);
@@ -84,7 +84,7 @@ impl Household {
             return None;
         }
         let broken = self.random.percent(self.noise.broken_keys);
-        let group = if broken { self.merchant(false, Nature::Other) } else { merchant };
+        let group = if broken { self.merchant(false, PaymentKind::Other) } else { merchant };
         self.groups[group].occurrences.push(Occurrence { id, on_days: day, amount_minor });
         Some(id).filter(|_| !broken)
     }
@@ -95,7 +95,7 @@ impl Household {
     }
 
     fn earn(&mut self) {
-        let employer = self.merchant(true, Nature::Bill);
+        let employer = self.merchant(true, PaymentKind::Bill);
         let (frequency, days) = match self.random.between(0, 99) {
             0..43 => (Frequency::Biweekly, self.every(14)),
             43..70 => (Frequency::Weekly, self.every(7)),
@@ -129,9 +129,9 @@ impl Household {
         (0..).map(|it| start + it * days).take_while(|it| *it <= END).collect()
     }
 
-    /// Rent, a loan and what comes out of the wall.
+    /// Rent, a loan and utilities.
     fn live(&mut self) {
-        let landlord = self.merchant(false, Nature::Bill);
+        let landlord = self.merchant(false, PaymentKind::Bill);
         let (rent, rise) = (self.random.between(90_000, 220_000), self.random.between(102, 108));
         let rises_on = START + self.random.between(60, 400);
         let price = |day: i64| if day < rises_on { rent } else { rent * rise / 100 };
@@ -139,7 +139,7 @@ impl Household {
             months(1, 1).iter().map(|it| (business_day(*it, 1), price(*it))).collect();
         self.agree(landlord, Frequency::Monthly, &paid);
         for _ in 0..self.random.between(2, 3) {
-            let utility = self.merchant(false, Nature::Bill);
+            let utility = self.merchant(false, PaymentKind::Bill);
             let (day, base) = (self.random.between(1, 28), self.random.between(4_000, 16_000));
             let (swing, phase) = (self.random.between(15, 35), self.random.between(0, 11));
             let mut paid = Vec::new();
@@ -154,17 +154,18 @@ impl Household {
     }
 
     fn subscribe(&mut self) {
-        let mut merchant = self.merchant(false, Nature::Bill);
+        let mut merchant = self.merchant(false, PaymentKind::Bill);
         for index in 0..self.random.between(3, 7) {
             let shared = index == 1 && self.random.percent(40);
             if !shared && index > 0 {
-                let nature = if self.random.percent(60) { Nature::Bill } else { Nature::Other };
-                merchant = self.merchant(false, nature);
+                let payment_kind =
+                    if self.random.percent(60) { PaymentKind::Bill } else { PaymentKind::Other };
+                merchant = self.merchant(false, payment_kind);
             }
             self.subscription(merchant);
         }
         if self.random.percent(30) {
-            let kit = self.merchant(false, Nature::Bill);
+            let kit = self.merchant(false, PaymentKind::Bill);
             let price = self.random.between(4_000, 9_000);
             let weeks = self.every(7);
             let kept: Vec<_> = weeks
@@ -206,7 +207,7 @@ impl Household {
 
     /// Policies at one insurer or several, and yearly fees.
     fn insure(&mut self) {
-        let insurer = self.merchant(false, Nature::Bill);
+        let insurer = self.merchant(false, PaymentKind::Bill);
         for (every, frequency) in
             [(3, Frequency::Quarterly), (6, Frequency::SemiAnnually), (12, Frequency::Annually)]
         {
@@ -220,7 +221,7 @@ impl Household {
             }
         }
         if self.random.percent(60) {
-            let club = self.merchant(false, Nature::Other);
+            let club = self.merchant(false, PaymentKind::Other);
             let first = START + self.random.between(0, 170);
             let price = self.random.between(2_000, 15_000);
             self.agree(
@@ -231,12 +232,12 @@ impl Household {
         }
     }
 
-    /// Habits with a rhythm, which is what makes them hard.
+    /// Habits with a rhythm, which make detection hard.
     fn visit(&mut self) {
-        let grocer = self.merchant(false, Nature::Habitual);
+        let grocer = self.merchant(false, PaymentKind::Habit);
         let (parking, coffee) =
-            (self.merchant(false, Nature::Habitual), self.merchant(false, Nature::Habitual));
-        let fare = self.merchant(false, Nature::Habitual);
+            (self.merchant(false, PaymentKind::Habit), self.merchant(false, PaymentKind::Habit));
+        let fare = self.merchant(false, PaymentKind::Habit);
         let prices = [425, 475, 550];
         for day in START..=END {
             let weekday = date_from_days(day).weekday().to_monday_zero_offset();
@@ -256,14 +257,14 @@ impl Household {
                 self.pay(fare, day, 290);
             }
         }
-        for (low, high, deviation, nature) in [
-            (6, 13, 200, Nature::Habitual),
-            (30, 44, 60, Nature::Habitual),
-            (25, 40, 0, Nature::Habitual),
-            (80, 110, 150, Nature::Other),
-            (12, 18, 350, Nature::Other),
+        for (low, high, deviation, payment_kind) in [
+            (6, 13, 200, PaymentKind::Habit),
+            (30, 44, 60, PaymentKind::Habit),
+            (25, 40, 0, PaymentKind::Habit),
+            (80, 110, 150, PaymentKind::Other),
+            (12, 18, 350, PaymentKind::Other),
         ] {
-            let merchant = self.merchant(false, nature);
+            let merchant = self.merchant(false, payment_kind);
             let base = self.random.between(2_000, 9_000);
             let mut day = START + self.random.between(0, high);
             while day <= END {
@@ -274,23 +275,23 @@ impl Household {
         }
     }
 
-    /// Spending without a rhythm: shops, cash, friends, and the many merchants seen a few times.
+    /// Spending without a rhythm: shops, cash, friends, and many merchants seen a few times.
     fn spend(&mut self) {
         let kinds = [
-            (Nature::Habitual, 120, 3),
-            (Nature::Habitual, 70, 5),
-            (Nature::Other, 25, 2),
-            (Nature::Other, 14, 2),
+            (PaymentKind::Habit, 120, 3),
+            (PaymentKind::Habit, 70, 5),
+            (PaymentKind::Other, 25, 2),
+            (PaymentKind::Other, 14, 2),
         ];
-        for (nature, visits, spread) in kinds {
-            let merchant = self.merchant(false, nature);
+        for (payment_kind, visits, spread) in kinds {
+            let merchant = self.merchant(false, payment_kind);
             for _ in 0..visits {
                 let minor = self.random.around(3_500, 150 * spread);
                 let day = START + self.random.between(0, 548);
                 self.pay(merchant, day, minor);
             }
         }
-        let cash = self.merchant(false, Nature::Habitual);
+        let cash = self.merchant(false, PaymentKind::Habit);
         for _ in 0..28 {
             let minor = 2_000 * self.random.between(1, 5);
             let day = START + self.random.between(0, 548);
@@ -298,8 +299,9 @@ impl Household {
         }
         for _ in 0..30 {
             let inflow = self.random.percent(15);
-            let nature = if self.random.percent(40) { Nature::Other } else { Nature::Habitual };
-            let merchant = self.merchant(inflow, nature);
+            let payment_kind =
+                if self.random.percent(40) { PaymentKind::Other } else { PaymentKind::Habit };
+            let merchant = self.merchant(inflow, payment_kind);
             let base = self.random.between(500, 12_000);
             for _ in 0..self.random.between(2, 7) {
                 let minor = self.random.around(base, 250);
@@ -322,7 +324,7 @@ fn months(every: i64, day: i64) -> Vec<i64> {
     dates.collect()
 }
 
-/// The day itself, or the nearest one before or after the weekend.
+/// The day itself, or the nearest business day before or after.
 fn business_day(day: i64, side: i64) -> i64 {
     let is_weekend = |it: &i64| date_from_days(*it).weekday().to_monday_zero_offset() >= 5;
     (0..3).map(|it| day + it * side).find(|it| !is_weekend(it)).unwrap_or(day)

@@ -1,4 +1,4 @@
-//! What holds for any payments at all.
+//! Properties of streams that hold for any payments.
 
 use super::*;
 use proptest::prelude::*;
@@ -22,12 +22,13 @@ fn any_paid() -> impl Strategy<Value = Vec<(Date, i64)>> {
 }
 
 fn any_group() -> impl Strategy<Value = Group> {
-    let nature = prop_oneof![Just(Nature::Habitual), Just(Nature::Bill), Just(Nature::Other)];
-    (any::<bool>(), nature, any_paid())
-        .prop_map(|(inflow, nature, paid)| group(inflow, nature, &paid))
+    let payment_kind =
+        prop_oneof![Just(PaymentKind::Habit), Just(PaymentKind::Bill), Just(PaymentKind::Other)];
+    (any::<bool>(), payment_kind, any_paid())
+        .prop_map(|(inflow, payment_kind, paid)| group(inflow, payment_kind, &paid))
 }
 
-/// A clean stream of any start and frequency counted in days or months.
+/// A clean stream with any start and a frequency in days or months.
 fn clean(start: i64, day: i8, count: i64) -> Vec<(Date, i64)> {
     monthly(&date_from_days(19_000 + start).to_string(), day, count, 1_599)
 }
@@ -58,7 +59,7 @@ proptest! {
     fn any_payments_give_streams_that_hold_together(group in any_group(), early in 0_i64..400) {
         let last = days_from_date(last_day(&group));
         for as_of in [date_from_days(last - early), date_from_days(last + early)] {
-            let found = streams(&group, as_of);
+            let found = detect_streams(&group, as_of);
             found.iter().for_each(|it| hold_together(it, as_of));
             let mut ids: Vec<_> =
                 found.iter().flat_map(|it| &it.members).map(|it| it.id).collect();
@@ -72,22 +73,22 @@ proptest! {
     #[test]
     fn the_order_of_occurrences_does_not_matter(group in any_group(), turn in 0_usize..60) {
         let as_of = last_day(&group);
-        let expected = streams(&group, as_of);
+        let expected = detect_streams(&group, as_of);
         let mut turned = group;
         let turn = turn.min(turned.occurrences.len());
         turned.occurrences.rotate_left(turn);
         turned.occurrences.reverse();
-        prop_assert_eq!(streams(&turned, as_of), expected);
+        prop_assert_eq!(detect_streams(&turned, as_of), expected);
     }
 
     #[test]
     fn an_occurrence_listed_again_changes_nothing(group in any_group(), twice in 0_usize..60) {
         let as_of = last_day(&group);
-        let expected = streams(&group, as_of);
+        let expected = detect_streams(&group, as_of);
         let mut doubled = group;
         let again: Vec<_> = doubled.occurrences.iter().take(twice).copied().collect();
         doubled.occurrences.extend(again);
-        prop_assert_eq!(streams(&doubled, as_of), expected);
+        prop_assert_eq!(detect_streams(&doubled, as_of), expected);
     }
 
     #[test]
@@ -95,10 +96,10 @@ proptest! {
         let as_of = date_from_days(days_from_date(last_day(&group)) - early);
         let mut then = group.clone();
         then.occurrences.retain(|it| it.on_days <= days_from_date(as_of));
-        prop_assert_eq!(streams(&group, as_of), streams(&then, as_of));
+        prop_assert_eq!(detect_streams(&group, as_of), detect_streams(&then, as_of));
     }
 
-    /// A few payments a fortnight apart, a day early or late, may as well come twice a month; a dozen cannot.
+    /// A few payments a fortnight apart, a day early or late, may as well be semi-monthly; a dozen cannot.
     #[test]
     fn whole_weeks_later_the_same_weekly_streams_are_found(
         days in prop_oneof![Just(7_i64), Just(14)],
@@ -111,8 +112,8 @@ proptest! {
             jitters.iter().enumerate().map(|it| (date_from_days(day(it)), 2_500)).collect()
         };
         let found = |start: i64| {
-            let group = group(inflow, Nature::Other, &paid(start));
-            let found = streams(&group, last_day(&group));
+            let group = group(inflow, PaymentKind::Other, &paid(start));
+            let found = detect_streams(&group, last_day(&group));
             let shown = |it: &Stream| {
                 let next = it.next_expected_on.map(|it| days_from_date(it) - start);
                 let members: Vec<_> = it.members.iter().map(|it| it.id).collect();
@@ -130,12 +131,12 @@ proptest! {
     ) {
         let paid = clean(start, day, count + 1);
         let (next, known) = paid.split_last().unwrap();
-        let group = group(false, Nature::Other, known);
-        let found = streams(&group, last_day(&group));
+        let group = group(false, PaymentKind::Other, known);
+        let found = detect_streams(&group, last_day(&group));
         prop_assert_eq!(found.len(), 1);
         prop_assert_eq!(found[0].members.len(), known.len());
         prop_assert_eq!(found[0].frequency, Frequency::Monthly);
-        // Few payments may all be a month's last day, and then leave the 28 to 31 open.
+        // A few payments may all be on a month's last day, which leaves 28 to 31 open.
         let off = days_from_date(found[0].next_expected_on.unwrap()) - days_from_date(next.0);
         prop_assert!(off.abs() <= if count < 4 { 3 } else { 1 }, "{} off", off);
     }
@@ -147,8 +148,8 @@ proptest! {
         let mut paid = clean(start, day, count);
         let lost = 1 + lost % (paid.len() - 2);
         paid.remove(lost);
-        let group = group(false, Nature::Other, &paid);
-        let found = streams(&group, last_day(&group));
+        let group = group(false, PaymentKind::Other, &paid);
+        let found = detect_streams(&group, last_day(&group));
         prop_assert_eq!(found.len(), 1);
         prop_assert_eq!(found[0].members.len(), paid.len());
         prop_assert_eq!(found[0].missed_on.len(), 1);
@@ -162,8 +163,8 @@ proptest! {
         let at = 1 + at % (paid.len() - 1);
         let price = if up { 1_599 * 6 / 5 } else { 1_599 * 4 / 5 };
         paid[at..].iter_mut().for_each(|it| it.1 = price);
-        let group = group(false, Nature::Other, &paid);
-        let found = streams(&group, last_day(&group));
+        let group = group(false, PaymentKind::Other, &paid);
+        let found = detect_streams(&group, last_day(&group));
         prop_assert_eq!(found.len(), 1);
         prop_assert_eq!(found[0].members.len(), paid.len());
         let change = PriceChange { on: paid[at].0, from_minor: 1_599, to_minor: price };
@@ -177,8 +178,8 @@ proptest! {
         from in 0_i64..3_000,
         parts in (0_i64..500, 0_i64..500),
     ) {
-        let group = group(false, Nature::Other, &clean(start, day, 6));
-        let schedule = streams(&group, last_day(&group))[0].schedule;
+        let group = group(false, PaymentKind::Other, &clean(start, day, 6));
+        let schedule = detect_streams(&group, last_day(&group))[0].schedule;
         let on = |day: i64| date_from_days(18_000 + from + day);
         let mut slots = schedule.slots(on(0), on(parts.0));
         slots.extend(schedule.slots(on(parts.0 + 1), on(parts.0 + parts.1)));

@@ -1,4 +1,4 @@
-//! Streams that people have, and habits that only look like them.
+//! Tests of typical streams, and of habits that only look like them.
 
 mod carrying;
 mod households;
@@ -16,17 +16,17 @@ pub(super) fn id(number: usize) -> TransactionId {
     TransactionId::from_bytes((number as u128).to_be_bytes())
 }
 
-pub(super) fn group(inflow: bool, nature: Nature, paid: &[(Date, i64)]) -> Group {
+pub(super) fn group(inflow: bool, payment_kind: PaymentKind, paid: &[(Date, i64)]) -> Group {
     let occurrence = |(index, (on, amount_minor)): (usize, &(Date, i64))| Occurrence {
         id: id(index),
         on_days: days_from_date(*on),
         amount_minor: *amount_minor,
     };
-    Group { inflow, nature, occurrences: paid.iter().enumerate().map(occurrence).collect() }
+    Group { inflow, payment_kind, occurrences: paid.iter().enumerate().map(occurrence).collect() }
 }
 
-fn outflow(nature: Nature, paid: &[(Date, i64)]) -> Group {
-    group(false, nature, paid)
+fn outflow(payment_kind: PaymentKind, paid: &[(Date, i64)]) -> Group {
+    group(false, payment_kind, paid)
 }
 
 /// Dates in the form "2025-01-05 2025-02-05", all with one amount.
@@ -34,13 +34,13 @@ fn at(amount_minor: i64, dates: &str) -> Vec<(Date, i64)> {
     dates.split_whitespace().map(|it| (date(it), amount_minor)).collect()
 }
 
-/// So many payments, so many days apart.
+/// `count` payments, `days` apart.
 pub(super) fn every(days: i64, start: &str, count: i64, amount_minor: i64) -> Vec<(Date, i64)> {
     let start = days_from_date(date(start));
     (0..count).map(|it| (date_from_days(start + it * days), amount_minor)).collect()
 }
 
-/// On one day of every month or its last, so many times, counted from a month.
+/// `count` payments on one day of every month, or its last, from the month of `start`.
 pub(super) fn monthly(start: &str, day: i8, count: i64, amount_minor: i64) -> Vec<(Date, i64)> {
     let first = date(start).first_of_month();
     let month = |it: i64| {
@@ -60,7 +60,7 @@ fn moved(paid: Vec<(Date, i64)>, saturday: i64, sunday: i64) -> Vec<(Date, i64)>
     paid.iter().map(|(on, minor)| (date_from_days(days_from_date(*on) + by(*on)), *minor)).collect()
 }
 
-/// One line a stream: what it is, its amounts, how many payments, and when the next is due.
+/// One line per stream: its kind, amounts, number of payments, and next due date.
 fn shown(group: &Group, as_of: &str) -> String {
     let line = |it: &Stream| {
         let next = it.next_expected_on.map_or("never".to_owned(), |it| it.to_string());
@@ -74,12 +74,12 @@ fn shown(group: &Group, as_of: &str) -> String {
             it.average_minor,
         )
     };
-    let lines: Vec<String> = streams(group, date(as_of)).iter().map(line).collect();
+    let lines: Vec<String> = detect_streams(group, date(as_of)).iter().map(line).collect();
     lines.join("; ")
 }
 
 fn only(group: &Group, as_of: &str) -> Stream {
-    let mut found = streams(group, date(as_of));
+    let mut found = detect_streams(group, date(as_of));
     assert_eq!(found.len(), 1, "{found:#?}");
     found.remove(0)
 }
@@ -87,7 +87,7 @@ fn only(group: &Group, as_of: &str) -> Stream {
 #[test]
 fn a_two_weekly_salary_is_found_from_its_third_payday() {
     let paid = every(14, "2025-01-03", 8, 185_000);
-    let salary = |count: usize| group(true, Nature::Other, &paid[..count]);
+    let salary = |count: usize| group(true, PaymentKind::Other, &paid[..count]);
     assert_eq!(shown(&salary(2), "2025-01-20"), "");
     assert_eq!(
         shown(&salary(3), "2025-02-01"),
@@ -104,14 +104,14 @@ fn a_two_weekly_salary_is_found_from_its_third_payday() {
 fn a_salary_of_the_fifteenth_and_the_last_is_semi_monthly_and_paid_before_weekends() {
     let mut paid = monthly("2025-01-01", 15, 9, 210_000);
     paid.extend(monthly("2025-01-01", 31, 9, 210_000));
-    let salary = group(true, Nature::Other, &moved(paid, -1, -2));
+    let salary = group(true, PaymentKind::Other, &moved(paid, -1, -2));
     assert_eq!(
         shown(&salary, "2025-10-05"),
         "mature active semi_monthly fixed x18 210000 next 2025-10-15"
     );
     let stream = only(&salary, "2025-10-16");
     assert_eq!(stream.monthly_minor, 420_000);
-    // The 31 of August 2025 was a Sunday.
+    // August 31, 2025 was a Sunday.
     let august = stream.members.iter().find(|it| it.on == date("2025-08-29")).unwrap();
     assert_eq!(august.slot_on, date("2025-08-31"));
     let slots = stream.schedule.slots(date("2025-02-01"), date("2025-02-28"));
@@ -122,7 +122,7 @@ fn a_salary_of_the_fifteenth_and_the_last_is_semi_monthly_and_paid_before_weeken
 fn a_monthly_payment_at_the_end_of_the_month_stays_at_its_end() {
     for (day, next) in [(29, "2025-03-29"), (30, "2025-03-30"), (31, "2025-03-31")] {
         let paid = monthly("2024-06-01", day, 9, 1_299);
-        let stream = only(&outflow(Nature::Other, &paid), "2025-03-02");
+        let stream = only(&outflow(PaymentKind::Other, &paid), "2025-03-02");
         assert_eq!(stream.next_expected_on, Some(date(next)), "{day}");
         assert_eq!(stream.members[8].slot_on, date("2025-02-28"), "{day}");
         assert_eq!(stream.frequency, Frequency::Monthly);
@@ -135,7 +135,7 @@ fn a_salary_with_bonus_months_is_one_stream() {
     for bonus in [5, 11, 17] {
         paid[bonus].1 = 450_000;
     }
-    let stream = only(&group(true, Nature::Bill, &paid), "2025-07-01");
+    let stream = only(&group(true, PaymentKind::Bill, &paid), "2025-07-01");
     assert_eq!(stream.amount_class, AmountClass::MostlyFixed);
     assert_eq!((stream.average_minor, stream.max_minor), (300_000, 450_000));
     assert_eq!(stream.price_changes, []);
@@ -148,7 +148,7 @@ fn quarterly_and_yearly_policies_at_one_insurer_are_told_apart() {
     paid.extend(at(12_000, "2024-08-10 2024-11-10"));
     paid.extend(at(64_500, "2023-03-20 2024-03-20"));
     assert_eq!(
-        shown(&outflow(Nature::Bill, &paid), "2024-12-01"),
+        shown(&outflow(PaymentKind::Bill, &paid), "2024-12-01"),
         "mature active quarterly fixed x8 12000 next 2025-02-10; \
          mature active annually fixed x2 64500 next 2025-03-20"
     );
@@ -161,7 +161,7 @@ fn three_yearly_policies_are_no_quarterly_stream() {
         let mut paid = at(car, "2022-01-15 2023-01-15 2024-01-16");
         paid.extend(at(home, "2022-04-15 2023-04-14 2024-04-15"));
         paid.extend(at(life, "2022-07-15 2023-07-15 2024-07-15"));
-        let found = streams(&outflow(Nature::Bill, &paid), date("2024-08-01"));
+        let found = detect_streams(&outflow(PaymentKind::Bill, &paid), date("2024-08-01"));
         assert_eq!(found.len(), 3, "{found:#?}");
         for it in found {
             assert_eq!((it.frequency, it.members.len()), (Frequency::Annually, 3));
@@ -176,7 +176,7 @@ fn yearly_policies_that_rise_are_told_apart_by_their_season() {
         (0..3).map(year).collect::<Vec<_>>()
     };
     let paid = [rising("01", 50_000), rising("04", 51_000), rising("07", 52_500)].concat();
-    let found = streams(&outflow(Nature::Bill, &paid), date("2024-08-01"));
+    let found = detect_streams(&outflow(PaymentKind::Bill, &paid), date("2024-08-01"));
     let shown: Vec<_> = found.iter().map(|it| (it.frequency, it.members.len())).collect();
     assert_eq!(shown, [(Frequency::Annually, 3); 3]);
 }
@@ -187,12 +187,12 @@ fn a_meal_kit_goes_on_through_skipped_weeks() {
     for skipped in [27, 21, 20, 13, 9, 4] {
         paid.remove(skipped);
     }
-    let kit = outflow(Nature::Bill, &paid);
+    let kit = outflow(PaymentKind::Bill, &paid);
     let stream = only(&kit, "2025-07-30");
     assert_eq!((stream.frequency, stream.status), (Frequency::Weekly, Status::Active));
     assert_eq!(stream.missed_on.len(), 6);
     assert_eq!(stream.missed_on[0], date("2025-02-04"));
-    // A skipped week is no end, since two in a row were skipped before; three are.
+    // A skipped week does not end the stream, because two in a row were skipped before; three do.
     let later = only(&kit, "2025-08-10");
     assert_eq!(later.next_expected_on, Some(date("2025-08-12")));
     assert_eq!(later.missed_on.len(), 7);
@@ -205,8 +205,8 @@ fn a_meal_kit_goes_on_through_skipped_weeks() {
 fn weekday_coffee_at_a_fixed_price_is_a_habit() {
     let workdays = |it: &(Date, i64)| it.0.weekday().to_monday_zero_offset() < 5;
     let paid: Vec<_> = every(1, "2025-01-06", 120, 475).into_iter().filter(workdays).collect();
-    for nature in [Nature::Habitual, Nature::Other] {
-        assert_eq!(shown(&outflow(nature, &paid), "2025-05-06"), "");
+    for payment_kind in [PaymentKind::Habit, PaymentKind::Other] {
+        assert_eq!(shown(&outflow(payment_kind, &paid), "2025-05-06"), "");
     }
 }
 
@@ -216,18 +216,18 @@ fn saturday_groceries_are_a_habit() {
     for (index, it) in paid.iter_mut().enumerate() {
         it.1 = 6_000 + (index as i64 * 7_919) % 5_000;
     }
-    for nature in [Nature::Habitual, Nature::Other] {
-        assert_eq!(shown(&outflow(nature, &paid), "2025-07-01"), "");
+    for payment_kind in [PaymentKind::Habit, PaymentKind::Other] {
+        assert_eq!(shown(&outflow(payment_kind, &paid), "2025-07-01"), "");
     }
     let fixed: Vec<_> = paid.iter().map(|it| (it.0, 1_200)).collect();
-    assert_eq!(shown(&outflow(Nature::Habitual, &fixed), "2025-07-01"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Habit, &fixed), "2025-07-01"), "");
 }
 
 #[test]
 fn a_price_rise_of_a_fifth_is_told_and_stays_one_stream() {
     let mut paid = monthly("2024-03-01", 12, 14, 1_499);
     paid[9..].iter_mut().for_each(|it| it.1 = 1_799);
-    let stream = only(&outflow(Nature::Other, &paid), "2025-04-20");
+    let stream = only(&outflow(PaymentKind::Other, &paid), "2025-04-20");
     assert_eq!(stream.amount_class, AmountClass::Stepped);
     let change = PriceChange { on: date("2024-12-12"), from_minor: 1_499, to_minor: 1_799 };
     assert_eq!(stream.price_changes, [change]);
@@ -240,7 +240,7 @@ fn two_contracts_at_one_merchant_are_two_streams() {
     for (first, second) in [(999, 2_999), (999, 1_099), (4_000, 4_300)] {
         let mut paid = monthly("2024-01-01", 5, 12, first);
         paid.extend(monthly("2024-01-01", 20, 12, second));
-        let found = streams(&outflow(Nature::Other, &paid), date("2024-12-24"));
+        let found = detect_streams(&outflow(PaymentKind::Other, &paid), date("2024-12-24"));
         assert_eq!(found.len(), 2, "{first} {second}: {found:#?}");
         for (it, amount) in found.iter().zip([first, second]) {
             assert_eq!((it.frequency, it.members.len()), (Frequency::Monthly, 12));
@@ -255,7 +255,7 @@ fn of_two_contracts_one_may_change_its_price() {
     paid[8..].iter_mut().for_each(|it| it.1 = 1_199);
     paid.extend(monthly("2024-01-01", 11, 12, 2_999));
     assert_eq!(
-        shown(&outflow(Nature::Other, &paid), "2024-12-24"),
+        shown(&outflow(PaymentKind::Other, &paid), "2024-12-24"),
         "mature active monthly stepped x12 1199 next 2025-01-05; \
          mature active monthly fixed x12 2999 next 2025-01-11"
     );
@@ -266,14 +266,14 @@ fn a_trial_belongs_to_the_subscription_that_follows() {
     for (trial, count, as_of) in [(99, 5, "2025-05-20"), (100, 3, "2025-03-20")] {
         let mut paid = monthly("2025-01-01", 9, count, 1_299);
         paid[0].1 = trial;
-        let stream = only(&outflow(Nature::Other, &paid), as_of);
+        let stream = only(&outflow(PaymentKind::Other, &paid), as_of);
         assert_eq!((stream.members.len() as i64, stream.min_minor), (count, trial));
         assert_eq!(stream.average_minor, 1_299);
     }
-    // A week of trial takes no month's place.
+    // A trial week takes no month's slot.
     let mut paid = monthly("2025-01-01", 9, 5, 1_299);
     paid.push((date("2025-01-02"), 100));
-    let stream = only(&outflow(Nature::Other, &paid), "2025-05-20");
+    let stream = only(&outflow(PaymentKind::Other, &paid), "2025-05-20");
     assert_eq!((stream.members.len(), stream.min_minor), (5, 1_299));
 }
 
@@ -281,14 +281,14 @@ fn a_trial_belongs_to_the_subscription_that_follows() {
 fn a_yearly_fee_is_found_when_it_is_seen_twice() {
     let paid = at(9_500, "2024-03-14 2025-03-15");
     assert_eq!(
-        shown(&outflow(Nature::Other, &paid), "2025-06-01"),
+        shown(&outflow(PaymentKind::Other, &paid), "2025-06-01"),
         "mature active annually fixed x2 9500 next 2026-03-14"
     );
-    assert_eq!(shown(&outflow(Nature::Habitual, &paid), "2025-06-01"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Habit, &paid), "2025-06-01"), "");
     let dearer = [(date("2024-03-14"), 9_500), (date("2025-03-14"), 12_500)];
-    assert_eq!(shown(&outflow(Nature::Other, &dearer), "2025-06-01"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Other, &dearer), "2025-06-01"), "");
     let late = at(9_500, "2024-03-14 2025-03-21");
-    assert_eq!(shown(&outflow(Nature::Other, &late), "2025-06-01"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Other, &late), "2025-06-01"), "");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_utility_bill_follows_the_seasons() {
         it.1 = season[index % 12] * 83;
         it.0 = date_from_days(days_from_date(it.0) + [0, 1, -1, 2, 0][index % 5]);
     }
-    let stream = only(&outflow(Nature::Bill, &paid), "2025-06-30");
+    let stream = only(&outflow(PaymentKind::Bill, &paid), "2025-06-30");
     assert_eq!((stream.frequency, stream.members.len()), (Frequency::Monthly, 18));
     assert_eq!(stream.amount_class, AmountClass::Variable);
     assert_eq!(stream.price_changes, []);
@@ -308,8 +308,8 @@ fn a_utility_bill_follows_the_seasons() {
 #[test]
 fn rent_that_waits_for_monday_is_expected_on_monday() {
     let paid = moved(monthly("2024-01-01", 1, 17, 150_000), 2, 1);
-    let stream = only(&outflow(Nature::Bill, &paid), "2025-05-15");
-    // The first of June 2025 is a Sunday.
+    let stream = only(&outflow(PaymentKind::Bill, &paid), "2025-05-15");
+    // June 1, 2025 is a Sunday.
     assert_eq!(stream.next_expected_on, Some(date("2025-06-02")));
     let march = stream.members.iter().find(|it| it.on == date("2025-03-03")).unwrap();
     assert_eq!(march.slot_on, date("2025-03-01"));
@@ -318,7 +318,7 @@ fn rent_that_waits_for_monday_is_expected_on_monday() {
 #[test]
 fn a_salary_of_the_first_that_comes_early_belongs_to_its_month() {
     let paid = moved(monthly("2024-01-01", 1, 14, 400_000), -1, -2);
-    let stream = only(&group(true, Nature::Bill, &paid), "2025-02-20");
+    let stream = only(&group(true, PaymentKind::Bill, &paid), "2025-02-20");
     let june = stream.members.iter().find(|it| it.on == date("2024-05-31")).unwrap();
     assert_eq!(june.slot_on, date("2024-06-01"));
     assert_eq!(stream.next_expected_on, Some(date("2025-02-28")));
@@ -328,24 +328,24 @@ fn a_salary_of_the_first_that_comes_early_belongs_to_its_month() {
 fn two_equal_payments_of_a_bill_are_an_early_stream() {
     let paid = at(4_500, "2025-01-10 2025-02-10");
     assert_eq!(
-        shown(&outflow(Nature::Bill, &paid), "2025-02-20"),
+        shown(&outflow(PaymentKind::Bill, &paid), "2025-02-20"),
         "early active monthly fixed x2 4500 next 2025-03-10"
     );
-    assert_eq!(shown(&outflow(Nature::Other, &paid), "2025-02-20"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Other, &paid), "2025-02-20"), "");
     assert_eq!(
-        shown(&outflow(Nature::Bill, &paid), "2025-03-21"),
+        shown(&outflow(PaymentKind::Bill, &paid), "2025-03-21"),
         "early ended monthly fixed x2 4500 next never"
     );
     let unlike = [(date("2025-01-10"), 4_500), (date("2025-02-10"), 4_726)];
-    assert_eq!(shown(&outflow(Nature::Bill, &unlike), "2025-02-20"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Bill, &unlike), "2025-02-20"), "");
     let odd = at(4_500, "2025-01-10 2025-02-01");
-    assert_eq!(shown(&outflow(Nature::Bill, &odd), "2025-02-20"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Bill, &odd), "2025-02-20"), "");
 }
 
 #[test]
 fn a_stream_ends_after_its_grace() {
     let paid = monthly("2024-06-01", 5, 8, 1_999);
-    let gym = outflow(Nature::Bill, &paid);
+    let gym = outflow(PaymentKind::Bill, &paid);
     let late = only(&gym, "2025-02-15");
     assert_eq!((late.status, late.next_expected_on), (Status::Active, Some(date("2025-02-05"))));
     let over = only(&gym, "2025-02-16");
@@ -358,7 +358,7 @@ fn a_subscription_among_purchases_is_found_by_its_price() {
     let mut paid = monthly("2024-01-01", 17, 12, 1_499);
     let shopping = |it: i64| (date_from_days(19_724 + it * 4), 900 + (it * 7_919) % 9_000);
     paid.extend((0..90).map(shopping));
-    let stream = only(&outflow(Nature::Habitual, &paid), "2024-12-28");
+    let stream = only(&outflow(PaymentKind::Habit, &paid), "2024-12-28");
     assert_eq!((stream.frequency, stream.members.len()), (Frequency::Monthly, 12));
     assert_eq!((stream.min_minor, stream.max_minor), (1_499, 1_499));
 }
@@ -368,7 +368,7 @@ fn a_payment_that_moved_to_another_day_goes_on_as_a_second_stream() {
     let mut paid = monthly("2024-01-01", 3, 7, 5_500);
     paid.extend(monthly("2024-08-01", 19, 7, 5_500));
     assert_eq!(
-        shown(&outflow(Nature::Other, &paid), "2025-02-25"),
+        shown(&outflow(PaymentKind::Other, &paid), "2025-02-25"),
         "mature ended monthly fixed x7 5500 next never; \
          mature active monthly fixed x7 5500 next 2025-03-19"
     );
@@ -378,17 +378,17 @@ fn a_payment_that_moved_to_another_day_goes_on_as_a_second_stream() {
 fn a_second_charge_in_a_month_is_no_member() {
     let mut paid = monthly("2024-01-01", 10, 12, 2_500);
     paid.push((date("2024-06-13"), 2_500));
-    let stream = only(&outflow(Nature::Other, &paid), "2024-12-20");
+    let stream = only(&outflow(PaymentKind::Other, &paid), "2024-12-20");
     assert_eq!(stream.members.len(), 12);
     assert!(stream.members.iter().all(|it| it.id != id(12)));
 }
 
 #[test]
 fn before_any_weekend_was_seen_only_pay_is_expected_ahead_of_one() {
-    // The twentieth of April 2025 is a Sunday, the three before are not.
+    // April 20, 2025 is a Sunday, the three before are not.
     let paid = monthly("2025-01-01", 20, 3, 250_000);
     let next = |inflow: bool| {
-        only(&group(inflow, Nature::Other, &paid), "2025-03-31").next_expected_on.unwrap()
+        only(&group(inflow, PaymentKind::Other, &paid), "2025-03-31").next_expected_on.unwrap()
     };
     assert_eq!(next(true), date("2025-04-18"));
     assert_eq!(next(false), date("2025-04-20"));
@@ -399,7 +399,7 @@ fn a_salary_whose_two_halves_differ_is_still_one() {
     let mut paid = monthly("2024-01-01", 15, 12, 200_000);
     paid.extend(monthly("2024-01-01", 30, 12, 195_000));
     assert_eq!(
-        shown(&group(true, Nature::Bill, &paid), "2025-01-02"),
+        shown(&group(true, PaymentKind::Bill, &paid), "2025-01-02"),
         "mature active semi_monthly near x24 197500 next 2025-01-15"
     );
 }
@@ -410,9 +410,9 @@ fn visits_some_time_after_the_last_visit_are_no_stream() {
     for (it, day) in paid.iter_mut().zip([10, 11, 12, 13, 13, 12, 11, 10, 9, 8, 8, 9, 10, 11]) {
         it.0 = it.0.with().day(day).build().unwrap();
     }
-    assert_eq!(shown(&outflow(Nature::Other, &paid), "2025-02-20"), "");
-    // A bill may wander all it likes.
-    assert_eq!(only(&outflow(Nature::Bill, &paid), "2025-02-20").members.len(), 14);
+    assert_eq!(shown(&outflow(PaymentKind::Other, &paid), "2025-02-20"), "");
+    // A bill may drift.
+    assert_eq!(only(&outflow(PaymentKind::Bill, &paid), "2025-02-20").members.len(), 14);
 }
 
 #[test]
@@ -421,13 +421,16 @@ fn a_habit_must_cost_the_same_each_time() {
     for (index, it) in paid.iter_mut().enumerate() {
         it.1 = 3_000 + (index as i64 * 7_919) % 300;
     }
-    assert_eq!(shown(&outflow(Nature::Habitual, &paid), "2024-12-20"), "");
-    assert_eq!(only(&outflow(Nature::Other, &paid), "2024-12-20").amount_class, AmountClass::Near);
+    assert_eq!(shown(&outflow(PaymentKind::Habit, &paid), "2024-12-20"), "");
+    assert_eq!(
+        only(&outflow(PaymentKind::Other, &paid), "2024-12-20").amount_class,
+        AmountClass::Near
+    );
 }
 
 #[test]
 fn charges_that_often_come_twice_a_month_are_no_stream() {
     let mut paid = monthly("2024-01-01", 10, 12, 2_500);
     paid.extend(at(2_500, "2024-03-13 2024-06-13 2024-09-13 2024-12-13"));
-    assert_eq!(shown(&outflow(Nature::Other, &paid), "2024-12-20"), "");
+    assert_eq!(shown(&outflow(PaymentKind::Other, &paid), "2024-12-20"), "");
 }

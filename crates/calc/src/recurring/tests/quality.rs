@@ -1,6 +1,6 @@
-//! How many true streams are found, and how many found are true, in invented households.
+//! Precision and recall of stream detection on generated households.
 //!
-//! Run with `--nocapture` to see the numbers, and what was missed.
+//! Run with `--nocapture` to see the numbers, and the missed streams.
 
 use super::households::{END, Household, Noise, Truth};
 use super::*;
@@ -10,7 +10,7 @@ const USUAL: Noise = Noise { missing: 1, broken_keys: 2, without_category: 10 };
 
 #[derive(Debug, Default)]
 struct Score {
-    /// True streams that show as many payments as their frequency needs, and how many are known.
+    /// True streams with as many payments as their frequency needs, and how many of them were found.
     truths: usize,
     known: usize,
     found: usize,
@@ -32,7 +32,7 @@ impl Score {
     fn add(&mut self, household: &Household) {
         let mut known = vec![0; household.truths.len()];
         for (index, group) in household.groups.iter().enumerate() {
-            for stream in streams(group, date_from_days(END)) {
+            for stream in detect_streams(group, date_from_days(END)) {
                 let right = household.truths.iter().position(|it| is_right(&stream, index, it));
                 match right {
                     Some(at) => {
@@ -40,7 +40,7 @@ impl Score {
                         let is_same = household.truths[at].frequency == stream.frequency;
                         self.right_frequency += usize::from(is_same);
                     }
-                    None => println!("  not true: {:?} {}", group.nature, line(&stream)),
+                    None => println!("  not true: {:?} {}", group.payment_kind, line(&stream)),
                 }
                 let parts = household.truths.iter().filter(|it| shared(&stream, it) >= 2);
                 self.merged += usize::from(parts.count() > 1);
@@ -72,7 +72,7 @@ fn shared(stream: &Stream, truth: &Truth) -> usize {
     stream.members.iter().filter(|it| truth.ids.contains(&it.id)).count()
 }
 
-/// Four of five of its payments are of one true stream, and it has half of those.
+/// Four of five of its payments belong to one true stream, and it has half of that stream's.
 fn is_right(stream: &Stream, group: usize, truth: &Truth) -> bool {
     let shared = shared(stream, truth);
     group == truth.group && shared * 5 >= stream.members.len() * 4 && shared * 2 >= truth.ids.len()
@@ -109,15 +109,15 @@ fn bad_data_costs_some_streams_but_not_many() {
     }
 }
 
-/// Looks at every household two months early, and then at what came.
+/// Examines every household two months early, and compares with the payments that followed.
 #[test]
 fn next_payments_come_when_they_were_expected() {
     let (mut hits, mut all) = (0, 0);
     let then = date_from_days(END - 60);
     for seed in 300..310 {
         for group in Household::of(seed, CLEAN).groups {
-            for stream in streams(&group, then) {
-                let later = streams(&group, date_from_days(END));
+            for stream in detect_streams(&group, then) {
+                let later = detect_streams(&group, date_from_days(END));
                 let goes_on = |it: &&Stream| it.members[0].id == stream.members[0].id;
                 let Some(whole) = later.iter().find(goes_on) else { continue };
                 let (Some(next), Some(came)) =

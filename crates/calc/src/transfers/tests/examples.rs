@@ -1,4 +1,4 @@
-//! The worked examples of the method, every rule of it, and what others are known to get wrong.
+//! Worked examples of the method, a test of every rule, and known failures of other software.
 
 use super::*;
 
@@ -10,16 +10,16 @@ fn a_card_payment_adds_up_as_in_the_worked_example() {
     ];
     check(&legs, "1>2:23");
     let pair = &found(&legs).pairs[0];
-    assert_eq!((pair.kind, pair.fee_minor, pair.ambiguous), (Kind::CardPayment, 0, false));
+    assert_eq!((pair.kind, pair.fee_minor, pair.ambiguous), (TransferKind::CardPayment, 0, false));
     let texts: Vec<String> = pair.evidence.iter().map(|it| it.text()).collect();
     assert_eq!(
         texts,
         [
             "The money arrived a day after it left.",
             "No other transaction within a month has this amount.",
-            "The outgoing text speaks of a transfer.",
-            "The incoming text speaks of a transfer.",
-            "The outgoing text names the institution of the other account.",
+            "The outgoing description mentions a transfer.",
+            "The incoming description mentions a transfer.",
+            "The outgoing description names the institution of the other account.",
         ]
     );
 }
@@ -119,7 +119,8 @@ fn amounts_that_come_back_every_month_are_no_evidence_and_a_refusal_holds() {
         worded(3, SAVINGS, 3, 30_000, "TRANSFER"),
     ];
     check(&legs, "1>2:14");
-    let refused = Decided { refused: [(id(1), id(2))].into(), ..Decided::default() };
+    let refused =
+        TransferOverrides { refused: [(id(1), id(2))].into(), ..TransferOverrides::default() };
     assert_eq!(shown(&found_after(&legs, &refused)), "1>3:11");
 }
 
@@ -137,11 +138,12 @@ fn a_hop_through_a_wallet_leaves_the_purchase_a_purchase_and_the_persons_word_st
         refunded,
     ];
     check(&legs, "1>2:19");
-    let decided = Decided { not_transfers: [id(2)].into(), ..Decided::default() };
-    assert_eq!(shown(&found_after(&legs, &decided)), "");
+    let overrides =
+        TransferOverrides { not_transfers: [id(2)].into(), ..TransferOverrides::default() };
+    assert_eq!(shown(&found_after(&legs, &overrides)), "");
 }
 
-/// The categories that providers are trusted with.
+/// The categories that are trusted from providers.
 #[test]
 fn categories_alone_decide_when_both_say_transfer_and_not_when_one_says_purchase() {
     let legs = |out: &str, into: &str| {
@@ -184,7 +186,7 @@ fn what_arrives_on_a_card_without_a_word_is_rather_a_payment() {
     let arrived = leg(2, AMEX, 0, 41_233, "ACH");
     check(&[sent.clone(), arrived.clone()], "1>2:11");
     check(&[sent.clone(), Leg { merchant: true, ..arrived.clone() }], "");
-    let refund = Words { refund: true, ..Words::default() };
+    let refund = TextFlags { refund: true, ..TextFlags::default() };
     check(&[sent, Leg { words: refund, ..arrived }], "");
 }
 
@@ -238,7 +240,7 @@ fn a_small_fee_may_be_kept_on_the_way_where_both_texts_speak_of_a_transfer() {
     assert_eq!(pair.fee_minor, 300);
     let said = Evidence::Fee(base::Money::new(300, Currency::USD)).text();
     assert_eq!(pair.evidence.last().unwrap().text(), said);
-    assert_eq!(said, "A fee of 3.00 USD was kept on the way.");
+    assert_eq!(said, "A fee of 3.00 USD was charged.");
     for silent in 0..2 {
         let mut legs = legs(20_300, "TRANSFER TO ALLY", 20_000);
         legs[silent].words.transfer = false;
@@ -313,17 +315,18 @@ fn what_the_person_confirmed_is_a_pair_and_its_legs_are_nobody_elses() {
         worded(2, SAVINGS, 0, 50_000, "TRANSFER"),
         leg(3, VACATION, 40, 49_000, "?"),
     ];
-    let confirmed = Decided { confirmed: [(id(1), id(3))].into(), ..Decided::default() };
+    let confirmed =
+        TransferOverrides { confirmed: [(id(1), id(3))].into(), ..TransferOverrides::default() };
     let found = found_after(&legs, &confirmed);
     assert_eq!(shown(&found), "1>3:10");
-    assert_eq!((found.pairs[0].fee_minor, found.pairs[0].kind), (1_000, Kind::Savings));
+    assert_eq!((found.pairs[0].fee_minor, found.pairs[0].kind), (1_000, TransferKind::Savings));
     assert_eq!(found.pairs[0].evidence, [Evidence::Confirmed]);
     assert_eq!(shown(&found_after(&legs[..2], &confirmed)), "");
     for no in [
-        Decided { not_transfers: [id(3)].into(), ..confirmed.clone() },
-        Decided { refused: [(id(1), id(3))].into(), ..confirmed.clone() },
-        Decided { confirmed: [(id(3), id(1))].into(), ..Decided::default() },
-        Decided { confirmed: [(id(2), id(3))].into(), ..Decided::default() },
+        TransferOverrides { not_transfers: [id(3)].into(), ..confirmed.clone() },
+        TransferOverrides { refused: [(id(1), id(3))].into(), ..confirmed.clone() },
+        TransferOverrides { confirmed: [(id(3), id(1))].into(), ..TransferOverrides::default() },
+        TransferOverrides { confirmed: [(id(2), id(3))].into(), ..TransferOverrides::default() },
     ] {
         assert_eq!(shown(&found_after(&legs, &no)), "");
     }
@@ -415,7 +418,7 @@ fn a_year_is_no_mask_unless_the_text_says_that_it_is() {
     accounts[1].mask = Some("2026".to_owned());
     let points = |text: &str| {
         let legs = [worded(1, CHECKING, 0, -500, text), worded(2, SAVINGS, 0, 500, "TRANSFER")];
-        pair(&accounts, &legs, &Decided::default(), &convert).pairs[0].points_halves
+        pair(&accounts, &legs, &TransferOverrides::default(), &convert).pairs[0].points_halves
     };
     assert_eq!(points("TRANSFER 03/04/2026"), 14);
     assert_eq!(points("TRANSFER TO X2026"), 20);
@@ -430,7 +433,7 @@ fn what_is_too_short_names_nobody() {
     accounts[1].mask = Some("77".to_owned());
     for text in ["SAM", "Q", "77", "X77"] {
         let legs = [worded(1, CHECKING, 0, -500, text), worded(2, SAVINGS, 0, 500, "TRANSFER")];
-        let found = pair(&accounts, &legs, &Decided::default(), &convert);
+        let found = pair(&accounts, &legs, &TransferOverrides::default(), &convert);
         assert_eq!(shown(&found), "1>2:14", "{text}");
     }
 }
@@ -442,7 +445,7 @@ fn what_both_accounts_are_called_names_neither_but_leaves_the_institution() {
     accounts[0].mask = Some("8888".to_owned());
     let points = |text: &str| {
         let legs = [worded(1, CHECKING, 0, -500, text), worded(2, VACATION, 0, 500, "TRANSFER")];
-        pair(&accounts, &legs, &Decided::default(), &convert).pairs[0].points_halves
+        pair(&accounts, &legs, &TransferOverrides::default(), &convert).pairs[0].points_halves
     };
     assert_eq!(points("VACATION 8888"), 14);
     assert_eq!(points("ALLY VACATION 8888"), 20);
@@ -465,6 +468,6 @@ fn a_bank_that_writes_its_own_name_names_no_other_account_of_it() {
         worded(1, CHECKING, 0, -500, "CHASE TRANSFER"),
         worded(2, SAVINGS, 0, 500, "CHASE TRANSFER"),
     ];
-    let found = pair(&accounts, &legs, &Decided::default(), &convert);
+    let found = pair(&accounts, &legs, &TransferOverrides::default(), &convert);
     assert_eq!(shown(&found), "1>2:14");
 }

@@ -1,4 +1,4 @@
-//! How well whole households are read: simulated years with known moves, and the traps among them.
+//! Quality tests: generated households with known transfers, and traps among them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::*;
 struct Random(u64);
 
 impl Random {
-    /// The generator known as splitmix64.
+    /// The splitmix64 generator.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// How texts and tables recognise what is no transfer: often, not always.
+/// How often texts and tables recognize that something is not a transfer, in percent.
 const SEEN_PERCENT: u64 = 85;
 const ROUND: [i64; 8] = [5_000, 10_000, 10_000, 15_000, 20_000, 25_000, 30_000, 50_000];
 
@@ -46,8 +46,8 @@ impl Household {
         id
     }
 
-    /// One half of a true move, which the provider knows in half of all cases; its text gives hints
-    /// or says nothing at all.
+    /// One leg of a true transfer, whose category the provider knows in half of all cases; its text may give hints or
+    /// none.
     fn half(&mut self, account: u8, day: i64, minor: i64, other: u8, code: &str) -> TransactionId {
         let code = if self.random.chance(50) { code } else { "" };
         if !self.random.chance(self.hints_percent) {
@@ -80,7 +80,7 @@ impl Household {
             MORTGAGE => ("LOAN_PAYMENTS_MORTGAGE_PAYMENT", ""),
             _ => ("TRANSFER_OUT_ACCOUNT_TRANSFER", "TRANSFER_IN_ACCOUNT_TRANSFER"),
         };
-        // Connections have gaps, so that some halves are never seen.
+        // Connections have gaps, so some legs are never seen.
         let is_seen = (self.random.chance(95), self.random.chance(95));
         let out = is_seen.0.then(|| self.half(from, day, -minor, to, out));
         let into = is_seen.1.then(|| self.half(to, day + lag, minor, from, into));
@@ -96,7 +96,7 @@ impl Household {
 
     fn with_person(&mut self, account: u8, day: i64, minor: i64) {
         let (person, transfer) = (self.random.chance(90), self.random.chance(15));
-        let words = Words { person, transfer, refund: false };
+        let words = TextFlags { person, transfer, refund: false };
         self.push(Leg { words, ..leg(0, account, day, minor, "ZELLE SAM") });
     }
 
@@ -165,12 +165,12 @@ impl Household {
         self.bought(payer, day, minor);
         let (merchant, refund) =
             (self.random.chance(SEEN_PERCENT), self.random.chance(SEEN_PERCENT));
-        let words = Words { refund, ..Words::default() };
+        let words = TextFlags { refund, ..TextFlags::default() };
         let day = day + self.random.between(1, 5);
         self.push(Leg { merchant, words, ..leg(0, AMEX, day, minor, "CORNER SHOP CREDIT") });
     }
 
-    /// Moves whose other half is on an account that is not linked.
+    /// Transfers whose other leg is on an account that is not linked.
     fn lone_halves(&mut self, first: i64) {
         let minor = self.random.between(15_000, 90_000);
         let autopay = worded(0, CHECKING, first + 12, -minor, "DISCOVER E-PAYMENT");
@@ -193,7 +193,7 @@ fn household(seed: u64, hints_percent: u64) -> Household {
     household
 }
 
-/// Counts of right, said and true ones; shares are in thousandths.
+/// Counts of correct, reported and true pairs; shares are in thousandths.
 #[derive(Default)]
 struct Tally {
     right: usize,
@@ -252,7 +252,7 @@ fn households_are_read_as_precisely_as_promised() {
             pairs.truth,
         );
         assert!(flags.precision() >= 990 && pairs.recall() >= least_recall);
-        // The rest are legs that are alike in all but their ids, and marked so.
+        // The others are legs that differ only in their ids, and are marked ambiguous.
         assert!(sure.precision() >= if hints_percent == 90 { 990 } else { 970 });
     }
 }

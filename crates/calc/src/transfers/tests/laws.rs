@@ -1,4 +1,4 @@
-//! What holds for every list of legs.
+//! Properties that hold for every list of legs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ const CODES: [&str; 8] = [
     "FOOD_AND_DRINK_GROCERIES",
     "TRANSFER_OUT_WITHDRAWAL",
 ];
-/// Equal ones, ones that a fee tells apart, and two that agree at the exchange rate.
+/// Equal amounts, amounts that differ by a fee, and two that agree at the exchange rate.
 const AMOUNTS: [i64; 7] = [50_000, 50_000, 49_700, 45_500, 12_357, 3_111, 500];
 
 /// Few amounts, days and texts, so that candidates and ties are common.
@@ -51,7 +51,7 @@ fn any_leg(days: i64) -> impl Strategy<Value = Leg> {
                 authorized_on: authorized.map(|it| date_from_days(ZERO + it)),
                 currency: if is_euro { Currency::EUR } else { Currency::USD },
                 merchant,
-                words: Words { transfer, refund, person },
+                words: TextFlags { transfer, refund, person },
                 ..categorised(leg(0, account, day, minor, text), code)
             }
         },
@@ -65,7 +65,7 @@ fn any_legs(days: i64, most: usize) -> impl Strategy<Value = Vec<Leg>> {
     })
 }
 
-fn all(found: &Found) -> impl Iterator<Item = &Pair> {
+fn all(found: &PairingResult) -> impl Iterator<Item = &Pair> {
     found.pairs.iter().chain(&found.suggestions)
 }
 
@@ -73,12 +73,12 @@ fn ids(pairs: &[Pair]) -> BTreeSet<(TransactionId, TransactionId)> {
     pairs.iter().map(|it| (it.outflow, it.inflow)).collect()
 }
 
-fn touching(found: &Found, some: &BTreeSet<TransactionId>) -> Found {
+fn touching(found: &PairingResult, some: &BTreeSet<TransactionId>) -> PairingResult {
     let keep = |pairs: &[Pair]| {
         let touches = |it: &&Pair| some.contains(&it.outflow) || some.contains(&it.inflow);
         pairs.iter().filter(touches).cloned().collect()
     };
-    Found { pairs: keep(&found.pairs), suggestions: keep(&found.suggestions) }
+    PairingResult { pairs: keep(&found.pairs), suggestions: keep(&found.suggestions) }
 }
 
 fn is_near(leg: &Leg, others: &[&Leg]) -> bool {
@@ -86,8 +86,8 @@ fn is_near(leg: &Leg, others: &[&Leg]) -> bool {
     others.iter().any(|it| (days_from_date(it.on) - day).abs() <= REACH_DAYS)
 }
 
-fn groups(legs: &[Leg], decided: &Decided) -> Vec<Vec<usize>> {
-    components(&accounts(), legs, decided, &convert)
+fn groups(legs: &[Leg], overrides: &TransferOverrides) -> Vec<Vec<usize>> {
+    components(&accounts(), legs, overrides, &convert)
 }
 
 proptest! {
@@ -99,7 +99,7 @@ proptest! {
             .prop_flat_map(|it| (Just(it.clone()), Just(it).prop_shuffle())),
         accounts in Just(accounts()).prop_shuffle(),
     ) {
-        prop_assert_eq!(found(&legs), pair(&accounts, &shuffled, &Decided::default(), &convert));
+        prop_assert_eq!(found(&legs), pair(&accounts, &shuffled, &TransferOverrides::default(), &convert));
     }
 
     #[test]
@@ -132,16 +132,16 @@ proptest! {
 
     #[test]
     fn what_was_refused_never_comes_back(legs in any_legs(12, 60)) {
-        let mut decided = Decided::default();
+        let mut overrides = TransferOverrides::default();
         loop {
-            let found = found_after(&legs, &decided);
-            prop_assert!(all(&found).all(|it| !decided.refused.contains(&(it.outflow, it.inflow))));
+            let found = found_after(&legs, &overrides);
+            prop_assert!(all(&found).all(|it| !overrides.refused.contains(&(it.outflow, it.inflow))));
             if all(&found).next().is_none() {
                 break;
             }
-            decided.refused.extend(all(&found).map(|it| (it.outflow, it.inflow)));
+            overrides.refused.extend(all(&found).map(|it| (it.outflow, it.inflow)));
         }
-        prop_assert!(groups(&legs, &decided).is_empty());
+        prop_assert!(groups(&legs, &overrides).is_empty());
     }
 
     #[test]
@@ -149,16 +149,16 @@ proptest! {
         legs in any_legs(12, 60), no in prop::collection::btree_set(0..60_u64, 0..30),
     ) {
         let not_transfers: BTreeSet<TransactionId> = no.into_iter().map(id).collect();
-        let decided = Decided { not_transfers, ..Decided::default() };
-        let found = found_after(&legs, &decided);
-        prop_assert_eq!(touching(&found, &decided.not_transfers), Found::default());
+        let overrides = TransferOverrides { not_transfers, ..TransferOverrides::default() };
+        let found = found_after(&legs, &overrides);
+        prop_assert_eq!(touching(&found, &overrides.not_transfers), PairingResult::default());
     }
 
     #[test]
     fn confirming_what_was_found_changes_nothing(legs in any_legs(12, 60)) {
         let first = found(&legs);
-        let decided = Decided { confirmed: ids(&first.pairs), ..Decided::default() };
-        let second = found_after(&legs, &decided);
+        let overrides = TransferOverrides { confirmed: ids(&first.pairs), ..TransferOverrides::default() };
+        let second = found_after(&legs, &overrides);
         prop_assert_eq!(ids(&second.pairs), ids(&first.pairs));
         prop_assert_eq!(ids(&second.suggestions), ids(&first.suggestions));
     }
@@ -176,13 +176,13 @@ proptest! {
             ..it
         };
         let more = [legs.clone(), others.into_iter().enumerate().map(moved).collect()].concat();
-        prop_assert_eq!(found(&legs), pair(&accounts, &more, &Decided::default(), &convert));
+        prop_assert_eq!(found(&legs), pair(&accounts, &more, &TransferOverrides::default(), &convert));
     }
 
     #[test]
     fn no_pair_leaves_its_group(legs in any_legs(40, 60)) {
         let found = found(&legs);
-        let groups = groups(&legs, &Decided::default());
+        let groups = groups(&legs, &TransferOverrides::default());
         let members: Vec<BTreeSet<TransactionId>> =
             groups.iter().map(|it| it.iter().map(|at| legs[*at].id).collect()).collect();
         for it in all(&found) {
@@ -202,7 +202,7 @@ proptest! {
         wanted in prop::collection::vec(any::<Index>(), 1..3),
         more in prop::collection::btree_set(0..120_usize, 0..20),
     ) {
-        let groups = groups(&legs, &Decided::default());
+        let groups = groups(&legs, &TransferOverrides::default());
         let at = |it: &Index| it.index(groups.len().max(1));
         let chosen: BTreeSet<usize> =
             wanted.iter().filter_map(|it| groups.get(at(it))).flatten().copied().collect();
@@ -225,7 +225,7 @@ proptest! {
         let after = [legs.clone(), vec![new.clone()]].concat();
         let mut far: BTreeSet<TransactionId> = after.iter().map(|it| it.id).collect();
         for legs in [&legs, &after] {
-            for group in groups(legs, &Decided::default()) {
+            for group in groups(legs, &TransferOverrides::default()) {
                 if group.iter().any(|at| is_near(&legs[*at], &[&new])) {
                     far.retain(|id| !group.iter().any(|at| legs[*at].id == *id));
                 }
@@ -256,7 +256,7 @@ proptest! {
             let leg = worded(at as u64, account % 11, day, minor, &text);
             legs.push(Leg { currency, ..leg });
         }
-        let found = pair(&accounts, &legs, &Decided::default(), &|_, _, _, _| Some(rate));
+        let found = pair(&accounts, &legs, &TransferOverrides::default(), &|_, _, _, _| Some(rate));
         prop_assert!(found.pairs.len() * 2 <= legs.len());
     }
 }
@@ -267,9 +267,9 @@ fn texts_are_read_once_and_only_where_amounts_and_days_agree() {
         worded(1, CHECKING, 0, -50_000, "TRANSFER TO SAVINGS"),
         worded(2, SAVINGS, 1, 49_700, "TRANSFER"),
         worded(3, SAVINGS, 1, 50_000, "TRANSFER"),
-        // As much as arrived, but long after.
+        // The same amount, but long after.
         worded(4, CHECKING, 30, -50_000, "TRANSFER TO SAVINGS"),
-        // Near what arrived, but less.
+        // A similar amount, but less.
         worded(5, CHECKING, 1, -49_000, "TRANSFER TO SAVINGS"),
         leg(6, AMEX, 1, -1_234, "SHOP"),
         worded(7, VACATION, 2, -80_000, "TRANSFER"),
@@ -280,13 +280,14 @@ fn texts_are_read_once_and_only_where_amounts_and_days_agree() {
         asked.borrow_mut().push(leg);
         said[leg].clone()
     };
-    let found = super::super::pair(&accounts(), &bare, &say, &Decided::default(), &convert);
+    let found =
+        super::super::pair(&accounts(), &bare, &say, &TransferOverrides::default(), &convert);
     assert_eq!(shown(&found), "1>3:19");
     asked.borrow_mut().sort_unstable();
     assert_eq!(asked.into_inner(), [0, 1, 2]);
 }
 
-/// 4 makes the amount of 1 and 2 common, and so decides whether 2 has a better partner than 3.
+/// Leg 4 makes the amount of 1 and 2 common, and so decides whether 2 has a better partner than 3.
 #[test]
 fn a_leg_can_make_an_amount_common_a_month_away() {
     let legs = [
@@ -300,7 +301,7 @@ fn a_leg_can_make_an_amount_common_a_month_away() {
     assert!(days_from_date(legs[1].on) - days_from_date(legs[3].on) <= REACH_DAYS);
 }
 
-/// Three moves of one amount speak for each other, two do not; the first leg decides about the last.
+/// Three transfers of one amount support each other, two do not; the first leg decides about the last.
 #[test]
 fn a_standing_order_without_a_word_is_known_by_its_repetition() {
     let order = |at: u64, day: i64| {

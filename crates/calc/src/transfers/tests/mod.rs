@@ -1,4 +1,4 @@
-//! Worked examples, known failures of others, laws, and how well whole households are read.
+//! Worked examples, known failures of other software, properties, and quality on whole households.
 
 mod examples;
 mod households;
@@ -8,7 +8,7 @@ use base::{AccountId, Fixed9, date_from_days};
 
 use super::*;
 
-/// Day numbers of tests count from here.
+/// Day numbers of the tests are relative to this day.
 const ZERO: i64 = 20_000;
 
 fn account(number: u8, kind: AccountKind, subtype: &str, names: [&str; 3]) -> Account {
@@ -57,7 +57,7 @@ fn id(number: u64) -> TransactionId {
     TransactionId::from_bytes(u128::from(number).to_be_bytes())
 }
 
-/// A leg together with what it says.
+/// A leg with its text.
 #[derive(Debug, Clone)]
 struct Leg {
     id: TransactionId,
@@ -69,34 +69,39 @@ struct Leg {
     description: String,
     category: Option<Category>,
     merchant: bool,
-    words: Words,
+    words: TextFlags,
 }
 
 impl Leg {
-    fn parts(&self) -> (super::Leg, Said) {
+    fn parts(&self) -> (super::Leg, LegText) {
         let Leg { id, account, on, authorized_on, amount_minor, currency, .. } = *self;
         let leg = super::Leg { id, account, on, authorized_on, amount_minor, currency };
         let Leg { description, category, merchant, words, .. } = self.clone();
-        (leg, Said { description, category, merchant, words })
+        (leg, LegText { description, category, merchant, words })
     }
 }
 
-fn pair(accounts: &[Account], legs: &[Leg], decided: &Decided, convert: &Convert) -> Found {
+fn pair(
+    accounts: &[Account],
+    legs: &[Leg],
+    overrides: &TransferOverrides,
+    convert: &Convert,
+) -> PairingResult {
     let (legs, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
-    super::pair(accounts, &legs, &|leg| said[leg].clone(), decided, convert)
+    super::pair(accounts, &legs, &|leg| said[leg].clone(), overrides, convert)
 }
 
 fn components(
     accounts: &[Account],
     legs: &[Leg],
-    decided: &Decided,
+    overrides: &TransferOverrides,
     convert: &Convert,
 ) -> Vec<Vec<usize>> {
     let (legs, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
-    super::components(accounts, &legs, &|leg| said[leg].clone(), decided, convert)
+    super::components(accounts, &legs, &|leg| said[leg].clone(), overrides, convert)
 }
 
-/// A bland leg; tests say what is special about theirs.
+/// A plain leg; tests change what is special about theirs.
 fn leg(number: u64, account: u8, day: i64, amount_minor: i64, description: &str) -> Leg {
     Leg {
         id: id(number),
@@ -108,13 +113,13 @@ fn leg(number: u64, account: u8, day: i64, amount_minor: i64, description: &str)
         description: description.to_owned(),
         category: None,
         merchant: false,
-        words: Words::default(),
+        words: TextFlags::default(),
     }
 }
 
-/// A leg whose text speaks of a transfer.
+/// A leg whose text mentions a transfer.
 fn worded(number: u64, account: u8, day: i64, amount_minor: i64, description: &str) -> Leg {
-    let words = Words { transfer: true, ..Words::default() };
+    let words = TextFlags { transfer: true, ..TextFlags::default() };
     Leg { words, ..leg(number, account, day, amount_minor, description) }
 }
 
@@ -129,16 +134,16 @@ fn convert(minor: i64, from: Currency, to: Currency, _: Date) -> Option<i64> {
     rates.convert(minor, from, to)
 }
 
-fn found(legs: &[Leg]) -> Found {
-    found_after(legs, &Decided::default())
+fn found(legs: &[Leg]) -> PairingResult {
+    found_after(legs, &TransferOverrides::default())
 }
 
-fn found_after(legs: &[Leg], decided: &Decided) -> Found {
-    pair(&accounts(), legs, decided, &convert)
+fn found_after(legs: &[Leg], overrides: &TransferOverrides) -> PairingResult {
+    pair(&accounts(), legs, overrides, &convert)
 }
 
-/// One word a pair, by the last bytes of the ids; `?` after a suggestion, `~` after an ambiguous.
-fn shown(found: &Found) -> String {
+/// One item per pair, by the last bytes of the ids; `?` after a suggestion, `~` after an ambiguous pair.
+fn shown(found: &PairingResult) -> String {
     let number = |id: TransactionId| u128::from_be_bytes(*id.as_bytes());
     let word = |it: &Pair, mark: &str| {
         let unsure = if it.ambiguous { "~" } else { "" };

@@ -7,8 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use base::category::Category;
 use base::{Currency, Date, Timestamp, TransactionId, UserId, days_from_date};
-use calc::enrich::{Cleaned, Enriched};
-use calc::transfers::{self, Found, Kind, Leg, Pair, REACH_DAYS, pair_in_components};
+use calc::enrich::{CleanedDescriptor, Enriched};
+use calc::transfers::{
+    self, Leg, Pair, PairingResult, REACH_DAYS, TransferKind, pair_in_components,
+};
 use db::{Param, Tx, params};
 
 use self::rows::{LoadedRow, LoadedRows, ROW, StoredClassification, classifier_input};
@@ -133,7 +135,7 @@ fn save_all(
     run: &mut Recompute,
     classifier: &Classifier,
     loaded: &LoadedRows,
-    (found, affected): (Found, AffectedRows),
+    (found, affected): (PairingResult, AffectedRows),
 ) -> Result<()> {
     let mut pair_of_leg: HashMap<TransactionId, &Pair> = HashMap::new();
     for pair in &found.pairs {
@@ -180,7 +182,7 @@ fn save(
     tx: &mut Tx<'_>,
     run: &mut Recompute,
     classifier: &Classifier,
-    (row, cleaned): (&LoadedRow, &Cleaned),
+    (row, cleaned): (&LoadedRow, &CleanedDescriptor),
     pair: Option<&Pair>,
 ) -> Result<Option<Enriched>> {
     let kind = pair.map(|it| it.kind);
@@ -205,10 +207,10 @@ fn save(
             row.id.into(),
             (&enriched.counterparty).into(),
             enriched.category.map(Category::detailed).into(),
-            enriched.stage.as_str().into(),
+            enriched.category_source.as_str().into(),
             (&enriched.key).into(),
             pair.map(|it| it.outflow).into(),
-            Param::Text(kind.map(Kind::as_str)),
+            Param::Text(kind.map(TransferKind::as_str)),
             updated_at.into(),
             state.as_str().into(),
         ],

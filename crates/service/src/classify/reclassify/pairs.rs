@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use base::TransactionId;
-use calc::transfers::{Decided, EARLIEST_LAG, Found, Kind, LATEST_LAG, Pair};
+use calc::transfers::{
+    EARLIEST_LAG, LATEST_LAG, Pair, PairingResult, TransferKind, TransferOverrides,
+};
 use db::{Tx, params};
 
 use super::AffectedRows;
@@ -22,10 +24,10 @@ db::word_columns!(PairState);
 type PairKey = (TransactionId, TransactionId);
 
 /// The person's decisions on pairs.
-pub(super) fn decisions(tx: &mut Tx<'_>, run: &Recompute) -> Result<Decided> {
+pub(super) fn decisions(tx: &mut Tx<'_>, run: &Recompute) -> Result<TransferOverrides> {
     let confirmed = decided(tx, run, PairDecision::Confirmed)?;
     let refused = decided(tx, run, PairDecision::Refused)?;
-    Ok(Decided { confirmed, refused, ..Decided::default() })
+    Ok(TransferOverrides { confirmed, refused, ..TransferOverrides::default() })
 }
 
 fn decided(tx: &mut Tx<'_>, run: &Recompute, decision: PairDecision) -> Result<BTreeSet<PairKey>> {
@@ -38,7 +40,7 @@ pub(super) fn save(
     tx: &mut Tx<'_>,
     run: &Recompute,
     loaded: &LoadedRows,
-    found: &Found,
+    found: &PairingResult,
     affected: &AffectedRows,
 ) -> Result<()> {
     let is_affected = |key: &PairKey| affected.has(key.0) || affected.has(key.1);
@@ -54,8 +56,8 @@ pub(super) fn save(
     let first = affected.first_days.saturating_sub(LATEST_LAG);
     let last = affected.last_days.saturating_sub(EARLIEST_LAG);
     let stored = tx.all(PAIRS, params![run.user, first, last], |row| {
-        let kind = row.word(3, "transfer kind", Kind::parse)?;
-        let values: (PairState, Kind, String) = (row.get(2)?, kind, row.get(4)?);
+        let kind = row.word(3, "transfer kind", TransferKind::parse)?;
+        let values: (PairState, TransferKind, String) = (row.get(2)?, kind, row.get(4)?);
         Ok(((row.get(0)?, row.get(1)?), values, row.get::<i64>(5)?))
     })?;
     let keys = || new.keys().chain(stored.iter().map(|it| &it.0));

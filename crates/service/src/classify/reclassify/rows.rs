@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, TransactionId, date_from_days};
-use calc::enrich::{self, Cleaned, Enriched, Stage};
-use calc::transfers::{Decided, Kind, Leg, Pair, Said, Words};
+use calc::enrich::{self, CategorySource, CleanedDescriptor, Enriched};
+use calc::transfers::{Leg, LegText, Pair, TextFlags, TransferKind, TransferOverrides};
 use db::{Tx, params};
 
 use crate::Result;
@@ -32,7 +32,7 @@ pub(super) struct LoadedRow {
     description: usize,
     source_category: Option<Category>,
     pub(super) transfer: Option<TransactionId>,
-    pub(super) transfer_kind: Option<Kind>,
+    pub(super) transfer_kind: Option<TransferKind>,
     /// Whether the stored classification is what the classifier says, for the stored transfer. True where it was not
     /// compared.
     pub(super) is_current: bool,
@@ -59,7 +59,7 @@ impl LoadedRow {
 /// most.
 struct Description {
     text: Arc<str>,
-    cleaned: OnceCell<Cleaned>,
+    cleaned: OnceCell<CleanedDescriptor>,
 }
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl LoadedRows {
     pub(super) fn load(
         tx: &mut Tx<'_>,
         run: &Recompute,
-        (classifier, decisions): (&Classifier, &Decided),
+        (classifier, decisions): (&Classifier, &TransferOverrides),
         days: Option<(i64, i64)>,
     ) -> Result<LoadedRows> {
         let mut loaded = LoadedRows::default();
@@ -126,7 +126,7 @@ impl LoadedRows {
         self.descriptions.len() - 1
     }
 
-    pub(super) fn cleaned(&self, row: &LoadedRow) -> &Cleaned {
+    pub(super) fn cleaned(&self, row: &LoadedRow) -> &CleanedDescriptor {
         let description = &self.descriptions[row.description];
         description.cleaned.get_or_init(|| enrich::clean(&description.text))
     }
@@ -155,16 +155,16 @@ impl LoadedRows {
         index: usize,
         classifier: &Classifier,
         run: &Recompute,
-    ) -> Said {
+    ) -> LegText {
         let row = &self.rows[index];
         let cleaned = self.cleaned(row);
         // The counterparty that the source gave does not influence the category.
         let enriched = classifier.classify(run, &classifier_input(row, None), cleaned, None);
-        Said {
+        LegText {
             description: self.descriptions[row.description].text.to_string(),
             category: enriched.category.filter(|_| !repeats_description(&enriched)),
             merchant: cleaned.merchant.is_some_and(is_shop),
-            words: Words {
+            words: TextFlags {
                 transfer: cleaned.transfer_words,
                 refund: cleaned.refund_words,
                 person: cleaned.person,
@@ -190,7 +190,7 @@ pub(super) fn classifier_input<'a>(
 pub(super) struct StoredClassification<'a> {
     counterparty: Option<&'a str>,
     category: Option<Category>,
-    stage: Option<Stage>,
+    stage: Option<CategorySource>,
     merchant_key: Option<&'a str>,
 }
 
@@ -211,7 +211,7 @@ impl<'a> StoredClassification<'a> {
 
     pub(super) fn equals(&self, enriched: &Enriched) -> bool {
         self.looks_like(enriched)
-            && self.stage == Some(enriched.stage)
+            && self.stage == Some(enriched.category_source)
             && self.merchant_key == Some(&enriched.key)
     }
 }
@@ -222,7 +222,7 @@ fn repeats_description(enriched: &Enriched) -> bool {
     let is_transfer = |it: Category| {
         transfers.contains(&it.primary()) && it.detailed() != "TRANSFER_OUT_WITHDRAWAL"
     };
-    matches!(enriched.stage, Stage::Keyword | Stage::Structure)
+    matches!(enriched.category_source, CategorySource::Keyword | CategorySource::Structure)
         && enriched.category.is_some_and(is_transfer)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::{AccountId, ConnectionId, Timestamp, kinds};
 use db::{Tx, params};
-use sources::simplefin::{self, SetupToken, Trouble};
+use sources::simplefin::{self, SetupToken, SimplefinError};
 use webhooks::outbox;
 use wire::v1::Event;
 
@@ -97,7 +97,7 @@ impl NewAccess {
         // Exchanging spends the token, so make sure first that the database accepts writes.
         app.db.write(move |tx| lock_user(tx, user)).await?;
         let access = simplefin::claim(http, token).await.map_err(|error| match error {
-            Trouble::Claimed | Trouble::Forbidden(_) => {
+            SimplefinError::TokenAlreadyClaimed | SimplefinError::Forbidden(_) => {
                 Error::invalid("setup_token", error.to_string())
             }
             other => conflict(other.to_string()),

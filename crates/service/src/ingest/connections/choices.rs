@@ -4,7 +4,7 @@ use base::draft::AccountKind;
 use base::{AccountId, ConnectionId, Currency, UserId};
 use db::{Tx, params};
 
-use super::Owed;
+use super::OwedSign;
 use super::connection::{active_name, conflict, lock_user};
 use super::offers::OfferStatus;
 use crate::platform::audit::{self, Note};
@@ -22,7 +22,7 @@ pub enum Selection {
     /// Sync it as a new account.
     Add(AddAccount),
     /// Sync it into an existing account of the same currency. Transactions that both have are matched.
-    MergeInto { account: AccountId, owed: Owed },
+    MergeInto { account: AccountId, owed: OwedSign },
     /// Don't sync it. Transactions that were imported before stay.
     Skip,
 }
@@ -34,7 +34,7 @@ pub struct AddAccount {
     /// The person's name for it; the bank's name if there is none.
     pub name: Option<String>,
     /// The sign that the bank gives to a balance that is owed, on a card or a loan.
-    pub owed: Owed,
+    pub owed: OwedSign,
 }
 
 /// Applies choices; accounts without one stay as they are. The background step syncs added accounts within a minute,
@@ -130,7 +130,7 @@ impl Chooser {
         external_id: &str,
         currency: &str,
         account: AccountId,
-        owed: Owed,
+        owed: OwedSign,
     ) -> Result<()> {
         let found = tx.first(ACCOUNT, params![self.user, account], |row| {
             let found: (Currency, String) = (row.get(0)?, row.get(1)?);

@@ -8,7 +8,7 @@ use base::{AccountId, Currency, Date, Timestamp, date_from_days, days_from_date}
 use db::{Row, Tx, params};
 use sources::simplefin::{self, AccountSet};
 
-use super::Owed;
+use super::OwedSign;
 use super::lease::SyncLease;
 use super::notices::{AccountProblem, ServerAccount};
 use crate::Result;
@@ -33,7 +33,7 @@ pub(super) struct SelectedAccount {
     /// The account it is synced into; none before its first sync.
     pub(super) account: Option<AccountId>,
     currency: Option<Currency>,
-    choice: simplefin::Choice,
+    choice: simplefin::AccountChoice,
 }
 
 impl SelectedAccount {
@@ -73,7 +73,7 @@ pub(super) fn draft(
     set: &AccountSet,
     (now, has_pending): (Timestamp, bool),
 ) -> Result<DraftedImport> {
-    let choices: BTreeMap<String, simplefin::Choice> =
+    let choices: BTreeMap<String, simplefin::AccountChoice> =
         selected.iter().map(|it| (it.external_id.clone(), it.choice.clone())).collect();
     let request = |accounts| ImportRequest {
         source: Source::Simplefin,
@@ -184,10 +184,10 @@ fn read(row: &Row<'_>) -> db::Result<SelectedAccount> {
         own_name: row.get(4)?,
         seen_at: row.get(5)?,
         complete_at: row.get(6)?,
-        choice: simplefin::Choice {
+        choice: simplefin::AccountChoice {
             kind: row.get(7)?,
             subtype: row.get(8)?,
-            owed: row.word(9, "Owed", Owed::parse)?,
+            owed: row.word(9, "OwedSign", OwedSign::parse)?,
         },
         account: row.get(10)?,
         currency: row.get(11)?,

@@ -26,7 +26,7 @@ pub use connection::REQUESTS_A_DAY;
 pub use disconnect::disconnect;
 pub use list::{ConnectedAccount, Connection, History, State, get, list};
 pub use offers::{OfferStatus, OfferedAccount, list_offers};
-pub use sources::simplefin::Owed;
+pub use sources::simplefin::OwedSign;
 pub use sync::{SyncResult, sync, sync_history, sync_once};
 
 pub(crate) fn statements() -> Vec<&'static str> {

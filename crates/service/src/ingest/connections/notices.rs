@@ -1,7 +1,7 @@
 //! Problems with a connection or an account, as messages that tell the person what to do. Text from a server is quoted as
 //! plain text and never trusted.
 
-use sources::simplefin::{AccountSet, Matter, Notice, Trouble};
+use sources::simplefin::{AccountSet, Notice, NoticeKind, SimplefinError};
 
 /// A temporary failure is shown to the person after this many failures in a row.
 const FAILURES_BEFORE_ACTION: i64 = 3;
@@ -34,12 +34,12 @@ impl SyncFailure {
     }
 }
 
-impl From<&Trouble> for SyncFailure {
-    fn from(error: &Trouble) -> SyncFailure {
+impl From<&SimplefinError> for SyncFailure {
+    fn from(error: &SimplefinError) -> SyncFailure {
         SyncFailure {
             message: error.to_string(),
-            temporary: error.passes(),
-            rate_limited: matches!(error, Trouble::RateLimited),
+            temporary: error.is_temporary(),
+            rate_limited: matches!(error, SimplefinError::RateLimited),
         }
     }
 }
@@ -63,10 +63,10 @@ impl ServerAccount<'_> {
     /// The most serious problem that the response reports for this account.
     pub(super) fn problem(&self, set: &AccountSet) -> Option<AccountProblem> {
         let notices = set.notices.iter().filter(|it| self.is_subject_of(it));
-        let problems = notices.filter_map(|notice| match notice.matter {
-            Matter::Reauthenticate => Some(AccountProblem::SignIn),
-            Matter::Retry => Some(AccountProblem::Incomplete),
-            Matter::RangeCapped(_) | Matter::TooManyRequests | Matter::Other => None,
+        let problems = notices.filter_map(|notice| match notice.kind {
+            NoticeKind::Reauthenticate => Some(AccountProblem::SignIn),
+            NoticeKind::Retry => Some(AccountProblem::Incomplete),
+            NoticeKind::RangeCapped(_) | NoticeKind::TooManyRequests | NoticeKind::Other => None,
         });
         problems.max()
     }
@@ -117,18 +117,18 @@ pub(super) fn connection_notice(set: &AccountSet) -> Option<ConnectionNotice> {
         let logins = || set.connections.iter().map(|it| &it.id);
         it.account.is_some() || it.connection.as_ref().is_some_and(|id| logins().any(|it| it == id))
     };
-    let notices = set.notices.iter().filter_map(|it| match it.matter {
-        Matter::TooManyRequests => {
+    let notices = set.notices.iter().filter_map(|it| match it.kind {
+        NoticeKind::TooManyRequests => {
             let message = "SimpleFIN received too many requests today. Syncing resumes tomorrow. \
                            Check whether other programs use the same connection."
                 .to_owned();
             Some((2, ConnectionNotice { message, needs_action: false, rate_limited: true }))
         }
-        Matter::Reauthenticate if !is_about_account(it) => {
+        NoticeKind::Reauthenticate if !is_about_account(it) => {
             let message = format!("{} Check it at SimpleFIN.", quote(it));
             Some((1, ConnectionNotice { message, needs_action: true, rate_limited: false }))
         }
-        Matter::Other if !it.text.is_empty() => {
+        NoticeKind::Other if !it.text.is_empty() => {
             let message = quote(it);
             Some((0, ConnectionNotice { message, needs_action: false, rate_limited: false }))
         }
@@ -143,8 +143,8 @@ fn quote(notice: &Notice) -> String {
 
 /// The number of days that the server returns at once, if it returned fewer than requested.
 pub(super) fn capped_days(set: &AccountSet) -> Option<i64> {
-    let caps = set.notices.iter().filter_map(|it| match it.matter {
-        Matter::RangeCapped(days) => Some(days),
+    let caps = set.notices.iter().filter_map(|it| match it.kind {
+        NoticeKind::RangeCapped(days) => Some(days),
         _ => None,
     });
     caps.min()
@@ -156,9 +156,9 @@ mod tests {
 
     use super::*;
 
-    fn notice(matter: Matter, connection: Option<&str>, account: Option<&str>) -> Notice {
+    fn notice(kind: NoticeKind, connection: Option<&str>, account: Option<&str>) -> Notice {
         let [connection, account] = [connection, account].map(|it| it.map(str::to_owned));
-        Notice { code: None, text: "Trouble.".to_owned(), connection, account, matter }
+        Notice { code: None, text: "Trouble.".to_owned(), connection, account, kind }
     }
 
     fn set(notices: Vec<Notice>) -> AccountSet {
@@ -172,33 +172,33 @@ mod tests {
 
     #[test]
     fn a_notice_is_about_its_login_or_its_account_alone() {
-        let of_login = || notice(Matter::Reauthenticate, Some("C1"), None);
+        let of_login = || notice(NoticeKind::Reauthenticate, Some("C1"), None);
         assert_eq!(problem_of("C1", "A", of_login()), Some(AccountProblem::SignIn));
         assert_eq!(problem_of("C2", "A", of_login()), None);
-        let of_account = || notice(Matter::Retry, Some("C1"), Some("A"));
+        let of_account = || notice(NoticeKind::Retry, Some("C1"), Some("A"));
         assert_eq!(problem_of("C1", "A", of_account()), Some(AccountProblem::Incomplete));
         assert_eq!(problem_of("C1", "B", of_account()), None);
         assert_eq!(problem_of("C2", "A", of_account()), None);
         assert_eq!(
-            problem_of("C2", "A", notice(Matter::Retry, None, Some("A"))),
+            problem_of("C2", "A", notice(NoticeKind::Retry, None, Some("A"))),
             Some(AccountProblem::Incomplete)
         );
-        assert_eq!(problem_of("C1", "A", notice(Matter::Reauthenticate, None, None)), None);
+        assert_eq!(problem_of("C1", "A", notice(NoticeKind::Reauthenticate, None, None)), None);
     }
 
     #[test]
     fn the_most_serious_notice_is_shown() {
-        let other = || notice(Matter::Other, None, None);
-        let of_login = notice(Matter::Reauthenticate, Some("C1"), None);
+        let other = || notice(NoticeKind::Other, None, None);
+        let of_login = notice(NoticeKind::Reauthenticate, Some("C1"), None);
         assert_eq!(connection_notice(&set(vec![])), None);
         assert_eq!(connection_notice(&set(vec![of_login])), None);
         let shown = connection_notice(&set(vec![other()])).unwrap();
         assert_eq!(shown.message, "Message from SimpleFIN: \"Trouble\".");
         assert!(!shown.needs_action);
-        let unknown_login = notice(Matter::Reauthenticate, Some("C9"), None);
+        let unknown_login = notice(NoticeKind::Reauthenticate, Some("C9"), None);
         let both = set(vec![unknown_login.clone(), other()]);
         assert!(connection_notice(&both).unwrap().needs_action);
-        let too_many = notice(Matter::TooManyRequests, None, None);
+        let too_many = notice(NoticeKind::TooManyRequests, None, None);
         assert!(connection_notice(&set(vec![too_many, unknown_login])).unwrap().rate_limited);
     }
 

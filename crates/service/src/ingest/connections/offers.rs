@@ -3,9 +3,9 @@
 use base::draft::AccountKind;
 use base::{AccountId, ConnectionId, Currency, Money, Timestamp};
 use db::{Row, Tx, params};
-use sources::simplefin::{Account, AccountSet, Unsupported, suggest_kind, suggest_owed};
+use sources::simplefin::{Account, AccountSet, UnsupportedAccount, suggest_kind, suggest_owed};
 
-use super::Owed;
+use super::OwedSign;
 use super::lease::SyncLease;
 use crate::{App, Caller, Error, Result};
 
@@ -38,7 +38,7 @@ pub struct OfferedAccount {
     /// The kind that was chosen, or the one that its name suggests.
     pub kind: AccountKind,
     pub subtype: Option<String>,
-    pub owed: Owed,
+    pub owed: OwedSign,
     pub status: OfferStatus,
     /// Why it is unsupported.
     pub reason: Option<String>,
@@ -119,7 +119,7 @@ fn save_account(
 fn save_unsupported(
     tx: &mut Tx<'_>,
     lease: &SyncLease,
-    account: &Unsupported,
+    account: &UnsupportedAccount,
     now: Timestamp,
 ) -> Result<()> {
     let [id, name, reason] = [&account.id, &account.name, &account.reason].map(|it| clean(it));
@@ -144,7 +144,7 @@ fn read(row: &Row<'_>) -> db::Result<OfferedAccount> {
         balance: minor.zip(currency).map(|(minor, currency)| Money::new(minor, currency)),
         kind: row.get(5)?,
         subtype: row.get(6)?,
-        owed: row.word(7, "Owed", Owed::parse)?,
+        owed: row.word(7, "OwedSign", OwedSign::parse)?,
         status: row.get(8)?,
         reason: row.get(9)?,
         account: row.get(10)?,

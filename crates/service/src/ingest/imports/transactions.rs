@@ -10,7 +10,7 @@ use base::draft::TransactionDraft;
 use base::{AccountId, Currency, ImportId, Money, TransactionId, UserId};
 use base::{date_from_days, days_from_date, kinds};
 use calc::enrich::{Enriched, clean, merchant_key};
-use calc::matching::{FILES, Known, Verdict, match_drafts, merged};
+use calc::matching::{DraftMatch, FILE_PREFIX, KnownTransaction, match_drafts, merged};
 use db::{Param, Tx, params};
 use wire::v1::Event;
 
@@ -51,14 +51,14 @@ pub(super) fn save(
     let (mut fresh, mut changed, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
     for (draft, verdict) in draft.transactions.iter().zip(&verdicts) {
         match verdict {
-            Verdict::New => fresh.push(draft),
-            Verdict::Changed(at) => {
+            DraftMatch::New => fresh.push(draft),
+            DraftMatch::Changed(at) => {
                 let known = &known[*at];
                 batch.journal.record(tx, batch.user, RowKey::Transaction(known.id))?;
                 let is_visible = update(tx, batch, account, known, &merged(&known.content, draft))?;
                 if is_visible { &mut changed } else { &mut hidden }.push(known.id);
             }
-            Verdict::Seen(_) | Verdict::Repeated(_) => batch.summary.seen += 1,
+            DraftMatch::Seen(_) | DraftMatch::Repeated(_) => batch.summary.seen += 1,
         }
     }
     let new = fresh.len();
@@ -104,12 +104,12 @@ fn find_candidates(
     batch: &Batch,
     account: &SavedAccount,
     incoming: &IncomingAccount,
-) -> Result<(Vec<Known>, bool)> {
+) -> Result<(Vec<KnownTransaction>, bool)> {
     let drafts = &incoming.draft.transactions;
     let Some((first, last)) = window(drafts) else { return Ok((Vec::new(), false)) };
     let mut rows = tx.all(AROUND, params![batch.user, account.id, first, last], read)?;
     // Files may reuse an id after a while, so for them only transactions near the dates can match.
-    if !incoming.provenance.starts_with(FILES) {
+    if !incoming.provenance.starts_with(FILE_PREFIX) {
         let found: HashSet<&str> =
             rows.iter().filter_map(|it| it.content.external_id.as_deref()).collect();
         let named = drafts.iter().flat_map(|it| [&it.external_id, &it.settles]);
@@ -133,7 +133,7 @@ pub(super) async fn find_candidates_for_preview(
     user: UserId,
     account: AccountId,
     drafts: &[TransactionDraft],
-) -> Result<Vec<Known>> {
+) -> Result<Vec<KnownTransaction>> {
     let Some((first, last)) = window(drafts) else { return Ok(Vec::new()) };
     let rows = app.db.all(AROUND, params![user, account, first, last], read).await?;
     let provenances = app.db.all(PROVENANCES, params![user, account], read_provenance).await?;
@@ -149,13 +149,13 @@ fn window(drafts: &[TransactionDraft]) -> Option<(i64, i64)> {
 fn with_provenance(
     mut rows: Vec<StoredTransaction>,
     provenances: Vec<(ImportId, Arc<str>)>,
-) -> Vec<Known> {
+) -> Vec<KnownTransaction> {
     rows.sort_by_key(|it| it.id);
     rows.dedup_by_key(|it| it.id);
     let provenances: HashMap<ImportId, Arc<str>> = provenances.into_iter().collect();
     let unknown: Arc<str> = "".into();
-    let known = |it: StoredTransaction| Known {
-        giver: Arc::clone(provenances.get(&it.import).unwrap_or(&unknown)),
+    let known = |it: StoredTransaction| KnownTransaction {
+        provenance: Arc::clone(provenances.get(&it.import).unwrap_or(&unknown)),
         id: it.id,
         content: it.content,
     };
@@ -245,7 +245,7 @@ fn insert(
             batch.id.into(),
             (&classified.counterparty).into(),
             classified.category.map(Category::detailed).into(),
-            classified.stage.as_str().into(),
+            classified.category_source.as_str().into(),
             (&classified.key).into(),
         ]
     });
@@ -295,7 +295,7 @@ fn update(
     tx: &mut Tx<'_>,
     batch: &mut Batch,
     account: &SavedAccount,
-    known: &Known,
+    known: &KnownTransaction,
     content_now: &TransactionDraft,
 ) -> Result<bool> {
     mark_dirty(batch, account, &known.content, &merchant_key(&known.content.description));
@@ -329,7 +329,7 @@ fn update(
             batch.now.into(),
             (&classified.counterparty).into(),
             classified.category.map(Category::detailed).into(),
-            classified.stage.as_str().into(),
+            classified.category_source.as_str().into(),
             (&classified.key).into(),
         ],
     )?;

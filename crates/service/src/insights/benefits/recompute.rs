@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::draft::AccountKind;
 use base::{AccountId, BenefitId, Date, date_from_days, days_from_date};
 use calc::benefits::{
-    Account as Facts, BenefitState, Card, Entry, Mark, Marked, Match, Status, find_card,
+    Account as Facts, BenefitState, Card, Entry, Mark, MarkValue, Match, Status, find_card,
     match_card, summary, usage,
 };
 use db::{Tx, params};
@@ -178,8 +178,8 @@ fn read_entry(row: &db::Row<'_>) -> db::Result<Entry> {
 
 fn read_mark(row: &db::Row<'_>) -> db::Result<Mark> {
     let what = match row.get(1)? {
-        MarkKind::Activated => Marked::Activated,
-        MarkKind::Used => Marked::Used(row.get(3)?),
+        MarkKind::Activated => MarkValue::Activated,
+        MarkKind::Used => MarkValue::Used(row.get(3)?),
     };
     Ok(Mark { benefit: row.get(0)?, on: row.get(2)?, what })
 }

@@ -3,7 +3,7 @@
 use base::category::Category;
 use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_date};
 use calc::enrich::{self, Flag};
-use calc::ledger::{Signs, TransferKind};
+use calc::ledger::{EntryFlags, TransferKind};
 use db::{Tx, params};
 
 use crate::Result;
@@ -27,7 +27,7 @@ pub(super) struct LedgerEntry<'a> {
     pub(super) merchant_key: &'a str,
     pub(super) transfer: Option<TransferKind>,
     /// Read from the description of inflows that are no transfer; default for all others.
-    pub(super) signs: Signs,
+    pub(super) signs: EntryFlags,
 }
 
 /// Visits the transactions posted on a day or later, oldest first.
@@ -67,14 +67,14 @@ fn read<'a>(row: &'a db::Row<'_>) -> db::Result<LedgerEntry<'a>> {
         category: row.optional_word(4, "category", Category::parse)?,
         merchant_key: row.get::<Option<&str>>(5)?.unwrap_or_default(),
         transfer,
-        signs: if has_signs { signs(row.get(7)?) } else { Signs::default() },
+        signs: if has_signs { signs(row.get(7)?) } else { EntryFlags::default() },
     })
 }
 
-fn signs(description: &str) -> Signs {
+fn signs(description: &str) -> EntryFlags {
     let cleaned = enrich::clean(description);
     let is = |flag: Flag| cleaned.merchant.is_some_and(|it| it.is(flag));
-    Signs {
+    EntryFlags {
         refund: cleaned.refund_words,
         person: cleaned.person,
         payroll: is(Flag::Payroll),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use base::draft::AccountKind;
 use base::{AccountId, Date, TransactionId, UserId, date_from_days, days_from_date};
 use calc::enrich;
-use calc::ledger::{Account, Entry, Ledger, Pay, PayStream, Signs};
+use calc::ledger::{Account, Entry, EntryFlags, Ledger, Pay, PayStream};
 use db::Tx;
 
 use self::entries::{LedgerEntry, window_start};
@@ -64,7 +64,7 @@ fn build(tx: &mut Tx<'_>, household: &Household<'_>, visit: VisitEntries) -> Res
             category: entry.category,
             key: entry.merchant_key.to_owned(),
             // Only deposit accounts receive pay, so the descriptions on others say nothing about income.
-            signs: if is_deposit { entry.signs } else { Signs::default() },
+            flags: if is_deposit { entry.signs } else { EntryFlags::default() },
             transfer: entry.transfer,
             pay: if inflow { slots.get(&entry.id).copied() } else { None },
         });

@@ -6,7 +6,9 @@ use base::category::Category;
 use base::draft::AccountKind;
 use base::{AccountId, Currency, StreamId, TransactionId, UserId, days_from_date};
 use calc::enrich;
-use calc::recurring::{Group, Nature, Occurrence, Stream as Found, carry_ids, streams};
+use calc::recurring::{
+    Group, Occurrence, PaymentKind, Stream as Found, detect_streams, match_stream_ids,
+};
 use db::{Tx, params};
 use wire::v1::Event;
 
@@ -157,10 +159,10 @@ pub(crate) fn recurring_inflows(
         let merchant: AccountMerchant = (account, key);
         let inflows_of = Occurrences::read(tx, household.user, &merchant)?.inflows;
         let group = group(tx, household.user, &merchant, true, inflows_of)?;
-        for stream in streams(&group, household.today) {
+        for stream in detect_streams(&group, household.today) {
             let label = label(tx, household.user, stream.members.last().map(|it| it.id))?;
             inflows.push(RecurringInflow {
-                payer: label.counterparty.unwrap_or_else(|| enrich::readable(&merchant.1)),
+                payer: label.counterparty.unwrap_or_else(|| enrich::display_name(&merchant.1)),
                 description: label.description,
                 stream,
             });
@@ -182,7 +184,7 @@ fn recompute_merchant(
         let earlier: Vec<_> = known.iter().map(|it| (it.id, it.transactions.clone())).collect();
         let members: Vec<Vec<TransactionId>> =
             found.iter().map(|it| it.transactions.clone()).collect();
-        for (id, mut stream) in carry_ids(&earlier, &members).into_iter().zip(found) {
+        for (id, mut stream) in match_stream_ids(&earlier, &members).into_iter().zip(found) {
             stream.id = id.filter(|it| gone.remove(it)).unwrap_or_else(|| run.app.ids.make());
             let before = known.iter().find(|it| it.id == stream.id);
             let is_same = before.is_some_and(|it| {
@@ -219,7 +221,7 @@ fn find_streams(
         }
         let group = group(tx, run.user, merchant, direction == Direction::Inflow, entries)?;
         let mut streams_of = Vec::new();
-        for stream in streams(&group, run.today) {
+        for stream in detect_streams(&group, run.today) {
             let label = label(tx, run.user, stream.members.last().map(|it| it.id))?;
             streams_of.push(new_stream(stream, merchant, direction, currency, label));
         }
@@ -251,7 +253,11 @@ fn group(
 ) -> Result<Group> {
     let newest = occurrences.iter().max_by_key(|it| (it.on_days, it.id));
     let category = label(tx, user, newest.map(|it| it.id))?.category;
-    Ok(Group { inflow, nature: Nature::of(category, is_service(&merchant.1)), occurrences })
+    Ok(Group {
+        inflow,
+        payment_kind: PaymentKind::of(category, is_service(&merchant.1)),
+        occurrences,
+    })
 }
 
 fn is_service(merchant_key: &str) -> bool {
@@ -274,7 +280,7 @@ fn new_stream(
         direction,
         merchant_key: merchant.1.clone(),
         currency,
-        name: counterparty.clone().unwrap_or_else(|| enrich::readable(&merchant.1)),
+        name: counterparty.clone().unwrap_or_else(|| enrich::display_name(&merchant.1)),
         counterparty,
         counterparty_logo_url: logo,
         category,

@@ -2,8 +2,8 @@
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Timestamp, TransactionId, date_from_days};
-use calc::enrich::Stage;
-use calc::transfers::Kind;
+use calc::enrich::CategorySource;
+use calc::transfers::TransferKind;
 
 base::words!(
     /// Whether a transaction counts, and whether lists show it.
@@ -121,8 +121,8 @@ impl<'r> StoredTransaction<'r, '_> {
         self.0.get(9)
     }
 
-    pub(crate) fn transfer_kind(self) -> db::Result<Option<Kind>> {
-        self.0.optional_word(10, "transfer kind", Kind::parse)
+    pub(crate) fn transfer_kind(self) -> db::Result<Option<TransferKind>> {
+        self.0.optional_word(10, "transfer kind", TransferKind::parse)
     }
 
     /// The counterparty that the source gave.
@@ -139,8 +139,8 @@ impl<'r> StoredTransaction<'r, '_> {
     }
 
     /// The stage of classifying that decided the category.
-    pub(crate) fn category_stage(self) -> db::Result<Option<Stage>> {
-        self.0.optional_word(14, "category stage", Stage::parse)
+    pub(crate) fn category_stage(self) -> db::Result<Option<CategorySource>> {
+        self.0.optional_word(14, "category stage", CategorySource::parse)
     }
 
     pub(crate) fn merchant_key(self) -> db::Result<Option<&'r str>> {

@@ -5,7 +5,7 @@ use base::{Fixed9, HoldingId, PaperAccountId, PaperTradeId, SecurityId, Timestam
 use calc::paper::{Balances, Leg, Position};
 use db::params;
 use sha2::{Digest as _, Sha256};
-use sources::market::Kind;
+use sources::market::InstrumentKind;
 
 use super::chain;
 use crate::platform::anchors;
@@ -51,7 +51,7 @@ pub(crate) struct Entry<'a> {
 pub(crate) struct Security<'a> {
     pub(crate) symbol: &'a str,
     pub(crate) name: Option<&'a str>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: InstrumentKind,
 }
 
 impl Open {

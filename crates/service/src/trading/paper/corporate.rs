@@ -4,7 +4,7 @@ use base::{Fixed9, PaperAccountId, Timestamp, UserId};
 use base::{date_from_days, days_from_date, divide_half_even};
 use calc::paper::{self as sums, Position, entries};
 use db::params;
-use sources::market::{CorporateAction, Happening, Kind, calendar};
+use sources::market::{ActionTerms, CorporateAction, InstrumentKind, calendar};
 
 use super::book::{Entry, EntryKind, Open, Security};
 use crate::trading::quotes;
@@ -67,9 +67,9 @@ async fn remember(app: &App, told: Vec<CorporateAction>) -> Result<()> {
     let now = app.clock.now();
     let save = move |tx: &mut Tx<'_>| {
         for it in &told {
-            let (kind, terms, pay_on) = match &it.what {
-                Happening::Split { to, from } => ("split", format!("{to}:{from}"), it.ex_on),
-                Happening::Dividend { each, pay_on } => ("dividend", each.to_string(), *pay_on),
+            let (kind, terms, pay_on) = match &it.terms {
+                ActionTerms::Split { to, from } => ("split", format!("{to}:{from}"), it.ex_on),
+                ActionTerms::Dividend { each, pay_on } => ("dividend", each.to_string(), *pay_on),
             };
             let (ex_on, pay_on) = (days_from_date(it.ex_on), days_from_date(pay_on));
             tx.execute(REMEMBER, params![&it.symbol, kind, ex_on, terms.as_str(), pay_on, now])?;
@@ -108,8 +108,8 @@ fn settle_one(
     let (kind, name) = described(tx, (user, account), symbol)?;
     let security = Some(Security { symbol, name: name.as_deref(), kind });
     let before = held_before(tx, (user, account), due, opens_at)?;
-    let entry = match &due.what {
-        Happening::Dividend { each, .. } => {
+    let entry = match &due.terms {
+        ActionTerms::Dividend { each, .. } => {
             let minor = sums::dividend(before, *each);
             if minor == 0 {
                 return Ok(false);
@@ -123,7 +123,7 @@ fn settle_one(
                 legs: entries::dividend(minor),
             }
         }
-        Happening::Split { to, from } => {
+        ActionTerms::Split { to, from } => {
             let held = open.position(tx, symbol)?;
             let old = part_of(held, before);
             let (Some(price), true) = (price, old.quantity > Fixed9::ZERO) else {
@@ -184,31 +184,31 @@ fn described(
     tx: &mut Tx<'_>,
     (user, account): (UserId, PaperAccountId),
     symbol: &str,
-) -> Result<(Kind, Option<String>)> {
+) -> Result<(InstrumentKind, Option<String>)> {
     let read = |row: &db::Row<'_>| {
         let kind: &str = row.get(0)?;
-        Ok((Kind::parse(kind).unwrap_or(Kind::Equity), row.get(1)?))
+        Ok((InstrumentKind::parse(kind).unwrap_or(InstrumentKind::Equity), row.get(1)?))
     };
     let found = tx.first(DESCRIBED, params![user, account, symbol], read)?;
-    Ok(found.unwrap_or((Kind::Equity, None)))
+    Ok(found.unwrap_or((InstrumentKind::Equity, None)))
 }
 
 fn read(row: &db::Row<'_>) -> db::Result<CorporateAction> {
     let decode = || db::Error::Decode { column: 3, reason: "terms of no shape".to_owned() };
     let (kind, terms): (&str, &str) = (row.get(1)?, row.get(3)?);
     let day = |column: usize| row.get::<i64>(column).map(date_from_days);
-    let what = match kind {
+    let terms = match kind {
         "split" => {
             let (to, from) = terms.split_once(':').ok_or_else(decode)?;
             let number = |text: &str| text.parse::<u32>().map_err(|_| decode());
-            Happening::Split { to: number(to)?, from: number(from)? }
+            ActionTerms::Split { to: number(to)?, from: number(from)? }
         }
         _ => {
             let each = Fixed9::parse(terms).map_err(|_| decode())?;
-            Happening::Dividend { each, pay_on: day(4)? }
+            ActionTerms::Dividend { each, pay_on: day(4)? }
         }
     };
-    Ok(CorporateAction { symbol: row.get(0)?, ex_on: day(2)?, what })
+    Ok(CorporateAction { symbol: row.get(0)?, ex_on: day(2)?, terms })
 }
 
 const SYMBOLS: &str = "select distinct symbol from paper_entries where symbol is not null

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use base::{Currency, Fixed9, HoldingId, Money, PaperAccountId, Percent, SecurityId, Timestamp};
 use db::params;
-use sources::market::{Kind, calendar};
+use sources::market::{InstrumentKind, calendar};
 use wire::json::{Moment, Number};
 use wire::v1::{self, Scope};
 
@@ -53,7 +53,7 @@ pub struct Holding {
     pub security_id: SecurityId,
     pub symbol: String,
     pub name: Option<String>,
-    pub kind: Kind,
+    pub kind: InstrumentKind,
     pub quantity: Fixed9,
     pub basis_minor: i64,
     pub priced: Option<SourcedQuote>,
@@ -274,7 +274,7 @@ fn read_holding(row: &db::Row<'_>, from: usize) -> db::Result<Holding> {
         security_id: row.get(from + 1)?,
         symbol: row.get(from + 2)?,
         name: row.get(from + 3)?,
-        kind: Kind::parse(row.get(from + 4)?).ok_or_else(unknown)?,
+        kind: InstrumentKind::parse(row.get(from + 4)?).ok_or_else(unknown)?,
         quantity: book::decimal(row, from + 5)?,
         basis_minor: row.get(from + 6)?,
         priced: None,

@@ -1,7 +1,7 @@
 //! Orders: whether one could be filled, cash put aside while it waits, and the filling itself.
 
 use base::{ActionId, Fixed9, PaperAccountId, PaperTradeId, Timestamp, UserId};
-use calc::paper::{self, Fill, Position, Refusal, Side, Size, entries};
+use calc::paper::{self, Fill, OrderRejection, Position, Side, Size, entries};
 use db::params;
 use sources::market::Quote;
 use wire::v1::Code;
@@ -60,23 +60,23 @@ impl Order {
         fill.map_err(|refusal| self.refused(refusal))
     }
 
-    fn refused(&self, refusal: Refusal) -> Error {
+    fn refused(&self, refusal: OrderRejection) -> Error {
         let param = match self.size {
             Size::Shares(_) => "quantity",
             Size::Cash(_) => "notional",
         };
         let symbol = &self.symbol;
         match refusal {
-            Refusal::NoPrice => refusal_of(
+            OrderRejection::NoPrice => refusal_of(
                 Code::UnknownSymbol,
                 format!("there is no usable price of {symbol} right now"),
             ),
-            Refusal::TooSmall => Error::invalid(
+            OrderRejection::TooSmall => Error::invalid(
                 param,
                 format!("{param} is too small: at this price it comes to less than a cent"),
             ),
-            Refusal::TooLarge => Error::invalid(param, format!("{param} is too large")),
-            Refusal::NotEnoughShares { held } => short_of_shares(symbol, held),
+            OrderRejection::TooLarge => Error::invalid(param, format!("{param} is too large")),
+            OrderRejection::NotEnoughShares { held } => short_of_shares(symbol, held),
         }
     }
 

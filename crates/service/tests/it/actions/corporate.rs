@@ -2,7 +2,7 @@
 
 use calc::paper::Side;
 use service::trading::paper::settle_once;
-use sources::market::{CorporateAction, Happening};
+use sources::market::{ActionTerms, CorporateAction};
 use testkit::{at, day};
 
 use super::{Desk, shares};
@@ -14,14 +14,14 @@ fn split(to: u32, from: u32) -> CorporateAction {
     CorporateAction {
         symbol: "VTI".to_owned(),
         ex_on: day("2026-03-11"),
-        what: Happening::Split { to, from },
+        terms: ActionTerms::Split { to, from },
     }
 }
 
 fn dividend(each: &str, ex_on: &str, pay_on: &str) -> CorporateAction {
     let each = base::Fixed9::parse(each).unwrap();
-    let what = Happening::Dividend { each, pay_on: day(pay_on) };
-    CorporateAction { symbol: "VTI".to_owned(), ex_on: day(ex_on), what }
+    let terms = ActionTerms::Dividend { each, pay_on: day(pay_on) };
+    CorporateAction { symbol: "VTI".to_owned(), ex_on: day(ex_on), terms }
 }
 
 /// In this process and another, once and again.

@@ -9,7 +9,7 @@ use service::actions::{self, Action, NewAction, Status};
 use service::platform::cursors::Page;
 use service::trading::paper;
 use sources::market::calendar::{self, Hours};
-use sources::market::{CorporateAction, Happening};
+use sources::market::{ActionTerms, CorporateAction};
 
 use super::model::{Model, Why};
 use super::once::cancel;
@@ -54,7 +54,7 @@ struct Queued {
     aside: i64,
 }
 
-/// A desk, the model of it, and what is under way.
+/// A desk, the model of it, and terms is under way.
 struct Play {
     desk: Desk,
     model: Model,
@@ -63,7 +63,7 @@ struct Play {
     pending: Vec<Order>,
     queued: Vec<Queued>,
     /// What companies do at the next opening.
-    announced: Vec<(&'static str, Happening)>,
+    announced: Vec<(&'static str, ActionTerms)>,
     log: Vec<String>,
 }
 
@@ -236,13 +236,13 @@ impl Play {
         if self.announced.iter().any(|it| it.0 == symbol) {
             return;
         }
-        let what = if self.dice.is(50) {
-            Happening::Split { to: 2 + self.dice.below(2) as u32, from: 1 }
+        let terms = if self.dice.is(50) {
+            ActionTerms::Split { to: 2 + self.dice.below(2) as u32, from: 1 }
         } else {
             let each = Fixed9::from_billionths(i128::from(1 + self.dice.below(900)) * 1_000_000);
-            Happening::Dividend { each, pay_on: base::Date::MIN }
+            ActionTerms::Dividend { each, pay_on: base::Date::MIN }
         };
-        self.announced.push((symbol, what));
+        self.announced.push((symbol, terms));
     }
 
     /// The market closes, if it was open, at the prices it has.
@@ -260,21 +260,21 @@ impl Play {
         let ex_on = date_from_days(opens_at.as_second().div_euclid(86_400));
         assert!(days_from_date(ex_on) > 0);
         self.desk.wait_until(opens_at);
-        for (symbol, what) in std::mem::take(&mut self.announced) {
-            self.log.push(format!("{symbol}: {what:?}"));
-            let what = match what {
-                Happening::Split { to, .. } => {
+        for (symbol, terms) in std::mem::take(&mut self.announced) {
+            self.log.push(format!("{symbol}: {terms:?}"));
+            let terms = match terms {
+                ActionTerms::Split { to, .. } => {
                     self.model.split(symbol, i128::from(to));
                     let price = self.prices[symbol].billionths() / i128::from(to);
                     self.prices.insert(symbol, Fixed9::from_billionths(price));
-                    what
+                    terms
                 }
-                Happening::Dividend { each, .. } => {
+                ActionTerms::Dividend { each, .. } => {
                     self.model.dividend(symbol, each.billionths());
-                    Happening::Dividend { each, pay_on: ex_on }
+                    ActionTerms::Dividend { each, pay_on: ex_on }
                 }
             };
-            let happening = CorporateAction { symbol: symbol.to_owned(), ex_on, what };
+            let happening = CorporateAction { symbol: symbol.to_owned(), ex_on, terms };
             self.desk.world.market.add_corporate_action(happening);
         }
         self.move_prices();

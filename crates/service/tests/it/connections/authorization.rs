@@ -3,7 +3,9 @@
 use base::draft::AccountKind;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use service::ingest::connections::{self, AddAccount, Choice, OfferStatus, Owed, Selection, State};
+use service::ingest::connections::{
+    self, AddAccount, Choice, OfferStatus, OwedSign, Selection, State,
+};
 use testkit::new_key;
 use testkit::simplefin::{Account, Fault};
 
@@ -22,9 +24,15 @@ async fn a_setup_token_yields_offers_and_nothing_is_imported_before_the_person_c
     assert_eq!(
         told,
         [
-            ("ACT-checking", AccountKind::Depository, Owed::Negative, OfferStatus::Undecided, None),
-            ("ACT-card", AccountKind::Credit, Owed::Negative, OfferStatus::Undecided, None),
-            ("ACT-loan", AccountKind::Loan, Owed::Positive, OfferStatus::Undecided, None),
+            (
+                "ACT-checking",
+                AccountKind::Depository,
+                OwedSign::Negative,
+                OfferStatus::Undecided,
+                None
+            ),
+            ("ACT-card", AccountKind::Credit, OwedSign::Negative, OfferStatus::Undecided, None),
+            ("ACT-loan", AccountKind::Loan, OwedSign::Positive, OfferStatus::Undecided, None),
         ]
     );
     assert_eq!(offered[0].balance.unwrap().minor(), 10_023);
@@ -84,7 +92,7 @@ async fn access_is_kept_when_discovering_accounts_fails() {
     let id = home.claim().await;
     let connection = home.connection(id).await;
     assert_eq!(connection.state, State::Connected);
-    assert!(connection.attention.unwrap().contains("trouble of its own (500)"));
+    assert!(connection.attention.unwrap().contains("has a problem (500)"));
     assert_eq!(home.offered(id).await.len(), 0);
     assert_eq!(home.steps().await, 0);
     home.world.advance_seconds(2 * HOUR);

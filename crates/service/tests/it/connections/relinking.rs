@@ -1,14 +1,14 @@
 //! Accounts that come under another name, or were here before.
 
 use base::draft::AccountKind;
-use service::ingest::connections::{AddAccount, Choice, OfferStatus, Owed, Selection};
+use service::ingest::connections::{AddAccount, Choice, OfferStatus, OwedSign, Selection};
 use testkit::draft::{checking, statement, txn};
 
 use super::{Home, taken};
 use crate::{is_conflict, is_not_found, param};
 
 fn into(external_id: &str, account: base::AccountId) -> Choice {
-    let selection = Selection::MergeInto { account, owed: Owed::Negative };
+    let selection = Selection::MergeInto { account, owed: OwedSign::Negative };
     Choice { external_id: external_id.to_owned(), selection }
 }
 
@@ -78,7 +78,7 @@ async fn accounts_that_do_not_match_cannot_be_merged() {
     let loan = home.account("Car Loan").await.id;
     is_conflict(home.choose(id, vec![into("ACT-checking", loan)]).await);
     let take =
-        AddAccount { kind: AccountKind::Loan, subtype: None, name: None, owed: Owed::Negative };
+        AddAccount { kind: AccountKind::Loan, subtype: None, name: None, owed: OwedSign::Negative };
     let other = Choice { external_id: "ACT-checking".to_owned(), selection: Selection::Add(take) };
     assert_eq!(param(home.choose(id, vec![other]).await), "kind");
 }

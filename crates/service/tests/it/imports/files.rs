@@ -3,7 +3,7 @@
 use base::FileId;
 use base::draft::AccountKind;
 use service::ingest::imports::files::{
-    self, AccountChoice, Charges, Choices, Destination, DestinationChoice, RowStatus, State,
+    self, AccountChoice, ChargeSign, Choices, Destination, DestinationChoice, RowStatus, State,
 };
 use service::ingest::imports::{self, Summary};
 use testkit::{Person, World};
@@ -131,7 +131,9 @@ async fn open_questions_about_a_file_must_be_answered_first() {
     assert_eq!(look.doubts.len(), 1);
     let refused = files::commit(&world.app, &robin.caller, id).await.unwrap_err();
     assert!(refused.to_string().contains("Answer the questions"), "{refused}");
-    for (charges, sum) in [(Charges::Negative, "15.70 USD"), (Charges::Positive, "-15.70 USD")] {
+    for (charges, sum) in
+        [(ChargeSign::Negative, "15.70 USD"), (ChargeSign::Positive, "-15.70 USD")]
+    {
         let choices = Choices { charges: Some(charges), ..Default::default() };
         files::choose(&world.app, &robin.caller, id, choices).await.unwrap();
         let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
@@ -164,7 +166,7 @@ async fn a_file_that_is_no_statement_is_refused_with_a_message() {
     let robin = world.person("robin@example.com").await;
     let id = hold(&world, &robin, "cat.jpg", "\u{0}\u{1}JFIF").await;
     let look = files::preview(&world.app, &robin.caller, id).await.unwrap();
-    assert!(look.error.unwrap().starts_with("this is none of the files"));
+    assert!(look.error.unwrap().starts_with("this file format is not supported"));
     assert!(files::commit(&world.app, &robin.caller, id).await.is_err());
     files::discard(&world.app, &robin.caller, id).await.unwrap();
     let empty = files::stage(&world.app, &robin.caller, "empty", Vec::new()).await.unwrap_err();

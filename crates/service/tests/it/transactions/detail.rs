@@ -1,9 +1,9 @@
 //! One transaction: everything that is known of it, and only to the person it belongs to.
 
 use base::draft::AccountKind;
-use service::classify::Stage;
+use service::classify::CategorySource;
 use service::classify::transfers;
-use service::classify::transfers::Kind;
+use service::classify::transfers::TransferKind;
 use service::insights;
 use service::insights::transaction_detail;
 use testkit::draft::{account, checking, statement, txn};
@@ -27,7 +27,7 @@ async fn a_transfer_shows_its_other_leg_and_once_refused_offers_it_again() {
     let rows = listed::all(&world.app, &robin.caller, &everything()).await;
     let (inflow, outflow) = (rows[0].id, rows[1].id);
     let seen = transaction_detail::get(&world.app, &robin.caller, outflow).await.unwrap();
-    assert_eq!(seen.transfer, Some(Kind::Savings));
+    assert_eq!(seen.transfer, Some(TransferKind::Savings));
     let leg = seen.other_leg.unwrap();
     assert_eq!((leg.id, leg.account_name.as_str()), (inflow, "Rainy day"));
     assert!(!leg.evidence.is_empty());
@@ -56,7 +56,7 @@ async fn it_tells_the_banks_words_by_whose_word_it_is_what_it_is_and_what_it_bel
     let seen = transaction_detail::get(&world.app, &robin.caller, rows[0].id).await.unwrap();
     assert_eq!(seen.description, "NETFLIX.COM 866-579-7172");
     assert_eq!(seen.merchant.as_deref(), Some("Netflix"));
-    assert_eq!(seen.stage, Some(Stage::Merchant));
+    assert_eq!(seen.stage, Some(CategorySource::Merchant));
     assert_eq!(seen.authorized_on, Some(testkit::day("2026-03-05")));
     assert_eq!(seen.account.name, "Everyday");
     assert!(seen.stream.is_some_and(|it| it.transactions.contains(&rows[3].id)));

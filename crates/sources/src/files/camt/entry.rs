@@ -1,29 +1,30 @@
-//! One entry of a statement, and the payments that it may consist of.
+//! One entry of a CAMT statement and its transaction details.
 
 use base::{Date, Timestamp};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::statement::credit;
-use crate::bounds::is_day;
+use crate::plausibility::is_plausible_date;
 
-/// A day as the bank wrote it, and the moment if it wrote one.
+/// A date as written, and the moment if a time was written too.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct When {
+pub(super) struct WrittenDate {
     pub(super) day: Option<Date>,
     moment: Option<Timestamp>,
 }
 
-impl When {
-    /// `2026-03-05`, `2026-03-05+01:00` or `2026-03-05T23:59:59.000+01:00`. The day is the literal one.
-    pub(super) fn read(text: &str) -> When {
-        let day = text.get(..10).and_then(|it| it.parse().ok()).filter(|it| is_day(*it));
+impl WrittenDate {
+    /// Parses `2026-03-05`, `2026-03-05+01:00` or `2026-03-05T23:59:59.000+01:00`. The date is the literal one, not
+    /// converted to UTC.
+    pub(super) fn read(text: &str) -> WrittenDate {
+        let day = text.get(..10).and_then(|it| it.parse().ok()).filter(|it| is_plausible_date(*it));
         let utc = |it: DateTime| it.to_zoned(TimeZone::UTC).ok().map(|it| it.timestamp());
         let moment = match text.contains('T') {
             true if day.is_some() => text.parse().ok().or_else(|| text.parse().ok().and_then(utc)),
             _ => None,
         };
-        When { day, moment }
+        WrittenDate { day, moment }
     }
 
     pub(super) fn as_of(self) -> Option<Timestamp> {
@@ -38,19 +39,19 @@ pub(super) struct Entry {
     pub(super) amount: String,
     pub(super) currency: Option<String>,
     pub(super) credit: Option<bool>,
-    /// The indicator that is neither CRDT nor DBIT, to be quoted.
+    /// A credit/debit indicator that is neither CRDT nor DBIT, to be quoted in the rejection.
     pub(super) odd_indicator: Option<String>,
     pub(super) is_reversal: bool,
     pub(super) status: String,
-    pub(super) booked: When,
-    pub(super) valued: When,
-    /// A day that cannot be read, to be quoted.
+    pub(super) booked: WrittenDate,
+    pub(super) valued: WrittenDate,
+    /// A date that cannot be parsed, to be quoted in the rejection.
     pub(super) odd_day: Option<String>,
     pub(super) servicer_reference: Option<String>,
     pub(super) reference: Option<String>,
     pub(super) information: Option<String>,
     pub(super) details: Vec<Detail>,
-    /// How many there are, even if not all are kept.
+    /// The number of details in the file, even if not all are kept.
     pub(super) details_count: usize,
 }
 
@@ -65,7 +66,7 @@ pub(super) struct Detail {
     remittance: String,
     structured: Option<String>,
     information: Option<String>,
-    pub(super) transacted: When,
+    pub(super) transacted: WrittenDate,
 }
 
 #[derive(Default)]
@@ -96,28 +97,28 @@ impl Entry {
             ["Sts"] | ["Sts", "Cd" | "Prtry"] => self.status = text.to_owned(),
             ["BookgDt", "Dt" | "DtTm"] => self.booked = self.day(text),
             ["ValDt", "Dt" | "DtTm"] => self.valued = self.day(text),
-            ["AcctSvcrRef"] => self.servicer_reference = said(text),
-            ["NtryRef"] => self.reference = said(text),
+            ["AcctSvcrRef"] => self.servicer_reference = non_placeholder(text),
+            ["NtryRef"] => self.reference = non_placeholder(text),
             ["AddtlNtryInf"] => self.information = Some(text.to_owned()),
             _ => {}
         }
     }
 
-    fn day(&mut self, text: &str) -> When {
-        let when = When::read(text);
+    fn day(&mut self, text: &str) -> WrittenDate {
+        let when = WrittenDate::read(text);
         if when.day.is_none() {
             self.odd_day = Some(text.to_owned());
         }
         when
     }
 
-    /// The other party of a payment. A reversal is told with the parties of what it takes back.
+    /// The other party of a payment. A reversal names the parties of the original payment.
     pub(super) fn counterparty<'a>(&self, detail: &'a Detail, credit: bool) -> Option<&'a str> {
         let party = if credit != self.is_reversal { &detail.debtor } else { &detail.creditor };
         party.name.as_deref().or(party.ultimate.as_deref())
     }
 
-    /// The bank's own words: who and what for, or else whatever it says.
+    /// The description: counterparty and remittance information, or the best text there is.
     pub(super) fn description(
         &self,
         detail: Option<&Detail>,
@@ -146,15 +147,15 @@ impl Detail {
     pub(super) fn leaf(&mut self, path: &[&str], text: &str, currency: Option<&str>) {
         let kept = || Some(text.to_owned());
         match path {
-            // Version 08 has the amount itself; in 02 it stands among the details of amounts.
+            // Version 08 has the amount directly; in 02 it is nested in the amount details.
             ["Amt"] | ["AmtDtls", "TxAmt", "Amt"] if self.amount.is_none() || path.len() == 1 => {
                 self.amount = kept();
                 self.currency = currency.map(str::to_owned);
             }
             ["CdtDbtInd"] => self.credit = credit(text),
-            ["Refs", "AcctSvcrRef"] => self.references.servicer = said(text),
-            ["Refs", "TxId" | "UETR"] => self.references.transaction = said(text),
-            ["Refs", "EndToEndId"] => self.references.end_to_end = said(text),
+            ["Refs", "AcctSvcrRef"] => self.references.servicer = non_placeholder(text),
+            ["Refs", "TxId" | "UETR"] => self.references.transaction = non_placeholder(text),
+            ["Refs", "EndToEndId"] => self.references.end_to_end = non_placeholder(text),
             ["RltdPties", "Dbtr", "Nm"] | ["RltdPties", "Dbtr", "Pty", "Nm"] => {
                 self.debtor.name = kept();
             }
@@ -173,14 +174,14 @@ impl Detail {
             }
             ["RmtInf", "Strd", "CdtrRefInf", "Ref"] => self.structured = kept(),
             ["AddtlTxInf"] => self.information = kept(),
-            ["RltdDts", "AccptncDtTm" | "TxDtTm"] => self.transacted = When::read(text),
+            ["RltdDts", "AccptncDtTm" | "TxDtTm"] => self.transacted = WrittenDate::read(text),
             _ => {}
         }
     }
 }
 
-/// A reference, unless it is one of the words for having none.
-fn said(text: &str) -> Option<String> {
+/// The reference, unless it is a placeholder for a missing one.
+fn non_placeholder(text: &str) -> Option<String> {
     let none = ["NOTPROVIDED", "NONREF", "NONE", "NOTAVAILABLE", "N/A", "0"];
     (!none.iter().any(|it| it.eq_ignore_ascii_case(text))).then(|| text.to_owned())
 }

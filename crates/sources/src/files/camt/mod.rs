@@ -1,16 +1,16 @@
-//! CAMT.053, the bank statement of ISO 20022, and its siblings 052 and 054: versions 02 to 08 and after, read as a
-//! stream of tags, whatever prefix the bank gives to them.
+//! CAMT.053 (the ISO 20022 bank statement) and its siblings 052 and 054, versions 02 to 08 and later. Read as a
+//! stream of tags, with any namespace prefix.
 
-mod book;
+mod builder;
 mod entry;
 mod row;
 mod statement;
 mod walk;
 
 use super::text::decode;
-use super::{FileError, Format, Hints, Reading};
+use super::{FileContents, FileError, Format, ParseOptions};
 
-/// What stands around the statements in 053, 052 and 054.
+/// The elements around the statements in 053, 052 and 054.
 const MESSAGES: [&str; 3] = ["BkToCstmrStmt", "BkToCstmrAcctRpt", "BkToCstmrDbtCdtNtfctn"];
 const SNIFFED: usize = 4_096;
 
@@ -21,8 +21,8 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     head.starts_with('<') && names.iter().chain(&MESSAGES).any(|it| head.contains(it))
 }
 
-pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
-    walk::read(&decode(bytes), hints)
+pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
+    walk::read(&decode(bytes), options)
 }
 
 fn broken(reason: impl Into<String>) -> FileError {

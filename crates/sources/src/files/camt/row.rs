@@ -1,12 +1,12 @@
-//! One entry understood: its sign, its day and its id, and the transactions that it comes to.
+//! Interprets one CAMT entry: its sign, date and id, and the transactions it stands for.
 
 use base::draft::TransactionDraft;
 use base::{Currency, Date, Money, MoneyError};
 
 use super::entry::{Detail, Entry};
 use super::statement::Balance;
-use crate::bounds::is_absurd;
-use crate::files::ledger::cut;
+use crate::files::accounts::cut;
+use crate::plausibility::is_implausible_amount;
 
 pub(super) fn signed(balance: &Balance, currency: Currency) -> Result<i64, String> {
     if let Some(other) = balance.currency.as_deref().filter(|it| *it != currency.code()) {
@@ -20,14 +20,14 @@ pub(super) fn signed(balance: &Balance, currency: Currency) -> Result<i64, Strin
     }
 }
 
-/// Amounts have no sign here: that is what CRDT and DBIT are for.
+/// Amounts have no sign in CAMT: CRDT and DBIT give the direction.
 fn unsigned(text: &str, currency: Currency) -> Result<Money, String> {
     if text.is_empty() {
         return Err("the amount is missing".to_owned());
     }
     let money = Money::parse(text.strip_prefix('+').unwrap_or(text), currency);
     match money {
-        Ok(money) if is_absurd(money.minor()) => Err(too_large(text)),
+        Ok(money) if is_implausible_amount(money.minor()) => Err(too_large(text)),
         Ok(money) if money.minor() >= 0 => Ok(money),
         Ok(_) => Err(format!("the amount is \"{}\", but it must have no sign", cut(text))),
         Err(MoneyError::OutOfRange) => Err(too_large(text)),
@@ -39,7 +39,7 @@ fn too_large(text: &str) -> String {
     format!("the amount is {}, which is too large", cut(text))
 }
 
-/// An entry that was understood.
+/// An interpreted entry.
 pub(super) struct Row {
     pub(super) pending: bool,
     on: Date,
@@ -74,12 +74,12 @@ impl Row {
         };
         let minor = if credit { unsigned.minor() } else { -unsigned.minor() };
         let counted = |it: &String| format!("{it}:{on}:{minor}");
-        // Most banks count the plain reference from 1 in each statement.
+        // Most banks number this reference from 1 in each statement, so it is not unique.
         let id = entry.servicer_reference.clone().or_else(|| entry.reference.as_ref().map(counted));
         Ok(Row { pending, on, amount: Money::new(minor, currency), credit, id })
     }
 
-    /// One transaction, or one for each payment of a batch if their amounts come to that of the entry.
+    /// One transaction, or one for each payment of a batch if their amounts add up to that of the entry.
     pub(super) fn drafts(&self, entry: &Entry) -> Vec<TransactionDraft> {
         if let Some(amounts) = self.parts(entry) {
             let parts = entry.details.iter().zip(&amounts).zip(1..);
@@ -138,7 +138,7 @@ impl Row {
     }
 }
 
-/// A batch comes whole or not at all, so that the place within it always means the same payment.
+/// The id of a payment in a batch. A batch is delivered as a whole, so the index always means the same payment.
 fn part_id(id: &str, entry: &Entry, detail: &Detail, place: usize) -> String {
     let references = &detail.references;
     let own =

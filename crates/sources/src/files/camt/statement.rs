@@ -1,8 +1,8 @@
-//! A statement while it is read: whose account it is, its balances, and the entry that is open.
+//! The CAMT statement being read: its account, its balances, and the current entry.
 
-use super::entry::{Detail, Entry, When};
+use super::entry::{Detail, Entry, WrittenDate};
 
-/// Batches of more parts than this are taken as one entry: a hostile file could hold millions of empty ones.
+/// Batches with more details are imported as one entry: a hostile file could contain millions of empty ones.
 const MOST_DETAILS: usize = 20_000;
 
 #[derive(Default)]
@@ -19,11 +19,11 @@ pub(super) struct Statement {
     pub(super) sums: Sums,
 }
 
-/// What the entries so far come to, in minor units.
+/// Totals of the entries read so far, in minor units.
 #[derive(Default)]
 pub(super) struct Sums {
     pub(super) booked: i128,
-    /// Whether an entry was left out, so that nothing can be said about the sum.
+    /// Whether an entry was rejected, so that the total cannot be checked.
     pub(super) is_partial: bool,
     pub(super) entries: usize,
 }
@@ -34,7 +34,7 @@ pub(super) struct Balance {
     pub(super) amount: String,
     pub(super) currency: Option<String>,
     pub(super) credit: Option<bool>,
-    pub(super) when: When,
+    pub(super) when: WrittenDate,
 }
 
 impl Statement {
@@ -46,10 +46,10 @@ impl Statement {
         self.entry = Entry { line, ..Entry::default() };
     }
 
-    /// A tag begins; the path starts below the statement.
+    /// Handles an opening tag; the path starts below the statement.
     pub(super) fn open(&mut self, path: &[&str]) {
         match path {
-            // Nobody has more kinds of balances than there are codes.
+            // There are fewer than 100 balance codes.
             ["Bal"] if self.balances.len() < 100 => self.balances.push(Balance::default()),
             ["Ntry", "NtryDtls", "TxDtls"] => {
                 self.entry.details_count += 1;
@@ -61,7 +61,7 @@ impl Statement {
         }
     }
 
-    /// A tag ends, with this text directly within it.
+    /// Handles the text of an element when it closes.
     pub(super) fn leaf(&mut self, path: &[&str], text: &str, currency: Option<&str>) {
         if text.is_empty() {
             return;
@@ -99,7 +99,7 @@ impl Balance {
                 self.currency = currency.map(str::to_owned);
             }
             ["CdtDbtInd"] => self.credit = credit(text),
-            ["Dt", "Dt" | "DtTm"] => self.when = When::read(text),
+            ["Dt", "Dt" | "DtTm"] => self.when = WrittenDate::read(text),
             _ => {}
         }
     }

@@ -6,16 +6,16 @@ use proptest::prelude::*;
 
 use super::{looks_like, read};
 use crate::files::FileError;
-use crate::files::golden::{damaged, fixtures, hints, hold, show};
+use crate::files::fixtures::{check_folder, damaged, load, options, show};
 
 #[test]
 fn fixtures_are_read_as_expected() {
-    hold("camt", read);
+    check_folder("camt", read);
 }
 
 #[test]
 fn it_is_known_by_its_beginning() {
-    for (path, bytes) in fixtures("camt") {
+    for (path, bytes) in load("camt") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
     let wide: Vec<u8> = [0xFF, 0xFE]
@@ -46,19 +46,19 @@ fn what_is_hostile_ends_soon() {
     let empty = format!("<D><Stmt>{}</Stmt></D>", "<Ntry/>".repeat(300_000));
     let statements = format!("<D>{}</D>", "<Stmt/>".repeat(300_000));
     let long = format!("<D><Stmt><Ntry><AddtlNtryInf>{}", "x".repeat(10_000_000));
-    assert!(matches!(read(deep.as_bytes(), &hints()), Err(FileError::Broken { .. })));
-    assert_eq!(read(many.as_bytes(), &hints()).unwrap().accounts[0].draft.transactions.len(), 1);
-    let empty = read(empty.as_bytes(), &hints()).unwrap();
+    assert!(matches!(read(deep.as_bytes(), &options()), Err(FileError::Broken { .. })));
+    assert_eq!(read(many.as_bytes(), &options()).unwrap().accounts[0].draft.transactions.len(), 1);
+    let empty = read(empty.as_bytes(), &options()).unwrap();
     assert_eq!((empty.rejected.count, empty.rejected.rows.len()), (300_000, 1_000));
-    assert!(read(statements.as_bytes(), &hints()).unwrap().accounts.is_empty());
-    assert!(read(long.as_bytes(), &hints()).is_err());
+    assert!(read(statements.as_bytes(), &options()).unwrap().accounts.is_empty());
+    assert!(read(long.as_bytes(), &options()).is_err());
 }
 
 #[test]
 fn a_file_of_many_accounts_is_bounded() {
     let statement = |it| format!("<Stmt><Acct><Id><IBAN>{it}</IBAN></Id></Acct></Stmt>");
     let text: String = (0..1_002).map(statement).collect();
-    let reading = read(format!("<D>{text}</D>").as_bytes(), &hints()).unwrap();
+    let reading = read(format!("<D>{text}</D>").as_bytes(), &options()).unwrap();
     assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
 }
 
@@ -66,19 +66,19 @@ fn a_file_of_many_accounts_is_bounded() {
 fn reasons_stay_short_whatever_a_tag_is_called() {
     let name = "x".repeat(10_000);
     let text = format!("<D><Stmt><Acct><Id><IBAN>1</IBAN></Id></Acct></Stmt><{name}></D>");
-    let rejected = read(text.as_bytes(), &hints()).unwrap().rejected;
+    let rejected = read(text.as_bytes(), &options()).unwrap().rejected;
     assert!(rejected.rows[0].reason.len() < 400);
 }
 
 #[test]
 fn a_document_type_is_refused_in_words() {
     let bomb =
-        fixtures("camt").into_iter().find(|(path, _)| path.ends_with("entity_bomb.xml")).unwrap().1;
-    let Err(FileError::Broken { reason, .. }) = read(&bomb, &hints()) else { panic!("read") };
+        load("camt").into_iter().find(|(path, _)| path.ends_with("entity_bomb.xml")).unwrap().1;
+    let Err(FileError::Broken { reason, .. }) = read(&bomb, &options()) else { panic!("read") };
     assert!(reason.contains("DOCTYPE"), "{reason}");
 }
 
-/// An invented entry: amount, day of March, words.
+/// A generated entry: amount, day of March, description.
 type Made = (i64, u8, String, bool);
 
 fn written(entries: &[Made], is_new: bool) -> String {
@@ -130,12 +130,12 @@ fn made() -> impl Strategy<Value = Vec<Made>> {
     proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text, any::<bool>()), 0..12)
 }
 
-static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures("camt"));
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| load("camt"));
 
 proptest! {
     #[test]
     fn what_is_written_is_read_again(entries in made(), is_new: bool) {
-        let reading = read(written(&entries, is_new).as_bytes(), &hints()).unwrap();
+        let reading = read(written(&entries, is_new).as_bytes(), &options()).unwrap();
         prop_assert_eq!(&reading.rejected.rows, &[]);
         let rows = &reading.accounts[0].draft.transactions;
         let found: Vec<Made> = rows
@@ -152,13 +152,13 @@ proptest! {
     fn line_endings_do_not_matter(entries in made()) {
         let unix = written(&entries, false);
         let windows = unix.replace('\n', "\r\n");
-        let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &hints())));
+        let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &options())));
         prop_assert_eq!(unix, windows);
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = (looks_like(&bytes), read(&bytes, &hints()));
+        let _ = (looks_like(&bytes), read(&bytes, &options()));
     }
 
     #[test]
@@ -167,6 +167,6 @@ proptest! {
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {
         let (_, bytes) = which.get(&FIXTURES);
-        let _ = read(&damaged(bytes, &damages), &hints());
+        let _ = read(&damaged(bytes, &damages), &options());
     }
 }

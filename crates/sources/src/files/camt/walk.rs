@@ -1,19 +1,20 @@
-//! From tags to statements: a stack of names, the text of the tag that is open, and nothing else of the document.
+//! Walks over the XML events of a CAMT file with a stack of tag names and the text of the current tag, without
+//! building a tree.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use super::book::Book;
 use super::broken;
+use super::builder::AccountsBuilder;
 use super::statement::Statement;
-use crate::files::{FileError, Hints, Reading};
+use crate::files::{FileContents, FileError, ParseOptions};
 
 const REASON_CHARS: usize = 200;
-/// Statements are some fifteen tags deep.
+/// Real statements are about fifteen tags deep.
 const DEEPEST: usize = 64;
 
-/// Every tag that means something here; others are nameless on the stack.
+/// All tags that are used; others are nameless on the stack.
 const NAMES: [&str; 62] = [
     "AccptncDtTm",
     "Acct",
@@ -79,28 +80,28 @@ const NAMES: [&str; 62] = [
     "ValDt",
 ];
 
-pub(super) fn read(text: &str, hints: &Hints) -> Result<Reading, FileError> {
-    let mut walk = Walk::new(text, hints);
+pub(super) fn read(text: &str, options: &ParseOptions) -> Result<FileContents, FileError> {
+    let mut walk = Walk::new(text, options);
     match walk.run() {
         Ok(()) => {}
-        Err(End::Refused(error)) => return Err(error),
-        Err(End::Malformed(reason)) => {
+        Err(ReadError::Refused(error)) => return Err(error),
+        Err(ReadError::Malformed(reason)) => {
             let line = walk.line();
             if let Some(mut statement) = walk.statement.take() {
                 statement.sums.is_partial = true;
-                walk.book.close(statement);
+                walk.builder.close(statement);
             }
-            if walk.book.is_empty() {
+            if walk.builder.is_empty() {
                 return Err(broken(format!("the XML breaks off in line {line}: {reason}")));
             }
             let reason = format!("the XML breaks off here ({reason}); what came before is kept");
-            walk.book.rejected.add(line, reason);
+            walk.builder.rejected.add(line, reason);
         }
     }
-    walk.book.finish()
+    walk.builder.finish()
 }
 
-enum End {
+enum ReadError {
     Refused(FileError),
     Malformed(String),
 }
@@ -109,22 +110,22 @@ struct Walk<'a> {
     text: &'a str,
     reader: Reader<&'a [u8]>,
     stack: Vec<&'static str>,
-    /// Where in the stack the open statement is.
+    /// The stack depth of the current statement.
     base: usize,
     statement: Option<Statement>,
-    /// Of the tag that is open.
+    /// The text of the current tag.
     content: String,
     currency: Option<String>,
-    book: Book<'a>,
-    /// Lines are counted as far as anybody asked.
+    builder: AccountsBuilder<'a>,
+    /// The byte position up to which lines were counted, and their number.
     counted: (usize, usize),
 }
 
 impl<'a> Walk<'a> {
-    fn new(text: &'a str, hints: &'a Hints) -> Walk<'a> {
+    fn new(text: &'a str, options: &'a ParseOptions) -> Walk<'a> {
         let text = text.trim_start_matches('\u{FEFF}');
         let mut reader = Reader::from_str(text);
-        // Banks forget to escape the sign in `Miller & Sons`.
+        // Banks forget to escape the ampersand in names such as `Miller & Sons`.
         reader.config_mut().allow_dangling_amp = true;
         Walk {
             text,
@@ -134,7 +135,7 @@ impl<'a> Walk<'a> {
             statement: None,
             content: String::new(),
             currency: None,
-            book: Book::new(hints),
+            builder: AccountsBuilder::new(options),
             counted: (0, 1),
         }
     }
@@ -148,11 +149,12 @@ impl<'a> Walk<'a> {
         self.counted.1
     }
 
-    fn run(&mut self) -> Result<(), End> {
+    fn run(&mut self) -> Result<(), ReadError> {
         loop {
             let event = self.reader.read_event();
-            // It may quote a tag, however long that is.
-            let malformed = |it: String| End::Malformed(it.chars().take(REASON_CHARS).collect());
+            // The parser's message may quote a tag of any length, so it is cut.
+            let malformed =
+                |it: String| ReadError::Malformed(it.chars().take(REASON_CHARS).collect());
             match event.map_err(|error| malformed(error.to_string()))? {
                 Event::Start(tag) => self.open(&tag)?,
                 Event::Empty(tag) => {
@@ -164,21 +166,21 @@ impl<'a> Walk<'a> {
                 Event::CData(text) => self.content.push_str(&text),
                 Event::GeneralRef(reference) => self.refer(&reference),
                 Event::DocType(_) => {
-                    return Err(End::Refused(broken(
+                    return Err(ReadError::Refused(broken(
                         "it has a document type (DOCTYPE), which no bank statement needs and which \
                          can be used for attacks. Download the file from the bank again",
                     )));
                 }
                 Event::Eof if self.stack.is_empty() => return Ok(()),
-                Event::Eof => return Err(End::Malformed("a tag is never closed".to_owned())),
+                Event::Eof => return Err(ReadError::Malformed("a tag is never closed".to_owned())),
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             }
         }
     }
 
-    fn open(&mut self, tag: &BytesStart<'_>) -> Result<(), End> {
+    fn open(&mut self, tag: &BytesStart<'_>) -> Result<(), ReadError> {
         if self.stack.len() >= DEEPEST {
-            return Err(End::Refused(broken(format!(
+            return Err(ReadError::Refused(broken(format!(
                 "its tags are nested more than {DEEPEST} deep, as no bank statement's are"
             ))));
         }
@@ -217,13 +219,13 @@ impl<'a> Walk<'a> {
         if let Some(statement) = &mut self.statement {
             if self.stack.len() == self.base {
                 if let Some(statement) = self.statement.take() {
-                    self.book.close(statement);
+                    self.builder.close(statement);
                 }
             } else {
                 let path = &self.stack[self.base..];
                 statement.leaf(path, self.content.trim(), self.currency.as_deref());
                 if path == ["Ntry"] {
-                    self.book.enter(statement);
+                    self.builder.enter(statement);
                 }
             }
         }
@@ -238,7 +240,7 @@ impl<'a> Walk<'a> {
             Ok(Some(it)) => self.content.push(it),
             _ => match resolve_predefined_entity(name) {
                 Some(it) => self.content.push_str(it),
-                // Nothing defines it, so it is what it looks like.
+                // An undefined entity is kept as it is written.
                 None => self.content.extend(["&", name, ";"]),
             },
         }

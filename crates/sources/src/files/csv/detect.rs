@@ -1,4 +1,4 @@
-//! Finding out how a file is built: a source we know, or else by its words and by what is in its columns.
+//! Detects how a table is built: by a known preset, or else by its column titles and contents.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,20 +8,20 @@ use base::{Currency, Date};
 use super::dialect::Delimiter;
 use super::mapping::{Column, Field, Mapping};
 use super::presets::{self, Kind};
-use super::running::{self, Step};
+use super::running_balance::{self, BalanceStep};
 use super::sample::{self, Row};
 use super::titles;
-use crate::files::amount::{self, DecimalMark, Marks};
+use crate::files::table_amount::{self, DecimalMark, DecimalMarkCounts};
 use crate::files::{DateOrder, dates};
 
-pub(super) struct Found {
+pub(super) struct DetectedLayout {
     pub(super) mapping: Mapping,
     pub(super) preset: Option<&'static str>,
     pub(super) confidence: u8,
 }
 
-/// None if nothing in the file is a table with a date and an amount.
-pub(super) fn find(text: &str, today: Date) -> Option<Found> {
+/// Detects the layout of a table. None if no row has a date and an amount.
+pub(super) fn find(text: &str, today: Date) -> Option<DetectedLayout> {
     for delimiter in Delimiter::ALL {
         let rows = sample::rows(text, *delimiter, 0);
         let above = rows.iter().take_while(|it| it.line <= sample::PREAMBLE_LINES);
@@ -29,11 +29,11 @@ pub(super) fn find(text: &str, today: Date) -> Option<Found> {
             let found = presets::by_titles(&row.cells);
             found.map(|(preset, sure)| (row, preset, sure))
         });
-        // Of equals the first: titles may come again where files were joined.
+        // The first of equal candidates wins: titles may repeat where files were concatenated.
         if let Some((row, preset, confidence)) = known.min_by_key(|(_, _, sure)| Reverse(*sure)) {
             let mapping = preset.mapping(&row.cells);
             let mapping = Mapping { delimiter: *delimiter, skip_lines: row.line - 1, ..mapping };
-            return Some(Found { mapping, preset: Some(preset.name), confidence });
+            return Some(DetectedLayout { mapping, preset: Some(preset.name), confidence });
         }
     }
     let delimiter = sample::delimiter(text)?;
@@ -44,21 +44,24 @@ pub(super) fn find(text: &str, today: Date) -> Option<Found> {
     let mapping = match presets::by_shape(&cells, is_titled, |cell, kind| fits(cell, kind, today)) {
         Some(preset) => {
             let mapping = preset.mapping(table.titles.map_or(&[], |it| &it.cells));
-            Found { mapping, preset: Some(preset.name), confidence: 85 }
+            DetectedLayout { mapping, preset: Some(preset.name), confidence: 85 }
         }
         None => table.guess()?,
     };
     let skip_lines = table.begin() - 1;
-    Some(Found { mapping: Mapping { delimiter, skip_lines, ..mapping.mapping }, ..mapping })
+    Some(DetectedLayout {
+        mapping: Mapping { delimiter, skip_lines, ..mapping.mapping },
+        ..mapping
+    })
 }
 
 fn fits(cell: &str, kind: Kind, today: Date) -> bool {
     match kind {
         Kind::Date => dates::looks_like(cell, today),
         Kind::MaybeDate => cell.is_empty() || dates::looks_like(cell, today),
-        Kind::Amount => amount::looks_like(cell),
-        Kind::MaybeAmount => cell.is_empty() || amount::looks_like(cell),
-        Kind::Text => !cell.is_empty() && !amount::looks_like(cell),
+        Kind::Amount => table_amount::looks_like(cell),
+        Kind::MaybeAmount => cell.is_empty() || table_amount::looks_like(cell),
+        Kind::Text => !cell.is_empty() && !table_amount::looks_like(cell),
         Kind::Blank => cell.is_empty(),
         Kind::Any => true,
         Kind::Word(words) => words.iter().any(|it| it.eq_ignore_ascii_case(cell)),
@@ -68,7 +71,7 @@ fn fits(cell: &str, kind: Kind, today: Date) -> bool {
 /// The part of a sample that is a table.
 struct Table<'a> {
     titles: Option<&'a Row>,
-    /// Those with a date and an amount.
+    /// Rows with a date and an amount.
     rows: Vec<&'a Row>,
     today: Date,
     width: usize,
@@ -77,7 +80,7 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn find(rows: &'a [Row], today: Date) -> Option<Table<'a>> {
         let is_date = |cell: &String| dates::looks_like(cell, today);
-        let is_amount = |cell: &String| amount::looks_like(cell) && !is_date(cell);
+        let is_amount = |cell: &String| table_amount::looks_like(cell) && !is_date(cell);
         let is_data = |row: &Row| row.cells.iter().any(is_date) && row.cells.iter().any(is_amount);
         let first = rows.iter().position(is_data);
         let is_title = |row: &&Row| {
@@ -107,7 +110,7 @@ impl<'a> Table<'a> {
         self.rows.iter().map(move |row| row.cells.get(place).map_or("", String::as_str))
     }
 
-    /// Whether the cells of a column that hold anything are all such.
+    /// Whether all non-empty cells of a column satisfy the predicate.
     fn holds(&self, place: usize, is_such: impl Fn(&str) -> bool) -> bool {
         self.cells(place).all(|it| it.is_empty() || is_such(it))
     }
@@ -117,14 +120,14 @@ impl<'a> Table<'a> {
         count * 2 > self.rows.len() || self.rows.is_empty()
     }
 
-    /// Of the cells that hold anything, most are amounts: a broken row must not hide its column.
+    /// Whether most non-empty cells are amounts: one broken row must not hide the column.
     fn is_amount(&self, place: usize) -> bool {
         let filled = || self.cells(place).filter(|it| !it.is_empty());
-        let count = filled().filter(|it| amount::looks_like(it)).count();
+        let count = filled().filter(|it| table_amount::looks_like(it)).count();
         count * 2 > filled().count() || filled().next().is_none()
     }
 
-    fn guess(&self) -> Option<Found> {
+    fn guess(&self) -> Option<DetectedLayout> {
         let mut places: BTreeMap<Field, usize> = BTreeMap::new();
         if let Some(titles) = self.titles {
             self.by_words(&titles.cells, &mut places);
@@ -141,7 +144,7 @@ impl<'a> Table<'a> {
             + if has(Field::Description) { 10 } else { 0 }
             + if is_proven { 15 } else { 0 };
         let mapping = self.mapping(&places);
-        Some(Found { mapping, preset: None, confidence: confidence as u8 })
+        Some(DetectedLayout { mapping, preset: None, confidence: confidence as u8 })
     }
 
     fn by_words(&self, titles: &[String], places: &mut BTreeMap<Field, usize>) {
@@ -155,7 +158,7 @@ impl<'a> Table<'a> {
                 places.insert(*field, place);
             }
         }
-        // One amount and one of the two columns would say the same twice.
+        // An amount column next to a debit or credit column would count the same money twice.
         let is_split = places.contains_key(&Field::Debit) && places.contains_key(&Field::Credit);
         if is_split {
             places.remove(&Field::Amount);
@@ -168,7 +171,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Whether what is in a column can be what its title says.
+    /// Whether the contents of a column fit the field that its title names.
     fn suits(&self, field: Field, place: usize) -> bool {
         match field {
             Field::Date | Field::Authorized => self.is_date(place),
@@ -191,7 +194,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// What the words left open, by what is in the columns.
+    /// Assigns the fields that no title named, by the contents of the columns.
     fn by_content(&self, places: &mut BTreeMap<Field, usize>) {
         let free = |places: &BTreeMap<Field, usize>| {
             let taken: Vec<usize> = places.values().copied().collect();
@@ -212,7 +215,7 @@ impl<'a> Table<'a> {
             let pairs = columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, *b)));
             let running = pairs
                 .filter(|(a, b)| a != b)
-                .find(|(a, b)| running::prove(&self.steps(*a, *b)).is_some());
+                .find(|(a, b)| running_balance::prove(&self.steps(*a, *b)).is_some());
             match running {
                 Some((amount, balance)) => {
                     places.insert(Field::Amount, amount);
@@ -239,18 +242,19 @@ impl<'a> Table<'a> {
 
     fn is_proven(&self, places: &BTreeMap<Field, usize>) -> bool {
         let both = places.get(&Field::Amount).zip(places.get(&Field::Balance));
-        both.is_some_and(|(a, b)| running::prove(&self.steps(*a, *b)).is_some())
+        both.is_some_and(|(a, b)| running_balance::prove(&self.steps(*a, *b)).is_some())
     }
 
-    fn steps(&self, amount: usize, balance: usize) -> Vec<Step> {
-        let mut marks = Marks::default();
-        self.cells(amount).chain(self.cells(balance)).for_each(|it| marks.see(it));
+    fn steps(&self, amount: usize, balance: usize) -> Vec<BalanceStep> {
+        let mut marks = DecimalMarkCounts::default();
+        self.cells(amount).chain(self.cells(balance)).for_each(|it| marks.count(it));
         let mark: DecimalMark = marks.mark();
-        let read = |text: &str| amount::read(text, mark, Currency::USD).ok().map(|it| it.minor);
+        let read =
+            |text: &str| table_amount::read(text, mark, Currency::USD).ok().map(|it| it.minor);
         let numbers = self.cells(amount).zip(self.cells(balance));
         numbers
             .filter_map(|(minor, balance)| read(minor).zip(read(balance)))
-            .map(|(minor, balance_minor)| Step { day: 0, minor, balance_minor })
+            .map(|(minor, balance_minor)| BalanceStep { day: 0, minor, balance_minor })
             .collect()
     }
 
@@ -281,7 +285,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// By its title, unless it has none or shares it with one before.
+/// Names a column by its title, or by its number if the title is empty or was used before.
 pub(super) fn column_of(titles: &[String], place: usize, title: &str) -> Column {
     match title.is_empty() || titles[..place].iter().any(|it| it == title) {
         true => Column::Number(place + 1),
@@ -289,8 +293,8 @@ pub(super) fn column_of(titles: &[String], place: usize, title: &str) -> Column 
     }
 }
 
-/// The order of dates where no file and no person says: most files come from the United States, unless they are
-/// written in the way of the rest of the world.
+/// The default date order if neither file nor user says: month first, as in the United States, unless the file uses
+/// another region's separators.
 pub(super) fn usual_order(delimiter: Delimiter, mark: DecimalMark) -> DateOrder {
     match (delimiter, mark) {
         (Delimiter::Semicolon, _) | (_, DecimalMark::Comma) => DateOrder::DayFirst,

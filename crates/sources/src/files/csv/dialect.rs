@@ -1,4 +1,4 @@
-//! Records and cells: what separates them, which quotation marks hold them together, and on which line each begins.
+//! Splits a table into records and cells: delimiters, quoting, and the line on which each record begins.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memchr2};
 use crate::files::FileError;
 
 words!(
-    /// What stands between the cells of a row.
+    /// The character between the cells of a row.
     #[derive(Default)]
     Delimiter {
         #[default]
@@ -30,38 +30,38 @@ impl Delimiter {
     }
 }
 
-/// No bank writes as many columns; what lies beyond is passed over, so that a line of commas stays small.
+/// No bank writes as many columns. Further cells are ignored, so that a line of commas stays cheap.
 pub(super) const CELLS_MAX: usize = 256;
 
-/// Separators, line ends and quotation marks of a whole file. The largest file of a bank has a third of it; a file of
-/// little else would keep a processor busy for long.
+/// Limit on delimiters, line ends and quotation marks in a file. The largest real files have a third of it; more
+/// would keep a processor busy for long.
 const MARKS_MAX: usize = 32_000_000;
 
-/// Refuses a file of little but separators, before anything of it is read. Counting is much faster than reading.
+/// Rejects a file with too many separators before parsing it. Counting is much faster than parsing.
 pub(super) fn check_size(text: &str, delimiter: Delimiter) -> Result<(), FileError> {
     let count = |byte: u8| memchr_iter(byte, text.as_bytes()).count();
     let marks = [delimiter.byte(), b'\n', b'\r', b'"'].map(count);
     if marks.iter().sum::<usize>() > MARKS_MAX { Err(FileError::TooManyCells) } else { Ok(()) }
 }
 
-/// Reads one record after the other. Cells borrow from the text unless they hold doubled quotation marks.
+/// Iterates over the records. Cells borrow from the text unless they contain doubled quotation marks.
 pub(crate) struct Records<'a> {
     text: &'a str,
     at: usize,
     line: usize,
     delimiter: u8,
     line_end: u8,
-    /// Once a quotation mark was found to be never closed, others are believed only within their line.
+    /// Set after a quotation mark that is never closed; from then on a quoted cell must end on its line.
     is_broken: bool,
-    /// Quotation marks before this place are letters.
+    /// Quotation marks before this position are treated as ordinary characters.
     literal_until: usize,
-    /// Where the line ends that was looked at last, so that each line is searched for its end once.
+    /// The end of the current line, so that each line is scanned for its end once.
     line_stop: usize,
 }
 
 impl<'a> Records<'a> {
     pub(crate) fn new(text: &'a str, delimiter: Delimiter) -> Records<'a> {
-        // Files of old Macs end their lines with nothing but a carriage return.
+        // Files of old Macs end lines with a carriage return alone.
         let is_old = memchr(b'\n', text.as_bytes()).is_none();
         Records {
             text,
@@ -75,7 +75,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Ends the text so many bytes from here, and says whether something is left out by it.
+    /// Limits the text to `bytes` from here, and returns whether this cuts something off.
     pub(super) fn end_after(&mut self, bytes: usize) -> bool {
         let end = self.text.floor_char_boundary(self.at.saturating_add(bytes));
         let is_cut = end < self.text.len();
@@ -87,7 +87,7 @@ impl<'a> Records<'a> {
         self.at >= self.text.len()
     }
 
-    /// Passes over whole lines, whatever is in them.
+    /// Skips whole lines without parsing them.
     pub(super) fn skip_lines(&mut self, count: usize) {
         for _ in 0..count {
             let rest = &self.text.as_bytes()[self.at..];
@@ -108,7 +108,7 @@ impl<'a> Records<'a> {
         self.at
     }
 
-    /// The line of the next record that is not empty; its cells replace those in `cells`.
+    /// Reads the next non-empty record into `cells` and returns its line.
     pub(crate) fn next(&mut self, cells: &mut Vec<Cow<'a, str>>) -> Option<usize> {
         loop {
             self.skip_empty_lines();
@@ -124,7 +124,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Passes over lines without anything, of which a file may have millions.
+    /// Skips empty lines quickly; a file may contain millions.
     fn skip_empty_lines(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
@@ -137,7 +137,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Appends a cell, and says whether another follows in the same record.
+    /// Appends a cell, and returns whether another follows in the same record.
     fn cell(&mut self, cells: &mut Vec<Cow<'a, str>>) -> bool {
         let bytes = self.text.as_bytes();
         let mut start = self.at;
@@ -158,8 +158,8 @@ impl<'a> Records<'a> {
         self.step()
     }
 
-    /// A cell between quotation marks, of which two are one inside. Banks forget to double them, so only one before
-    /// the end of a cell closes it. None if none does; the mark is a letter then.
+    /// Reads a quoted cell; doubled quotation marks stand for one. Banks forget to double them, so only a mark before
+    /// the end of a cell closes it. None if no mark does: then it is an ordinary character.
     fn quoted(&mut self, start: usize, cells: &mut Vec<Cow<'a, str>>) -> Option<bool> {
         let bytes = self.text.as_bytes();
         if self.is_broken && self.line_stop < start {
@@ -210,7 +210,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Goes over what ended a cell, and says whether it was a delimiter.
+    /// Steps over the end of a cell, and returns whether it was a delimiter.
     fn step(&mut self) -> bool {
         let Some(byte) = self.text.as_bytes().get(self.at) else { return false };
         self.at += 1;
@@ -226,7 +226,7 @@ fn push<'a>(cells: &mut Vec<Cow<'a, str>>, cell: Cow<'a, str>) {
     }
 }
 
-/// Without the spaces, tabs and byte order marks around it.
+/// The cell without surrounding spaces, tabs and byte order marks.
 pub(super) fn tidy(cell: &str) -> &str {
     match cell.as_bytes() {
         [] => cell,
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quotation_mark_that_is_never_closed_is_a_letter() {
+    fn an_unclosed_quotation_mark_is_an_ordinary_character() {
         assert_eq!(shown("\"a,b\nc,\"d\"\n"), "1:a,b\nc,\"d");
         assert_eq!(shown("\"a,b\nc,d\n"), "1:\"a|b 2:c|d");
         assert_eq!(shown("a,\"b\nc,d\ne,\"f"), "1:a|\"b 2:c|d 3:e|\"f");
     }
 
     #[test]
-    fn lines_can_be_passed_over() {
+    fn lines_can_be_skipped() {
         let mut records = Records::new("Report \"of\nall\n\na,b\n", Delimiter::Comma);
         records.skip_lines(2);
         let mut cells = Vec::new();
@@ -294,14 +294,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_nothing_but_commas_stays_small() {
+    fn a_line_of_commas_has_a_limited_number_of_cells() {
         let rows = records(&format!("x{}\na,b\n", ",".repeat(1_000_000)), Delimiter::Comma);
         assert_eq!((rows[0].1.len(), rows[1].0), (CELLS_MAX, 2));
     }
 
-    /// The first mark is never closed, which is known only at the end of the file; those of the long line are.
+    /// The first mark is never closed, which is known only at the end of the file; those of the long line are closed.
     #[test]
-    fn a_long_line_behind_a_broken_mark_is_searched_for_its_end_once() {
+    fn a_long_line_after_an_unclosed_mark_is_scanned_for_its_end_once() {
         let cells = 300_000;
         let text = format!("\"a\"\",b\nx,{}\n", "\"\",".repeat(cells));
         let rows = records(&text, Delimiter::Comma);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_lines_are_counted_and_passed_over() {
+    fn empty_lines_are_counted_and_skipped() {
         assert_eq!(shown("\n\r\n\na,b\n\n\r\nc,d\n\n"), "4:a|b 7:c|d");
         assert_eq!(shown("\r\ra,b\r\rc"), "3:a|b 5:c");
     }
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_without_end_are_read_in_linear_time() {
+    fn many_unclosed_marks_are_read_in_linear_time() {
         for text in ["\"a,".repeat(300_000), "\"a\n".repeat(300_000), "\"".repeat(600_001)] {
             assert!(!records(&text, Delimiter::Comma).is_empty());
         }

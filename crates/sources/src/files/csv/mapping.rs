@@ -1,4 +1,5 @@
-//! Which column of a file means what: found by us, kept as JSON, and edited by the person in a form.
+//! Column mappings: which column of a table has which meaning. Detected automatically, stored as JSON, and edited by
+//! the user in a form.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +10,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::dialect::{Delimiter, tidy};
-use crate::files::amount::DecimalMark;
-use crate::files::{Charges, DateOrder};
+use crate::files::table_amount::DecimalMark;
+use crate::files::{ChargeSign, DateOrder};
 
 words!(
-    /// What a column can be, in the order in which a form asks.
+    /// The meaning of a column, in the order in which a form lists them.
     Field {
         Date => "date",
         Authorized => "authorized",
@@ -37,7 +38,7 @@ words!(
 );
 
 impl Field {
-    /// What a form calls it.
+    /// The label in a form.
     pub fn label(self) -> &'static str {
         match self {
             Field::Date => "Date",
@@ -61,7 +62,7 @@ impl Field {
         }
     }
 
-    /// One sentence for whoever does not know which column to choose.
+    /// One sentence that helps the user to choose the column.
     pub fn help(self) -> &'static str {
         match self {
             Field::Date => "When the transaction was booked.",
@@ -85,8 +86,8 @@ impl Field {
         }
     }
 
-    /// How many columns may be chosen. Of two currencies or other parties the first is for money out, the second for
-    /// money in.
+    /// How many columns may have this meaning. Of two currencies or counterparties, the first is for money out, the
+    /// second for money in.
     pub fn columns_max(self) -> usize {
         match self {
             Field::Description | Field::Status => 8,
@@ -95,14 +96,14 @@ impl Field {
         }
     }
 
-    /// Columns with these mean nothing else: the same one cannot be the day and the amount.
+    /// Whether a column with this meaning cannot have another: the same column cannot be the date and the amount.
     fn is_exclusive(self) -> bool {
         use Field::{Amount, Authorized, Balance, Credit, Date, Debit, Direction, Fee};
         matches!(self, Date | Authorized | Amount | Debit | Credit | Direction | Fee | Balance)
     }
 }
 
-/// A column by its title, or by its number, counted from 1, where it has none of its own.
+/// A column by its title, or by its number (from 1) if its title is missing or not unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Column {
@@ -119,50 +120,50 @@ impl fmt::Display for Column {
     }
 }
 
-/// How a file is read. What is none is taken from the file itself, and asked for where it does not say.
+/// How a table is read. Values that are none are derived from the file, and asked of the user where it is ambiguous.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mapping {
     pub delimiter: Delimiter,
-    /// Lines above the titles, or above the first row where there are none.
+    /// Lines above the titles, or above the first row if there are no titles.
     pub skip_lines: usize,
     pub has_header: bool,
     pub columns: BTreeMap<Field, Vec<Column>>,
     pub decimal_mark: Option<DecimalMark>,
     pub date_order: Option<DateOrder>,
-    pub charges: Option<Charges>,
-    /// Words of the direction. Without words for money in, every word that is not for money out means that.
+    pub charges: Option<ChargeSign>,
+    /// Words in the direction column for money out. Without words for money in, every other word means money in.
     pub out_words: Vec<String>,
     pub in_words: Vec<String>,
-    /// Words for a move between two currencies of the person: the money out leaves, the money in arrives.
+    /// Words for an exchange between two own currencies: one amount leaves and the other arrives.
     pub both_words: Vec<String>,
-    /// Words of the status: not booked yet, and never to be booked.
+    /// Words in the status column for pending rows; `ignored_words` are for rows that will never be booked.
     pub pending_words: Vec<String>,
     pub ignored_words: Vec<String>,
-    /// A row without a balance is not booked yet, if others have one.
+    /// A row without a balance is pending if other rows have one.
     pub unbalanced_is_pending: bool,
-    /// Each currency is an account of its own, and named after it.
+    /// Each currency is a separate account, and its name includes the currency.
     pub currencies_are_accounts: bool,
-    /// Only rows in the account's currency count; the others are steps of an exchange.
+    /// Only rows in the account's currency count; others are steps of an exchange.
     pub keeps_one_currency: bool,
-    /// Text that begins like a formula has an apostrophe in front, which is not part of it.
+    /// Text that begins like a formula is prefixed with an apostrophe, which is removed.
     pub formulas_are_marked: bool,
     pub institution: Option<String>,
     #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
     pub account_kind: Option<AccountKind>,
     pub account_subtype: Option<String>,
-    /// For files without a column of currencies.
+    /// The currency of files without a currency column.
     pub currency: Option<String>,
 }
 
-/// What is wrong with a mapping, in words for the person, and beside which field of a form to say it.
+/// A problem with a mapping: a sentence for the user, and the form field it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
     pub field: Option<Field>,
     pub text: String,
 }
 
-/// The columns of a mapping by their place, counted from 0.
+/// The resolved mapping: column indexes, counted from 0.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layout {
     places: BTreeMap<Field, Vec<usize>>,
@@ -179,7 +180,7 @@ impl Layout {
 }
 
 impl Mapping {
-    /// Everything that keeps the mapping from being used on a file with these titles; nothing if it can be.
+    /// All problems that keep the mapping from being used on a table with these titles; empty if there are none.
     pub fn check(&self, titles: &[String]) -> Vec<Complaint> {
         let mut complaints = self.missing();
         let mut say = |field, text: String| complaints.push(Complaint { field, text });
@@ -241,7 +242,7 @@ impl Mapping {
         found
     }
 
-    /// The places of the columns, or the first complaint.
+    /// The column indexes, or the first problem.
     pub(super) fn layout(&self, titles: &[String]) -> Result<Layout, String> {
         if let Some(complaint) = self.check(titles).into_iter().next() {
             return Err(complaint.text);
@@ -264,7 +265,7 @@ fn place_of(column: &Column, titles: &[String]) -> Option<usize> {
     }
 }
 
-/// How titles are compared.
+/// The normalized form in which titles are compared.
 pub(super) fn plain(title: &str) -> String {
     tidy(title).trim_matches('"').to_lowercase()
 }
@@ -274,7 +275,7 @@ fn upper_first(text: &str) -> String {
     letters.next().map_or(String::new(), |it| it.to_uppercase().chain(letters).collect())
 }
 
-/// Words are stored as they are printed.
+/// Serializes these enums by their stored words.
 macro_rules! stored_as_words {
     ($($name:ty),*) => {
         $(impl Serialize for $name {
@@ -292,7 +293,7 @@ macro_rules! stored_as_words {
     };
 }
 
-stored_as_words!(Charges, DateOrder, DecimalMark, Delimiter, Field);
+stored_as_words!(ChargeSign, DateOrder, DecimalMark, Delimiter, Field);
 
 fn write_kind<S: Serializer>(kind: &Option<AccountKind>, to: S) -> Result<S::Ok, S::Error> {
     kind.map(AccountKind::as_str).serialize(to)

@@ -1,14 +1,14 @@
-//! Tables that banks let people download, each with columns of its own: how a file is built is found out, shown to the
-//! person as a mapping, and then read by it.
+//! Tables (CSV) that banks offer for download, each with its own columns. The layout is detected, shown to the user
+//! as a mapping, and the file is then read by that mapping.
 
+mod accounts;
 mod detect;
 mod dialect;
-mod ledger;
 mod mapping;
 mod presets;
-mod reading;
+mod read;
 mod rows;
-mod running;
+mod running_balance;
 mod sample;
 mod titles;
 
@@ -17,27 +17,27 @@ mod tests;
 
 use std::borrow::Cow;
 
-use super::{BYTES_MAX, FileError, Hints, Reading, named_apart, text};
+use super::{BYTES_MAX, FileContents, FileError, ParseOptions, number_duplicate_accounts, text};
 
-pub use super::amount::DecimalMark;
+pub use super::table_amount::DecimalMark;
 pub use dialect::Delimiter;
 pub(crate) use dialect::Records;
 pub use mapping::{Column, Complaint, Field, Mapping};
 pub use presets::presets;
 pub use sample::Row;
 
-/// How a file seems to be built, and what it looks like, for a person to agree with or to mend.
+/// The detected layout of a table, for the user to confirm or correct.
 #[derive(Debug, Clone)]
 pub struct Detection {
     pub mapping: Mapping,
-    /// The source that is known to write such files.
+    /// The bank whose known format fits.
     pub preset: Option<&'static str>,
     /// From 0 to 100.
     pub confidence: u8,
     pub sheet: Sheet,
 }
 
-/// The beginning of a file under a mapping: everything that a page needs to let a person choose columns.
+/// The beginning of a table under a mapping, as a page needs it to let the user choose columns.
 #[derive(Debug, Clone)]
 pub struct Sheet {
     pub columns: Vec<SheetColumn>,
@@ -46,16 +46,16 @@ pub struct Sheet {
 
 #[derive(Debug, Clone)]
 pub struct SheetColumn {
-    /// What a mapping calls it.
+    /// The column as a mapping names it.
     pub column: Column,
-    /// What the person calls it.
+    /// The column's title for the user.
     pub title: String,
-    /// What is in it, without repeats.
+    /// Example values, without repeats.
     pub samples: Vec<String>,
 }
 
 impl Sheet {
-    /// For `Mapping::check`.
+    /// The column titles, for `Mapping::check`.
     pub fn titles(&self) -> Vec<String> {
         self.columns.iter().map(|it| it.title.clone()).collect()
     }
@@ -63,13 +63,13 @@ impl Sheet {
 
 const SHOWN_ROWS: usize = 10;
 const SHOWN_SAMPLES: usize = 5;
-/// The first bytes tell what a file is.
+/// Only the first bytes are used to recognize the format.
 const SNIFFED: usize = 4_096;
 
-/// Whether some row has a date and an amount, or titles that say so.
+/// Whether some row has a date and an amount, or titles for them.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(SNIFFED)];
-    // A row that is cut in the middle says nothing.
+    // A row that is cut off by the limit is ignored.
     let whole =
         head.iter().rposition(|it| matches!(it, b'\n' | b'\r')).map_or(head, |it| &head[..it]);
     let text = text::decode(if bytes.len() > SNIFFED { whole } else { head });
@@ -78,38 +78,42 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     is_text && detect::find(&text, today).is_some()
 }
 
-pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     let text = decoded(bytes)?;
-    let found = detect::find(&text, hints.today).ok_or(FileError::Unknown)?;
-    reading::read(&text, &found.mapping, hints)
+    let found = detect::find(&text, options.today).ok_or(FileError::Unknown)?;
+    read::read(&text, &found.mapping, options)
 }
 
-/// Finds out how a file is built. Unknown if no row has a date and an amount.
-pub fn detect(bytes: &[u8], hints: &Hints) -> Result<Detection, FileError> {
+/// Detects the layout of a table. `Unknown` if no row has a date and an amount.
+pub fn detect(bytes: &[u8], options: &ParseOptions) -> Result<Detection, FileError> {
     let text = decoded(bytes)?;
-    let found = detect::find(&text, hints.today).ok_or(FileError::Unknown)?;
+    let found = detect::find(&text, options.today).ok_or(FileError::Unknown)?;
     let sheet = sheet_of(&text, &found.mapping);
-    let detect::Found { mapping, preset, confidence } = found;
+    let detect::DetectedLayout { mapping, preset, confidence } = found;
     Ok(Detection { mapping, preset, confidence, sheet })
 }
 
-/// The mapping of a preset that the person chose by its name, for this file.
-pub fn mapping_of_preset(name: &str, bytes: &[u8], hints: &Hints) -> Option<Mapping> {
+/// The mapping for this file by a preset that the user chose by name.
+pub fn mapping_of_preset(name: &str, bytes: &[u8], options: &ParseOptions) -> Option<Mapping> {
     let preset = presets::named(name)?;
-    let found = detect(bytes, hints).ok()?;
+    let found = detect(bytes, options).ok()?;
     let mapping = preset.mapping(&found.sheet.titles());
     let Mapping { delimiter, skip_lines, .. } = found.mapping;
     Some(Mapping { delimiter, skip_lines, ..mapping })
 }
 
-/// The beginning of the file as this mapping cuts it.
+/// The beginning of the file as this mapping splits it.
 pub fn sheet(bytes: &[u8], mapping: &Mapping) -> Result<Sheet, FileError> {
     Ok(sheet_of(&decoded(bytes)?, mapping))
 }
 
-/// Reads a file by a mapping. Broken if the mapping does not fit it; `Mapping::check` says why beforehand.
-pub fn read_with(bytes: &[u8], mapping: &Mapping, hints: &Hints) -> Result<Reading, FileError> {
-    reading::read(&decoded(bytes)?, mapping, hints).map(named_apart)
+/// Reads a file with a mapping. `Broken` if the mapping does not fit; `Mapping::check` explains why.
+pub fn read_with(
+    bytes: &[u8],
+    mapping: &Mapping,
+    options: &ParseOptions,
+) -> Result<FileContents, FileError> {
+    read::read(&decoded(bytes)?, mapping, options).map(number_duplicate_accounts)
 }
 
 fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, FileError> {

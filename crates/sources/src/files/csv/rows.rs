@@ -1,4 +1,4 @@
-//! One row after the other becomes an entry, or a reason why it cannot.
+//! Turns each row of a table into an entry, or a reason why it is rejected.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use base::{Currency, Date};
 
 use super::dialect::tidy;
 use super::mapping::{Field, Layout, Mapping};
-use crate::files::amount::{self, AmountError, DecimalMark, Side, Written};
-use crate::files::{DateOrder, Hints, dates};
+use crate::files::table_amount::{self, AmountError, DecimalMark, Direction, WrittenAmount};
+use crate::files::{DateOrder, ParseOptions, dates};
 
-/// What a row says, before it is known which sign the file gives to money that leaves.
+/// The values of a row, before it is known which sign the file gives to charges.
 pub(super) struct Entry<'c> {
     pub(super) posted_on: Date,
     pub(super) authorized_on: Option<Date>,
@@ -30,22 +30,22 @@ pub(super) struct Entry<'c> {
     pub(super) category: Option<Category>,
 }
 
-/// What tells money in from money out in a row.
+/// How a row tells money in from money out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Only the sign of the number, as this file means it.
+    /// Only by the sign of the number; its meaning depends on the file.
     Number,
-    /// CR or DR beside the number.
-    Said(Side),
-    /// A word or a column of its own.
+    /// By CR or DR beside the number.
+    Stated(Direction),
+    /// By a direction word or a separate column.
     Column,
 }
 
-/// Why a row is left out.
-pub(super) struct Refusal {
+/// Why a row is rejected.
+pub(super) struct RowRejection {
     pub(super) reason: String,
-    /// Whether it has nothing of a transaction in it: such rows below the last one are the file's closing words.
-    pub(super) is_prose: bool,
+    /// Whether the row has neither a date nor an amount; such rows at the end are the footer of the file.
+    pub(super) is_footer: bool,
 }
 
 /// Everything that is the same for all rows.
@@ -55,7 +55,7 @@ pub(super) struct Reader<'m> {
     order: DateOrder,
     mark: DecimalMark,
     currency: Currency,
-    /// How many columns have titles, where they do.
+    /// The number of columns with titles, if there are titles.
     width: Option<usize>,
     date: Option<usize>,
     authorized: Option<usize>,
@@ -79,7 +79,7 @@ pub(super) struct Reader<'m> {
 
 type Cells<'c> = &'c [Cow<'c, str>];
 
-/// Rows that tell a balance and no transaction.
+/// Descriptions of rows that state a balance and not a transaction.
 const BALANCE_ROWS: [&str; 5] = [
     "beginning balance",
     "opening balance",
@@ -92,7 +92,7 @@ impl<'m> Reader<'m> {
     pub(super) fn new(
         mapping: &'m Mapping,
         layout: &Layout,
-        hints: &Hints,
+        options: &ParseOptions,
         (order, mark): (DateOrder, DecimalMark),
         width: usize,
     ) -> Reader<'m> {
@@ -101,10 +101,10 @@ impl<'m> Reader<'m> {
         let fixed = mapping.currency.as_deref().and_then(|it| Currency::parse(it).ok());
         Reader {
             mapping,
-            today: hints.today,
+            today: options.today,
             order,
             mark,
-            currency: fixed.unwrap_or(hints.currency),
+            currency: fixed.unwrap_or(options.currency),
             width: mapping.has_header.then_some(width),
             date: one(Field::Date),
             authorized: one(Field::Authorized),
@@ -127,17 +127,17 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// Hands on what the row says: nothing, one entry, or two for a move between currencies.
+    /// Passes the row's content to `add`: nothing, one entry, or two for an exchange.
     pub(super) fn row<'c>(
         &self,
         cells: Cells<'c>,
         mut take: impl FnMut(Entry<'c>) -> Result<(), String>,
-    ) -> Result<(), Refusal> {
-        let clear = |reason| Refusal { reason, is_prose: false };
+    ) -> Result<(), RowRejection> {
+        let clear = |reason| RowRejection { reason, is_footer: false };
         if self.width.is_some_and(|it| cells.iter().skip(it).any(|it| !tidy(it).is_empty())) {
             let (found, wanted) = (cells.len(), self.width.unwrap_or(0));
             let reason = format!("The row has {found} cells, and there are {wanted} columns.");
-            return Err(self.refusal(cells, reason));
+            return Err(self.rejection(cells, reason));
         }
         if self.has_status(cells, &self.mapping.ignored_words) {
             return Ok(());
@@ -146,23 +146,23 @@ impl<'m> Reader<'m> {
             return Ok(());
         }
         let (posted_on, authorized_on, is_booked) =
-            self.dates(cells).map_err(|reason| self.refusal(cells, reason))?;
+            self.dates(cells).map_err(|reason| self.rejection(cells, reason))?;
         let is_pending = !is_booked || self.has_status(cells, &self.mapping.pending_words);
-        let sides = self.sides(cells).map_err(clear)?;
-        for side in sides.into_iter().flatten() {
-            let entry = self.entry(cells, (posted_on, authorized_on), side).map_err(clear)?;
+        let directions = self.directions(cells).map_err(clear)?;
+        for direction in directions.into_iter().flatten() {
+            let entry = self.entry(cells, (posted_on, authorized_on), direction).map_err(clear)?;
             take(Entry { is_pending, ..entry }).map_err(clear)?;
         }
         Ok(())
     }
 
-    fn refusal(&self, cells: Cells<'_>, reason: String) -> Refusal {
+    fn rejection(&self, cells: Cells<'_>, reason: String) -> RowRejection {
         let has_amount = [self.amount, self.debit, self.credit]
             .iter()
-            .any(|it| it.is_some() && amount::looks_like(cell(cells, *it)));
-        Refusal {
+            .any(|it| it.is_some() && table_amount::looks_like(cell(cells, *it)));
+        RowRejection {
             reason,
-            is_prose: !has_amount && !dates::looks_like(cell(cells, self.date), self.today),
+            is_footer: !has_amount && !dates::looks_like(cell(cells, self.date), self.today),
         }
     }
 
@@ -183,8 +183,7 @@ impl<'m> Reader<'m> {
         BALANCE_ROWS.iter().any(|it| text.starts_with(it))
     }
 
-    /// The booking date, the day of the purchase, and whether the row is booked: one with no date but that of the
-    /// purchase is not yet.
+    /// The booking date, the purchase date, and whether the row is pending: a row with only a purchase date is.
     fn dates(&self, cells: Cells<'_>) -> Result<(Date, Option<Date>, bool), String> {
         let (booked, bought) = (cell(cells, self.date), cell(cells, self.authorized));
         let read = |text: &str| {
@@ -211,18 +210,18 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// Which way the money went, by a word where the file has one. A move between currencies goes both ways.
-    fn sides(&self, cells: Cells<'_>) -> Result<[Option<Option<Side>>; 2], String> {
+    /// The direction of the money, if the file has a column for it. An exchange has both directions.
+    fn directions(&self, cells: Cells<'_>) -> Result<[Option<Option<Direction>>; 2], String> {
         let Some(place) = self.direction else { return Ok([Some(None), None]) };
         let word = cell(cells, Some(place));
         let is_in = |words: &[String]| words.iter().any(|it| it.eq_ignore_ascii_case(word));
         let mapping = self.mapping;
         if is_in(&mapping.both_words) {
-            Ok([Some(Some(Side::Out)), Some(Some(Side::In))])
+            Ok([Some(Some(Direction::Out)), Some(Some(Direction::In))])
         } else if is_in(&mapping.out_words) {
-            Ok([Some(Some(Side::Out)), None])
+            Ok([Some(Some(Direction::Out)), None])
         } else if is_in(&mapping.in_words) || (mapping.in_words.is_empty() && !word.is_empty()) {
-            Ok([Some(Some(Side::In)), None])
+            Ok([Some(Some(Direction::In)), None])
         } else {
             let known = [mapping.out_words.as_slice(), &mapping.in_words].concat().join(" or ");
             Err(format!("{} does not say in or out; expected {known}.", quote(word)))
@@ -233,17 +232,17 @@ impl<'m> Reader<'m> {
         &self,
         cells: Cells<'c>,
         (posted_on, authorized_on): (Date, Option<Date>),
-        side: Option<Side>,
+        direction: Option<Direction>,
     ) -> Result<Entry<'c>, String> {
-        let currency = self.row_currency(cells, side)?;
-        let (minor, sign) = self.money(cells, side, currency)?;
-        let fee_minor = match (self.amount, side) {
-            // What arrives was told after fees.
-            (None, Some(Side::In)) => 0,
+        let currency = self.row_currency(cells, direction)?;
+        let (minor, sign) = self.money(cells, direction, currency)?;
+        let fee_minor = match (self.amount, direction) {
+            // The amount that arrives is stated after fees.
+            (None, Some(Direction::In)) => 0,
             _ => self.optional(cells, self.fee, currency)?.unwrap_or(0),
         };
-        let is_out = match (side, sign) {
-            (Some(side), _) | (None, Sign::Said(side)) => side == Side::Out,
+        let is_out = match (direction, sign) {
+            (Some(direction), _) | (None, Sign::Stated(direction)) => direction == Direction::Out,
             (None, _) => minor < 0,
         };
         let counterparty = self.counterparty(cells, is_out);
@@ -261,7 +260,7 @@ impl<'m> Reader<'m> {
             minor,
             sign,
             fee_minor,
-            // A transaction is one without a balance as well.
+            // An unreadable balance does not invalidate a transaction.
             balance_minor: self.optional(cells, self.balance, currency).ok().flatten(),
             account: cell(cells, self.account),
             account_name: self.text(cell(cells, self.account_name)),
@@ -270,15 +269,19 @@ impl<'m> Reader<'m> {
             description,
             counterparty,
             logo: some(cell(cells, self.logo)),
-            // Banks' own categories are words of theirs.
+            // Only our own category codes are kept; banks' categories are free text.
             category: self.category.and_then(|it| Category::parse(cell(cells, Some(it)))),
         })
     }
 
-    fn row_currency(&self, cells: Cells<'_>, side: Option<Side>) -> Result<Currency, String> {
-        let place = match (self.currencies.as_slice(), side) {
+    fn row_currency(
+        &self,
+        cells: Cells<'_>,
+        direction: Option<Direction>,
+    ) -> Result<Currency, String> {
+        let place = match (self.currencies.as_slice(), direction) {
             ([], _) => return Ok(self.currency),
-            ([_, arrives, ..], Some(Side::In)) => *arrives,
+            ([_, arrives, ..], Some(Direction::In)) => *arrives,
             ([first, ..], _) => *first,
         };
         match cell(cells, Some(place)) {
@@ -293,30 +296,33 @@ impl<'m> Reader<'m> {
     fn money(
         &self,
         cells: Cells<'_>,
-        side: Option<Side>,
+        direction: Option<Direction>,
         currency: Currency,
     ) -> Result<(i64, Sign), String> {
-        let by_side = |value: i64, side: Side| {
+        let by_side = |value: i64, direction: Direction| {
             let away = value.saturating_abs().saturating_neg();
-            (if side == Side::Out { away } else { value.saturating_abs() }, Sign::Column)
+            (if direction == Direction::Out { away } else { value.saturating_abs() }, Sign::Column)
         };
-        let place = match (self.amount, side) {
+        let place = match (self.amount, direction) {
             (Some(place), _) => Some(place),
-            (None, Some(Side::Out)) => self.debit,
-            (None, Some(Side::In)) => self.credit,
+            (None, Some(Direction::Out)) => self.debit,
+            (None, Some(Direction::In)) => self.credit,
             (None, None) => return self.split(cells, currency),
         };
         let Some(written) = self.number(cells, place, currency)? else {
             return Err(self.no_amount());
         };
-        Ok(match (side, written.side) {
-            (Some(side), _) => by_side(written.minor, side),
-            (None, Some(side)) => (by_side(written.minor, side).0, Sign::Said(side)),
+        Ok(match (direction, written.direction) {
+            (Some(direction), _) => by_side(written.minor, direction),
+            (None, Some(direction)) => {
+                (by_side(written.minor, direction).0, Sign::Stated(direction))
+            }
             (None, None) => (written.minor, Sign::Number),
         })
     }
 
-    /// One column for money out and one for money in. Some banks write a minus in one of them; the column decides.
+    /// Reads separate columns for money out and money in. Some banks write a minus in one of them; the column
+    /// decides.
     fn split(&self, cells: Cells<'_>, currency: Currency) -> Result<(i64, Sign), String> {
         let out = self.optional(cells, self.debit, currency)?;
         let into = self.optional(cells, self.credit, currency)?;
@@ -357,12 +363,12 @@ impl<'m> Reader<'m> {
         cells: Cells<'_>,
         place: Option<usize>,
         currency: Currency,
-    ) -> Result<Option<Written>, String> {
+    ) -> Result<Option<WrittenAmount>, String> {
         let text = cell(cells, place);
         if text.is_empty() {
             return Ok(None);
         }
-        amount::read(text, self.mark, currency).map(Some).map_err(|error| {
+        table_amount::read(text, self.mark, currency).map(Some).map_err(|error| {
             let text = quote(text);
             match error {
                 AmountError::NotANumber => {
@@ -381,7 +387,7 @@ impl<'m> Reader<'m> {
         })
     }
 
-    /// The columns joined, each text once.
+    /// The description columns joined, without repeats.
     fn description(&self, cells: Cells<'_>) -> String {
         let mut joined = String::new();
         let mut seen: [&str; 4] = [""; 4];
@@ -399,7 +405,7 @@ impl<'m> Reader<'m> {
         joined
     }
 
-    /// Where there are two columns, the first is who is paid and the second who pays.
+    /// The counterparty. With two columns, the first is the payee and the second the payer.
     fn counterparty(&self, cells: Cells<'_>, is_out: bool) -> Option<String> {
         let place = match self.counterparty.as_slice() {
             [_, payer, ..] if !is_out => Some(*payer),
@@ -408,7 +414,7 @@ impl<'m> Reader<'m> {
         some(&self.text(cell(cells, place)))
     }
 
-    /// Text without the apostrophe that keeps spreadsheets from running it.
+    /// The text without the apostrophe that keeps spreadsheets from evaluating it.
     fn text<'c>(&self, text: &'c str) -> Cow<'c, str> {
         if !self.mapping.formulas_are_marked {
             return Cow::Borrowed(text);
@@ -417,7 +423,7 @@ impl<'m> Reader<'m> {
     }
 }
 
-/// The text of a cell; nothing where the row is too short.
+/// The text of a cell; empty if the row is too short.
 fn cell<'c>(cells: Cells<'c>, place: Option<usize>) -> &'c str {
     place.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
 }
@@ -426,7 +432,7 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The file's own words, cut so that a report stays short.
+/// The cell's text, cut to fit in a rejection.
 fn quote(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("\u{201c}{}…\u{201d}", &text[..end]),

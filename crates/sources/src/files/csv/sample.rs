@@ -1,19 +1,19 @@
-//! The first rows of a file, for finding out how it is built and for showing it.
+//! The first rows of a table, to detect its layout and to show it.
 
 use super::dialect::{Delimiter, Records, tidy};
 use crate::files::limits::head;
 
-/// Titles stand no lower than this.
+/// Titles stand no lower than this line.
 pub(super) const PREAMBLE_LINES: usize = 21;
-/// Enough to judge by, few enough to be cheap.
+/// Enough rows to judge by, and few enough to be cheap.
 const ROWS: usize = 60;
 const BYTES: usize = 128 * 1_024;
-/// Nothing beyond is looked at, whatever the first rows are: a file may begin with a cell or a gap of any length.
+/// Only this much of the text is examined: a file may begin with a cell or a gap of any length.
 const WINDOW: usize = 2 * BYTES;
-/// What is longer than this is cut: a sample is looked at, not kept.
+/// Longer cells are cut, because a sample is only for display and detection.
 pub(super) const CELL_CHARS: usize = 200;
 
-/// A row as it stands in the file, its cells trimmed.
+/// A row as written, with its cells trimmed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The line on which it begins, counted from 1.
@@ -28,7 +28,7 @@ pub(super) fn rows(text: &str, delimiter: Delimiter, skip_lines: usize) -> Vec<R
     let (mut rows, mut cells, begin) = (Vec::new(), Vec::new(), records.position());
     while rows.len() < ROWS && records.position() - begin < BYTES {
         let Some(line) = records.next(&mut cells) else { break };
-        // A row that reaches the end of the window may go on behind it.
+        // A row that reaches the end of the window may be cut off.
         if is_cut && records.is_at_end() && !rows.is_empty() {
             break;
         }
@@ -38,7 +38,7 @@ pub(super) fn rows(text: &str, delimiter: Delimiter, skip_lines: usize) -> Vec<R
     rows
 }
 
-/// The delimiter under which most rows have the same number of cells, and of several such the one with more cells.
+/// The delimiter with which most rows have the same number of cells; of several such, the one with more cells.
 pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
     let score = |delimiter: &Delimiter| {
         let mut widths: Vec<usize> = rows(text, *delimiter, 0)

@@ -3,13 +3,13 @@ use base::{Currency, Date, Money, date_from_days};
 use proptest::prelude::*;
 
 use super::*;
-use crate::files::golden::{self, hints, show};
-use crate::files::{Charges, DateOrder, Doubt, Limits};
+use crate::files::fixtures::{self, options, show};
+use crate::files::{ChargeSign, DateOrder, FileQuestion, Limits};
 
 #[test]
 fn every_fixture_is_read_as_expected() {
-    golden::hold("csv", read);
-    assert!(golden::files("csv").len() >= 50);
+    fixtures::check_folder("csv", read);
+    assert!(fixtures::paths("csv").len() >= 50);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_file_of_a_known_source_is_recognised() {
         ("generic-german.csv", None),
     ] {
         let bytes = fixture(file);
-        let found = detect(&bytes, &hints()).unwrap();
+        let found = detect(&bytes, &options()).unwrap();
         assert_eq!(found.preset, preset, "{file}");
         assert_eq!(found.mapping.check(&found.sheet.titles()), [], "{file}");
         assert!(looks_like(&bytes), "{file}");
@@ -83,15 +83,15 @@ fn other_formats_are_not_taken_for_tables() {
 }
 
 fn fixture(name: &str) -> Vec<u8> {
-    let files = golden::files("csv");
+    let files = fixtures::paths("csv");
     let path = files.iter().find(|it| it.ends_with(name)).unwrap();
     std::fs::read(path).unwrap()
 }
 
 #[test]
 fn a_mapping_survives_being_stored() {
-    for path in golden::files("csv") {
-        let Ok(found) = detect(&std::fs::read(path).unwrap(), &hints()) else { continue };
+    for path in fixtures::paths("csv") {
+        let Ok(found) = detect(&std::fs::read(path).unwrap(), &options()) else { continue };
         let stored = serde_json::to_string(&found.mapping).unwrap();
         assert_eq!(serde_json::from_str::<Mapping>(&stored).unwrap(), found.mapping);
     }
@@ -143,27 +143,30 @@ fn nonsense_in_a_mapping_is_told_beside_its_field() {
         ["In or out: Say which words mean that money left the account."]
     );
     let mapping = Mapping { has_header: true, ..Mapping::default() };
-    let refused = read_with(b"Day,Sum\n2026-01-05,1\n", &mapping, &hints());
+    let refused = read_with(b"Day,Sum\n2026-01-05,1\n", &mapping, &options());
     assert!(matches!(refused, Err(FileError::Broken { .. })));
 }
 
 #[test]
 fn a_person_can_choose_the_source_and_settle_doubts() {
     let bytes = fixture("amex-basic.csv");
-    let open = read(&bytes, &hints()).unwrap();
-    assert_eq!(open.doubts, [Doubt::Charges { read_as: Charges::Positive }]);
+    let open = read(&bytes, &options()).unwrap();
+    assert_eq!(open.questions, [FileQuestion::ChargeSign { read_as: ChargeSign::Positive }]);
     let name = "American Express, three columns";
-    let mapping = mapping_of_preset(name, &bytes, &hints()).unwrap();
-    let settled = read_with(&bytes, &mapping, &hints()).unwrap();
-    assert_eq!(settled.doubts, []);
+    let mapping = mapping_of_preset(name, &bytes, &options()).unwrap();
+    let settled = read_with(&bytes, &mapping, &options()).unwrap();
+    assert_eq!(settled.questions, []);
     let first = &settled.accounts[0].draft.transactions[0];
     assert_eq!(first.amount, Money::new(-925, Currency::USD));
 
     let bytes = fixture("generic-three.csv");
-    let told =
-        Hints { dates: Some(DateOrder::DayFirst), charges: Some(Charges::Positive), ..hints() };
+    let told = ParseOptions {
+        dates: Some(DateOrder::DayFirst),
+        charges: Some(ChargeSign::Positive),
+        ..options()
+    };
     let settled = read(&bytes, &told).unwrap();
-    assert_eq!(settled.doubts, []);
+    assert_eq!(settled.questions, []);
     let first = &settled.accounts[0].draft.transactions[0];
     assert_eq!(first.posted_on, Date::constant(2026, 5, 1));
     assert_eq!(first.amount.minor(), 925);
@@ -172,9 +175,9 @@ fn a_person_can_choose_the_source_and_settle_doubts() {
 #[test]
 fn balances_that_contradict_a_known_source_are_a_doubt_until_the_person_tells() {
     let bytes = fixture("chase-contradicted.csv");
-    let told = Hints { charges: Some(Charges::Positive), ..hints() };
+    let told = ParseOptions { charges: Some(ChargeSign::Positive), ..options() };
     let settled = read(&bytes, &told).unwrap();
-    assert_eq!(settled.doubts, []);
+    assert_eq!(settled.questions, []);
     let account = &settled.accounts[0].draft;
     assert_eq!(account.transactions[0].amount.minor(), -12_040);
     assert_eq!(account.balance.map(|it| it.current_minor), Some(237_110));
@@ -182,15 +185,15 @@ fn balances_that_contradict_a_known_source_are_a_doubt_until_the_person_tells() 
 
 #[test]
 fn a_page_gets_columns_with_samples() {
-    let found = detect(&fixture("ing-de.csv"), &hints()).unwrap();
+    let found = detect(&fixture("ing-de.csv"), &options()).unwrap();
     let column = |place: usize| &found.sheet.columns[place];
     assert_eq!((found.mapping.skip_lines, found.sheet.rows[0].line), (13, 15));
     assert_eq!(column(0).column, Column::Title("Buchung".to_owned()));
     assert_eq!(column(0).samples, ["10.11.2026", "05.11.2026", "02.11.2026"]);
-    // The second of two columns with one title is told by its number.
+    // The second of two columns with the same title is named by its number.
     assert_eq!((column(6).title.as_str(), column(8).title.as_str()), ("Währung", "Währung"));
     assert_eq!(column(8).column, Column::Number(9));
-    let bare = detect(&fixture("wells-fargo.csv"), &hints()).unwrap();
+    let bare = detect(&fixture("wells-fargo.csv"), &options()).unwrap();
     assert_eq!(bare.sheet.columns[4].title, "Column 5");
     let again = sheet(&fixture("wells-fargo.csv"), &bare.mapping).unwrap();
     assert_eq!(again.rows, bare.sheet.rows);
@@ -209,11 +212,11 @@ fn hostile_files_are_read_in_bounded_time_and_memory() {
         format!("Date,Transaction ID,Amount\n{}", many(|_| "2026-01-05,A,1\n".to_owned())),
         "Date,Amount\n".to_owned() + &"01/05/2026,(((((1\n".repeat(20_000),
     ] {
-        let _ = read(bytes.as_bytes(), &hints());
+        let _ = read(bytes.as_bytes(), &options());
     }
 }
 
-/// Each of these took seconds: nothing in them is a row, or every byte of them ends a cell.
+/// Each of these once took seconds: they contain no row, or every byte ends a cell.
 #[test]
 fn the_largest_files_of_little_but_separators_are_refused_or_read_at_once() {
     let head = "Date,Amount\n2026-01-05,1\n";
@@ -232,25 +235,25 @@ fn the_largest_files_of_little_but_separators_are_refused_or_read_at_once() {
         ("\"x", some),
     ] {
         let text = head.to_owned() + &piece.repeat(bytes / piece.len());
-        match read(text.as_bytes(), &hints()) {
-            Ok(reading) => assert!(reading.rejected.count <= hints().limits.rows),
+        match read(text.as_bytes(), &options()) {
+            Ok(reading) => assert!(reading.rejected.count <= options().limits.rows),
             Err(FileError::TooManyCells | FileError::TooManyRows { .. } | FileError::Unknown) => {}
             Err(other) => panic!("{piece:?}: {other}"),
         }
-        // The same without a table in front of it.
-        let _ = read(&text.as_bytes()[head.len()..], &hints());
+        // The same without a table in front.
+        let _ = read(&text.as_bytes()[head.len()..], &options());
     }
 }
 
 #[test]
 fn rows_are_bounded_whatever_is_in_them() {
     let limits = Limits { rows: 20, ..Limits::DEFAULT };
-    let few = Hints { limits, ..hints() };
-    let refusal = FileError::TooManyRows { most: 20 };
+    let few = ParseOptions { limits, ..options() };
+    let rejection = FileError::TooManyRows { most: 20 };
     for row in ["2026-01-05,1\n", "no row\n"] {
         let text = |count: usize| format!("Date,Amount\n2026-01-05,1\n{}", row.repeat(count));
         assert!(read(text(19).as_bytes(), &few).is_ok());
-        assert_eq!(read(text(20).as_bytes(), &few).unwrap_err(), refusal);
+        assert_eq!(read(text(20).as_bytes(), &few).unwrap_err(), rejection);
     }
 }
 
@@ -258,11 +261,11 @@ fn rows_are_bounded_whatever_is_in_them() {
 fn a_cell_of_any_length_is_short_in_what_is_shown() {
     let long = "x".repeat(1 << 20);
     let text = format!("Date,Amount,{long}\n2026-01-05,{long},{long}\n2026-01-06,1,{long}\n");
-    let found = detect(text.as_bytes(), &hints()).unwrap();
+    let found = detect(text.as_bytes(), &options()).unwrap();
     let cells = found.sheet.rows.iter().flat_map(|it| &it.cells);
     let titles = found.sheet.columns.iter().map(|it| &it.title);
     assert!(cells.chain(titles).all(|it| it.len() <= 200));
-    let reading = read(text.as_bytes(), &hints()).unwrap();
+    let reading = read(text.as_bytes(), &options()).unwrap();
     assert_eq!(reading.rejected.count, 1);
     assert!(reading.rejected.rows.iter().all(|it| it.reason.len() < 1_000));
 }
@@ -271,7 +274,7 @@ fn many(row: impl Fn(usize) -> String) -> String {
     (0..5_000).map(row).collect()
 }
 
-/// A statement as a bank would write it, in one of many ways.
+/// One of the many ways in which a bank may write a statement.
 #[derive(Debug, Clone)]
 struct Way {
     delimiter: char,
@@ -331,7 +334,7 @@ fn rendered(rows: &[(i64, i64, String)], way: &Way) -> String {
     format!("{}{}", if way.bom { "\u{feff}" } else { "" }, lines.concat())
 }
 
-/// What our own exports do to text.
+/// Escapes text as our own exports do.
 fn exported(text: &str) -> String {
     base::csv::text_cell(text)
 }
@@ -385,9 +388,9 @@ proptest! {
                 category,
             });
         }
-        let read = read(text.as_bytes(), &hints()).unwrap();
+        let read = read(text.as_bytes(), &options()).unwrap();
         prop_assert_eq!(read.rejected.rows, []);
-        prop_assert_eq!(read.doubts, []);
+        prop_assert_eq!(read.questions, []);
         for account in &read.accounts {
             let place: usize = account.draft.external_id[4..].parse().unwrap();
             prop_assert_eq!(&account.draft.transactions, &wanted[place]);
@@ -406,10 +409,10 @@ proptest! {
         way in way(),
     ) {
         let text = rendered(&rows, &way);
-        let told = Hints { charges: Some(Charges::Negative), currency: Currency::EUR, ..hints() };
+        let told = ParseOptions { charges: Some(ChargeSign::Negative), currency: Currency::EUR, ..options() };
         let read = read(text.as_bytes(), &told).unwrap();
         prop_assert_eq!(read.rejected.count, 0, "{:?} in {}", read.rejected, text);
-        prop_assert_eq!(read.doubts, []);
+        prop_assert_eq!(read.questions, []);
         let drafts = &read.accounts[0].draft.transactions;
         let plain = |it: &TransactionDraft| {
             (base::days_from_date(it.posted_on), it.amount.minor(), it.description.clone())
@@ -419,7 +422,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-        let _ = read(&bytes, &hints());
+        let _ = read(&bytes, &options());
         looks_like(&bytes);
     }
 
@@ -430,7 +433,7 @@ proptest! {
         cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         way in 0..4,
     ) {
-        let files = golden::files("csv");
+        let files = fixtures::paths("csv");
         let mut bytes = std::fs::read(which.get(&files)).unwrap();
         let more = std::fs::read(other.get(&files)).unwrap();
         for (place, byte) in cuts {
@@ -446,19 +449,19 @@ proptest! {
             }
             bytes.truncate(20_000);
         }
-        let _ = detect(&bytes, &hints());
-        let _ = read(&bytes, &hints());
+        let _ = detect(&bytes, &options());
+        let _ = read(&bytes, &options());
     }
 
     #[test]
     fn line_endings_do_not_matter(which in any::<prop::sample::Index>()) {
-        let files = golden::files("csv");
+        let files = fixtures::paths("csv");
         let bytes = std::fs::read(which.get(&files)).unwrap();
         let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let wanted = show(&read(text.as_bytes(), &hints()));
+        let wanted = show(&read(text.as_bytes(), &options()));
         for end in ["\r\n", "\r"] {
-            let other = show(&read(text.replace('\n', end).as_bytes(), &hints()));
+            let other = show(&read(text.replace('\n', end).as_bytes(), &options()));
             let plain = |it: &str| it.replace("\\r\\n", "\\n").replace("\\r", "\\n");
             prop_assert_eq!(plain(&other), plain(&wanted));
         }

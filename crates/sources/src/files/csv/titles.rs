@@ -1,8 +1,8 @@
-//! The words that banks put above their columns, in the languages of the files we know.
+//! The column titles that banks use, in the languages of the known files.
 
 use super::mapping::{Field, plain};
 
-/// For each field its words, the likelier first. Fields that come first choose first.
+/// The titles of each field, the likeliest first. Earlier fields choose their column first.
 pub(super) const WORDS: &[(Field, &[&str])] = &[
     (
         Field::Date,
@@ -234,27 +234,27 @@ pub(super) const PENDING_WORDS: &[&str] =
 pub(super) const IGNORED_WORDS: &[&str] =
     &["declined", "reverted", "cancelled", "canceled", "failed"];
 
-/// How well a title says a field: the lower the better; none if it does not.
+/// How well a title names a field: the lower the better; none if it does not.
 pub(super) fn rank(field: Field, title: &str) -> Option<usize> {
     let title = bare(title);
     let (_, words) = WORDS.iter().find(|(it, _)| *it == field)?;
     words.iter().position(|it| *it == title)
 }
 
-/// How many of the titles say anything at all.
+/// How many of the titles name a field.
 pub(super) fn known(titles: &[String]) -> usize {
     let says = |title: &&String| WORDS.iter().any(|(field, _)| rank(*field, title).is_some());
     titles.iter().filter(says).count()
 }
 
-/// Without what stands in brackets behind it, such as a currency.
+/// The title without a suffix in parentheses, such as a currency.
 fn bare(title: &str) -> String {
     let title = plain(title);
     let end = title.find(['(', '[']).filter(|it| *it > 0).unwrap_or(title.len());
     title[..end].trim_end_matches([' ', ':', '*']).to_owned()
 }
 
-/// The currency that a title names in brackets.
+/// The currency that a title names in parentheses.
 pub(super) fn currency(title: &str) -> Option<&'static str> {
     let inside = title.split(['(', '[']).nth(1)?.trim_end_matches([')', ']']).trim().to_uppercase();
     match inside.as_str() {

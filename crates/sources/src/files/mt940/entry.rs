@@ -1,12 +1,12 @@
-//! Balances (`:60F:` and its kin) and entries (`:61:`), character by character as SWIFT lays them out.
+//! MT940 balances (`:60F:` and others) and entries (`:61:`), parsed as SWIFT specifies.
 
 use base::{Currency, Date, Money, MoneyError, Timestamp, days_from_date};
 use jiff::tz::TimeZone;
 
-use crate::bounds::is_absurd;
-use crate::files::ledger::cut;
+use crate::files::accounts::cut;
+use crate::plausibility::is_implausible_amount;
 
-/// Years of two digits lie at most this far ahead.
+/// Two-digit years lie at most this far in the future.
 const AHEAD_YEARS: i16 = 20;
 
 pub(super) struct Balance {
@@ -16,7 +16,7 @@ pub(super) struct Balance {
 }
 
 impl Balance {
-    /// `C260301EUR1000,00`.
+    /// Parses a balance such as `C260301EUR1000,00`.
     pub(super) fn read(text: &str, today: Date) -> Result<Balance, String> {
         let text = text.trim();
         let wrong =
@@ -45,13 +45,14 @@ pub(super) struct Entry {
     /// Announced, but not booked.
     pub(super) is_expected: bool,
     pub(super) minor: i64,
-    /// Such as `NTRF`.
+    /// The transaction type, such as `NTRF`.
     pub(super) kind: String,
     pub(super) reference: Option<String>,
 }
 
 impl Entry {
-    /// `2603020303D54,99NDDTKREF+//BANKREF`: value date, entry date, sign, amount, kind, references.
+    /// Parses an entry such as `2603020303D54,99NDDTKREF+//BANKREF`: value date, entry date, sign, amount, type,
+    /// references.
     pub(super) fn read(line: &str, currency: Currency, today: Date) -> Result<Entry, String> {
         let text = line.trim();
         let wrong = |what: &str| format!("the entry is \"{}\": {what}", cut(text));
@@ -67,7 +68,7 @@ impl Entry {
         };
         let (sign, rest) =
             sign(rest).ok_or_else(|| wrong("the dates must be followed by C or D"))?;
-        // A letter here is the third of the currency's code.
+        // A letter here is the third of the currency code.
         let rest = rest.strip_prefix(|it: char| it.is_ascii_alphabetic()).unwrap_or(rest);
         let end = rest.find(|it: char| !it.is_ascii_digit() && it != ',' && it != '.');
         let (amount, rest) = rest.split_at(end.unwrap_or(rest.len()));
@@ -90,7 +91,7 @@ struct Sign {
     is_expected: bool,
 }
 
-/// A reversal of a debit puts money into the account, that of a credit takes it out.
+/// The sign. Reversing a debit is money in, reversing a credit is money out.
 fn sign(text: &str) -> Option<(Sign, &str)> {
     for (mark, is_credit, is_expected) in [
         ("RD", true, false),
@@ -111,7 +112,7 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// `260331`.
+/// Parses a date such as `260331`.
 fn date(text: &str, today: Date) -> Option<Date> {
     if text.len() != 6 || !is_number(text) {
         return None;
@@ -121,7 +122,7 @@ fn date(text: &str, today: Date) -> Option<Date> {
     Date::new(year, text[2..4].parse().ok()?, text[4..].parse().ok()?).ok()
 }
 
-/// `0331`, in the year that puts it nearest to the value date.
+/// Parses a date such as `0331`, in the year nearest to the value date.
 fn entry_date(text: &str, value: Date) -> Option<Date> {
     let (month, day) = (text[..2].parse().ok()?, text[2..].parse().ok()?);
     let years = [value.year(), value.year() - 1, value.year() + 1];
@@ -129,7 +130,7 @@ fn entry_date(text: &str, value: Date) -> Option<Date> {
     found.min_by_key(|it| (days_from_date(*it) - days_from_date(value)).abs())
 }
 
-/// `1234,56` or `1234,`; there is no sign and nothing between thousands.
+/// Parses an amount such as `1234,56` or `1234,`; it has no sign and no thousands separators.
 fn money(text: &str, currency: Currency) -> Result<Money, String> {
     let text = text.trim();
     let plain = match text.split_once([',', '.']) {
@@ -139,7 +140,7 @@ fn money(text: &str, currency: Currency) -> Result<Money, String> {
     };
     let found = cut(text);
     match Money::parse(&plain, currency) {
-        Ok(money) if !plain.starts_with('-') && !is_absurd(money.minor()) => Ok(money),
+        Ok(money) if !plain.starts_with('-') && !is_implausible_amount(money.minor()) => Ok(money),
         Ok(_) | Err(MoneyError::OutOfRange) if !plain.starts_with('-') => {
             Err(format!("the amount is {found}, which is too large"))
         }

@@ -1,15 +1,15 @@
-//! Lines put together to fields: `:61:` and what follows until the next tag, or until the message ends.
+//! Splits an MT940 file into fields: a tag such as `:61:` and all lines until the next tag or the end of the message.
 
-/// A bank may write six; what lies beyond is passed over, so that a file of empty lines stays small.
+/// Banks write up to six lines. Further lines are ignored, so that a file of empty lines stays cheap.
 pub(super) const LINES_MAX: usize = 1_000;
 
 /// One field. The end of a message is a field with the tag `-`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field<'a> {
-    /// Where it begins, counted from 1.
+    /// The first line, counted from 1.
     pub(super) line: usize,
     pub(super) tag: &'a str,
-    /// At least one; the first without the tag.
+    /// At least one line; the first without the tag.
     pub(super) lines: Vec<&'a str>,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn fields(text: &str) -> impl Iterator<Item = Field<'_>> {
     })
 }
 
-/// The tag that begins on this line, and what stands behind it.
+/// The tag that begins on this line, and the rest of the line.
 fn begun(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_end();
     if line == "-" || line.starts_with("-}") {
@@ -46,7 +46,7 @@ fn begun(line: &str) -> Option<(&str, &str)> {
     is_tag.then_some((tag, rest))
 }
 
-/// Skips `{1:...}{2:...}{4:` before a field.
+/// Skips an envelope such as `{1:...}{2:...}{4:` before a field.
 fn without_envelope(line: &str) -> &str {
     let mut rest = line.trim_start_matches(['\u{FEFF}', '\u{1}']);
     while let Some(block) = rest.strip_prefix('{') {

@@ -1,18 +1,18 @@
-//! Messages put together from fields, and accounts from messages.
+//! Builds MT940 messages from fields, and accounts from messages.
 
 use base::draft::{BalanceDraft, TransactionDraft};
 use base::{Currency, Date, Money};
 
 use super::entry::{Balance, Entry};
 use super::fields::{Field, LINES_MAX};
-use super::words;
-use crate::files::ledger::{Holder, Ledger, unbalanced};
-use crate::files::{Format, Hints, Reading, Rejections};
+use super::remittance;
+use crate::files::accounts::{AccountIdentity, StatementAccounts, unbalanced};
+use crate::files::{FileContents, Format, ParseOptions, Rejections};
 
-pub(super) struct Book<'a> {
-    hints: &'a Hints,
+pub(super) struct AccountsBuilder<'a> {
+    options: &'a ParseOptions,
     rejected: Rejections,
-    ledger: Ledger,
+    accounts: StatementAccounts,
     message: Option<Message>,
     found: usize,
 }
@@ -28,30 +28,31 @@ struct Message {
     available: Option<Balance>,
     rows: Vec<TransactionDraft>,
     booked: i128,
-    /// Whether something was left out, so that nothing can be said about the sum.
+    /// Whether an entry was rejected, so that the total cannot be checked.
     is_partial: bool,
-    last: Last,
+    last: PreviousField,
 }
 
-/// What the field before was, to which words may belong.
+/// The previous field, to which a following `:86:` field belongs.
 #[derive(Default, PartialEq)]
-enum Last {
-    Entry(Told),
+enum PreviousField {
+    Entry(EntryText),
     #[default]
     Other,
 }
 
-/// What an entry says by itself, should no words follow.
+/// The lines of an entry's `:86:` fields, and the text to use if there are none.
 #[derive(Default, PartialEq)]
-struct Told {
+struct EntryText {
     lines: Vec<String>,
     fallback: Option<String>,
 }
 
-impl<'a> Book<'a> {
-    pub(super) fn new(hints: &'a Hints) -> Book<'a> {
-        let (rejected, ledger) = (Rejections::default(), Ledger::new(hints.limits.rows));
-        Book { hints, rejected, ledger, message: None, found: 0 }
+impl<'a> AccountsBuilder<'a> {
+    pub(super) fn new(options: &'a ParseOptions) -> AccountsBuilder<'a> {
+        let (rejected, accounts) =
+            (Rejections::default(), StatementAccounts::new(options.limits.rows));
+        AccountsBuilder { options, rejected, accounts, message: None, found: 0 }
     }
 
     pub(super) fn take(&mut self, field: &Field<'_>) {
@@ -62,9 +63,9 @@ impl<'a> Book<'a> {
             return;
         }
         let message = self.message.get_or_insert_with(|| Message::new(field.line));
-        let today = self.hints.today;
+        let today = self.options.today;
         if field.tag != "86" {
-            message.tell();
+            message.describe_last_row();
         }
         let taken = match field.tag {
             "25" | "25P" => {
@@ -79,9 +80,9 @@ impl<'a> Book<'a> {
                 message.currency = message.currency.or(code);
                 Ok(())
             }
-            "61" => self.ledger.admit(1).and_then(|()| message.enter(field, self.hints)),
+            "61" => self.accounts.admit(1).and_then(|()| message.enter(field, self.options)),
             "86" => {
-                message.explain(field);
+                message.add_description_lines(field);
                 Ok(())
             }
             _ => Ok(()),
@@ -94,7 +95,7 @@ impl<'a> Book<'a> {
 
     fn close(&mut self) {
         let Some(mut message) = self.message.take() else { return };
-        message.tell();
+        message.describe_last_row();
         if let (Some(opening), Some(closing), false) =
             (&message.opening, &message.closing, message.is_partial)
         {
@@ -108,23 +109,23 @@ impl<'a> Book<'a> {
             return;
         }
         self.found += 1;
-        let currency = message.currency.unwrap_or(self.hints.currency);
-        let holder = holder(&message.account, currency);
-        if let Err(reason) = self.ledger.add(holder, currency, message.rows, closing) {
+        let currency = message.currency.unwrap_or(self.options.currency);
+        let identity = identity(&message.account, currency);
+        if let Err(reason) = self.accounts.add(identity, currency, message.rows, closing) {
             self.rejected.add(message.line, reason);
         }
     }
 
-    /// None when there was no statement at all.
-    pub(super) fn finish(mut self) -> Option<Reading> {
+    /// None if there was no statement at all.
+    pub(super) fn finish(mut self) -> Option<FileContents> {
         self.close();
         if self.found == 0 && self.rejected.count == 0 {
             return None;
         }
         let mut rejected = self.rejected;
         rejected.rows.sort_by_key(|it| it.line);
-        let accounts = self.ledger.finish();
-        Some(Reading { format: Format::Mt940, accounts, rejected, doubts: Vec::new() })
+        let accounts = self.accounts.finish();
+        Some(FileContents { format: Format::Mt940, accounts, rejected, questions: Vec::new() })
     }
 }
 
@@ -153,9 +154,9 @@ impl Message {
         Ok(())
     }
 
-    fn enter(&mut self, field: &Field<'_>, hints: &Hints) -> Result<(), String> {
-        let currency = *self.currency.get_or_insert(hints.currency);
-        let entry = Entry::read(field.lines[0], currency, hints.today)?;
+    fn enter(&mut self, field: &Field<'_>, options: &ParseOptions) -> Result<(), String> {
+        let currency = *self.currency.get_or_insert(options.currency);
+        let entry = Entry::read(field.lines[0], currency, options.today)?;
         if !entry.is_expected {
             self.booked += i128::from(entry.minor);
         }
@@ -163,7 +164,7 @@ impl Message {
         let more = Some(more.trim().to_owned()).filter(|it| !it.is_empty());
         let kind = Some(entry.kind).filter(|it| !it.is_empty());
         let fallback = more.or(entry.reference).or(kind);
-        self.last = Last::Entry(Told { lines: Vec::new(), fallback });
+        self.last = PreviousField::Entry(EntryText { lines: Vec::new(), fallback });
         self.rows.push(TransactionDraft {
             external_id: None,
             pending: entry.is_expected,
@@ -179,21 +180,22 @@ impl Message {
         Ok(())
     }
 
-    /// Words belong to the entry before them; behind the balances they are about the whole statement.
-    fn explain(&mut self, field: &Field<'_>) {
-        if let Last::Entry(told) = &mut self.last {
-            let room = LINES_MAX.saturating_sub(told.lines.len());
-            told.lines.extend(field.lines.iter().take(room).map(|it| (*it).to_owned()));
+    /// Adds the lines of a `:86:` field to the entry before it. After the balances, the field describes the whole
+    /// statement and is ignored.
+    fn add_description_lines(&mut self, field: &Field<'_>) {
+        if let PreviousField::Entry(text) = &mut self.last {
+            let room = LINES_MAX.saturating_sub(text.lines.len());
+            text.lines.extend(field.lines.iter().take(room).map(|it| (*it).to_owned()));
         }
     }
 
-    /// Gives the last row its words, once all of them are known.
-    fn tell(&mut self) {
-        let Last::Entry(told) = std::mem::take(&mut self.last) else { return };
+    /// Sets the description of the last row, once all its lines are read.
+    fn describe_last_row(&mut self) {
+        let PreviousField::Entry(text) = std::mem::take(&mut self.last) else { return };
         let Some(row) = self.rows.last_mut() else { return };
-        let lines: Vec<&str> = told.lines.iter().map(String::as_str).collect();
-        let words = words::read(&lines);
-        let memo = words.memo.or(if words.name.is_none() { told.fallback } else { None });
+        let lines: Vec<&str> = text.lines.iter().map(String::as_str).collect();
+        let words = remittance::read(&lines);
+        let memo = words.memo.or(if words.name.is_none() { text.fallback } else { None });
         row.description = match (&words.name, memo) {
             (Some(name), Some(memo)) if !memo.contains(name.as_str()) => format!("{name} {memo}"),
             (_, Some(memo)) => memo,
@@ -215,8 +217,9 @@ impl Message {
     }
 }
 
-/// `BLZ/KTO`, an IBAN, an IBAN with the currency behind it, or a number with the bank on the next line.
-fn holder(lines: &[String], currency: Currency) -> Holder {
+/// Parses the account field: `BLZ/KTO`, an IBAN, an IBAN followed by the currency, or a number with the bank on the
+/// next line.
+fn identity(lines: &[String], currency: Currency) -> AccountIdentity {
     let first: String = lines.first().map(String::as_str).unwrap_or_default().replace(' ', "");
     let second = lines.get(1).cloned().filter(|it| !it.is_empty());
     let (bank, number) = match first.split_once('/') {
@@ -226,7 +229,7 @@ fn holder(lines: &[String], currency: Currency) -> Holder {
     let is_iban = number.len() > 15 && number.starts_with(|it: char| it.is_ascii_uppercase());
     let plain = number.strip_suffix(currency.code());
     let plain = plain.map(|it| it.trim_end_matches('/')).filter(|it| is_iban || it.len() >= 5);
-    Holder {
+    AccountIdentity {
         number: plain.unwrap_or(number).to_owned(),
         name: None,
         bank: bank.filter(|it| !it.is_empty()),

@@ -1,13 +1,13 @@
-//! MT940, the bank statement of SWIFT: one field a line or several, in an envelope or without, with the habits of German
-//! and Dutch banks for what a payment was for.
+//! MT940, the SWIFT bank statement: with or without an envelope, and with the remittance formats of German and Dutch
+//! banks.
 
 mod entry;
 mod fields;
 mod message;
-mod words;
+mod remittance;
 
 use super::text::decode;
-use super::{FileError, Format, Hints, Reading};
+use super::{FileContents, FileError, Format, ParseOptions};
 
 const SNIFFED: usize = 4_096;
 
@@ -19,9 +19,9 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     has(&["20"]) && has(&["25", "25P", "28C", "60F", "60M"])
 }
 
-pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     let text = decode(bytes);
-    let mut book = message::Book::new(hints);
+    let mut book = message::AccountsBuilder::new(options);
     for field in fields::fields(&text) {
         book.take(&field);
     }

@@ -5,16 +5,16 @@ use base::{Currency, Money};
 use proptest::prelude::*;
 
 use super::{looks_like, read};
-use crate::files::golden::{damaged, fixtures, hints, hold, show};
+use crate::files::fixtures::{check_folder, damaged, load, options, show};
 
 #[test]
 fn fixtures_are_read_as_expected() {
-    hold("mt940", read);
+    check_folder("mt940", read);
 }
 
 #[test]
 fn it_is_known_by_its_fields() {
-    for (path, bytes) in fixtures("mt940") {
+    for (path, bytes) in load("mt940") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
     for other in
@@ -33,16 +33,16 @@ fn what_is_hostile_ends_soon() {
     let messages = ":20:\n".repeat(500_000);
     let entries = format!(":20:A\n:25:1\n{}", ":61:\n".repeat(300_000));
     for text in [&long, &marks, &keys, &blocks, &messages] {
-        let _ = (looks_like(text.as_bytes()), read(text.as_bytes(), &hints()));
+        let _ = (looks_like(text.as_bytes()), read(text.as_bytes(), &options()));
     }
-    let rejected = read(entries.as_bytes(), &hints()).unwrap().rejected;
+    let rejected = read(entries.as_bytes(), &options()).unwrap().rejected;
     assert_eq!((rejected.count, rejected.rows.len()), (300_000, 1_000));
 }
 
 #[test]
 fn a_file_of_many_accounts_is_bounded() {
     let text: String = (0..1_002).map(|it| format!(":20:A\n:25:{it}\n")).collect();
-    let reading = read(text.as_bytes(), &hints()).unwrap();
+    let reading = read(text.as_bytes(), &options()).unwrap();
     assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
 }
 
@@ -52,7 +52,7 @@ fn lines_without_end_are_not_kept() {
     let one = format!("{entry}:86:{}", "x\n".repeat(5_000));
     let many = format!("{entry}{}", ":86:x\n".repeat(5_000));
     for text in [one, many] {
-        let reading = read(text.as_bytes(), &hints()).unwrap();
+        let reading = read(text.as_bytes(), &options()).unwrap();
         assert!(reading.accounts[0].draft.transactions[0].description.len() < 3_000);
     }
 }
@@ -60,11 +60,11 @@ fn lines_without_end_are_not_kept() {
 #[test]
 fn what_holds_no_statement_is_broken() {
     for text in ["", "hello", ":20:A", ":86:words"] {
-        assert!(read(text.as_bytes(), &hints()).is_err(), "{text}");
+        assert!(read(text.as_bytes(), &options()).is_err(), "{text}");
     }
 }
 
-/// An invented entry: amount, day of March, words.
+/// A generated entry: amount, day of March, description.
 type Made = (i64, u8, String);
 
 fn written(entries: &[Made]) -> String {
@@ -92,13 +92,13 @@ fn made() -> impl Strategy<Value = Vec<Made>> {
     proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text), 0..12)
 }
 
-static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures("mt940"));
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| load("mt940"));
 
 proptest! {
     #[test]
     fn what_is_written_is_read_again(entries in made()) {
         prop_assume!(entries.iter().all(|it| it.2.get(3..4) != Some("?")));
-        let reading = read(written(&entries).as_bytes(), &hints()).unwrap();
+        let reading = read(written(&entries).as_bytes(), &options()).unwrap();
         prop_assert_eq!(&reading.rejected.rows, &[]);
         let rows = &reading.accounts[0].draft.transactions;
         let found: Vec<Made> = rows
@@ -115,18 +115,18 @@ proptest! {
     fn line_endings_do_not_matter(entries in made()) {
         let unix = written(&entries);
         let windows = unix.replace('\n', "\r\n");
-        let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &hints())));
+        let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &options())));
         prop_assert_eq!(unix, windows);
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = (looks_like(&bytes), read(&bytes, &hints()));
+        let _ = (looks_like(&bytes), read(&bytes, &options()));
     }
 
     #[test]
     fn no_field_makes_it_panic(fields in proptest::collection::vec(":(20|25|60F|61|86|62F|64):[0-9CDR,A-Z?/+€-]{0,30}", 0..12)) {
-        let _ = read(fields.join("\n").as_bytes(), &hints());
+        let _ = read(fields.join("\n").as_bytes(), &options());
     }
 
     #[test]
@@ -135,6 +135,6 @@ proptest! {
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {
         let (_, bytes) = which.get(&FIXTURES);
-        let _ = read(&damaged(bytes, &damages), &hints());
+        let _ = read(&damaged(bytes, &damages), &options());
     }
 }

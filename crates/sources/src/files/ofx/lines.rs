@@ -1,8 +1,8 @@
-//! On which line a place of a text is.
+//! Line numbers of byte positions.
 
 use memchr::memchr2_iter;
 
-/// Counts lines when somebody asks, each at most once.
+/// Counts lines on demand, each at most once.
 pub(super) struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -14,7 +14,8 @@ impl<'a> Lines<'a> {
         Lines { text, at: 0, line: 1 }
     }
 
-    /// Asked for an earlier place than before, it gives the line of the later one; beyond the end, the last.
+    /// The line of a position. An earlier position than before gives the line of the later one; one beyond the end
+    /// gives the last line.
     pub(super) fn of(&mut self, at: usize) -> usize {
         let at = at.min(self.text.len());
         if at > self.at {

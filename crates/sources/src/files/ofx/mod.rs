@@ -16,14 +16,14 @@ mod walk;
 use base::Timestamp;
 
 use super::text::decode;
-use super::{Doubt, FileError, Format, Hints, Reading};
+use super::{FileContents, FileError, FileQuestion, Format, ParseOptions};
 use values::{midday, moment};
-use walk::Walk;
+use walk::Walker;
 
-/// As much of a file as it takes to know it.
+/// How many bytes are examined to recognize the format.
 const OPENING: usize = 4_096;
 
-/// What only OFX begins with; fragments may begin within.
+/// Tags that only OFX files begin with; a fragment may begin within a file.
 const SIGNS: [&str; 10] = [
     "OFXHEADER",
     "<?OFX",
@@ -38,15 +38,15 @@ const SIGNS: [&str; 10] = [
 ];
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
-    // Two bytes a character have a zero for every other one.
+    // In UTF-16, every other byte is zero.
     let opening = bytes.iter().take(OPENING).filter(|it| **it != 0);
     let opening: String = opening.map(|it| char::from(it.to_ascii_uppercase())).collect();
     SIGNS.iter().any(|it| opening.contains(it))
 }
 
-pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     let text = decode(bytes);
-    let mut walk = Walk::over(&text, hints);
+    let mut walk = Walker::over(&text, options);
     let format = if walk.is_intuit { Format::Qfx } else { Format::Ofx };
     if walk.statements.is_empty() && walk.rejected.count == 0 {
         let reason = match walk.refusals.first() {
@@ -59,16 +59,16 @@ pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
         walk.rejected.add(line, words);
     }
     let made_at = walk.made_at.as_deref().and_then(moment);
-    let otherwise_at = made_at.or(midday(hints.today)).unwrap_or(Timestamp::UNIX_EPOCH);
-    let (mut accounts, mut doubts) = (Vec::new(), Vec::new());
+    let otherwise_at = made_at.or(midday(options.today)).unwrap_or(Timestamp::UNIX_EPOCH);
+    let (mut accounts, mut questions) = (Vec::new(), Vec::new());
     for statement in walk.statements {
-        let (account, is_doubtful) =
+        let (account, is_ambiguous) =
             statement.finish(&walk.securities, &walk.institution, otherwise_at, &mut walk.rejected);
-        if is_doubtful {
-            doubts.push(Doubt::CardBalance { account: accounts.len() });
+        if is_ambiguous {
+            questions.push(FileQuestion::CardBalance { account: accounts.len() });
         }
         accounts.push(account);
     }
     walk.rejected.rows.sort_by_key(|it| it.line);
-    Ok(Reading { format, accounts, rejected: walk.rejected, doubts })
+    Ok(FileContents { format, accounts, rejected: walk.rejected, questions })
 }

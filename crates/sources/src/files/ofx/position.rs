@@ -1,4 +1,4 @@
-//! Positions and securities of an investment statement.
+//! Positions and securities of OFX investment statements.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use base::draft::{AssetClass, HoldingDraft, SecurityDraft, SecurityKind};
 use base::{Currency, Fixed9, divide_half_even};
 
 use super::values::moment;
-use crate::bounds::is_absurd;
-use crate::decimal::nine_places;
-use crate::files::decimals::{Comma, plain, quote};
+use crate::files::plain_amount::{Comma, plain, quote};
+use crate::json_decimal::parse_json_decimal;
+use crate::plausibility::is_implausible_amount;
 
 /// A million million, in billionths.
 const NUMBER_MAX: u128 = 1_000_000_000_000_000_000_000;
 
-/// By the id that positions and transactions name them by.
+/// Securities by the id that positions and transactions refer to.
 pub(super) type Securities<'a> = BTreeMap<Cow<'a, str>, Security<'a>>;
 
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl<'a> Security<'a> {
     }
 }
 
-/// How a security is called in a sentence: by its symbol, else its name, else its number.
+/// The name of a security in a sentence: its symbol, else its name, else its id.
 pub(super) fn label<'b>(id: &'b str, securities: &'b Securities<'_>) -> &'b str {
     let known = securities.get(id);
     known.and_then(|it| it.ticker.as_deref().or(it.name.as_deref())).unwrap_or(id)
@@ -65,9 +65,9 @@ pub(super) struct Position<'a> {
     pub(super) rate: Option<Cow<'a, str>>,
 }
 
-/// A position that was understood. Prices and values are in its own currency.
+/// A parsed position. Prices and values are in its own currency.
 #[derive(Debug)]
-pub(super) struct Held<'a> {
+pub(super) struct ParsedPosition<'a> {
     wrapper: &'static str,
     security: Cow<'a, str>,
     is_ticker: bool,
@@ -102,7 +102,7 @@ impl<'a> Position<'a> {
         None
     }
 
-    pub(super) fn read(self, currency: Currency) -> Result<Held<'a>, String> {
+    pub(super) fn read(self, currency: Currency) -> Result<ParsedPosition<'a>, String> {
         let security = self.security.ok_or("the position names no security (UNIQUEID)")?;
         let units = self.units.as_deref().ok_or("the position has no quantity (UNITS)")?;
         let units = number(units)
@@ -121,7 +121,7 @@ impl<'a> Position<'a> {
         };
         let read = |it: Option<Cow<'_, str>>| it.as_deref().and_then(number);
         let id_kind = self.id_kind.as_deref().unwrap_or_default();
-        Ok(Held {
+        Ok(ParsedPosition {
             wrapper: self.wrapper,
             is_ticker: ["TICKER", "SYMBOL"].iter().any(|it| id_kind.eq_ignore_ascii_case(it)),
             security,
@@ -136,20 +136,20 @@ impl<'a> Position<'a> {
     }
 }
 
-/// Quantities and prices are no money: what has more than nine places is rounded. What is beyond all markets is none,
-/// so that no product behind it can run over.
+/// Parses a quantity or price, rounded to nine decimal places. Absurdly large numbers are rejected, so that products
+/// cannot overflow.
 fn number(text: &str) -> Option<Fixed9> {
     let plain = plain(text, Comma::Decimal)?;
-    Fixed9::parse(&plain).ok().or_else(|| nine_places(&plain)).filter(is_sensible)
+    Fixed9::parse(&plain).ok().or_else(|| parse_json_decimal(&plain)).filter(is_sensible)
 }
 
 fn is_sensible(number: &Fixed9) -> bool {
     number.billionths().unsigned_abs() < NUMBER_MAX
 }
 
-impl Held<'_> {
-    /// What one is worth, so that quantity times price is the value. Bonds are quoted for a hundred, and options for
-    /// one share of many; then the value is right, and the price only a quote.
+impl ParsedPosition<'_> {
+    /// The price of one unit, so that quantity times price is the value. Bonds are quoted per hundred, and options
+    /// per share of a contract; then the stated value is right, and the price is only a quote.
     fn unit_price(&self) -> Option<Fixed9> {
         match (self.price, self.value) {
             (Some(price), Some(value)) if !self.is_quoted_for_one(price, value) => {
@@ -176,7 +176,7 @@ impl Held<'_> {
         value == 0 || product == 0 || (product <= 2 * value && value <= 2 * product)
     }
 
-    /// In minor units of its own currency.
+    /// The value in minor units of the position's currency.
     pub(super) fn value_minor(&self) -> Option<i64> {
         let decimals = self.currency.decimals();
         match (self.value, self.price) {
@@ -186,7 +186,7 @@ impl Held<'_> {
         }
     }
 
-    /// In minor units of the account's currency; none when the file gives no rate.
+    /// The value in minor units of the account's currency; none if the file gives no exchange rate.
     pub(super) fn worth_minor(&self, currency: Currency) -> Option<i64> {
         if self.currency == currency {
             return self.value_minor();
@@ -201,7 +201,8 @@ impl Held<'_> {
         value.times_price(self.rate?, currency.decimals())
     }
 
-    /// How many times twice the cost differs from the price of one, and from the value of all.
+    /// How many powers of two lie between the cost and the price of one unit, and between the cost and the total
+    /// value.
     fn distances(&self) -> Option<(u32, u32)> {
         let price = self.price.or(self.unit_price())?.billionths().unsigned_abs();
         let product = || price.checked_mul(self.units.billionths().unsigned_abs());
@@ -226,7 +227,7 @@ impl Held<'_> {
         }
         let quoted = self.price.zip(self.value).filter(|it| !self.is_quoted_for_one(it.0, it.1));
         match quoted {
-            // The cost is quoted as the price is: for a hundred, or for one share of a contract.
+            // The cost is quoted like the price: per hundred, or per share of a contract.
             Some((price, value)) => {
                 let product = value.billionths().checked_mul(cost.billionths())?;
                 let minor = 10_i128.pow(9 - decimals.min(9)).checked_mul(price.billionths())?;
@@ -237,17 +238,21 @@ impl Held<'_> {
     }
 }
 
-/// The positions as holdings, with what the list of securities knows of them.
-pub(super) fn holdings(held: &[Held<'_>], securities: &Securities<'_>) -> Vec<HoldingDraft> {
+/// The positions as holdings, with the details from the list of securities.
+pub(super) fn holdings(
+    held: &[ParsedPosition<'_>],
+    securities: &Securities<'_>,
+) -> Vec<HoldingDraft> {
     let is_total = costs_are_totals(held);
     held.iter().map(|it| holding(it, is_total, securities)).collect()
 }
 
-/// The cost should be that of one unit, but some brokers write that of all. One broker does it one way: it is a total
-/// if that is within twice of what the positions are worth, and the other reading eight times off.
-fn costs_are_totals(held: &[Held<'_>]) -> bool {
+/// Whether this broker writes total costs. The cost should be per unit, but some brokers write the total for all
+/// positions: assumed if totals are within a factor of two of the values, and unit costs are off by a factor of
+/// eight.
+fn costs_are_totals(held: &[ParsedPosition<'_>]) -> bool {
     let (mut count, mut per_unit, mut total) = (0, 0_u64, 0_u64);
-    for (unit, all) in held.iter().filter_map(Held::distances) {
+    for (unit, all) in held.iter().filter_map(ParsedPosition::distances) {
         count += 1;
         per_unit += u64::from(unit);
         total += u64::from(all);
@@ -255,7 +260,7 @@ fn costs_are_totals(held: &[Held<'_>]) -> bool {
     count > 0 && per_unit >= 3 * count && total < 2 * count
 }
 
-fn holding(held: &Held<'_>, is_total: bool, securities: &Securities<'_>) -> HoldingDraft {
+fn holding(held: &ParsedPosition<'_>, is_total: bool, securities: &Securities<'_>) -> HoldingDraft {
     let known = securities.get(&held.security);
     let ticker = known.and_then(|it| it.ticker.as_deref());
     let symbol = ticker.or(held.is_ticker.then_some(&*held.security));
@@ -275,12 +280,13 @@ fn holding(held: &Held<'_>, is_total: bool, securities: &Securities<'_>) -> Hold
             priced_at: held.priced_at,
         },
         quantity: held.units,
-        cost_basis_minor: held.cost_minor(is_total).filter(|it| !is_absurd(*it)),
-        institution_value_minor: held.value_minor().filter(|it| !is_absurd(*it)),
+        cost_basis_minor: held.cost_minor(is_total).filter(|it| !is_implausible_amount(*it)),
+        institution_value_minor: held.value_minor().filter(|it| !is_implausible_amount(*it)),
     }
 }
 
-/// By the aggregate it is listed in. Funds that are traded like stock are listed as stock; only their name tells.
+/// The kind by the aggregate in which the security is listed. Exchange-traded funds are listed as stock; only their
+/// name tells.
 fn kind(wrapper: &str, name: &str) -> (SecurityKind, AssetClass) {
     let is_traded_fund = || name.split(|it: char| !it.is_alphanumeric()).any(|it| it == "ETF");
     match wrapper {
@@ -294,7 +300,7 @@ fn kind(wrapper: &str, name: &str) -> (SecurityKind, AssetClass) {
     }
 }
 
-/// The money that waits in an investment account.
+/// The cash of an investment account, as a holding.
 pub(super) fn cash(minor: i64, currency: Currency) -> HoldingDraft {
     let billionths = i128::from(minor) * 10_i128.pow(9 - currency.decimals().min(9));
     HoldingDraft {

@@ -1,4 +1,4 @@
-//! One transaction of a bank or card statement.
+//! One transaction of an OFX bank or card statement.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use base::Currency;
 use base::draft::TransactionDraft;
 
 use super::values::date;
-use crate::files::decimals::{Comma, amount, quote};
+use crate::files::plain_amount::{Comma, amount, quote};
 
-/// Longer than the standard lets an id be; what is longer is no id.
+/// Longer than the standard allows; a longer text is not an id.
 const ID_MAX: usize = 255;
 
-/// The values of a row, as they stand in the file.
+/// The values of a row as written in the file.
 #[derive(Debug, Default)]
 pub(super) struct Row<'a> {
     pending: bool,
@@ -30,11 +30,11 @@ pub(super) struct Row<'a> {
     pub(super) currency: Option<Cow<'a, str>>,
 }
 
-/// What a row asks for.
+/// The action that a row requests.
 #[derive(Debug)]
 pub(super) enum Entry {
     New(TransactionDraft),
-    /// Takes back the transaction of that id.
+    /// Removes the transaction with that id.
     Delete(String),
     Replace(String, TransactionDraft),
 }
@@ -44,12 +44,12 @@ impl<'a> Row<'a> {
         Row { pending, ..Row::default() }
     }
 
-    /// Keeps the value if rows have one of that name. The first one counts: what follows belongs to something else.
+    /// Sets a value if rows have one of that name. The first one counts: later ones belong to something else.
     pub(super) fn set(&mut self, name: &str, value: Cow<'a, str>) -> Option<Cow<'a, str>> {
         let slot = match name {
             "TRNTYPE" => &mut self.kind,
             "DTPOSTED" => &mut self.posted,
-            // Pending rows have not been posted; theirs is the day of the purchase.
+            // Pending rows have no posting date, only the transaction date.
             "DTTRAN" if self.pending => &mut self.posted,
             "TRNAMT" => &mut self.amount,
             "FITID" => &mut self.id,
@@ -124,7 +124,7 @@ pub(super) fn no_date(text: &str) -> String {
     format!("the date {} is no day such as 20240131", quote(text))
 }
 
-/// Amounts in another currency than the account's were not converted by the bank, and nobody else should.
+/// Rejects amounts in another currency than the account's: the bank did not convert them.
 pub(super) fn same_currency(stated: Option<&str>, currency: Currency) -> Result<(), String> {
     match stated {
         Some(other) if !other.eq_ignore_ascii_case(currency.code()) => Err(format!(
@@ -135,12 +135,12 @@ pub(super) fn same_currency(stated: Option<&str>, currency: Currency) -> Result<
     }
 }
 
-/// Whether it names one transaction. Zeros are what some banks write for want of an id.
+/// Whether the text is a usable id. Some banks write zeros for a missing id.
 pub(super) fn is_id(id: &str) -> bool {
     id.len() <= ID_MAX && id.bytes().any(|it| it != b'0')
 }
 
-/// For the few rows that have no other words.
+/// The description of rows without any text of their own.
 fn in_words(kind: &str) -> &'static str {
     match kind {
         "ATM" => "ATM",

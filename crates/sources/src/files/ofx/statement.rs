@@ -1,22 +1,22 @@
-//! One statement of an OFX file: whose it is, what it holds, and the account that comes of it.
+//! One OFX statement: its account, its rows and balances, and the account draft built from it.
 
 use std::borrow::Cow;
 
 use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
 use base::{Currency, Timestamp};
 
-use super::position::{self, Held, Securities};
+use super::position::{self, ParsedPosition, Securities};
 use super::row::Entry;
 use super::values::moment;
-use crate::apart::tell_apart;
-use crate::bounds::is_absurd;
-use crate::decimal::nine_places;
-use crate::files::decimals::{Comma, amount, plain};
+use crate::files::plain_amount::{Comma, amount, plain};
 use crate::files::{FileAccount, Rejections};
+use crate::json_decimal::parse_json_decimal;
+use crate::plausibility::is_implausible_amount;
+use crate::unique_ids::deduplicate_ids;
 
-/// An amount that a statement gives for a moment, and the line of it.
+/// An amount with its date, and its line.
 #[derive(Debug, Default)]
-pub(super) struct Stated<'a> {
+pub(super) struct StatedAmount<'a> {
     pub(super) line: usize,
     pub(super) amount: Option<Cow<'a, str>>,
     pub(super) at: Option<Cow<'a, str>>,
@@ -24,7 +24,7 @@ pub(super) struct Stated<'a> {
 
 #[derive(Debug)]
 pub(super) struct Statement<'a> {
-    /// The aggregate it stands in: STMTRS, CCSTMTRS or INVSTMTRS.
+    /// The aggregate of the statement: STMTRS, CCSTMTRS or INVSTMTRS.
     pub(super) wrapper: &'static str,
     pub(super) line: usize,
     pub(super) currency: Currency,
@@ -33,21 +33,21 @@ pub(super) struct Statement<'a> {
     pub(super) account_type: Option<Cow<'a, str>>,
     pub(super) rate: Option<Cow<'a, str>>,
     pub(super) at: Option<Cow<'a, str>>,
-    pub(super) ledger: Stated<'a>,
-    pub(super) available: Stated<'a>,
-    pub(super) cash: Stated<'a>,
+    pub(super) ledger: StatedAmount<'a>,
+    pub(super) available: StatedAmount<'a>,
+    pub(super) cash: StatedAmount<'a>,
     pub(super) rows: Vec<TransactionDraft>,
-    /// The securities whose name the descriptions of these rows still lack.
+    /// Rows whose description still needs the name of a security, with its id.
     pub(super) unnamed: Vec<(usize, Cow<'a, str>)>,
     removed: Vec<String>,
-    /// The places of rows that replace one of their own id.
+    /// Indexes of rows that replace another row with the same id.
     kept: Vec<usize>,
-    /// All of them or none: what a list of positions leaves out counts as sold.
-    pub(super) positions: Option<Vec<Held<'a>>>,
+    /// All positions or none: a position missing from a list counts as sold.
+    pub(super) positions: Option<Vec<ParsedPosition<'a>>>,
     pub(super) lacks_positions: bool,
 }
 
-/// What makes two statements of a file those of one account.
+/// The key that identifies statements of the same account in a file.
 pub(super) type Identity<'a> = (&'static str, Option<Cow<'a, str>>, Cow<'a, str>, Currency);
 
 impl<'a> Statement<'a> {
@@ -61,9 +61,9 @@ impl<'a> Statement<'a> {
             account_type: None,
             rate: None,
             at: None,
-            ledger: Stated::default(),
-            available: Stated::default(),
-            cash: Stated::default(),
+            ledger: StatedAmount::default(),
+            available: StatedAmount::default(),
+            cash: StatedAmount::default(),
             rows: Vec::new(),
             unnamed: Vec::new(),
             removed: Vec::new(),
@@ -101,7 +101,7 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// Takes over what a later statement of the same account says.
+    /// Merges a later statement of the same account.
     pub(super) fn join(&mut self, mut later: Statement<'a>) {
         let before = self.rows.len();
         let is_newer = later.stated_at() >= self.stated_at();
@@ -135,7 +135,8 @@ impl<'a> Statement<'a> {
         }
     }
 
-    /// The account, and whether its balance is in doubt. `otherwise_at` is for balances without a moment.
+    /// The account draft, and whether the sign of its balance is ambiguous. `otherwise_at` is the moment of balances
+    /// without one.
     pub(super) fn finish(
         mut self,
         securities: &Securities<'_>,
@@ -147,7 +148,7 @@ impl<'a> Statement<'a> {
             self.positions = None;
         }
         let (kind, subtype) = self.kind();
-        let (balance, is_doubtful) = self.balance(kind, otherwise_at, rejected);
+        let (balance, is_ambiguous) = self.balance(kind, otherwise_at, rejected);
         let (cash, balance) = match kind {
             AccountKind::Investment => self.worth(otherwise_at, rejected),
             _ => (None, balance),
@@ -166,7 +167,8 @@ impl<'a> Statement<'a> {
         let number = self.number.as_deref().unwrap_or_default();
         let mask = last_four(number).map(str::to_owned);
         let name = name(subtype, mask.as_deref());
-        let rate = self.rate.as_deref().and_then(|it| nine_places(&plain(it, Comma::Decimal)?));
+        let rate =
+            self.rate.as_deref().and_then(|it| parse_json_decimal(&plain(it, Comma::Decimal)?));
         let draft = AccountDraft {
             mask,
             subtype: Some(subtype.to_owned()),
@@ -179,20 +181,20 @@ impl<'a> Statement<'a> {
             ..AccountDraft::new(number, name, kind, self.currency)
         };
         let bank = self.bank.as_deref().or(institution.number.as_deref()).map(str::to_owned);
-        (FileAccount { bank, draft }, is_doubtful)
+        (FileAccount { bank, draft }, is_ambiguous)
     }
 
-    /// Drops what the statement itself takes back, and gives each row an id of its own.
+    /// Removes rows that the statement itself deletes, and makes ids unique.
     fn settle(&mut self) {
         self.removed.sort_unstable();
         self.removed.dedup();
         if !self.removed.is_empty() {
             self.drop_removed();
         }
-        tell_apart(&mut self.rows);
+        deduplicate_ids(&mut self.rows);
     }
 
-    /// A correction may come with what it corrects, before or after it, and may even keep its id.
+    /// Removes deleted rows. A correction may come before or after the row it corrects, and may keep its id.
     fn drop_removed(&mut self) {
         let id = |at: &usize| self.rows[*at].external_id.clone();
         let mut held: Vec<String> = self.kept.iter().filter_map(id).collect();
@@ -219,16 +221,17 @@ impl<'a> Statement<'a> {
         let is_debt = kind.is_debt();
         let balance = BalanceDraft {
             as_of: self.ledger.at.as_deref().and_then(moment).unwrap_or(otherwise_at),
-            // Owed is negative by the standard; issuers who write a positive nearly always mean owed as well.
+            // By the standard a debt is negative; issuers who write a positive number nearly always mean a debt as
+            // well.
             current_minor: if is_debt { ledger.abs() } else { ledger },
-            // Less than nothing is no credit that could be used: those issuers repeat the balance there.
+            // A negative available credit is not usable: those issuers repeat the balance there.
             available_minor: available.filter(|it| !is_debt || *it >= 0),
             limit_minor: None,
         };
         (Some(balance), is_debt && ledger > 0)
     }
 
-    /// Cash, and the balance that is cash and positions together.
+    /// The cash, and the total of cash and positions.
     fn worth(
         &self,
         otherwise_at: Timestamp,
@@ -242,16 +245,13 @@ impl<'a> Statement<'a> {
             sum = sum.zip(worth).and_then(|(sum, worth)| sum.checked_add(worth));
         }
         let as_of = self.at.as_deref().and_then(moment).unwrap_or(otherwise_at);
-        let balance = sum.filter(|it| !is_absurd(*it)).map(|current_minor| BalanceDraft {
-            as_of,
-            current_minor,
-            available_minor: None,
-            limit_minor: None,
+        let balance = sum.filter(|it| !is_implausible_amount(*it)).map(|current_minor| {
+            BalanceDraft { as_of, current_minor, available_minor: None, limit_minor: None }
         });
         (cash, balance)
     }
 
-    fn money(&self, stated: &Stated<'_>, rejected: &mut Rejections) -> Option<i64> {
+    fn money(&self, stated: &StatedAmount<'_>, rejected: &mut Rejections) -> Option<i64> {
         match amount(stated.amount.as_deref()?, Comma::Decimal, self.currency) {
             Ok(money) => Some(money.minor()),
             Err(reason) => {
@@ -262,7 +262,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// Who sent the file.
+/// The institution that sent the file.
 #[derive(Debug, Default)]
 pub(super) struct Institution<'a> {
     pub(super) name: Option<Cow<'a, str>>,

@@ -1,8 +1,8 @@
-//! What a bank says of its own answer.
+//! The status that a bank sends with its OFX response.
 
 use std::borrow::Cow;
 
-/// As much of a bank's message as is passed on.
+/// How much of a bank's message is passed on.
 const MESSAGE_MAX: usize = 200;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'a> Status<'a> {
         None
     }
 
-    /// Its line and its words, if the bank would not answer.
+    /// The line and message, if the bank refused to answer.
     pub(super) fn refusal(&self) -> Option<(usize, String)> {
         let severity = self.severity.as_deref()?;
         if !severity.eq_ignore_ascii_case("ERROR") {
@@ -46,7 +46,7 @@ impl<'a> Status<'a> {
     }
 }
 
-/// For banks that send a code without a message.
+/// The message for codes that come without one.
 fn in_words(code: &str) -> &'static str {
     match code {
         "2001" | "2003" => "it does not know the account",

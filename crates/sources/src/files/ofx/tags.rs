@@ -1,21 +1,21 @@
-//! The aggregates of OFX that are told apart, and how deep each one stands.
+//! The OFX aggregates that are distinguished, and their nesting ranks.
 
-/// What the values within an aggregate speak of.
+/// The meaning of the values in an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Whose account a statement is of.
+    /// The account of a statement.
     Account,
-    /// Nothing that is kept.
+    /// Ignored.
     Aside,
     Available,
     /// The cash of an investment account.
     Cash,
-    /// The currency that amounts are in, where it is not the statement's.
+    /// The currency of amounts, if it differs from the statement's.
     Currency,
-    /// Holds other aggregates only.
+    /// A container of other aggregates.
     Frame,
     Institution,
-    /// A part of the trade, position or security around it.
+    /// A part of the enclosing trade, position or security.
     Inner,
     Ledger,
     PendingList,
@@ -29,8 +29,8 @@ pub(super) enum Part {
     Trade,
 }
 
-/// An aggregate. One of a rank cannot stand within one of the same or a higher rank, and so ends it if its end was
-/// left out: nesting is never deeper than there are ranks.
+/// An aggregate and its rank. An aggregate cannot stand within one of the same or a higher rank; it ends that one if
+/// its end tag is missing, so nesting is never deeper than the number of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Aggregate {
     pub(super) name: &'static str,
@@ -38,9 +38,9 @@ pub(super) struct Aggregate {
     pub(super) part: Part,
 }
 
-/// Of the ranks of lists, and above.
+/// The rank of lists and everything above.
 pub(super) const LIST_RANK: u8 = 4;
-/// Of what stands within a row.
+/// The rank of aggregates within a row.
 pub(super) const DETAIL_RANK: u8 = 8;
 
 macro_rules! aggregates {
@@ -49,7 +49,7 @@ macro_rules! aggregates {
     };
 }
 
-/// In the order of their names.
+/// Sorted by name.
 const AGGREGATES: &[Aggregate] = aggregates![
     "AVAILBAL" 4 Available,
     "BAL" 6 Aside,
@@ -138,7 +138,7 @@ const AGGREGATES: &[Aggregate] = aggregates![
     "TRANSFER" 5 Trade,
 ];
 
-/// None for elements: what has a value, or could have one.
+/// The aggregate of that name; none for elements, which have a value.
 pub(super) fn aggregate(name: &str) -> Option<Aggregate> {
     let at = AGGREGATES.binary_search_by(|it| it.name.cmp(name)).ok()?;
     Some(AGGREGATES[at])

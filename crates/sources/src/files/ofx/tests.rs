@@ -7,25 +7,25 @@ use base::{Currency, Money, date_from_days};
 use proptest::prelude::*;
 
 use super::{looks_like, read};
-use crate::files::{Charges, DateOrder, FileError, Format, Reading, golden};
+use crate::files::{ChargeSign, DateOrder, FileContents, FileError, Format, fixtures};
 
-fn reading(bytes: &[u8]) -> Reading {
-    read(bytes, &golden::hints()).unwrap()
+fn reading(bytes: &[u8]) -> FileContents {
+    read(bytes, &fixtures::options()).unwrap()
 }
 
 fn rows(bytes: &[u8]) -> Vec<TransactionDraft> {
-    let read = read(bytes, &golden::hints()).map_or_else(|_| Vec::new(), |it| it.accounts);
+    let read = read(bytes, &fixtures::options()).map_or_else(|_| Vec::new(), |it| it.accounts);
     read.into_iter().flat_map(|it| it.draft.transactions).collect()
 }
 
 #[test]
 fn every_fixture_is_read_as_expected() {
-    golden::hold("ofx", read);
+    fixtures::check_folder("ofx", read);
 }
 
 #[test]
 fn every_fixture_is_known_by_its_opening() {
-    for (path, bytes) in golden::fixtures("ofx") {
+    for (path, bytes) in fixtures::load("ofx") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
 }
@@ -46,22 +46,22 @@ fn what_is_of_another_kind_is_not_taken_for_it() {
 
 #[test]
 fn the_ends_of_lines_do_not_matter() {
-    golden::hold_with_other_ends("ofx", read);
+    fixtures::check_other_line_endings("ofx", read);
 }
 
 #[test]
 fn hints_about_other_formats_change_nothing() {
-    let mut hints = golden::hints();
-    (hints.dates, hints.charges) = (Some(DateOrder::DayFirst), Some(Charges::Positive));
-    for (_, bytes) in golden::fixtures("ofx") {
-        let shown = golden::show(&read(&bytes, &hints));
-        assert_eq!(shown, golden::show(&read(&bytes, &golden::hints())));
+    let mut options = fixtures::options();
+    (options.dates, options.charges) = (Some(DateOrder::DayFirst), Some(ChargeSign::Positive));
+    for (_, bytes) in fixtures::load("ofx") {
+        let shown = fixtures::show(&read(&bytes, &options));
+        assert_eq!(shown, fixtures::show(&read(&bytes, &fixtures::options())));
     }
 }
 
 #[test]
 fn a_file_that_was_cut_says_nothing_that_the_whole_does_not() {
-    for (path, whole) in golden::fixtures("ofx") {
+    for (path, whole) in fixtures::load("ofx") {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !["checking-sgml.ofx", "savings-xml.ofx", "bank-and-card.qfx"].contains(&name.as_str()) {
             continue;
@@ -69,7 +69,7 @@ fn a_file_that_was_cut_says_nothing_that_the_whole_does_not() {
         let all = reading(&whole);
         let all_rows = rows(&whole);
         for end in 0..whole.len() {
-            let Ok(cut) = read(&whole[..end], &golden::hints()) else { continue };
+            let Ok(cut) = read(&whole[..end], &fixtures::options()) else { continue };
             for account in cut.accounts {
                 let same = all.accounts.iter().find(|it| {
                     it.draft.external_id == account.draft.external_id && it.bank == account.bank
@@ -86,7 +86,7 @@ fn a_file_that_was_cut_says_nothing_that_the_whole_does_not() {
     }
 }
 
-/// Each would take minutes or gigabytes if anything were read twice, nested without bound, or kept in vain.
+/// Each would take minutes or gigabytes if anything were read twice, nested without bound, or kept needlessly.
 #[test]
 fn hostile_files_are_read_in_a_moment() {
     const MUCH: usize = 40_000;
@@ -112,7 +112,7 @@ fn hostile_files_are_read_in_a_moment() {
         ("<OFX>", "<POSMF><UNIQUEID>A<UNITS>999999999<UNITPRICE>999999999</POSMF>"),
     ] {
         let text = opening.to_owned() + &repeated.repeat(MUCH);
-        let read = read(text.as_bytes(), &golden::hints());
+        let read = read(text.as_bytes(), &fixtures::options());
         assert!(read.map_or(0, |it| it.accounts.len()) < 2, "{repeated}");
     }
 }
@@ -146,7 +146,7 @@ fn a_file_of_many_accounts_is_bounded() {
 #[test]
 fn what_holds_no_statement_is_broken() {
     for text in ["", "OFXHEADER:100", "<OFX></OFX>", "<OFX><STMTRS></STMTRS></OFX>"] {
-        let broken = read(text.as_bytes(), &golden::hints());
+        let broken = read(text.as_bytes(), &fixtures::options());
         let reason = "there is no statement in it".to_owned();
         let format = Format::Ofx;
         assert_eq!(broken.err(), Some(FileError::Broken { format, reason }), "{text}");
@@ -180,7 +180,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A statement as a bank would write it: with every element ended, or with none.
+/// A statement as a bank would write it: with all end tags, or with none.
 fn rendered(rows: &[(i64, i64, String, String, bool)], is_xml: bool, end: &str) -> String {
     let mut text = format!("OFXHEADER:100{end}{end}<OFX>{end}<STMTRS>{end}");
     let element = |text: &mut String, name: &str, value: &str| {
@@ -206,7 +206,7 @@ fn rendered(rows: &[(i64, i64, String, String, bool)], is_xml: bool, end: &str) 
     text + "</BANKTRANLIST></STMTRS></OFX>"
 }
 
-static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| golden::fixtures("ofx"));
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures::load("ofx"));
 
 proptest! {
     #[test]
@@ -224,7 +224,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         looks_like(&bytes);
-        let _ = read(&bytes, &golden::hints());
+        let _ = read(&bytes, &fixtures::options());
     }
 
     #[test]
@@ -239,7 +239,7 @@ proptest! {
             "<STOCKINFO>", "<![CDATA[", "]]>", "&#", "<CORRECTFITID>A<CORRECTACTION>REPLACE", "é<",
         ];
         let text: String = words.iter().map(|it| WORDS[*it]).collect();
-        let _ = read(text.as_bytes(), &golden::hints());
+        let _ = read(text.as_bytes(), &fixtures::options());
     }
 
     #[test]
@@ -248,6 +248,6 @@ proptest! {
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {
         let (_, bytes) = which.get(&FIXTURES);
-        let _ = read(&golden::damaged(bytes, &damages), &golden::hints());
+        let _ = read(&fixtures::damaged(bytes, &damages), &fixtures::options());
     }
 }

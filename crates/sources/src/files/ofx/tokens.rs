@@ -1,5 +1,5 @@
-//! OFX taken apart into tags and values. Both the SGML and the XML kind are read by the same rule: what follows a tag
-//! up to the next one is its value. A mark that belongs to no tag is text, and nothing is ever scanned twice.
+//! Splits an OFX file into tags and values. SGML and XML are read by the same rule: the text between a tag and the
+//! next one is its value. A `<` that begins no tag is text, and nothing is scanned twice.
 
 use std::borrow::Cow;
 
@@ -18,9 +18,9 @@ pub(super) struct Tokens<'a> {
     at: usize,
     /// Where the last token began.
     pub(super) began: usize,
-    /// The tag that ended the last value, already taken apart.
+    /// The tag that ended the last value, already parsed.
     ahead: Option<(usize, Tag<'a>)>,
-    /// Set once a search for the end of a section was in vain: it would be in vain again.
+    /// Set once a search for the end of a section failed: it would fail again.
     endless: bool,
 }
 
@@ -34,9 +34,9 @@ struct Tag<'a> {
 
 enum Markup<'a> {
     Tag(Tag<'a>),
-    /// A CDATA section: its content, and where it ends.
+    /// A CDATA section: its content and its end.
     Verbatim(&'a str, usize),
-    /// A comment, a declaration, a processing instruction: where it ends.
+    /// The end of a comment, declaration or processing instruction.
     Skipped(usize),
     Text,
 }
@@ -59,12 +59,12 @@ impl<'a> Tokens<'a> {
                 return Some(Token::Close(name));
             }
             let value = self.value();
-            // Where only the end of the file comes after it, it may have been cut in the middle.
+            // A value at the end of the file may be cut off.
             self.ahead?;
             if value.is_empty() {
                 return Some(Token::Open(name));
             }
-            // The element's own end says nothing more.
+            // The element's own end tag adds nothing.
             if let Some((_, end)) = self.ahead
                 && end.closes
                 && end.name == tag.name
@@ -90,7 +90,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Everything up to the next tag, which is remembered.
+    /// The text up to the next tag, which is remembered.
     fn value(&mut self) -> Cow<'a, str> {
         let from = self.at;
         let mut whole: Option<String> = None;
@@ -158,7 +158,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// The tag that `rest` begins with, if it is one: a name, then nothing or attributes.
+/// Parses the tag that `rest` begins with: a name, and perhaps attributes.
 fn tag(rest: &str, mark: usize) -> Option<Tag<'_>> {
     let bytes = rest.as_bytes();
     let closes = bytes.get(1) == Some(&b'/');
@@ -187,7 +187,7 @@ fn upper(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text on one line and without entities.
+/// The text on one line with entities decoded.
 pub(in crate::files) fn clean(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|it| it == b'&' || it < b' ') {
         return Cow::Borrowed(text);
@@ -203,7 +203,7 @@ fn one_line(text: &str) -> String {
     text.replace(|it: char| it.is_control(), " ")
 }
 
-/// Entities as characters, once; a mark that begins none stays what it is.
+/// Decodes entities once; a `&` that begins none stays as it is.
 fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -221,7 +221,7 @@ fn decoded(text: &str) -> String {
     out + rest
 }
 
-/// The character that an entity stands for, and how much of the text it takes after its mark.
+/// The character of an entity, and its length after the `&`.
 fn entity(rest: &str) -> Option<(char, usize)> {
     const LONGEST: usize = 9;
     let end = rest.bytes().take(LONGEST).position(|it| it == b';')?;

@@ -1,4 +1,4 @@
-//! One investment transaction, read as what it does to the cash of the account.
+//! One OFX investment transaction, as its effect on the cash of the account.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use base::{Currency, Money};
 
 use super::row::{is_id, no_date, same_currency};
 use super::values::date;
-use crate::decimal::nine_places;
-use crate::files::decimals::{Comma, amount, plain};
+use crate::files::plain_amount::{Comma, amount, plain};
+use crate::json_decimal::parse_json_decimal;
 
 #[derive(Debug, Default)]
 pub(super) struct Trade<'a> {
-    /// The aggregate around it, such as BUYSTOCK.
+    /// The enclosing aggregate, such as BUYSTOCK.
     wrapper: &'static str,
     id: Option<Cow<'a, str>>,
     reversed_id: Option<Cow<'a, str>>,
@@ -21,7 +21,7 @@ pub(super) struct Trade<'a> {
     security: Option<Cow<'a, str>>,
     units: Option<Cow<'a, str>>,
     total: Option<Cow<'a, str>>,
-    /// The word that tells its kinds apart: BUYTOCOVER, DIV, IN and so on.
+    /// The word that distinguishes its kinds: BUYTOCOVER, DIV, IN and so on.
     kind: Option<Cow<'a, str>>,
     numerator: Option<Cow<'a, str>>,
     denominator: Option<Cow<'a, str>>,
@@ -33,7 +33,7 @@ enum Flow {
     Out,
     In,
     AsWritten,
-    /// It moves securities only.
+    /// Moves securities only.
     None,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Trade<'a> {
         None
     }
 
-    /// The draft, and the security whose name its description still lacks.
+    /// The draft, and the id of the security whose name the description still needs.
     pub(super) fn read(
         self,
         currency: Currency,
@@ -96,7 +96,7 @@ impl<'a> Trade<'a> {
     fn effect(&self, flow: Flow, currency: Currency) -> Result<Money, String> {
         let written = match (flow, self.total.as_deref()) {
             (Flow::None, _) => return Ok(Money::new(0, currency)),
-            // A split leaves cash only where it leaves fractions.
+            // A split pays cash only for fractional shares.
             (_, None) if self.wrapper == "SPLIT" => return Ok(Money::new(0, currency)),
             (_, None) => return Err("the transaction has no amount (TOTAL)".to_owned()),
             (flow, Some(total)) => (flow, amount(total, Comma::Decimal, currency)?.minor()),
@@ -113,7 +113,7 @@ impl<'a> Trade<'a> {
         Ok(Money::new(minor, currency))
     }
 
-    /// What happened, up to the name of the security, and how cash flows by it.
+    /// The description up to the name of the security, and the effect on cash.
     fn words(&self) -> (String, Flow) {
         let kind = self.kind.as_deref().unwrap_or_default();
         let (verb, counts, flow) = match (self.wrapper, kind) {
@@ -162,7 +162,7 @@ impl<'a> Trade<'a> {
     }
 
     fn count(&self) -> Option<String> {
-        let units = nine_places(&plain(self.units.as_deref()?, Comma::Decimal)?)?;
+        let units = parse_json_decimal(&plain(self.units.as_deref()?, Comma::Decimal)?)?;
         Some(base::Fixed9::from_billionths(units.billionths().abs()).to_string())
     }
 }

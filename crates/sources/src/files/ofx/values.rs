@@ -1,12 +1,12 @@
-//! Dates and moments of OFX: `YYYYMMDD[HHMM[SS[.mmm]]][offset:zone]`, and what banks make of it.
+//! Parses OFX dates and times: `YYYYMMDD[HHMM[SS[.mmm]]][offset:zone]`, and banks' variations of it.
 
 use base::{Date, Timestamp};
 use jiff::civil;
 use jiff::tz::Offset;
 
-use crate::bounds::is_day;
+use crate::plausibility::is_plausible_date;
 
-/// Zones by name, for files that leave the offset out: IBKR writes `[-:EST]`. Minutes east of Greenwich.
+/// Time zones by name, in minutes east of Greenwich, for files without an offset: IBKR writes `[-:EST]`.
 const ZONES: [(&str, i32); 22] = [
     ("ACST", 570),
     ("AEDT", 660),
@@ -32,8 +32,8 @@ const ZONES: [(&str, i32); 22] = [
     ("UTC", 0),
 ];
 
-/// The day that is written there, wherever in the world it is meant: shifting it to another zone would move a booking
-/// to a day on which the bank does not show it.
+/// The literal date. Converting it to another time zone would move a transaction to a day on which the bank does not
+/// show it.
 pub(super) fn date(text: &str) -> Option<Date> {
     let bytes = text.as_bytes();
     let digits = bytes.iter().take_while(|it| it.is_ascii_digit()).count();
@@ -45,10 +45,10 @@ pub(super) fn date(text: &str) -> Option<Date> {
         _ => return None,
     };
     let day = Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok();
-    day.filter(|it| is_day(*it))
+    day.filter(|it| is_plausible_date(*it))
 }
 
-/// The moment that is written there. A day alone, or its first second in no zone, is taken as the day's middle.
+/// The moment. A date alone, or its first second without a zone, becomes noon of that day.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let on = date(text)?;
     let (time, zone) = match text.split_once('[') {
@@ -58,8 +58,8 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let part = |at: usize| time.get(at..at + 2).and_then(|it| it.parse::<i8>().ok());
     let clock = (part(8).unwrap_or(0), part(10).unwrap_or(0), part(12).unwrap_or(0));
     let offset = offset_minutes(zone);
-    let is_day = offset.is_none() && clock == (0, 0, 0);
-    if is_day || time.contains('-') {
+    let is_plausible_date = offset.is_none() && clock == (0, 0, 0);
+    if is_plausible_date || time.contains('-') {
         return midday(on);
     }
     let Ok(time) = civil::Time::new(clock.0, clock.1, clock.2.min(59), 0) else {
@@ -73,7 +73,7 @@ pub(super) fn midday(on: Date) -> Option<Timestamp> {
     Offset::UTC.to_timestamp(on.at(12, 0, 0, 0)).ok()
 }
 
-/// Minutes east of Greenwich of `-5:EST`, `-5.5`, `+5.30`, `-:EST`, `EST`.
+/// The offset of `-5:EST`, `-5.5`, `+5.30`, `-:EST` or `EST`, in minutes east of Greenwich.
 fn offset_minutes(zone: &str) -> Option<i32> {
     let (offset, name) = zone.split_once(':').unwrap_or((zone, zone));
     let by_name = || {
@@ -84,7 +84,7 @@ fn offset_minutes(zone: &str) -> Option<i32> {
     let (hours, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let Ok(hours) = hours.parse::<i32>() else { return by_name() };
     let minutes = match fraction {
-        // A fraction of an hour as it should be, or minutes.
+        // A decimal fraction of an hour, or minutes.
         "25" | "15" => 15,
         "5" | "50" | "30" => 30,
         "75" | "45" => 45,

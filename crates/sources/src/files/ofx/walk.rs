@@ -1,4 +1,4 @@
-//! Walks over the tokens of an OFX file and gathers its statements, without a tree of it: at most one row is open.
+//! Walks over the tokens of an OFX file and collects its statements without building a tree: at most one row is open.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,22 +8,22 @@ use base::Currency;
 use super::lines::Lines;
 use super::position::{Position, Securities, Security};
 use super::row::Row;
-use super::statement::{Identity, Institution, Stated, Statement};
+use super::statement::{Identity, Institution, StatedAmount, Statement};
 use super::status::Status;
 use super::tags::{Aggregate, DETAIL_RANK, LIST_RANK, Part, aggregate};
 use super::tokens::{Token, Tokens};
 use super::trade::Trade;
-use crate::files::decimals::quote;
 use crate::files::limits::{ACCOUNTS_MAX, counted};
-use crate::files::{Hints, Rejections};
+use crate::files::plain_amount::quote;
+use crate::files::{ParseOptions, Rejections};
 
-/// What a file says, in the order in which it says it.
-pub(super) struct Walk<'a, 'h> {
-    hints: &'h Hints,
+/// The collected content of a file, in file order.
+pub(super) struct Walker<'a, 'h> {
+    options: &'h ParseOptions,
     lines: Lines<'a>,
     open: Vec<Aggregate>,
     statement: Option<Statement<'a>>,
-    /// Set when the currency of the open statement is unknown: its amounts mean nothing.
+    /// Set if the currency of the current statement is unknown: its amounts are meaningless.
     unknown_currency: Option<Cow<'a, str>>,
     row: Option<(usize, Row<'a>)>,
     trade: Option<(usize, Trade<'a>)>,
@@ -31,23 +31,23 @@ pub(super) struct Walk<'a, 'h> {
     security: Option<Security<'a>>,
     status: Option<Status<'a>>,
     known: BTreeMap<Identity<'a>, usize>,
-    /// How many rows and positions were ended.
+    /// The number of rows and positions read.
     count: usize,
     pub(super) statements: Vec<Statement<'a>>,
     pub(super) securities: Securities<'a>,
     pub(super) institution: Institution<'a>,
-    /// When the bank made the file.
+    /// When the bank created the file.
     pub(super) made_at: Option<Cow<'a, str>>,
     pub(super) is_intuit: bool,
-    /// What the bank said instead of a statement.
+    /// The bank's error messages instead of a statement, with their lines.
     pub(super) refusals: Vec<(usize, String)>,
     pub(super) rejected: Rejections,
 }
 
-impl<'a, 'h> Walk<'a, 'h> {
-    pub(super) fn over(text: &'a str, hints: &'h Hints) -> Walk<'a, 'h> {
-        let mut walk = Walk {
-            hints,
+impl<'a, 'h> Walker<'a, 'h> {
+    pub(super) fn over(text: &'a str, options: &'h ParseOptions) -> Walker<'a, 'h> {
+        let mut walk = Walker {
+            options,
             lines: Lines::new(text),
             open: Vec::new(),
             statement: None,
@@ -81,7 +81,7 @@ impl<'a, 'h> Walk<'a, 'h> {
 
     fn enter(&mut self, name: &str, at: usize) {
         let Some(mut opened) = aggregate(name) else { return };
-        // Transfers name the other account by the same aggregate that names a statement's own.
+        // Transfers name the other account with the same aggregate as the statement's own.
         if opened.part == Part::Account && (self.row.is_some() || self.trade.is_some()) {
             opened = Aggregate { rank: DETAIL_RANK, part: Part::Aside, ..opened };
         }
@@ -97,7 +97,7 @@ impl<'a, 'h> Walk<'a, 'h> {
             Part::Statement => {
                 self.finish_statement();
                 let line = self.lines.of(at);
-                self.statement = Some(Statement::new(opened.name, line, self.hints.currency));
+                self.statement = Some(Statement::new(opened.name, line, self.options.currency));
             }
             Part::Row => {
                 let listed = self.open.iter().any(|it| it.part == Part::PendingList);
@@ -122,7 +122,8 @@ impl<'a, 'h> Walk<'a, 'h> {
         }
     }
 
-    /// Ends the aggregate of that name and all that it holds; ends of what is not open are ignored.
+    /// Closes the aggregate of that name and everything in it; an end tag of an aggregate that is not open is
+    /// ignored.
     fn leave(&mut self, name: &str) {
         let Some(depth) = self.open.iter().rposition(|it| it.name == name) else { return };
         while self.open.len() > depth {
@@ -148,7 +149,8 @@ impl<'a, 'h> Walk<'a, 'h> {
         }
     }
 
-    /// At the end of the file. A row that is still open may lack digits of its amount, and others may be missing.
+    /// Handles the end of the file. A row that is still open may lack digits of its amount, and further rows may be
+    /// missing.
     fn break_off(&mut self) {
         let cut = self.row.take().map(|it| it.0);
         let cut = cut.or(self.trade.take().map(|it| it.0));
@@ -182,7 +184,7 @@ impl<'a, 'h> Walk<'a, 'h> {
         };
         if unused.is_some() {
             self.is_intuit |= name.starts_with("INTU.");
-            // Stray text behind the tag of an aggregate does not make a value of it.
+            // Stray text after the tag of an aggregate is not a value.
             self.enter(name, at);
         }
     }
@@ -209,7 +211,7 @@ impl<'a, 'h> Walk<'a, 'h> {
     ) -> Option<Cow<'a, str>> {
         match (part, name) {
             (Part::Aside, _) => {
-                // What is left aside may be followed by what is not, if its end was left out.
+                // An ignored aggregate without an end tag may be followed by one that is used.
                 return aggregate(name).map(|_| value);
             }
             (Part::Payee, "NAME") => {
@@ -218,7 +220,7 @@ impl<'a, 'h> Walk<'a, 'h> {
                 }
             }
             (Part::Currency, "CURSYM" | "CURRATE") => self.currency_leaf(name, value),
-            // Its end was left out.
+            // The end tag is missing.
             (Part::Currency, _) => match &mut self.row {
                 Some((_, row)) => return row.set(name, value),
                 None => return self.inner_leaf(name, value),
@@ -268,16 +270,16 @@ impl<'a, 'h> Walk<'a, 'h> {
         match Currency::parse(&code.to_ascii_uppercase()) {
             Ok(currency) if statement.currency == currency => {}
             Ok(currency) if statement.has_no_amounts() => statement.currency = currency,
-            // Rows were read as another currency before the file named this one.
+            // Earlier rows were read in another currency.
             Ok(_) | Err(_) => {
                 self.unknown_currency.get_or_insert(code);
             }
         }
     }
 
-    /// The statement that is open; fragments of a file may begin within one.
+    /// The current statement; a fragment of a file may begin within one.
     fn statement(&mut self, at: usize) -> &mut Statement<'a> {
-        let Walk { statement, open, lines, hints, .. } = self;
+        let Walker { statement, open, lines, options, .. } = self;
         statement.get_or_insert_with(|| {
             let is_open = |names: &[&str]| open.iter().any(|it| names.contains(&it.name));
             let wrapper = if is_open(&["CCACCTFROM"]) {
@@ -287,7 +289,7 @@ impl<'a, 'h> Walk<'a, 'h> {
             } else {
                 "STMTRS"
             };
-            Statement::new(wrapper, lines.of(at), hints.currency)
+            Statement::new(wrapper, lines.of(at), options.currency)
         })
     }
 
@@ -334,12 +336,12 @@ impl<'a, 'h> Walk<'a, 'h> {
         }
     }
 
-    /// Whether a row is left out whatever it says.
+    /// Whether a row is rejected regardless of its content.
     fn is_refused(&mut self, at: usize) -> bool {
         self.count += 1;
         let reason = match &self.unknown_currency {
-            _ if self.count > self.hints.limits.rows => {
-                format!("the file has more than {} rows", counted(self.hints.limits.rows))
+            _ if self.count > self.options.limits.rows => {
+                format!("the file has more than {} rows", counted(self.options.limits.rows))
             }
             Some(code) => format!("the currency {} of its statement is unknown", quote(code)),
             None => return false,
@@ -393,7 +395,7 @@ fn set_of_statement<'a>(
     value: Cow<'a, str>,
     line: usize,
 ) -> Option<Cow<'a, str>> {
-    let stated = |slot: &mut Stated<'a>, value| {
+    let stated = |slot: &mut StatedAmount<'a>, value| {
         slot.line = line;
         slot.amount.get_or_insert(value);
     };

@@ -1,21 +1,21 @@
-//! What the actions of an investment account do to its cash.
+//! The effect of QIF investment actions on the cash of the account.
 
 use base::{Currency, Fixed9, Money};
 
 use super::records::Record;
-use crate::decimal::nine_places;
-use crate::files::decimals::{Comma, amount, plain, quote};
 use crate::files::ofx::tokens::clean;
+use crate::files::plain_amount::{Comma, amount, plain, quote};
+use crate::json_decimal::parse_json_decimal;
 
 enum Flow {
     In,
     Out,
     AsWritten,
-    /// It moves securities only, or cash that comes from elsewhere or goes there at once.
+    /// Moves securities only, or cash from or to another account at once.
     None,
 }
 
-/// The effect on cash, and a sentence that says what happened.
+/// The effect on cash, and a description.
 pub(super) fn cash_row(
     record: &Record<'_>,
     written: Option<&str>,
@@ -48,12 +48,12 @@ pub(super) fn cash_row(
 }
 
 fn count(quantity: &str) -> Option<String> {
-    let quantity = nine_places(&plain(quantity, Comma::Grouping)?)?;
+    let quantity = parse_json_decimal(&plain(quantity, Comma::Grouping)?)?;
     Some(Fixed9::from_billionths(quantity.billionths().abs()).to_string())
 }
 
-/// The words for an action, whether they count units, and how its amount moves cash. Those that end with X settle
-/// with another account.
+/// The description of an action, whether it counts units, and its effect on cash. Actions that end with X settle with
+/// another account.
 fn meaning(action: &str) -> Option<(&'static str, bool, Flow)> {
     Some(match action.to_ascii_lowercase().as_str() {
         "buy" => ("Buy", true, Flow::Out),

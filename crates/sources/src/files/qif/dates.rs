@@ -1,16 +1,16 @@
-//! Dates of QIF: three numbers, in the order of the country where the program was sold.
+//! QIF dates: three numbers, in the order of the country where the program was sold.
 
 use base::Date;
 
-use crate::bounds::is_day;
-use crate::files::{DateOrder, Hints};
+use crate::files::{DateOrder, ParseOptions};
+use crate::plausibility::is_plausible_date;
 
-/// The three numbers of a date, as they are written.
+/// The three numbers of a date, as written.
 struct Parts<'a> {
     numbers: [&'a str; 3],
     /// Quicken writes `1/2'04` for years from 2000 on.
     is_recent: bool,
-    /// With points between, as only countries that put the day first write.
+    /// Written with dots, which means that the day is first.
     is_dotted: bool,
 }
 
@@ -33,7 +33,7 @@ impl Parts<'_> {
     }
 }
 
-/// What the dates of a whole file tell about their order.
+/// Evidence for the date order from all dates of a file.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     day_first: usize,
@@ -58,14 +58,14 @@ impl Evidence {
         }
     }
 
-    /// The order, and whether it is in doubt.
-    pub(super) fn order(&self, hints: &Hints) -> (DateOrder, bool) {
+    /// The order, and whether it is ambiguous.
+    pub(super) fn order(&self, options: &ParseOptions) -> (DateOrder, bool) {
         match (self.day_first, self.month_first) {
             (1.., 0) => return (DateOrder::DayFirst, false),
             (0, 1..) => return (DateOrder::MonthFirst, false),
             _ => {}
         }
-        if let Some(order) = hints.dates {
+        if let Some(order) = options.dates {
             return (order, false);
         }
         let is_dotted = self.open > 0 && self.open == self.open_dotted;
@@ -79,7 +79,7 @@ impl Evidence {
     }
 }
 
-pub(super) fn date(text: &str, order: DateOrder, hints: &Hints) -> Option<Date> {
+pub(super) fn date(text: &str, order: DateOrder, options: &ParseOptions) -> Option<Date> {
     let parts = parts(text)?;
     let [first, second, third] = parts.numbers;
     let (year, month, day) = match order {
@@ -92,9 +92,9 @@ pub(super) fn date(text: &str, order: DateOrder, hints: &Hints) -> Option<Date> 
         4 => year,
         3 => return None,
         _ if parts.is_recent => 2000 + year,
-        // A year from now is a slip at most; what is later was in the century before.
-        _ if 2000 + year > hints.today.year() + 1 => 1900 + year,
+        // At most one year in the future; otherwise the previous century is meant.
+        _ if 2000 + year > options.today.year() + 1 => 1900 + year,
         _ => 2000 + year,
     };
-    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok().filter(|it| is_day(*it))
+    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok().filter(|it| is_plausible_date(*it))
 }

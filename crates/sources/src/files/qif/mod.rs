@@ -1,4 +1,4 @@
-//! QIF: what Quicken wrote before OFX, and what many banks still offer. It has no ids and no balances.
+//! QIF, Quicken's format before OFX, which many banks still offer. It has no ids and no balances.
 
 mod actions;
 mod dates;
@@ -11,17 +11,19 @@ use std::collections::BTreeMap;
 use base::draft::{AccountDraft, AccountKind, TransactionDraft};
 use base::{Currency, Date, Money};
 
-use super::decimals::{Comma, amount, quote};
 use super::limits::{ACCOUNTS_MAX, counted};
 use super::ofx::tokens::clean;
+use super::plain_amount::{Comma, amount, quote};
 use super::text::decode;
-use super::{DateOrder, Doubt, FileAccount, FileError, Format, Hints, Reading, Rejections};
+use super::{
+    DateOrder, FileAccount, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
+};
 use dates::{Evidence, date};
 use records::{Item, Kind, Record, Records, Section};
 
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     const OPENING: usize = 1_024;
-    // Two bytes a character have a zero for every other one; a mark of the encoding may come first.
+    // In UTF-16, every other byte is zero; a byte order mark may come first.
     let opening = bytes.iter().take(OPENING).filter(|it| **it != 0 && **it < 0x80);
     let opening: String = opening.map(|it| char::from(it.to_ascii_lowercase())).collect();
     let header = opening.trim_start().strip_prefix('!').map(str::trim_start);
@@ -30,29 +32,30 @@ pub(super) fn looks_like(bytes: &[u8]) -> bool {
     })
 }
 
-pub(super) fn read(bytes: &[u8], hints: &Hints) -> Result<Reading, FileError> {
+pub(super) fn read(bytes: &[u8], options: &ParseOptions) -> Result<FileContents, FileError> {
     let text = decode(bytes);
-    let (order, is_doubtful) = order(&text, hints);
-    let mut book = Book::new(order, hints);
+    let (order, is_ambiguous) = order(&text, options);
+    let mut builder = AccountsBuilder::new(order, options);
     for item in Records::new(&text) {
-        book.take(item);
+        builder.take(item);
     }
-    if book.accounts.is_empty() && book.rejected.count == 0 {
+    if builder.accounts.is_empty() && builder.rejected.count == 0 {
         let reason = "there is no section with transactions in it, such as !Type:Bank".to_owned();
         return Err(FileError::Broken { format: Format::Qif, reason });
     }
-    let doubts = is_doubtful.then_some(Doubt::Dates { read_as: order }).into_iter().collect();
-    let accounts = book.accounts.into_iter().map(|draft| FileAccount { bank: None, draft });
-    Ok(Reading {
+    let questions =
+        is_ambiguous.then_some(FileQuestion::Dates { read_as: order }).into_iter().collect();
+    let accounts = builder.accounts.into_iter().map(|draft| FileAccount { bank: None, draft });
+    Ok(FileContents {
         format: Format::Qif,
         accounts: accounts.collect(),
-        rejected: book.rejected,
-        doubts,
+        rejected: builder.rejected,
+        questions,
     })
 }
 
-/// The order of day and month, for which the whole file is asked first.
-fn order(text: &str, hints: &Hints) -> (DateOrder, bool) {
+/// The order of day and month, determined from the whole file.
+fn order(text: &str, options: &ParseOptions) -> (DateOrder, bool) {
     let mut evidence = Evidence::default();
     let mut has_rows = false;
     for item in Records::new(text) {
@@ -64,17 +67,17 @@ fn order(text: &str, hints: &Hints) -> (DateOrder, bool) {
             _ => {}
         }
     }
-    evidence.order(hints)
+    evidence.order(options)
 }
 
 /// The accounts of a file while it is read.
-struct Book<'a, 'h> {
+struct AccountsBuilder<'a, 'h> {
     order: DateOrder,
-    hints: &'h Hints,
+    options: &'h ParseOptions,
     section: Section,
-    /// Named for the section to come.
+    /// The account named for the next section.
     named: Option<(&'a str, Option<Kind>)>,
-    /// Where rows go.
+    /// The account of the current rows.
     current: Option<usize>,
     known: BTreeMap<(&'a str, Kind), usize>,
     accounts: Vec<AccountDraft>,
@@ -82,11 +85,11 @@ struct Book<'a, 'h> {
     rejected: Rejections,
 }
 
-impl<'a, 'h> Book<'a, 'h> {
-    fn new(order: DateOrder, hints: &'h Hints) -> Book<'a, 'h> {
-        Book {
+impl<'a, 'h> AccountsBuilder<'a, 'h> {
+    fn new(order: DateOrder, options: &'h ParseOptions) -> AccountsBuilder<'a, 'h> {
+        AccountsBuilder {
             order,
-            hints,
+            options,
             section: Section::Unknown,
             named: None,
             current: None,
@@ -139,7 +142,7 @@ impl<'a, 'h> Book<'a, 'h> {
                 return None;
             }
             self.known.insert((name, kind), self.accounts.len());
-            self.accounts.push(account(name, kind, self.hints.currency));
+            self.accounts.push(account(name, kind, self.options.currency));
             Some(self.accounts.len() - 1)
         });
     }
@@ -148,8 +151,8 @@ impl<'a, 'h> Book<'a, 'h> {
         let Some(current) = self.current else { return };
         self.count += 1;
         let row = match self.row(kind, record) {
-            Ok(_) if self.count > self.hints.limits.rows => {
-                let most = counted(self.hints.limits.rows);
+            Ok(_) if self.count > self.options.limits.rows => {
+                let most = counted(self.options.limits.rows);
                 let reason = format!("the file has more than {most} rows");
                 return self.rejected.add(record.line, reason);
             }
@@ -170,7 +173,7 @@ impl<'a, 'h> Book<'a, 'h> {
 
     fn row(&self, kind: Kind, record: &Record<'_>) -> Result<TransactionDraft, String> {
         let written = record.date.ok_or("the transaction has no date (D)")?;
-        let posted_on = date(written, self.order, self.hints).ok_or_else(|| {
+        let posted_on = date(written, self.order, self.options).ok_or_else(|| {
             let shape = match self.order {
                 DateOrder::DayFirst => "31/01/2024",
                 DateOrder::MonthFirst => "01/31/2024",
@@ -178,7 +181,7 @@ impl<'a, 'h> Book<'a, 'h> {
             format!("the date {} is no day such as {shape}", quote(written))
         })?;
         let written = record.amount.or(record.precise_amount);
-        let currency = self.hints.currency;
+        let currency = self.options.currency;
         if kind == Kind::Investment {
             let (amount, description) = actions::cash_row(record, written, currency)?;
             return Ok(draft(posted_on, amount, description));
@@ -204,7 +207,7 @@ fn draft(posted_on: Date, amount: Money, description: String) -> TransactionDraf
     }
 }
 
-/// Payee and memo; else the account on the other side, the number of the check, the category.
+/// The description: payee and memo, else the other account, the check number, or the category.
 fn description(record: &Record<'_>) -> String {
     let transfer = record.category.and_then(other_account).map(|it| format!("Transfer [{it}]"));
     let payee = record.payee.or(transfer.as_deref());

@@ -1,14 +1,14 @@
-//! QIF taken apart: sections that begin with `!`, and records of one value a line that end with `^`.
+//! Splits QIF into sections that begin with `!`, and records with one value per line that end with `^`.
 
 use memchr::memchr2;
 
-/// What a section holds.
+/// The content of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     /// Names the account of the section that follows.
     Account,
     Rows(Kind),
-    /// Categories, classes, prices: nothing that happened.
+    /// Categories, classes, prices: no transactions.
     Skipped,
     Unknown,
 }
@@ -44,16 +44,16 @@ pub(super) enum Item<'a> {
         header: &'a str,
         line: usize,
     },
-    /// What accounts were listed is no longer about the section that follows.
+    /// The end of an account list: its accounts do not name the section that follows.
     EndOfList,
     Record(Record<'a>),
-    /// The file ends in the middle of a record.
+    /// The file ends within a record.
     Cut {
         line: usize,
     },
 }
 
-/// The values of a record that are kept. Where one comes twice, as in the parts of a split, the first is the whole.
+/// The values of a record that are used. Where one repeats, as in the parts of a split, the first is the whole.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Record<'a> {
     pub(super) line: usize,
@@ -62,7 +62,7 @@ pub(super) struct Record<'a> {
     pub(super) precise_amount: Option<&'a str>,
     pub(super) payee: Option<&'a str>,
     pub(super) memo: Option<&'a str>,
-    /// The number of a check, the action of an investment, the name of an account.
+    /// The check number, the investment action, or the account name.
     pub(super) number: Option<&'a str>,
     pub(super) category: Option<&'a str>,
     pub(super) security: Option<&'a str>,
@@ -93,9 +93,9 @@ impl<'a> Record<'a> {
 
 pub(super) struct Records<'a> {
     lines: Lines<'a>,
-    /// The record that is being read.
+    /// The record being read.
     open: Option<Record<'a>>,
-    /// What began before the record was ended.
+    /// The item that began before the record was ended.
     next: Option<Item<'a>>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Iterator for Records<'a> {
         loop {
             let Some(text) = self.lines.next() else {
                 let last = self.open.take()?;
-                // A line that was not ended may lack digits.
+                // A last line without a line ending may lack digits.
                 return Some(match self.lines.is_ended {
                     true => Item::Record(last),
                     false => Item::Cut { line: last.line },
@@ -167,7 +167,7 @@ fn begin(header: &str) -> Option<Section> {
     }
 }
 
-/// Lines, whichever of the three ways they end.
+/// Iterates over lines with any of the three line endings.
 struct Lines<'a> {
     rest: &'a str,
     line: usize,

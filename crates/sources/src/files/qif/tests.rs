@@ -6,16 +6,16 @@ use base::{Currency, Money, date_from_days};
 use proptest::prelude::*;
 
 use super::{looks_like, read};
-use crate::files::{DateOrder, Doubt, golden};
+use crate::files::{DateOrder, FileQuestion, fixtures};
 
 #[test]
 fn every_fixture_is_read_as_expected() {
-    golden::hold("qif", read);
+    fixtures::check_folder("qif", read);
 }
 
 #[test]
 fn every_fixture_is_known_by_its_opening() {
-    for (path, bytes) in golden::fixtures("qif") {
+    for (path, bytes) in fixtures::load("qif") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
     for other in ["", "!", "!Important", "Date,Amount", "OFXHEADER:100", ":20:X"] {
@@ -25,7 +25,7 @@ fn every_fixture_is_known_by_its_opening() {
 
 #[test]
 fn the_ends_of_lines_do_not_matter() {
-    golden::hold_with_other_ends("qif", read);
+    fixtures::check_other_line_endings("qif", read);
 }
 
 fn check(dates: &[&str], told: Option<DateOrder>, expected: &str) {
@@ -33,14 +33,14 @@ fn check(dates: &[&str], told: Option<DateOrder>, expected: &str) {
     for date in dates {
         write!(text, "D{date}\nT1.00\n^\n").unwrap();
     }
-    let mut hints = golden::hints();
-    hints.dates = told;
-    let reading = read(text.as_bytes(), &hints).unwrap();
+    let mut options = fixtures::options();
+    options.dates = told;
+    let reading = read(text.as_bytes(), &options).unwrap();
     let rows = reading.accounts[0].draft.transactions.iter();
     let mut shown: Vec<String> = rows.map(|it| it.posted_on.to_string()).collect();
     shown.extend(reading.rejected.rows.iter().map(|_| "rejected".to_owned()));
-    shown.extend(reading.doubts.iter().map(|it| match it {
-        Doubt::Dates { read_as } => format!("doubt {}", read_as.as_str()),
+    shown.extend(reading.questions.iter().map(|it| match it {
+        FileQuestion::Dates { read_as } => format!("doubt {}", read_as.as_str()),
         _ => "another doubt".to_owned(),
     }));
     assert_eq!(shown.join(", "), expected, "{dates:?}");
@@ -79,11 +79,11 @@ fn accounts_beyond_all_bounds_are_refused() {
     for number in 0..1_002 {
         write!(text, "!Account\nN{number}\n^\n!Type:Bank\nD1/31/2024\nT1\n^\n").unwrap();
     }
-    let reading = read(text.as_bytes(), &golden::hints()).unwrap();
+    let reading = read(text.as_bytes(), &fixtures::options()).unwrap();
     assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
 }
 
-static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| golden::fixtures("qif"));
+static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures::load("qif"));
 
 proptest! {
     #[test]
@@ -93,7 +93,7 @@ proptest! {
         end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
     ) {
         let mut text = format!("!Type:Bank{end}");
-        // A day that settles the order.
+        // A date that determines the order.
         let settling = if day_first { "31/01/2024" } else { "01/31/2024" };
         write!(text, "D{settling}{end}T0{end}^{end}").unwrap();
         for (day, minor, payee) in &list {
@@ -103,8 +103,8 @@ proptest! {
             let amount = amount.trim_end_matches(" USD");
             write!(text, "D{day}{end}T{amount}{end}P{payee}{end}^{end}").unwrap();
         }
-        let reading = read(text.as_bytes(), &golden::hints()).unwrap();
-        prop_assert!(reading.doubts.is_empty() && reading.rejected.count == 0);
+        let reading = read(text.as_bytes(), &fixtures::options()).unwrap();
+        prop_assert!(reading.questions.is_empty() && reading.rejected.count == 0);
         let rows = reading.accounts[0].draft.transactions.iter().skip(1);
         let read: Vec<_> = rows.map(|it| (it.posted_on, it.amount.minor(), it.description.clone())).collect();
         let written: Vec<_> = list.into_iter().map(|it| (date_from_days(it.0), it.1, it.2)).collect();
@@ -114,7 +114,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         looks_like(&bytes);
-        let _ = read(&bytes, &golden::hints());
+        let _ = read(&bytes, &fixtures::options());
     }
 
     #[test]
@@ -123,6 +123,6 @@ proptest! {
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {
         let (_, bytes) = which.get(&FIXTURES);
-        let _ = read(&golden::damaged(bytes, &damages), &golden::hints());
+        let _ = read(&fixtures::damaged(bytes, &damages), &fixtures::options());
     }
 }

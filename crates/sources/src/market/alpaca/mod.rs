@@ -1,7 +1,7 @@
-//! Quotes and corporate actions from Alpaca's market data, for those who have a key there.
+//! Quotes and corporate actions from Alpaca's market data API.
 
-mod shapes;
-mod trouble;
+mod error;
+mod response;
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -11,28 +11,28 @@ use base::{Date, Timestamp, date_from_days, days_from_date};
 use net::{HttpClient, HttpRequest, HttpResponse, Limits};
 use serde::de::DeserializeOwned;
 
-use self::shapes::{ActionPage, Snapshots};
-use self::trouble::Refusal;
-use super::{Answer, CorporateAction, Quote, QuoteProvider, Trouble};
+use self::error::AlpacaError;
+use self::response::{ActionPage, Snapshots};
+use super::{CorporateAction, MarketError, ProviderFuture, Quote, QuoteProvider};
 use crate::percent::percent_encode;
 
-/// A hundred snapshots are some 70 KB, a thousand actions some 300 KB.
+/// A hundred snapshots are about 70 KB, a thousand actions about 300 KB.
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
     total: Duration::from_secs(10),
     body_max: 2 * 1024 * 1024,
 };
 
-/// Keeps the URL within the two thousand characters that everybody takes.
+/// Keeps the URL within the 2,000 characters that every server accepts.
 const BATCH: usize = 100;
 const PAGE: usize = 1000;
 const MOST_PAGES: usize = 20;
 
-/// How often one request is made before Alpaca's trouble becomes ours.
+/// How often a request is tried before its error is returned.
 const MOST_TRIES: usize = 3;
 
-/// Alpaca finds actions by the day on which it handles them. That is the ex-day of a split, but the
-/// payment of a dividend, which may be months later.
+/// Alpaca finds actions by their process date. That is the ex-date of a split, but the payment date of a dividend,
+/// which may be months later.
 const HANDLED_BEFORE_DAYS: i64 = 7;
 const HANDLED_AFTER_DAYS: i64 = 120;
 
@@ -41,19 +41,19 @@ pub struct Alpaca {
     base_url: String,
     key_id: String,
     secret: String,
-    /// What Alpaca calls no symbol, such as the number of a bond. One of them spoils the batch that
-    /// it is in, so that none is asked for twice.
+    /// Symbols that Alpaca rejects, such as the number of a bond. One of them fails its whole batch, so none is
+    /// requested twice.
     no_symbols: Mutex<BTreeSet<String>>,
 }
 
 impl Alpaca {
-    /// `base_url` is that of the data, such as `https://data.alpaca.markets`.
+    /// `base_url` is that of the data API, such as `https://data.alpaca.markets`.
     pub fn new(client: HttpClient, base_url: &str, key_id: String, secret: String) -> Alpaca {
         let base_url = base_url.trim_end_matches('/').to_owned();
         Alpaca { client, base_url, key_id, secret, no_symbols: Mutex::default() }
     }
 
-    /// Those that can be asked for, each once.
+    /// The symbols to request, in batches without duplicates.
     fn batches(&self, symbols: Vec<String>) -> Vec<Vec<String>> {
         let refused = self.no_symbols.lock().unwrap_or_else(PoisonError::into_inner);
         let can_be_asked = |it: &String| is_symbol(it) && !refused.contains(it);
@@ -66,12 +66,12 @@ impl Alpaca {
         &self,
         symbols: Vec<String>,
         now: Timestamp,
-    ) -> Result<Vec<Quote>, Trouble> {
-        let mut patience = Patience::default();
+    ) -> Result<Vec<Quote>, MarketError> {
+        let mut retry_budget = RetryBudget::default();
         let mut quotes = Vec::new();
         for mut batch in self.batches(symbols) {
             let path = |symbols: &str| format!("/v2/stocks/snapshots?symbols={symbols}");
-            let found: Option<Snapshots> = self.ask(&mut batch, path, &mut patience).await?;
+            let found: Option<Snapshots> = self.ask(&mut batch, path, &mut retry_budget).await?;
             quotes.extend(found.into_iter().flat_map(|it| it.quotes(now)));
         }
         Ok(quotes)
@@ -82,11 +82,11 @@ impl Alpaca {
         symbols: Vec<String>,
         from: Date,
         to: Date,
-    ) -> Result<Vec<CorporateAction>, Trouble> {
-        let mut patience = Patience::default();
+    ) -> Result<Vec<CorporateAction>, MarketError> {
+        let mut retry_budget = RetryBudget::default();
         let mut actions = Vec::new();
         for batch in self.batches(symbols) {
-            actions.extend(self.actions_of(batch, from, to, &mut patience).await?);
+            actions.extend(self.actions_of(batch, from, to, &mut retry_budget).await?);
         }
         actions.retain(|it| (from..=to).contains(&it.ex_on));
         actions.sort_by(|a, b| (a.ex_on, &a.symbol).cmp(&(b.ex_on, &b.symbol)));
@@ -98,8 +98,8 @@ impl Alpaca {
         mut batch: Vec<String>,
         from: Date,
         to: Date,
-        patience: &mut Patience,
-    ) -> Result<Vec<CorporateAction>, Trouble> {
+        retry_budget: &mut RetryBudget,
+    ) -> Result<Vec<CorporateAction>, MarketError> {
         let start = date_from_days(days_from_date(from) - HANDLED_BEFORE_DAYS);
         let end = date_from_days(days_from_date(to) + HANDLED_AFTER_DAYS);
         let types = "forward_split,reverse_split,cash_dividend";
@@ -112,7 +112,7 @@ impl Alpaca {
                      &start={start}&end={end}&limit={PAGE}{token}"
                 )
             };
-            let page: Option<ActionPage> = self.ask(&mut batch, path, patience).await?;
+            let page: Option<ActionPage> = self.ask(&mut batch, path, retry_budget).await?;
             let Some(page) = page else { return Ok(actions) };
             let next = page.next_page_token.as_deref().map(percent_encode);
             actions.extend(page.into_actions());
@@ -121,60 +121,63 @@ impl Alpaca {
                 _ => return Ok(actions),
             }
         }
-        Err(trouble::endless())
+        Err(error::too_many_pages())
     }
 
-    /// Asks for a batch, and again without those that Alpaca calls no symbols. None when there is
-    /// nothing left to ask for.
+    /// Requests a batch, and again without the symbols that Alpaca rejects. None if no symbols are left.
     async fn ask<T: DeserializeOwned>(
         &self,
         batch: &mut Vec<String>,
         path: impl Fn(&str) -> String,
-        patience: &mut Patience,
-    ) -> Result<Option<T>, Trouble> {
+        retry_budget: &mut RetryBudget,
+    ) -> Result<Option<T>, MarketError> {
         while !batch.is_empty() {
-            let refusal = match self.get(&path(&batch.join(",")), patience).await {
+            let error = match self.get(&path(&batch.join(",")), retry_budget).await {
                 Ok(reply) => {
-                    return serde_json::from_slice(&reply.body).map_err(trouble::unreadable);
+                    return serde_json::from_slice(&reply.body).map_err(error::unreadable);
                 }
-                Err(refusal) => refusal,
+                Err(error) => error,
             };
-            let named: Vec<String> = batch.extract_if(.., |it| refusal.names(it)).collect();
+            let named: Vec<String> = batch.extract_if(.., |it| error.names(it)).collect();
             if named.is_empty() {
-                return Err(refusal.trouble());
+                return Err(error.to_market_error());
             }
             self.no_symbols.lock().unwrap_or_else(PoisonError::into_inner).extend(named);
         }
         Ok(None)
     }
 
-    async fn get(&self, path: &str, patience: &mut Patience) -> Result<HttpResponse, Refusal> {
+    async fn get(
+        &self,
+        path: &str,
+        retry_budget: &mut RetryBudget,
+    ) -> Result<HttpResponse, AlpacaError> {
         let mut tries = 1;
         loop {
-            let refusal = match self.get_once(path).await {
+            let error = match self.get_once(path).await {
                 Ok(reply) => return Ok(reply),
-                Err(refusal) => refusal,
+                Err(error) => error,
             };
-            match refusal.passes_in() {
-                Some(pause) if tries < MOST_TRIES && patience.lasts(pause) => {
+            match error.retry_after() {
+                Some(pause) if tries < MOST_TRIES && retry_budget.covers(pause) => {
                     tokio::time::sleep(pause).await;
                     tries += 1;
                 }
-                _ => return Err(refusal),
+                _ => return Err(error),
             }
         }
     }
 
-    async fn get_once(&self, path: &str) -> Result<HttpResponse, Refusal> {
+    async fn get_once(&self, path: &str) -> Result<HttpResponse, AlpacaError> {
         let asked = HttpRequest::get(format!("{}{path}", self.base_url))
             .header("accept", "application/json")
             .header("apca-api-key-id", &self.key_id)
             .header("apca-api-secret-key", &self.secret);
-        let reply = self.client.send(asked, LIMITS).await.map_err(Refusal::NoAnswer)?;
+        let reply = self.client.send(asked, LIMITS).await.map_err(AlpacaError::NoAnswer)?;
         match (reply.failure(), reply.status) {
-            (Some(flaw), _) => Err(Refusal::NoAnswer(flaw)),
+            (Some(flaw), _) => Err(AlpacaError::NoAnswer(flaw)),
             (None, 200) => Ok(reply),
-            (None, _) => Err(Refusal::read(&reply, [&self.key_id, &self.secret])),
+            (None, _) => Err(AlpacaError::read(&reply, [&self.key_id, &self.secret])),
         }
     }
 }
@@ -184,11 +187,11 @@ impl QuoteProvider for Alpaca {
         "Alpaca"
     }
 
-    fn fresh_seconds(&self) -> i64 {
+    fn cache_seconds(&self) -> i64 {
         15
     }
 
-    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> Answer<'_, Vec<Quote>> {
+    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> ProviderFuture<'_, Vec<Quote>> {
         Box::pin(self.all_quotes(symbols, now))
     }
 
@@ -197,29 +200,29 @@ impl QuoteProvider for Alpaca {
         symbols: Vec<String>,
         from: Date,
         to: Date,
-    ) -> Answer<'_, Vec<CorporateAction>> {
+    ) -> ProviderFuture<'_, Vec<CorporateAction>> {
         Box::pin(self.all_actions(symbols, from, to))
     }
 }
 
-/// How much longer one call may wait for Alpaca to be ready again, over all that it asks.
-struct Patience(Duration);
+/// How much longer one call may wait for rate limits, over all its requests.
+struct RetryBudget(Duration);
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience(Duration::from_millis(1500))
+impl Default for RetryBudget {
+    fn default() -> RetryBudget {
+        RetryBudget(Duration::from_millis(1500))
     }
 }
 
-impl Patience {
-    fn lasts(&mut self, pause: Duration) -> bool {
+impl RetryBudget {
+    fn covers(&mut self, pause: Duration) -> bool {
         let left = self.0.checked_sub(pause);
         self.0 = left.unwrap_or(self.0);
         left.is_some()
     }
 }
 
-/// Only these go into a URL.
+/// Whether the text is safe to put in a URL as a symbol.
 fn is_symbol(text: &str) -> bool {
     let plain = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit() || it == b'.';
     (1..=10).contains(&text.len()) && text.bytes().all(plain)

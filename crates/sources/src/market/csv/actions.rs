@@ -1,16 +1,16 @@
-//! From lines of `corporate-actions.csv` to splits and dividends.
+//! Parses `corporate-actions.csv` into splits and dividends.
 
-use super::super::{CorporateAction, Happening};
-use super::Source;
+use super::super::{ActionTerms, CorporateAction};
+use super::SourceFile;
 use super::prices::symbol_in;
 use super::table::{Row, Table};
 
 const MOST_ACTIONS: usize = 20_000;
 
-pub(super) fn read(table: &Table<'_>, source: &mut Source<'_>) -> Vec<CorporateAction> {
+pub(super) fn read(table: &Table<'_>, source: &mut SourceFile<'_>) -> Vec<CorporateAction> {
     for column in ["symbol", "ex_on", "kind"] {
         if table.column(&[column]).is_none() {
-            source.complain(1, &format!("there is no column {column}"));
+            source.warn(1, &format!("there is no column {column}"));
             return Vec::new();
         }
     }
@@ -18,10 +18,10 @@ pub(super) fn read(table: &Table<'_>, source: &mut Source<'_>) -> Vec<CorporateA
     for (number, row) in table.rows() {
         match row.map_err(str::to_owned).and_then(|row| action(&row)) {
             Ok(_) if found.len() >= MOST_ACTIONS => {
-                source.complain(number, &format!("only the first {MOST_ACTIONS} lines are read"));
+                source.warn(number, &format!("only the first {MOST_ACTIONS} lines are read"));
             }
             Ok(action) => found.push(action),
-            Err(what) => source.complain(number, &what),
+            Err(what) => source.warn(number, &what),
         }
     }
     found.sort_by(|a, b| (a.ex_on, &a.symbol).cmp(&(b.ex_on, &b.symbol)));
@@ -30,21 +30,21 @@ pub(super) fn read(table: &Table<'_>, source: &mut Source<'_>) -> Vec<CorporateA
 
 fn action(row: &Row<'_>) -> Result<CorporateAction, String> {
     let (symbol, ex_on) = (symbol_in(row)?, row.day("ex_on")?);
-    let what = match row.text("kind").unwrap_or_default().to_lowercase().as_str() {
+    let terms = match row.text("kind").unwrap_or_default().to_lowercase().as_str() {
         "split" => {
             let (to, from) = row.text("ratio").and_then(ratio).ok_or("ratio must be like 4:1")?;
-            Happening::Split { to, from }
+            ActionTerms::Split { to, from }
         }
         "dividend" => {
             let (each, pay_on) = (row.positive("amount")?, row.day("pay_on")?);
             if pay_on < ex_on {
                 return Err("pay_on must not be before ex_on".to_owned());
             }
-            Happening::Dividend { each, pay_on }
+            ActionTerms::Dividend { each, pay_on }
         }
         _ => return Err("kind must be split or dividend".to_owned()),
     };
-    Ok(CorporateAction { symbol, ex_on, what })
+    Ok(CorporateAction { symbol, ex_on, terms })
 }
 
 fn ratio(text: &str) -> Option<(u32, u32)> {

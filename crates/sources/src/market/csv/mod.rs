@@ -1,4 +1,4 @@
-//! Prices from files that the person keeps: one list, or a folder of lists and of histories.
+//! Prices from files that the operator keeps: one list, or a folder of lists and histories.
 
 mod actions;
 mod prices;
@@ -15,7 +15,7 @@ use std::time::SystemTime;
 
 use base::{Date, Timestamp};
 
-use super::{Answer, CorporateAction, Quote, QuoteProvider, Trouble};
+use super::{CorporateAction, MarketError, ProviderFuture, Quote, QuoteProvider};
 use prices::Prices;
 use table::Table;
 
@@ -23,42 +23,42 @@ const MOST_FILES: usize = 1_000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const MOST_COMPLAINTS: usize = 100;
 
-/// In a folder, the file that tells of splits and dividends instead of prices.
+/// In a folder, the file with splits and dividends.
 const ACTIONS: &str = "corporate-actions.csv";
 
-/// Reads anew when a file has changed, and answers from memory until then.
+/// Quotes from CSV files, cached until a file changes.
 pub struct CsvMarket {
     path: PathBuf,
-    last: Mutex<Reading>,
+    last: Mutex<LoadedFiles>,
 }
 
-/// What the files said when they were last read.
+/// The parsed content of all files.
 #[derive(Default)]
-struct Reading {
-    files: Vec<Stamped>,
+struct LoadedFiles {
+    files: Vec<FileVersion>,
     prices: Prices,
     actions: Vec<CorporateAction>,
-    complaints: Complaints,
+    warnings: Warnings,
 }
 
-/// A file, and how to see that it has changed.
+/// A file with its modification time and size, to detect changes.
 #[derive(PartialEq, Eq)]
-struct Stamped {
+struct FileVersion {
     path: PathBuf,
     modified: SystemTime,
     bytes: u64,
 }
 
-/// The file that is being read, and where to complain about it.
-struct Source<'a> {
+/// The file being read, and its warnings.
+struct SourceFile<'a> {
     name: &'a str,
     modified_at: Timestamp,
-    complaints: &'a mut Complaints,
+    warnings: &'a mut Warnings,
 }
 
-/// The first ones, and how many there were.
+/// The first warnings, and their total number.
 #[derive(Default)]
-struct Complaints {
+struct Warnings {
     first: Vec<String>,
     count: usize,
 }
@@ -68,31 +68,33 @@ impl CsvMarket {
         CsvMarket { path, last: Mutex::default() }
     }
 
-    /// Which lines of the last reading were skipped, and why. What is wrong a hundred times over is
-    /// only counted.
-    pub fn complaints(&self) -> Vec<String> {
+    /// The skipped lines of the last read, with reasons. Beyond a limit they are only counted.
+    pub fn warnings(&self) -> Vec<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut told = last.complaints.first.clone();
-        let more = last.complaints.count - told.len();
+        let mut told = last.warnings.first.clone();
+        let more = last.warnings.count - told.len();
         if more > 0 {
             told.push(format!("and {more} more"));
         }
         told
     }
 
-    fn current(&self) -> Result<MutexGuard<'_, Reading>, Trouble> {
+    fn current(&self) -> Result<MutexGuard<'_, LoadedFiles>, MarketError> {
         let (files, left_out) = files(&self.path)
-            .map_err(|error| Trouble(format!("{}: {error}", self.path.display())))?;
+            .map_err(|error| MarketError(format!("{}: {error}", self.path.display())))?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.files != files {
-            *last = Reading::of(files);
+            *last = LoadedFiles::of(files);
             if left_out > 0 {
-                last.complaints.add(format!("only the first {MOST_FILES} files are read"));
+                last.warnings.add(format!("only the first {MOST_FILES} files are read"));
             }
         }
         if last.prices.is_empty() && last.actions.is_empty() {
-            let why = last.complaints.first.first().map_or("there is no .csv file", String::as_str);
-            return Err(Trouble(format!("{}: nothing could be read: {why}", self.path.display())));
+            let why = last.warnings.first.first().map_or("there is no .csv file", String::as_str);
+            return Err(MarketError(format!(
+                "{}: nothing could be read: {why}",
+                self.path.display()
+            )));
         }
         Ok(last)
     }
@@ -103,16 +105,16 @@ impl QuoteProvider for CsvMarket {
         "Price file"
     }
 
-    fn fresh_seconds(&self) -> i64 {
+    fn cache_seconds(&self) -> i64 {
         0
     }
 
-    /// Files of daily closes are as new as people keep them; a long weekend must not make them worthless.
-    fn patience_seconds(&self) -> i64 {
+    /// Daily closes are only as new as the operator keeps them; a long weekend must not make them unusable.
+    fn stale_after_seconds(&self) -> i64 {
         7 * 86_400
     }
 
-    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> Answer<'_, Vec<Quote>> {
+    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> ProviderFuture<'_, Vec<Quote>> {
         let found = self
             .current()
             .map(|reading| symbols.iter().filter_map(|it| reading.prices.quote(it, now)).collect());
@@ -124,7 +126,7 @@ impl QuoteProvider for CsvMarket {
         symbols: Vec<String>,
         from: Date,
         to: Date,
-    ) -> Answer<'_, Vec<CorporateAction>> {
+    ) -> ProviderFuture<'_, Vec<CorporateAction>> {
         let found = self.current().map(|reading| {
             let within = |it: &&CorporateAction| from <= it.ex_on && it.ex_on <= to;
             let within = reading.actions.iter().filter(within);
@@ -134,41 +136,41 @@ impl QuoteProvider for CsvMarket {
     }
 }
 
-impl Reading {
-    fn of(files: Vec<Stamped>) -> Reading {
-        let mut reading = Reading::default();
+impl LoadedFiles {
+    fn of(files: Vec<FileVersion>) -> LoadedFiles {
+        let mut loaded = LoadedFiles::default();
         for file in &files {
-            reading.read(file);
+            loaded.read(file);
         }
-        Reading { files, ..reading }
+        LoadedFiles { files, ..loaded }
     }
 
-    fn read(&mut self, file: &Stamped) {
+    fn read(&mut self, file: &FileVersion) {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         let text = match text_of(&file.path) {
             Ok(text) => text,
-            Err(what) => return self.complaints.add(format!("{name}: {what}")),
+            Err(what) => return self.warnings.add(format!("{name}: {what}")),
         };
         let modified_at = Timestamp::try_from(file.modified).unwrap_or(Timestamp::UNIX_EPOCH);
         let mut source =
-            Source { name: name.as_ref(), modified_at, complaints: &mut self.complaints };
+            SourceFile { name: name.as_ref(), modified_at, warnings: &mut self.warnings };
         match Table::parse(&text) {
             Ok(table) if name.eq_ignore_ascii_case(ACTIONS) => {
                 self.actions.extend(actions::read(&table, &mut source));
             }
             Ok(table) => self.prices.read(&table, &mut source),
-            Err(what) => source.complain(1, what),
+            Err(what) => source.warn(1, what),
         }
     }
 }
 
-impl Source<'_> {
-    fn complain(&mut self, line: usize, what: &str) {
-        self.complaints.add(format!("{} line {line}: {what}", self.name));
+impl SourceFile<'_> {
+    fn warn(&mut self, line: usize, what: &str) {
+        self.warnings.add(format!("{} line {line}: {what}", self.name));
     }
 }
 
-impl Complaints {
+impl Warnings {
     fn add(&mut self, complaint: String) {
         self.count += 1;
         if self.first.len() < MOST_COMPLAINTS {
@@ -177,8 +179,8 @@ impl Complaints {
     }
 }
 
-/// The file itself, or what a folder has of them, by name; and how many more it has.
-fn files(path: &Path) -> std::io::Result<(Vec<Stamped>, usize)> {
+/// The file itself, or the files of a folder by name; and how many more the folder has.
+fn files(path: &Path) -> std::io::Result<(Vec<FileVersion>, usize)> {
     let mut paths = vec![path.to_owned()];
     if fs::metadata(path)?.is_dir() {
         let entries = fs::read_dir(path)?.flatten().map(|it| it.path());
@@ -191,7 +193,7 @@ fn files(path: &Path) -> std::io::Result<(Vec<Stamped>, usize)> {
     paths.truncate(MOST_FILES);
     let stamped = |path: PathBuf| {
         let known = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-        Some(Stamped { path, modified: known.modified().ok()?, bytes: known.len() })
+        Some(FileVersion { path, modified: known.modified().ok()?, bytes: known.len() })
     };
     Ok((paths.into_iter().filter_map(stamped).collect(), left_out))
 }

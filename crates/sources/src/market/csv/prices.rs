@@ -1,19 +1,19 @@
-//! From lines of a price file to the latest quote of each symbol.
+//! Parses a price file into the latest quote of each symbol.
 
 use std::collections::BTreeMap;
 
 use base::{Date, Fixed9, Timestamp};
 
 use super::super::calendar::{day_of, previous_session, session_on};
-use super::super::{Kind, Quote, names};
-use super::Source;
+use super::super::{InstrumentKind, Quote, names};
+use super::SourceFile;
 use super::table::{Row, Table};
 
-/// So many securities are on no price list that a person keeps.
+/// More symbols than any hand-kept price list has.
 const MOST_SYMBOLS: usize = 20_000;
 const MOST_NAME_LETTERS: usize = 100;
 
-/// Of each symbol the last price of its two latest days: the quote, and the close before it.
+/// The last price of each symbol on its two latest days: the quote and the previous close.
 #[derive(Default)]
 pub(super) struct Prices(BTreeMap<String, BTreeMap<Date, Price>>);
 
@@ -22,14 +22,14 @@ struct Price {
     price: Fixed9,
     previous_close: Option<Fixed9>,
     name: Option<String>,
-    kind: Option<Kind>,
+    kind: Option<InstrumentKind>,
 }
 
-/// Which columns of a table tell what.
+/// The columns of a price table.
 struct Columns {
     price: &'static str,
     at: Option<&'static str>,
-    /// For all lines, if the table has no column of symbols.
+    /// The symbol of all lines, if the table has no symbol column.
     symbol: Option<String>,
 }
 
@@ -45,25 +45,25 @@ impl Prices {
         Some(Quote {
             symbol: symbol.to_owned(),
             name,
-            kind: last.kind.or_else(|| names::kind_of(symbol)).unwrap_or(Kind::Equity),
+            kind: last.kind.or_else(|| names::kind_of(symbol)).unwrap_or(InstrumentKind::Equity),
             price: last.price,
             previous_close: last.previous_close.or_else(|| days.next().map(|it| it.price)),
-            // Today's line may be there before the close that it is meant for.
+            // Today's line may exist before the close that it stands for.
             at: last.at.min(now),
         })
     }
 
-    /// Takes what can be read, and tells of the rest.
-    pub(super) fn read(&mut self, table: &Table<'_>, source: &mut Source<'_>) {
+    /// Reads all valid lines, and adds a warning for each of the others.
+    pub(super) fn read(&mut self, table: &Table<'_>, source: &mut SourceFile<'_>) {
         let columns = match Columns::of(table, source) {
             Ok(columns) => columns,
-            Err(what) => return source.complain(1, &what),
+            Err(what) => return source.warn(1, &what),
         };
         for (number, row) in table.rows() {
             let row = row.map_err(str::to_owned);
             let read = row.and_then(|row| columns.read(&row, source.modified_at));
             if let Err(what) = read.and_then(|(symbol, day, price)| self.add(symbol, day, price)) {
-                source.complain(number, &what);
+                source.warn(number, &what);
             }
         }
     }
@@ -84,7 +84,7 @@ impl Prices {
 }
 
 impl Columns {
-    fn of(table: &Table<'_>, source: &Source<'_>) -> Result<Columns, String> {
+    fn of(table: &Table<'_>, source: &SourceFile<'_>) -> Result<Columns, String> {
         let price = table.column(&["price", "close"]).ok_or("there is no column price or close")?;
         let symbol = match table.column(&["symbol"]) {
             Some(_) => None,
@@ -112,7 +112,7 @@ impl Columns {
         };
         let kind = match row.text("type") {
             Some(word) => {
-                let kind = Kind::parse(&word.to_lowercase());
+                let kind = InstrumentKind::parse(&word.to_lowercase());
                 Some(kind.ok_or("type must be equity or etf")?)
             }
             None => None,
@@ -130,7 +130,7 @@ pub(super) fn symbol_in(row: &Row<'_>) -> Result<String, String> {
     symbol.ok_or_else(|| "symbol must be 1 to 10 letters, digits, dots or dashes".to_owned())
 }
 
-/// In capitals, and without what some download pages add to symbols of New York.
+/// The symbol in capitals, without the US suffixes that some download pages add.
 fn symbol_from(text: &str) -> Option<String> {
     let text = text.to_ascii_uppercase();
     let bare = text.trim_end_matches("_US_D").trim_end_matches(".US");
@@ -138,7 +138,7 @@ fn symbol_from(text: &str) -> Option<String> {
     ((1..=10).contains(&bare.len()) && bare.bytes().all(plain)).then(|| bare.to_owned())
 }
 
-/// An instant, or a day, which means the close of its session, or of the one before if it has none.
+/// Parses a moment, or a day, which means the close of its session, or of the previous one if it has none.
 fn moment(row: &Row<'_>, column: &str) -> Result<(Date, Timestamp), String> {
     if let Some(at) = row.text(column).and_then(|it| it.parse::<Timestamp>().ok()) {
         return Ok((day_of(at), at));

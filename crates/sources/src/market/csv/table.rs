@@ -6,7 +6,7 @@ use base::{Date, Fixed9};
 
 use crate::files::csv::{Delimiter, Records};
 
-/// Longer lines are no price list.
+/// Longer lines do not occur in price lists.
 const MOST_LINE_BYTES: usize = 10_000;
 
 pub(super) struct Table<'a> {
@@ -15,14 +15,14 @@ pub(super) struct Table<'a> {
     body: &'a str,
 }
 
-/// One line under the header.
+/// One line below the header.
 pub(super) struct Row<'a> {
     table: &'a Table<'a>,
     cells: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Table<'a> {
-    /// The header says what separates: whichever of comma, semicolon and tab it has most of.
+    /// Parses the header. The separator is whichever of comma, semicolon and tab occurs most in it.
     pub(super) fn parse(text: &'a str) -> Result<Table<'a>, &'static str> {
         let text = text.trim_start_matches('\u{feff}');
         let (header, body) = text.split_once('\n').unwrap_or((text, ""));
@@ -39,7 +39,7 @@ impl<'a> Table<'a> {
         names.iter().copied().find(|name| self.columns.iter().any(|it| it == name))
     }
 
-    /// With their numbers as an editor counts them; empty lines are passed over.
+    /// The rows with their line numbers; empty lines are skipped.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Result<Row<'_>, &'static str>)> {
         let lines = self.body.lines().zip(2..).filter(|(line, _)| !line.trim().is_empty());
         lines.map(|(line, number)| {
@@ -50,7 +50,7 @@ impl<'a> Table<'a> {
 }
 
 impl Row<'_> {
-    /// None where the line has no such cell, or an empty one.
+    /// None if the row has no such cell, or an empty one.
     pub(super) fn text(&self, column: &str) -> Option<&str> {
         let place = self.table.columns.iter().position(|it| it == column)?;
         self.cells.get(place).map(|it| it.trim()).filter(|it| !it.is_empty())
@@ -58,7 +58,7 @@ impl Row<'_> {
 
     pub(super) fn positive(&self, column: &str) -> Result<Fixed9, String> {
         let text = self.text(column).unwrap_or_default();
-        // Where semicolons separate, commas are what decimals begin with.
+        // Where semicolons separate cells, a comma is the decimal mark.
         let number = match self.table.delimiter {
             Delimiter::Semicolon => Fixed9::parse(&text.replacen(',', ".", 1)),
             _ => Fixed9::parse(text),

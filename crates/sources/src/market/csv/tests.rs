@@ -1,4 +1,4 @@
-//! Files as people and download pages write them, and files that nobody should have written.
+//! Tests of price files as people and download pages write them, and of broken ones.
 
 use std::fs::File;
 use std::pin::pin;
@@ -9,7 +9,7 @@ use base::Fixed9;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::super::{Happening, Kind};
+use super::super::{ActionTerms, InstrumentKind};
 use super::*;
 
 const NOW: &str = "2026-11-30T12:00:00Z";
@@ -30,7 +30,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// All files are of the same moment, so that only what a test does about it makes one new.
+/// All files get the same modification time, so that only the test's own change makes one newer.
 fn write(folder: &TempDir, name: &str, bytes: &[u8]) {
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
@@ -42,14 +42,14 @@ fn market(folder: &TempDir) -> CsvMarket {
     CsvMarket::new(folder.path().to_owned())
 }
 
-fn answer<T>(answer: Answer<'_, T>) -> Result<T, Trouble> {
+fn answer<T>(answer: ProviderFuture<'_, T>) -> Result<T, MarketError> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => panic!("files are read at once"),
     }
 }
 
-fn quotes(market: &CsvMarket, symbols: &[&str]) -> Result<Vec<Quote>, Trouble> {
+fn quotes(market: &CsvMarket, symbols: &[&str]) -> Result<Vec<Quote>, MarketError> {
     let symbols = symbols.iter().map(|it| (*it).to_owned()).collect();
     answer(market.quotes(symbols, at(NOW)))
 }
@@ -58,12 +58,12 @@ fn quote(market: &CsvMarket, symbol: &str) -> Quote {
     quotes(market, &[symbol]).unwrap().remove(0)
 }
 
-/// Price and previous close of the only line of a list.
+/// Price and previous close of a list with one line.
 fn read_one(text: &str) -> (Fixed9, Option<Fixed9>) {
     let folder = folder(&[("prices.csv", text)]);
     let market = market(&folder);
     let quote = quote(&market, "ACME");
-    assert_eq!(market.complaints(), [""; 0]);
+    assert_eq!(market.warnings(), [""; 0]);
     (quote.price, quote.previous_close)
 }
 
@@ -82,19 +82,19 @@ fn a_list_tells_what_it_says_and_the_rest_is_known_or_assumed() {
         Quote {
             symbol: "FUND".to_owned(),
             name: Some("A \"fine\" fund, Inc.".to_owned()),
-            kind: Kind::Etf,
+            kind: InstrumentKind::Etf,
             price: fixed("26.5"),
             previous_close: Some(fixed("26")),
             at: at("2026-11-25T15:00:00Z"),
         }
     );
     let spy = quote(&market, "SPY");
-    assert_eq!((spy.name.as_deref(), spy.kind), (Some("SPDR S&P 500 ETF"), Kind::Etf));
+    assert_eq!((spy.name.as_deref(), spy.kind), (Some("SPDR S&P 500 ETF"), InstrumentKind::Etf));
     assert_eq!((spy.price, spy.at), (fixed("101.000000001"), at("2026-11-25T21:00:00Z")));
-    // Where there is a column of moments, a line needs one.
+    // If there is a time column, each line needs a value in it.
     assert_eq!(quotes(&market, &["XYZ", "xyz", "NOSUCH"]), Ok(Vec::new()));
     assert_eq!(
-        market.complaints(),
+        market.warnings(),
         ["prices.csv line 4: at must be a day such as 2026-11-25 or an instant with a zone"]
     );
 }
@@ -104,7 +104,10 @@ fn without_moments_a_price_is_as_old_as_its_file() {
     let folder = folder(&[("prices.csv", "symbol,price\nXYZ,7\n")]);
     let quote = quote(&market(&folder), "XYZ");
     assert_eq!(quote.at, Timestamp::from_second(1_795_700_000).unwrap());
-    assert_eq!((quote.name, quote.kind, quote.previous_close), (None, Kind::Equity, None));
+    assert_eq!(
+        (quote.name, quote.kind, quote.previous_close),
+        (None, InstrumentKind::Equity, None)
+    );
 }
 
 #[test]
@@ -137,10 +140,10 @@ fn a_downloaded_history_gives_its_last_day_and_the_day_before() {
     let apple = quote(&market, "AAPL");
     assert_eq!((apple.price, apple.previous_close), (fixed("271.2"), Some(fixed("270.1"))));
     assert_eq!(apple.at, at("2026-11-24T21:00:00Z"));
-    assert_eq!(market.complaints(), ["AAPL.csv line 4: close must be a number greater than zero"]);
+    assert_eq!(market.warnings(), ["AAPL.csv line 4: close must be a number greater than zero"]);
     let coke = quote(&market, "KO");
     assert_eq!((coke.price, coke.previous_close), (fixed("70.5"), Some(fixed("70.25"))));
-    // That Friday closes at one o'clock.
+    // The session of that Friday ends at 1 p.m.
     assert_eq!(coke.at, at("2026-11-27T18:00:00Z"));
     let alone = CsvMarket::new(folder.path().join("AAPL.csv"));
     assert_eq!(quote(&alone, "AAPL"), apple);
@@ -155,7 +158,7 @@ fn of_one_day_the_latest_counts_and_the_day_before_is_its_close() {
     let market = market(&folder);
     let moved = quote(&market, "A");
     assert_eq!((moved.price, moved.previous_close), (fixed("13"), Some(fixed("10"))));
-    // Of two equals, the line further down is the newer one.
+    // Of two equal times, the later line is newer.
     let corrected = quote(&market, "B");
     assert_eq!((corrected.price, corrected.previous_close), (fixed("2"), None));
 }
@@ -179,7 +182,7 @@ fn bad_lines_are_skipped_and_told() {
     let folder = folder(&[("prices.csv", &lines)]);
     let market = market(&folder);
     assert_eq!(quotes(&market, &["J"]).map(|it| it.len()), Ok(1));
-    let told = market.complaints().join("\n").replace("prices.csv line ", "");
+    let told = market.warnings().join("\n").replace("prices.csv line ", "");
     let wanted = "2: price must be a number greater than zero\n\
                   3: price must be a number greater than zero\n\
                   4: price must be a number greater than zero\n\
@@ -215,7 +218,7 @@ fn a_change_is_seen_and_files_that_stay_are_not_read_again() {
     let folder = folder(&[("prices.csv", "symbol,price\nA,5\n")]);
     let market = market(&folder);
     assert_eq!(quote(&market, "A").price, fixed("5"));
-    // The same size at the same moment is taken for the same file.
+    // The same size and modification time are taken for the same file.
     write(&folder, "prices.csv", b"symbol,price\nA,6\n");
     assert_eq!(quote(&market, "A").price, fixed("5"));
     write(&folder, "prices.csv", b"symbol,price\nA,6.5\n");
@@ -224,10 +227,10 @@ fn a_change_is_seen_and_files_that_stay_are_not_read_again() {
     assert_eq!(quote(&market, "A").price, fixed("7.5"));
     write(&folder, "more.csv", b"symbol,price\nB,1\nC,x\n");
     assert_eq!(quotes(&market, &["A", "B"]).map(|it| it.len()), Ok(2));
-    assert_eq!(market.complaints().len(), 1);
+    assert_eq!(market.warnings().len(), 1);
     fs::remove_file(folder.path().join("more.csv")).unwrap();
     assert_eq!(quotes(&market, &["A", "B"]).map(|it| it.len()), Ok(1));
-    assert_eq!(market.complaints(), [""; 0]);
+    assert_eq!(market.warnings(), [""; 0]);
 }
 
 #[test]
@@ -248,18 +251,18 @@ fn corporate_actions_have_a_file_of_their_own() {
     let dividend = CorporateAction {
         symbol: "KO".to_owned(),
         ex_on: "2026-03-13".parse().unwrap(),
-        what: Happening::Dividend { each: fixed("0.53"), pay_on: "2026-04-01".parse().unwrap() },
+        terms: ActionTerms::Dividend { each: fixed("0.53"), pay_on: "2026-04-01".parse().unwrap() },
     };
     let split = |symbol: &str, ex_on: &str, to, from| CorporateAction {
         symbol: symbol.to_owned(),
         ex_on: ex_on.parse().unwrap(),
-        what: Happening::Split { to, from },
+        terms: ActionTerms::Split { to, from },
     };
     let (nvidia, general) = (split("NVDA", "2026-06-10", 10, 1), split("GE", "2027-01-04", 1, 8));
     assert_eq!(actions("2026-01-01", "2027-12-31"), [dividend.clone(), nvidia.clone(), general]);
     assert_eq!(actions("2026-03-13", "2026-06-10"), [dividend, nvidia]);
     assert_eq!(actions("2026-03-14", "2026-06-09"), []);
-    let told = market.complaints().join("\n").replace("Corporate-Actions.csv line ", "");
+    let told = market.warnings().join("\n").replace("Corporate-Actions.csv line ", "");
     let wanted = "4: pay_on must not be before ex_on\n\
                   5: amount must be a number greater than zero\n\
                   6: ratio must be like 4:1\n\
@@ -283,7 +286,7 @@ fn hostile_files_are_bounded() {
     write(&folder, ACTIONS, actions.as_bytes());
     let market = market(&folder);
     assert_eq!(quotes(&market, &["A", "S19998", "S19999"]).map(|it| it.len()), Ok(2));
-    let told = market.complaints();
+    let told = market.warnings();
     assert_eq!(
         told[..4],
         [
@@ -307,7 +310,7 @@ fn a_folder_of_too_many_files_is_read_in_part() {
     fs::create_dir(folder.path().join("0000a.csv")).unwrap();
     let market = market(&folder);
     assert_eq!(quotes(&market, &["S0", "S998", "S999", "S1000"]).map(|it| it.len()), Ok(2));
-    assert_eq!(market.complaints(), ["only the first 1000 files are read"]);
+    assert_eq!(market.warnings(), ["only the first 1000 files are read"]);
 }
 
 const LETTERS: &[u8] = b"symbol,price\nAt;\t\"1.\r-\xff";
@@ -320,16 +323,16 @@ proptest! {
         head in prop::sample::select(HEADS.to_vec()),
         name in prop::sample::select(vec!["a.csv", "corporate-actions.csv"]),
     ) {
-        let mut complaints = Complaints::default();
+        let mut warnings = Warnings::default();
         let text = format!("{head}{}", String::from_utf8_lossy(&bytes));
         let modified_at = at(NOW);
-        let mut source = Source { name, modified_at, complaints: &mut complaints };
+        let mut source = SourceFile { name, modified_at, warnings: &mut warnings };
         if let Ok(table) = Table::parse(&text) {
             let _ = actions::read(&table, &mut source);
             let mut prices = Prices::default();
             prices.read(&table, &mut source);
             let lines = text.lines().count();
-            prop_assert!(complaints.count <= 2 * lines.max(1));
+            prop_assert!(warnings.count <= 2 * lines.max(1));
         }
     }
 
@@ -342,9 +345,9 @@ proptest! {
         let text = format!("symbol,price,previous_close\nACME,{price},\"{previous}\"\n");
         let table = Table::parse(&text).unwrap();
         let mut prices = Prices::default();
-        let mut complaints = Complaints::default();
+        let mut warnings = Warnings::default();
         let modified_at = at(NOW);
-        prices.read(&table, &mut Source { name: "", modified_at, complaints: &mut complaints });
+        prices.read(&table, &mut SourceFile { name: "", modified_at, warnings: &mut warnings });
         let quote = prices.quote("ACME", at(NOW)).unwrap();
         prop_assert_eq!((quote.price, quote.previous_close), (price, Some(previous)));
     }

@@ -1,16 +1,16 @@
-//! Who pays dividends in the demo market: a few, every quarter, the same each time.
+//! Dividends of the demo market: a few securities pay the same amount every quarter.
 
 use base::{Date, Fixed9};
 
 use super::super::calendar::session_on;
-use super::super::{CorporateAction, Happening};
+use super::super::{ActionTerms, CorporateAction};
 
 struct Payer {
     symbol: &'static str,
     each_cents: i64,
-    /// The first month of the year that has one; the others follow three months apart.
+    /// The month of the first payment in a year; the others follow three months apart.
     first_month: i8,
-    /// Shares trade without it from the first session on or after this day.
+    /// The ex-date is the first session on or after this day.
     day: i8,
 }
 
@@ -31,10 +31,10 @@ const PAYERS: [Payer; 10] = [
     payer("XOM", 100, 2, 12),
 ];
 
-/// From the day on which shares trade without it to the day on which it is paid.
+/// From the ex-date to the payment date.
 const DAYS_UNTIL_PAID: i64 = 21;
 
-/// In order of days, then of symbols.
+/// The dividends of a range of dates, sorted by date and symbol.
 pub(super) fn between(symbols: &[String], from: Date, to: Date) -> Vec<CorporateAction> {
     let asked = PAYERS.iter().filter(|it| symbols.iter().any(|symbol| symbol == it.symbol));
     let mut found = Vec::new();
@@ -53,12 +53,12 @@ impl Payer {
         let ex_on = session_from(Date::new(year, month, self.day).ok()?)?;
         let due_on = ex_on.checked_add(jiff::Span::new().days(DAYS_UNTIL_PAID)).ok()?;
         let each = Fixed9::from_billionths(i128::from(self.each_cents) * 10_000_000);
-        let what = Happening::Dividend { each, pay_on: session_from(due_on)? };
-        Some(CorporateAction { symbol: self.symbol.to_owned(), ex_on, what })
+        let terms = ActionTerms::Dividend { each, pay_on: session_from(due_on)? };
+        Some(CorporateAction { symbol: self.symbol.to_owned(), ex_on, terms })
     }
 }
 
-/// The first day with a session, on this day or later.
+/// The first day with a session, from this day on.
 fn session_from(date: Date) -> Option<Date> {
     let mut days = std::iter::successors(Some(date), |day| day.tomorrow().ok());
     days.find(|it| session_on(*it).is_some())

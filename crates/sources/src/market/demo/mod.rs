@@ -1,5 +1,5 @@
-//! A market that is made up: prices move as real ones might, but follow from symbol and minute
-//! alone, so that a demonstration needs no network and can be repeated.
+//! A simulated market. Prices move like real ones, but are determined by symbol and minute alone, so that a
+//! demonstration needs no network and can be repeated.
 
 mod dividends;
 mod noise;
@@ -11,15 +11,15 @@ use std::future::ready;
 use base::{Date, Fixed9, Timestamp, days_from_date};
 
 use super::calendar::{Session, last_session, previous_session, session_on};
-use super::{Answer, CorporateAction, Kind, Quote, QuoteProvider, names};
+use super::{CorporateAction, InstrumentKind, ProviderFuture, Quote, QuoteProvider, names};
 
-/// What a security costs when nothing moves it, and how it is moved.
+/// A security's base price, and how much it moves.
 struct Listing {
     symbol: &'static str,
     level_cents: i64,
     /// Percent of the widest movement.
     swing: i64,
-    /// Percent of its movement that it does not share with the market.
+    /// Percent of the movement that is independent of the market.
     own: i64,
 }
 
@@ -27,7 +27,7 @@ const fn listing(symbol: &'static str, level_cents: i64, swing: i64, own: i64) -
     Listing { symbol, level_cents, swing, own }
 }
 
-/// A swing of ninety keeps every day within the bounds that the tests prove.
+/// A swing of at most 90 keeps every day within the bounds that the tests prove.
 const LISTINGS: [Listing; 64] = [
     listing("AAPL", 26_240, 80, 85),
     listing("ABBV", 22_115, 65, 90),
@@ -95,10 +95,10 @@ const LISTINGS: [Listing; 64] = [
     listing("XOM", 11_625, 65, 95),
 ];
 
-/// What moves all of them together; no symbol has this name.
+/// The key of the noise that all securities share; no symbol has this name.
 const MARKET: &str = "the market";
 
-/// A night moves prices like two hours of trading.
+/// Overnight, prices move as much as in two hours of trading.
 const NIGHT_MINUTES: i64 = 120;
 const DAY_MINUTES: i64 = 390;
 
@@ -110,11 +110,11 @@ impl QuoteProvider for DemoMarket {
         "Demo market"
     }
 
-    fn fresh_seconds(&self) -> i64 {
+    fn cache_seconds(&self) -> i64 {
         0
     }
 
-    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> Answer<'_, Vec<Quote>> {
+    fn quotes(&self, symbols: Vec<String>, now: Timestamp) -> ProviderFuture<'_, Vec<Quote>> {
         let moment = Moment::at(now);
         let known = |symbol: &String| LISTINGS.iter().find(|it| it.symbol == symbol);
         let quotes = symbols.iter().filter_map(known).map(|it| it.quote(&moment));
@@ -126,12 +126,12 @@ impl QuoteProvider for DemoMarket {
         symbols: Vec<String>,
         from: Date,
         to: Date,
-    ) -> Answer<'_, Vec<CorporateAction>> {
+    ) -> ProviderFuture<'_, Vec<CorporateAction>> {
         Box::pin(ready(Ok(dividends::between(&symbols, from, to))))
     }
 }
 
-/// The latest minute of trading, and the last one of the session before.
+/// The latest minute of trading, and the last minute of the previous session.
 struct Moment {
     at: Timestamp,
     minute: i64,
@@ -144,7 +144,7 @@ impl Moment {
         let at = now.min(session.closes_at);
         let previous = session_on(previous_session(session.date()));
         Moment {
-            // A price is a minute's, so that it is as old as its minute.
+            // A price belongs to a minute, so it is as old as the start of that minute.
             at: at - jiff::SignedDuration::from_secs(into(session, at) % 60),
             minute: market_minute(session, at),
             previous_minute: previous.map(|it| market_minute(it, it.closes_at)),
@@ -157,7 +157,7 @@ impl Listing {
         Quote {
             symbol: self.symbol.to_owned(),
             name: names::name_of(self.symbol).map(str::to_owned),
-            kind: names::kind_of(self.symbol).unwrap_or(Kind::Equity),
+            kind: names::kind_of(self.symbol).unwrap_or(InstrumentKind::Equity),
             price: self.price(moment.minute),
             previous_close: moment.previous_minute.map(|it| self.price(it)),
             at: moment.at,
@@ -173,8 +173,7 @@ impl Listing {
     }
 }
 
-/// Minutes of trading and of nights since 1970. Weekends do not count: a Monday follows on Friday,
-/// as far as prices know.
+/// Minutes of trading and nights since 1970. Weekends do not count: Monday follows Friday.
 fn market_minute(session: Session, at: Timestamp) -> i64 {
     let since_monday = days_from_date(session.date()) + 3;
     let weekdays = since_monday.div_euclid(7) * 5 + since_monday.rem_euclid(7);

@@ -1,9 +1,9 @@
-//! Noise of several scales, in whole numbers: years drift, days jump, minutes flicker.
+//! Deterministic noise on several time scales, in integers: slow drift, daily jumps, small movements by minute.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Minutes from one turning point to the next, and how far those lie from zero at most, in
-/// millionths. No period divides another or a day, so that no hour is special.
+/// The period of each scale in minutes, and its largest amplitude in millionths. No period divides another or a day,
+/// so that no hour is special.
 const SCALES: [(i64, i64); 9] = [
     (262_147, 130_000),
     (65_537, 70_000),
@@ -18,7 +18,7 @@ const SCALES: [(i64, i64); 9] = [
 
 const WHOLE: i64 = 1_000_000;
 
-/// How far a minute lies from the level, as millionths of it.
+/// The deviation from the base price at a minute, in millionths.
 pub(super) fn millionths(key: &str, minute: i64) -> i64 {
     let one = |(scale, &(period, widest)): (u64, &(i64, i64))| {
         let turn = |index: i64| {
@@ -26,7 +26,7 @@ pub(super) fn millionths(key: &str, minute: i64) -> i64 {
             let hash = xxh3_64_with_seed(key.as_bytes(), seed);
             (hash % (2 * WHOLE as u64 + 1)) as i64 - WHOLE
         };
-        // Keys turn at different times.
+        // Each key has its own phase.
         let phase = (xxh3_64_with_seed(key.as_bytes(), u64::MAX - scale) % period as u64) as i64;
         let (index, past) =
             ((minute + phase).div_euclid(period), (minute + phase).rem_euclid(period));
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Across a holiday: two days of trading and two nights.
+    /// The longest step between two closes: across a holiday, two days and two nights.
     const LONGEST_DAY: i64 = 2 * 510;
 
     #[test]
@@ -49,7 +49,7 @@ mod tests {
         let widest: i64 = SCALES.iter().map(|(_, widest)| widest).sum();
         let steepest =
             SCALES.iter().map(|(period, widest)| 2 * widest * LONGEST_DAY.min(*period) / period);
-        // The swing of a listing is ninety percent of it at most.
+        // The swing of a listing is at most 90 percent.
         let (widest, steepest) = (widest * 90 / 100, steepest.sum::<i64>() * 90 / 100);
         assert!(widest < 350_000);
         assert!(steepest * 100 < (WHOLE - widest) * 12, "{steepest}");

@@ -1,14 +1,14 @@
-//! That the made-up market holds still when asked twice, and moves as much as it says.
+//! Tests that the demo market is deterministic and moves within its bounds.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use proptest::prelude::*;
 
-use super::super::{Happening, Trouble};
+use super::super::{ActionTerms, MarketError};
 use super::*;
 
-fn answer<T>(answer: Answer<'_, T>) -> Result<T, Trouble> {
+fn answer<T>(answer: ProviderFuture<'_, T>) -> Result<T, MarketError> {
     match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => panic!("the demo market has nothing to wait for"),
@@ -40,7 +40,7 @@ fn sessions(from: &str, count: usize) -> impl Iterator<Item = Session> {
 #[test]
 fn prices_are_the_same_on_every_machine() {
     let quote = quote("AAPL", "2026-11-25T15:00:59Z");
-    assert_eq!((quote.name.as_deref(), quote.kind), (Some("Apple"), Kind::Equity));
+    assert_eq!((quote.name.as_deref(), quote.kind), (Some("Apple"), InstrumentKind::Equity));
     assert_eq!(quote.at, at("2026-11-25T15:00:00Z"));
     let prices = (cents(quote.price), quote.previous_close.map(cents));
     assert_eq!(prices, (25_676, Some(25_829)));
@@ -96,7 +96,7 @@ fn funds_of_one_index_move_alike() {
 }
 
 #[test]
-fn everything_listed_has_a_name_and_what_is_not_is_left_out() {
+fn every_listing_has_a_name_and_unknown_symbols_are_left_out() {
     for listing in &LISTINGS {
         assert!(names::name_of(listing.symbol).is_some(), "{}", listing.symbol);
         assert!((1..=90).contains(&listing.swing) && (0..=100).contains(&listing.own));
@@ -116,14 +116,14 @@ fn a_few_pay_dividends_every_quarter_and_nothing_splits() {
     };
     let told: Vec<String> = actions(&["KO", "AAPL", "TSLA"], "2026-02-01", "2026-06-12")
         .into_iter()
-        .map(|it| match it.what {
-            Happening::Dividend { each, pay_on } => {
+        .map(|it| match it.terms {
+            ActionTerms::Dividend { each, pay_on } => {
                 format!("{} {} {each} {pay_on}", it.symbol, it.ex_on)
             }
-            Happening::Split { .. } => panic!("{} splits", it.symbol),
+            ActionTerms::Split { .. } => panic!("{} splits", it.symbol),
         })
         .collect();
-    // 9 May is a Saturday, and 13 June is one too.
+    // May 9 and June 13 are Saturdays.
     assert_eq!(
         told,
         [
@@ -139,7 +139,7 @@ fn a_few_pay_dividends_every_quarter_and_nothing_splits() {
 }
 
 #[test]
-fn the_ends_of_time_have_prices_too() {
+fn the_first_and_last_moments_have_prices() {
     for now in [Timestamp::MIN, Timestamp::MAX] {
         let quotes = answer(DemoMarket.quotes(vec!["KO".to_owned()], now)).unwrap();
         assert!(quotes[0].price > Fixed9::ZERO && quotes[0].at <= now);

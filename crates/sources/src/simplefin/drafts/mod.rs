@@ -1,4 +1,4 @@
-//! From what a server says to drafts, by what the person said about each account.
+//! Converts a SimpleFIN response into account drafts, by the person's choices for each account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,44 +6,49 @@ use base::draft::{AccountDraft, AccountKind, BalanceDraft, TransactionDraft};
 use base::words;
 use base::{Date, Timestamp, date_from_days};
 
-use super::{Account, AccountSet, Matter, Transaction};
-use crate::apart::tell_apart;
+use super::{Account, AccountSet, NoticeKind, Transaction};
+use crate::unique_ids::deduplicate_ids;
 
-/// What the person chose for an account.
+/// The person's choices for an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct AccountChoice {
     pub kind: AccountKind,
     pub subtype: Option<String>,
-    /// Of no meaning where nothing can be owed.
-    pub owed: Owed,
+    /// Only used for cards and loans.
+    pub owed: OwedSign,
 }
 
 words!(
-    /// Which sign the server gives to what is owed on a card or a loan.
-    Owed {
+    /// The sign that the server gives to a debt on a card or loan.
+    OwedSign {
         Negative => "negative",
         Positive => "positive",
     }
 );
 
-/// Drafts of the accounts that were chosen, by `Account::external_id`; `at` is when the server was asked.
+/// Drafts of the chosen accounts, by `Account::external_id`; `at` is the time of the request.
 pub fn drafts(
     set: &AccountSet,
-    choices: &BTreeMap<String, Choice>,
+    choices: &BTreeMap<String, AccountChoice>,
     at: Timestamp,
 ) -> Vec<AccountDraft> {
     let chosen = set.accounts.iter().filter_map(|it| Some((it, choices.get(&it.external_id)?)));
     chosen.map(|(account, choice)| draft(set, account, choice, at)).collect()
 }
 
-fn draft(set: &AccountSet, account: &Account, choice: &Choice, at: Timestamp) -> AccountDraft {
-    // An institution that did not answer may look as if it had no positions any more.
+fn draft(
+    set: &AccountSet,
+    account: &Account,
+    choice: &AccountChoice,
+    at: Timestamp,
+) -> AccountDraft {
+    // An institution that did not respond may look as if it had no positions anymore.
     let in_doubt = set.notices.iter().any(|it| {
         let is_own = it.account.as_ref().is_some_and(|id| *id == account.id)
             || it.account.is_none()
                 && it.connection.is_some()
                 && it.connection == account.connection;
-        is_own && matches!(it.matter, Matter::Retry | Matter::Reauthenticate)
+        is_own && matches!(it.kind, NoticeKind::Retry | NoticeKind::Reauthenticate)
     });
     let holdings = account.holdings.as_ref().filter(|it| !in_doubt || !it.is_empty());
     let holdings = holdings.filter(|_| choice.kind == AccountKind::Investment).map(|it| {
@@ -66,7 +71,7 @@ fn draft(set: &AccountSet, account: &Account, choice: &Choice, at: Timestamp) ->
     }
 }
 
-/// The last digits that many names end with: `Everyday Checking (1234)`, `Visa ...5678`.
+/// The last digits that many account names end with: `Everyday Checking (1234)`, `Visa ...5678`.
 fn mask(name: &str) -> Option<String> {
     let name = name.trim_end_matches([')', ']', ' ']);
     let digits = name.len() - name.trim_end_matches(|it: char| it.is_ascii_digit()).len();
@@ -75,17 +80,17 @@ fn mask(name: &str) -> Option<String> {
     (digits.len() == 4 && is_apart).then(|| digits.to_owned())
 }
 
-fn balance(account: &Account, choice: &Choice, at: Timestamp) -> Option<BalanceDraft> {
-    // An explicit zero is a balance; only one that is missing is stood in for.
+fn balance(account: &Account, choice: &AccountChoice, at: Timestamp) -> Option<BalanceDraft> {
+    // An explicit zero is a balance; the available balance only replaces a missing one.
     let raw = account.balance.or(account.available)?.minor();
     let current_minor = match (choice.kind.is_debt(), choice.owed) {
-        (true, Owed::Negative) => raw.checked_neg()?,
-        (true, Owed::Positive) | (false, _) => raw,
+        (true, OwedSign::Negative) => raw.checked_neg()?,
+        (true, OwedSign::Positive) | (false, _) => raw,
     };
     let available = account.available.filter(|_| account.balance.is_some()).map(|it| it.minor());
     let available_minor = match choice.kind {
         AccountKind::Loan => None,
-        // What is left of a limit; where it repeats the balance, it is none.
+        // The available credit; a value that repeats the balance is not one.
         AccountKind::Credit => available.filter(|it| *it >= 0 && *it != raw),
         _ => available,
     };
@@ -97,14 +102,14 @@ fn day(at: Timestamp) -> Date {
     date_from_days(at.as_second().div_euclid(86_400))
 }
 
-/// In the order of their days, each once. A posted row replaces the pending one of its id.
+/// The transactions in date order, without duplicates. A posted row replaces the pending one with its id.
 fn transactions(account: &Account) -> Vec<TransactionDraft> {
     let rows = &account.transactions;
     let posted: BTreeSet<&str> =
         rows.iter().filter(|it| !it.pending).map(|it| it.id.as_str()).collect();
     let current = rows.iter().filter(|it| !it.pending || !posted.contains(it.id.as_str()));
     let mut drafts: Vec<TransactionDraft> = current.filter_map(transaction_draft).collect();
-    tell_apart(&mut drafts);
+    deduplicate_ids(&mut drafts);
     drafts.sort_by(|a, b| (a.posted_on, &a.external_id).cmp(&(b.posted_on, &b.external_id)));
     drafts
 }

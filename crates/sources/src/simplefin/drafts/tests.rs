@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use base::draft::{AccountDraft, AccountKind};
 use base::{Currency, Money, Timestamp};
 
-use super::{Choice, Owed, drafts, mask};
-use crate::simplefin::{Account, AccountSet, Matter, Notice, Transaction};
+use super::{AccountChoice, OwedSign, drafts, mask};
+use crate::simplefin::{Account, AccountSet, Notice, NoticeKind, Transaction};
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -40,12 +40,12 @@ fn row(id: &str, posted: &str, minor: i64, description: &str) -> Transaction {
     }
 }
 
-fn draft(account: Account, kind: AccountKind, owed: Owed) -> AccountDraft {
+fn draft(account: Account, kind: AccountKind, owed: OwedSign) -> AccountDraft {
     drafted(AccountSet { accounts: vec![account], ..AccountSet::default() }, kind, owed)
 }
 
-fn drafted(set: AccountSet, kind: AccountKind, owed: Owed) -> AccountDraft {
-    let choice = Choice { kind, subtype: None, owed };
+fn drafted(set: AccountSet, kind: AccountKind, owed: OwedSign) -> AccountDraft {
+    let choice = AccountChoice { kind, subtype: None, owed };
     let choices = BTreeMap::from([("A".to_owned(), choice)]);
     drafts(&set, &choices, at("2026-03-10T12:00:00Z")).remove(0)
 }
@@ -54,13 +54,13 @@ fn drafted(set: AccountSet, kind: AccountKind, owed: Owed) -> AccountDraft {
 fn a_balance_is_what_is_owned_or_what_is_owed() {
     use AccountKind::{Credit, Depository, Loan};
     for (kind, owed, raw, current) in [
-        (Depository, Owed::Negative, -500, -500),
-        (Depository, Owed::Positive, 500, 500),
-        (Credit, Owed::Negative, -500, 500),
-        (Credit, Owed::Negative, 20, -20),
-        (Credit, Owed::Positive, 500, 500),
-        (Loan, Owed::Positive, 500, 500),
-        (Loan, Owed::Negative, -500, 500),
+        (Depository, OwedSign::Negative, -500, -500),
+        (Depository, OwedSign::Positive, 500, 500),
+        (Credit, OwedSign::Negative, -500, 500),
+        (Credit, OwedSign::Negative, 20, -20),
+        (Credit, OwedSign::Positive, 500, 500),
+        (Loan, OwedSign::Positive, 500, 500),
+        (Loan, OwedSign::Negative, -500, 500),
     ] {
         let balance = Some(Money::new(raw, Currency::USD));
         let draft = draft(Account { balance, ..account() }, kind, owed);
@@ -72,13 +72,13 @@ fn a_balance_is_what_is_owned_or_what_is_owed() {
 fn only_a_missing_balance_is_stood_in_for() {
     let some = |minor| Some(Money::new(minor, Currency::USD));
     let zero = Account { balance: some(0), available: some(900), ..account() };
-    let balance = draft(zero, AccountKind::Credit, Owed::Negative).balance.unwrap();
+    let balance = draft(zero, AccountKind::Credit, OwedSign::Negative).balance.unwrap();
     assert_eq!((balance.current_minor, balance.available_minor), (0, Some(900)));
     let missing = Account { balance: None, available: some(900), ..account() };
-    let balance = draft(missing, AccountKind::Depository, Owed::Negative).balance.unwrap();
+    let balance = draft(missing, AccountKind::Depository, OwedSign::Negative).balance.unwrap();
     assert_eq!((balance.current_minor, balance.available_minor), (900, None));
     let none = Account { balance: None, ..account() };
-    assert!(draft(none, AccountKind::Depository, Owed::Negative).balance.is_none());
+    assert!(draft(none, AccountKind::Depository, OwedSign::Negative).balance.is_none());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_balance_is_never_from_the_future() {
         (None, asked),
     ] {
         let draft =
-            draft(Account { balance_at, ..account() }, AccountKind::Depository, Owed::Negative);
+            draft(Account { balance_at, ..account() }, AccountKind::Depository, OwedSign::Negative);
         assert_eq!(draft.balance.unwrap().as_of, as_of);
     }
 }
@@ -110,7 +110,7 @@ fn rows_with_one_id_are_one_row_unless_they_differ() {
     let draft = draft(
         Account { transactions: transactions.clone(), ..account() },
         AccountKind::Depository,
-        Owed::Negative,
+        OwedSign::Negative,
     );
     let ids: Vec<&str> =
         draft.transactions.iter().map(|it| it.external_id.as_deref().unwrap()).collect();
@@ -119,7 +119,7 @@ fn rows_with_one_id_are_one_row_unless_they_differ() {
     let again = self::draft(
         Account { transactions: reversed, ..account() },
         AccountKind::Depository,
-        Owed::Negative,
+        OwedSign::Negative,
     );
     assert_eq!(again.transactions, draft.transactions);
 }
@@ -135,7 +135,7 @@ fn days_are_those_of_the_universal_clock() {
     open.posted_at = None;
     open.transacted_at = Some(at("2026-03-06T00:30:00Z"));
     let account = Account { transactions: vec![booked, open], ..account() };
-    let draft = draft(account, AccountKind::Credit, Owed::Negative);
+    let draft = draft(account, AccountKind::Credit, OwedSign::Negative);
     let [booked, open] = &draft.transactions[..] else { panic!("two rows") };
     assert_eq!(booked.posted_on.to_string(), "2026-03-05");
     assert_eq!(booked.authorized_on.unwrap().to_string(), "2026-03-03");
@@ -146,23 +146,23 @@ fn days_are_those_of_the_universal_clock() {
 
 #[test]
 fn no_positions_from_an_institution_in_trouble_do_not_mean_none() {
-    let notice = |account: Option<&str>, matter| Notice {
+    let notice = |account: Option<&str>, kind| Notice {
         code: None,
         text: String::new(),
         connection: Some("C".to_owned()),
         account: account.map(str::to_owned),
-        matter,
+        kind,
     };
     for (notices, expected) in [
         (vec![], Some(0)),
-        (vec![notice(None, Matter::Reauthenticate)], None),
-        (vec![notice(Some("A"), Matter::Retry)], None),
-        (vec![notice(Some("B"), Matter::Retry)], Some(0)),
-        (vec![notice(None, Matter::Other)], Some(0)),
+        (vec![notice(None, NoticeKind::Reauthenticate)], None),
+        (vec![notice(Some("A"), NoticeKind::Retry)], None),
+        (vec![notice(Some("B"), NoticeKind::Retry)], Some(0)),
+        (vec![notice(None, NoticeKind::Other)], Some(0)),
     ] {
         let accounts = vec![Account { holdings: Some(vec![]), ..account() }];
         let set = AccountSet { accounts, notices, ..AccountSet::default() };
-        let draft = drafted(set, AccountKind::Investment, Owed::Negative);
+        let draft = drafted(set, AccountKind::Investment, OwedSign::Negative);
         assert_eq!(draft.holdings.map(|it| it.len()), expected);
     }
 }

@@ -1,15 +1,15 @@
-//! Positions, a field that no specification describes: what a share costs, and whether a cost is of one share or of all.
+//! Positions, which no specification describes: quantity, price, and whether a cost is per share or in total.
 
 use base::draft::{AssetClass, HoldingDraft, SecurityDraft, SecurityKind};
 use base::{Currency, Fixed9, Timestamp, divide_half_even};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::loose::{self, Loose};
-use crate::bounds::is_absurd;
-use crate::market::{Kind, names};
+use super::lenient::{self, RawField};
+use crate::market::{InstrumentKind, names};
+use crate::plausibility::is_implausible_amount;
 
-/// One position as the server tells it.
+/// One position as the server states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holding {
     pub id: Option<String>,
@@ -24,48 +24,49 @@ pub struct Holding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Cost {
-    /// Of one share at some institutions, of all at others.
+    /// Per share at some institutions, in total at others.
     basis: Option<Fixed9>,
-    /// What one share cost.
+    /// The purchase price per share.
     purchase_price: Option<Fixed9>,
-    /// Of all shares, without doubt.
+    /// The total cost, certain.
     total: Option<Fixed9>,
 }
 
 #[derive(Deserialize)]
 struct Raw<'a> {
     #[serde(borrow)]
-    id: Loose<'a>,
+    id: RawField<'a>,
     #[serde(borrow)]
-    symbol: Loose<'a>,
+    symbol: RawField<'a>,
     #[serde(borrow)]
-    description: Loose<'a>,
+    description: RawField<'a>,
     #[serde(borrow)]
-    currency: Loose<'a>,
+    currency: RawField<'a>,
     #[serde(borrow)]
-    shares: Loose<'a>,
+    shares: RawField<'a>,
     #[serde(borrow)]
-    market_value: Loose<'a>,
+    market_value: RawField<'a>,
     #[serde(borrow)]
-    cost_basis: Loose<'a>,
+    cost_basis: RawField<'a>,
     #[serde(borrow)]
-    purchase_price: Loose<'a>,
+    purchase_price: RawField<'a>,
     #[serde(borrow)]
-    total_cost: Loose<'a>,
+    total_cost: RawField<'a>,
     #[serde(borrow)]
-    value: Loose<'a>,
+    value: RawField<'a>,
 }
 
 impl Holding {
-    /// None when it has neither a name nor a number.
+    /// None if it has neither a name nor a number.
     pub(super) fn read(raw: &RawValue, account_currency: Currency) -> Option<Holding> {
-        let raw: Raw<'_> = loose::object(Some(raw))?;
-        let symbol = loose::text(raw.symbol).map(|it| it.to_uppercase());
-        let id = loose::text(raw.id);
-        let name = loose::text(raw.description).or_else(|| symbol.clone()).or_else(|| id.clone());
-        let currency = loose::text(raw.currency).unwrap_or_default().to_ascii_uppercase();
-        let above_zero = |value| loose::decimal(value).filter(|it| *it > Fixed9::ZERO);
-        let (shares, market_value) = (loose::decimal(raw.shares), loose::decimal(raw.market_value));
+        let raw: Raw<'_> = lenient::object(Some(raw))?;
+        let symbol = lenient::text(raw.symbol).map(|it| it.to_uppercase());
+        let id = lenient::text(raw.id);
+        let name = lenient::text(raw.description).or_else(|| symbol.clone()).or_else(|| id.clone());
+        let currency = lenient::text(raw.currency).unwrap_or_default().to_ascii_uppercase();
+        let above_zero = |value| lenient::decimal(value).filter(|it| *it > Fixed9::ZERO);
+        let (shares, market_value) =
+            (lenient::decimal(raw.shares), lenient::decimal(raw.market_value));
         if shares.is_none() && market_value.is_none() {
             return None;
         }
@@ -79,13 +80,13 @@ impl Holding {
             cost: Cost {
                 basis: above_zero(raw.cost_basis),
                 purchase_price: above_zero(raw.purchase_price),
-                // A cost and not a valuation, whatever its name says.
+                // This field is a cost and not a valuation, despite its name.
                 total: above_zero(raw.total_cost).or_else(|| above_zero(raw.value)),
             },
         })
     }
 
-    /// None for a position that is closed.
+    /// None for a closed position.
     pub(super) fn draft(
         &self,
         institution: Option<&str>,
@@ -101,11 +102,11 @@ impl Holding {
         let price = price.filter(|it| *it >= Fixed9::ZERO);
         let minor = |it: Fixed9| {
             let minor = Fixed9::ONE.times_price(it, self.currency.decimals());
-            minor.filter(|it| !is_absurd(*it))
+            minor.filter(|it| !is_implausible_amount(*it))
         };
-        // A value of which nobody knows how many shares it is counts as one share of it.
+        // A value without a number of shares counts as one share.
         let quantity = shares.unwrap_or(Fixed9::ONE);
-        let cost = self.cost.of_all(quantity, price, institution);
+        let cost = self.cost.total(quantity, price, institution);
         Some(HoldingDraft {
             security: self.security(price, account_currency, at),
             quantity,
@@ -147,8 +148,8 @@ impl Holding {
             return (SecurityKind::Cash, AssetClass::Cash);
         }
         match names::kind_of(symbol) {
-            Some(Kind::Equity) => return (SecurityKind::Equity, AssetClass::Equity),
-            Some(Kind::Etf) => return (SecurityKind::Etf, AssetClass::Fund),
+            Some(InstrumentKind::Equity) => return (SecurityKind::Equity, AssetClass::Equity),
+            Some(InstrumentKind::Etf) => return (SecurityKind::Etf, AssetClass::Fund),
             None => {}
         }
         let has_word =
@@ -163,18 +164,18 @@ impl Holding {
     }
 }
 
-/// Funds that are cash to those who hold them.
+/// Money market funds, which count as cash.
 const MONEY_MARKET: [&str; 14] = [
     "VMFXX", "VMMXX", "VMRXX", "VUSXX", "SPAXX", "FDRXX", "SPRXX", "FZFXX", "FDLXX", "SWVXX",
     "SNVXX", "SNOXX", "TTTXX", "PRTXX",
 ];
 
-/// Those known to write the cost of the whole position.
+/// Institutions known to write the total cost.
 const WRITE_TOTALS: [&str; 3] = ["vanguard", "fidelity", "schwab"];
 
 impl Cost {
-    /// What the position cost in all, in the likeliest reading.
-    fn of_all(
+    /// The total cost by the most likely interpretation.
+    fn total(
         self,
         shares: Fixed9,
         price: Option<Fixed9>,
@@ -191,7 +192,7 @@ impl Cost {
         if WRITE_TOTALS.iter().any(|it| institution.contains(it)) {
             return Some(basis);
         }
-        // The price that was paid tells the two readings apart better than that of today.
+        // The purchase price distinguishes the two interpretations better than the current price.
         let Some(each) = self.purchase_price.or(price) else { return times };
         match multiplied(each, shares) {
             Some(all) if nearer(basis, all, each) => Some(basis),
@@ -200,7 +201,7 @@ impl Cost {
     }
 }
 
-/// Whether `it` is fewer times as large or as small as `a` than as `b`; all are greater than zero.
+/// Whether `it` is nearer to `a` than to `b` as a ratio; all are greater than zero.
 fn nearer(it: Fixed9, a: Fixed9, b: Fixed9) -> bool {
     let [mut it, mut a, mut b] = [it, a, b].map(|it| it.billionths().unsigned_abs().max(1));
     while it.max(a).max(b) >= 1 << 63 {

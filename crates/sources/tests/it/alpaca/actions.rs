@@ -1,13 +1,13 @@
-//! What becomes of corporate actions.
+//! Corporate actions from Alpaca.
 
 use base::Fixed9;
-use sources::market::{CorporateAction, Happening, QuoteProvider as _, Trouble};
+use sources::market::{ActionTerms, CorporateAction, MarketError, QuoteProvider as _};
 use testkit::alpaca::{Alpaca, Fault};
 use testkit::day;
 
 use super::{provider, symbols};
 
-async fn happened(alpaca: &Alpaca, of: &str) -> Result<Vec<CorporateAction>, Trouble> {
+async fn happened(alpaca: &Alpaca, of: &str) -> Result<Vec<CorporateAction>, MarketError> {
     let (from, to) = (day("2026-06-01"), day("2026-06-30"));
     provider(alpaca).corporate_actions(symbols(of), from, to).await
 }
@@ -37,16 +37,16 @@ async fn splits_both_ways_become_whole_numbers_on_their_ex_day() {
         alpaca.action("forward_splits", &split("ODD", nonsense));
     }
     let found = happened(&alpaca, "NVDA HALF DOWN ODD").await.unwrap();
-    let found: Vec<(&str, String, &Happening)> =
-        found.iter().map(|it| (it.symbol.as_str(), it.ex_on.to_string(), &it.what)).collect();
+    let found: Vec<(&str, String, &ActionTerms)> =
+        found.iter().map(|it| (it.symbol.as_str(), it.ex_on.to_string(), &it.terms)).collect();
     let on = || "2026-06-10".to_owned();
     assert_eq!(
         found,
         [
-            ("DOWN", on(), &Happening::Split { to: 1, from: 20 }),
-            ("HALF", on(), &Happening::Split { to: 3, from: 2 }),
-            ("NVDA", on(), &Happening::Split { to: 10, from: 1 }),
-            ("ODD", on(), &Happening::Split { to: 1, from: 20 }),
+            ("DOWN", on(), &ActionTerms::Split { to: 1, from: 20 }),
+            ("HALF", on(), &ActionTerms::Split { to: 3, from: 2 }),
+            ("NVDA", on(), &ActionTerms::Split { to: 10, from: 1 }),
+            ("ODD", on(), &ActionTerms::Split { to: 1, from: 20 }),
         ]
     );
 }
@@ -61,26 +61,26 @@ async fn a_dividend_is_exact_and_paid_on_its_day() {
     alpaca.action("cash_dividends", &dividend("0", "2026-06-14", dates));
     alpaca.action("cash_dividends", &dividend("null", "2026-06-14", dates));
     let found = happened(&alpaca, "KO").await.unwrap();
-    let told: Vec<(String, &Happening)> =
-        found.iter().map(|it| (it.ex_on.to_string(), &it.what)).collect();
+    let told: Vec<(String, &ActionTerms)> =
+        found.iter().map(|it| (it.ex_on.to_string(), &it.terms)).collect();
     let each = |text| Fixed9::parse(text).unwrap();
     assert_eq!(
         told,
         [
             (
                 "2026-06-13".to_owned(),
-                &Happening::Dividend { each: each("0.485"), pay_on: day("2026-07-02") }
+                &ActionTerms::Dividend { each: each("0.485"), pay_on: day("2026-07-02") }
             ),
             (
                 "2026-06-14".to_owned(),
-                &Happening::Dividend { each: each("0.083333333"), pay_on: day("2026-06-20") }
+                &ActionTerms::Dividend { each: each("0.083333333"), pay_on: day("2026-06-20") }
             ),
         ]
     );
 }
 
 #[tokio::test]
-async fn days_are_ex_days_although_alpaca_goes_by_others() {
+async fn actions_are_filtered_by_ex_date_although_alpaca_uses_process_dates() {
     let alpaca = Alpaca::start().await;
     for (ex_on, handled) in [
         ("2026-05-31", "2026-06-15"),
@@ -102,7 +102,7 @@ async fn days_are_ex_days_although_alpaca_goes_by_others() {
 }
 
 #[tokio::test]
-async fn every_page_is_turned() {
+async fn all_pages_are_read() {
     let alpaca = Alpaca::start().await;
     for index in 1..=2001 {
         let rate = format!("0.{index:04}1");
@@ -110,7 +110,7 @@ async fn every_page_is_turned() {
         alpaca.action("cash_dividends", &dividend(&rate, "2026-06-13", dates));
     }
     let found = happened(&alpaca, "KO").await.unwrap();
-    let mut told: Vec<String> = found.iter().map(|it| format!("{:?}", it.what)).collect();
+    let mut told: Vec<String> = found.iter().map(|it| format!("{:?}", it.terms)).collect();
     told.sort();
     told.dedup();
     assert_eq!((found.len(), told.len()), (2001, 2001));
@@ -119,19 +119,19 @@ async fn every_page_is_turned() {
 }
 
 #[tokio::test]
-async fn pages_without_end_are_left() {
+async fn endless_pages_are_an_error() {
     let alpaca = Alpaca::start().await;
     for _ in 0..30 {
         let page = r#"{"corporate_actions": null, "next_page_token": "again"}"#;
         alpaca.fail_next(Fault::Response(200, page.to_owned()));
     }
-    let Trouble(sentence) = happened(&alpaca, "KO").await.unwrap_err();
-    assert!(sentence.contains("without end"), "{sentence}");
+    let MarketError(sentence) = happened(&alpaca, "KO").await.unwrap_err();
+    assert!(sentence.contains("too many pages"), "{sentence}");
     assert_eq!(alpaca.requests().len(), 20);
 }
 
 #[tokio::test]
-async fn where_nothing_happened_nothing_is_told() {
+async fn no_actions_give_an_empty_list() {
     let alpaca = Alpaca::start().await;
     assert_eq!(happened(&alpaca, "KO").await, Ok(vec![]));
     assert_eq!(happened(&alpaca, "").await, Ok(vec![]));

@@ -1,8 +1,8 @@
 //! Quotes and corporate actions from Alpaca.
 
 mod actions;
+mod errors;
 mod quotes;
-mod troubles;
 
 use net::{Guard, HttpClient, Policy};
 use sources::market;
@@ -12,7 +12,7 @@ fn http_client() -> HttpClient {
     HttpClient::new(Policy { guard: Guard::Any, extra_ca: None }).unwrap()
 }
 
-/// A provider that asks this stand-in with the right key.
+/// A provider that uses this fake server with the right key.
 fn provider(alpaca: &Alpaca) -> market::Alpaca {
     let (key_id, secret) = (Alpaca::KEY_ID.to_owned(), Alpaca::SECRET.to_owned());
     market::Alpaca::new(http_client(), alpaca.url(), key_id, secret)

@@ -1,7 +1,7 @@
-//! What becomes of snapshots.
+//! Quotes from Alpaca snapshots.
 
 use base::Fixed9;
-use sources::market::{Kind, Quote, QuoteProvider as _};
+use sources::market::{InstrumentKind, Quote, QuoteProvider as _};
 use testkit::alpaca::Alpaca;
 use testkit::at;
 
@@ -31,7 +31,7 @@ async fn quoted(json: &str) -> Option<Quote> {
 }
 
 /// Price, previous close and time, as text.
-async fn told(json: &str) -> Option<(String, Option<String>, String)> {
+async fn shown(json: &str) -> Option<(String, Option<String>, String)> {
     let quote = quoted(json).await?;
     let close = quote.previous_close.map(|it| it.to_string());
     Some((quote.price.to_string(), close, quote.at.to_string()))
@@ -48,7 +48,7 @@ async fn a_quote_is_the_latest_trade_to_the_nanosecond() {
         Some(Quote {
             symbol: "AAPL".to_owned(),
             name: Some("Apple".to_owned()),
-            kind: Kind::Equity,
+            kind: InstrumentKind::Equity,
             price: Fixed9::parse("187.1").unwrap(),
             previous_close: Some(Fixed9::parse("184.4").unwrap()),
             at: at("2026-11-16T18:59:58.123456789Z"),
@@ -57,7 +57,7 @@ async fn a_quote_is_the_latest_trade_to_the_nanosecond() {
 }
 
 #[tokio::test]
-async fn a_price_is_what_its_digits_say() {
+async fn prices_are_parsed_exactly_from_their_digits() {
     for (written, price) in [
         ("0.1", "0.1"),
         ("722350.01", "722350.01"),
@@ -66,7 +66,7 @@ async fn a_price_is_what_its_digits_say() {
         ("0.30000000000000004", "0.3"),
     ] {
         let json = WHOLE.replace("187.1,", &format!("{written},"));
-        assert_eq!(told(&json).await.unwrap().0, price, "{written}");
+        assert_eq!(shown(&json).await.unwrap().0, price, "{written}");
     }
 }
 
@@ -84,14 +84,14 @@ async fn without_a_trade_the_close_of_a_bar_is_the_price() {
     ] {
         let json = WHOLE.replacen(r#""latestTrade": {"#, nothing, 1);
         let expected = some("187.05", Some("184.4"), "2026-11-16T18:59:00Z");
-        assert_eq!(told(&json).await, expected, "{nothing}");
+        assert_eq!(shown(&json).await, expected, "{nothing}");
 
         // A session that goes on has said so until now; one that is over, at its end.
         let daily = json.replace("minuteBar", "unused");
-        assert_eq!(told(&daily).await, some("187.05", Some("184.4"), NOW), "{nothing}");
+        assert_eq!(shown(&daily).await, some("187.05", Some("184.4"), NOW), "{nothing}");
         let friday = daily.replace("2026-11-16T05", "2026-11-14T05");
         let expected = some("187.05", Some("184.4"), "2026-11-14T21:00:00Z");
-        assert_eq!(told(&friday).await, expected, "{nothing}");
+        assert_eq!(shown(&friday).await, expected, "{nothing}");
     }
 }
 
@@ -107,24 +107,24 @@ async fn a_symbol_without_any_price_has_no_quote() {
 async fn before_the_session_begins_the_daily_bar_is_still_that_of_the_last_one() {
     // Tuesday before the opening: the bar of Monday has not moved into prevDailyBar yet.
     let early = WHOLE.replace("2026-11-16T18:59:58.123456789Z", "2026-11-17T13:15:00Z");
-    assert_eq!(told(&early).await, some("187.1", Some("187.05"), "2026-11-17T13:15:00Z"));
+    assert_eq!(shown(&early).await, some("187.1", Some("187.05"), "2026-11-17T13:15:00Z"));
     // The last trade of Monday, asked for on Tuesday before anybody trades.
     let last = WHOLE.replace("2026-11-16T18:59:58.123456789Z", "2026-11-16T20:59:59.9Z");
-    assert_eq!(told(&last).await, some("187.1", Some("184.4"), "2026-11-16T20:59:59.9Z"));
+    assert_eq!(shown(&last).await, some("187.1", Some("184.4"), "2026-11-16T20:59:59.9Z"));
     // Late trading of Monday is Monday in New York, although it is Tuesday in Greenwich.
     let late = WHOLE.replace("2026-11-16T18:59:58.123456789Z", "2026-11-17T00:30:00Z");
-    assert_eq!(told(&late).await, some("187.1", Some("184.4"), "2026-11-17T00:30:00Z"));
+    assert_eq!(shown(&late).await, some("187.1", Some("184.4"), "2026-11-17T00:30:00Z"));
 }
 
 #[tokio::test]
-async fn in_summer_new_york_is_an_hour_nearer() {
+async fn times_follow_new_york_daylight_saving_time() {
     let summer = WHOLE
         .replace("2026-11-16T18:59:58.123456789Z", "2026-07-15T03:59:59Z")
         .replace("2026-11-16T05", "2026-07-14T04")
         .replace("2026-11-13T05", "2026-07-13T04");
-    assert_eq!(told(&summer).await, some("187.1", Some("184.4"), "2026-07-15T03:59:59Z"));
+    assert_eq!(shown(&summer).await, some("187.1", Some("184.4"), "2026-07-15T03:59:59Z"));
     let next_day = summer.replace("2026-07-15T03:59:59Z", "2026-07-15T04:00:00Z");
-    assert_eq!(told(&next_day).await, some("187.1", Some("187.05"), "2026-07-15T04:00:00Z"));
+    assert_eq!(shown(&next_day).await, some("187.1", Some("187.05"), "2026-07-15T04:00:00Z"));
 }
 
 #[tokio::test]
@@ -135,12 +135,12 @@ async fn a_previous_close_may_be_missing() {
         WHOLE.replace("184.4", "null"),
         WHOLE.replace("2026-11-13T05:00:00Z", "2026-11-16T05:00:00Z"),
     ] {
-        assert_eq!(told(&json).await.unwrap().1, None, "{json}");
+        assert_eq!(shown(&json).await.unwrap().1, None, "{json}");
     }
 }
 
 #[tokio::test]
-async fn unknown_symbols_are_left_out_and_each_is_asked_for_once() {
+async fn unknown_symbols_are_left_out_and_each_symbol_is_requested_once() {
     let alpaca = Alpaca::start().await;
     alpaca.snapshot("AAPL", WHOLE);
     alpaca.snapshot("BRK.B", WHOLE);
@@ -150,11 +150,11 @@ async fn unknown_symbols_are_left_out_and_each_is_asked_for_once() {
     let found: Vec<&str> = quotes.iter().map(|it| it.symbol.as_str()).collect();
     assert_eq!(found, ["AAPL", "BRK.B"]);
     assert_eq!(alpaca.requests(), ["/v2/stocks/snapshots?symbols=AAPL,BRK.B,GONE,NOBODY"]);
-    assert_eq!((provider.source(), provider.fresh_seconds()), ("Alpaca", 15));
+    assert_eq!((provider.source(), provider.cache_seconds()), ("Alpaca", 15));
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_symbol_never_goes_into_a_url() {
+async fn text_that_cannot_be_a_symbol_is_never_put_in_a_url() {
     let alpaca = Alpaca::start().await;
     let mut strange = symbols("aapl A&B A,B A%2C ../x A?b=c É ABCDEFGHIJK BTC/USD");
     strange.extend(["", "A B", "A\r\nB", "A#"].map(str::to_owned));
@@ -167,7 +167,7 @@ async fn what_cannot_be_a_symbol_never_goes_into_a_url() {
 }
 
 #[tokio::test]
-async fn many_symbols_are_asked_for_a_hundred_at_a_time() {
+async fn many_symbols_are_requested_in_batches_of_a_hundred() {
     let alpaca = Alpaca::start().await;
     let letters = || (b'A'..=b'Z').map(char::from);
     let mut many: Vec<String> =
@@ -182,7 +182,7 @@ async fn many_symbols_are_asked_for_a_hundred_at_a_time() {
 }
 
 #[tokio::test]
-async fn what_alpaca_calls_no_symbol_spoils_nothing_and_is_not_asked_for_again() {
+async fn a_symbol_that_alpaca_rejects_is_dropped_and_not_requested_again() {
     let alpaca = Alpaca::start().await;
     alpaca.snapshot("AAPL", WHOLE);
     let provider = provider(&alpaca);

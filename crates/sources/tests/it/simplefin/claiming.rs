@@ -1,9 +1,9 @@
-//! A setup token becomes an access URL, once.
+//! Claiming a setup token for an access URL, which works once.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use net::{Failure, Guard, HttpClient, Policy};
-use sources::simplefin::{AccessUrl, Query, SetupToken, Trouble, claim};
+use sources::simplefin::{AccessUrl, Query, SetupToken, SimplefinError, claim};
 use testkit::simplefin::SimpleFin;
 
 use super::{ask, clock};
@@ -17,10 +17,10 @@ async fn a_token_is_claimed_once() {
     let asked = &server.requests()[0];
     assert_eq!((asked.method.as_str(), asked.content_length.as_deref()), ("POST", Some("0")));
     assert_eq!(asked.authorization, None);
-    let trouble = claim(&SimpleFin::http_client(), &token).await.unwrap_err();
-    assert_eq!(trouble, Trouble::Claimed);
-    assert!(trouble.to_string().contains("Create a new one"), "{trouble}");
-    assert!(!trouble.passes());
+    let error = claim(&SimpleFin::http_client(), &token).await.unwrap_err();
+    assert_eq!(error, SimplefinError::TokenAlreadyClaimed);
+    assert!(error.to_string().contains("Create a new one"), "{error}");
+    assert!(!error.is_temporary());
 }
 
 #[tokio::test]
@@ -28,16 +28,21 @@ async fn only_an_access_url_counts_whatever_the_status_is() {
     let server = SimpleFin::start(clock()).await;
     let token = SetupToken::parse(&server.setup_token()).unwrap();
     for (body, expected) in [
-        ("Forbidden (was it already claimed?)", Trouble::Claimed),
-        ("", Trouble::BadAnswer("it holds no access URL".to_owned())),
+        ("Forbidden (was it already claimed?)", SimplefinError::TokenAlreadyClaimed),
+        ("", SimplefinError::InvalidResponse("it contains no access URL".to_owned())),
         (
             "<html><body>Sorry</body></html>",
-            Trouble::BadAnswer("it holds no access URL".to_owned()),
+            SimplefinError::InvalidResponse("it contains no access URL".to_owned()),
         ),
-        ("https://host.example/simplefin", Trouble::BadAnswer("it holds no access URL".to_owned())),
+        (
+            "https://host.example/simplefin",
+            SimplefinError::InvalidResponse("it contains no access URL".to_owned()),
+        ),
         (
             "http://user:word@host.example/simplefin",
-            Trouble::BadAnswer("the access URL does not begin with https://".to_owned()),
+            SimplefinError::InvalidResponse(
+                "the access URL does not begin with https://".to_owned(),
+            ),
         ),
     ] {
         server.answer_claims_with(body);
@@ -46,15 +51,15 @@ async fn only_an_access_url_counts_whatever_the_status_is() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_stranger_leads_nowhere_private() {
+async fn a_token_with_a_private_address_is_refused() {
     let server = SimpleFin::start(clock()).await;
     let careful = || {
         let extra_ca = Some(testkit::receiver::authority());
         HttpClient::new(Policy { guard: Guard::Public { allow: vec![] }, extra_ca }).unwrap()
     };
     let token = SetupToken::parse(&server.setup_token()).unwrap();
-    let trouble = claim(&careful(), &token).await.unwrap_err();
-    assert_eq!(trouble, Trouble::Forbidden(Failure::BlockedAddress));
+    let error = claim(&careful(), &token).await.unwrap_err();
+    assert_eq!(error, SimplefinError::Forbidden(Failure::BlockedAddress));
     assert!(server.requests().is_empty());
     for (url, failure) in [
         ("https://169.254.169.254/latest/meta-data", Failure::BlockedAddress),
@@ -64,20 +69,20 @@ async fn a_token_of_a_stranger_leads_nowhere_private() {
         ("https://0x7f.1/claim/x", Failure::BadUrl),
     ] {
         let token = SetupToken::parse(&STANDARD.encode(url)).unwrap();
-        let trouble = claim(&careful(), &token).await.unwrap_err();
-        assert_eq!(trouble, Trouble::Forbidden(failure), "{url}");
+        let error = claim(&careful(), &token).await.unwrap_err();
+        assert_eq!(error, SimplefinError::Forbidden(failure), "{url}");
     }
 }
 
 #[tokio::test]
-async fn secrets_stay_out_of_what_is_printed() {
+async fn secrets_are_never_printed() {
     let server = SimpleFin::start(clock()).await;
     let access = AccessUrl::parse(&server.access_url()).unwrap();
     assert!(access.expose().contains("sesame"));
     let told = format!("the password sesame{} of {}", 1, server.access_url());
     server.fail_next(testkit::simplefin::Fault::Response(404, told));
-    let trouble = ask(&access, &Query::default()).await.unwrap_err();
-    for shown in [format!("{access:?}"), format!("{trouble:?}"), trouble.to_string()] {
+    let error = ask(&access, &Query::default()).await.unwrap_err();
+    for shown in [format!("{access:?}"), format!("{error:?}"), error.to_string()] {
         assert!(!shown.contains("sesame1"), "{shown}");
     }
 }

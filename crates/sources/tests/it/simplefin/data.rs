@@ -1,4 +1,4 @@
-//! What is asked for is what comes, in both versions.
+//! Queries and their responses, in both protocol versions.
 
 use sources::simplefin::{Query, fetch, windows};
 use testkit::day;
@@ -31,7 +31,7 @@ async fn both_versions_make_the_same_drafts() {
 }
 
 #[tokio::test]
-async fn pending_rows_come_only_when_asked_for() {
+async fn pending_rows_come_only_if_requested() {
     let (server, access) = household().await;
     let booked = Query { pending: false, ..march() };
     let set = ask(&access, &booked).await.unwrap();
@@ -58,7 +58,7 @@ async fn ranges_are_half_open_and_windows_miss_nothing() {
 }
 
 #[tokio::test]
-async fn accounts_can_be_chosen_and_balances_asked_for_alone() {
+async fn accounts_can_be_chosen_and_balances_requested_alone() {
     let (server, access) = household().await;
     let accounts = vec!["ACT-card".to_owned(), "ACT-loan".to_owned()];
     let set = ask(&access, &Query { accounts, ..march() }).await.unwrap();
@@ -70,7 +70,7 @@ async fn accounts_can_be_chosen_and_balances_asked_for_alone() {
 }
 
 #[tokio::test]
-async fn too_many_accounts_to_name_are_sorted_out_here() {
+async fn too_many_accounts_for_a_url_are_filtered_locally() {
     let (server, access) = household().await;
     let mut accounts: Vec<String> = (0..200).map(|it| format!("ACT-other-{it}")).collect();
     accounts.push("ACT-loan".to_owned());

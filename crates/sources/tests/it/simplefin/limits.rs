@@ -2,34 +2,34 @@
 
 use std::time::Duration;
 
-use sources::simplefin::{Matter, Query, Trouble, windows_of};
+use sources::simplefin::{NoticeKind, Query, SimplefinError, windows_of_days};
 use testkit::day;
 use testkit::simplefin::{Fault, SimpleFin};
 
 use super::{ask, clock, household, march};
 
 #[tokio::test]
-async fn a_range_that_is_too_long_is_cut_and_told() {
+async fn a_range_that_is_too_long_is_capped_with_a_notice() {
     let (server, access) = household().await;
     let query = Query { start: Some(day("2025-11-01")), ..march() };
     for version in [2, 1] {
         let set = ask(&access, &query).await.unwrap();
         assert_eq!(set.notices.len(), 1, "version {version}");
-        assert_eq!(set.notices[0].matter, Matter::RangeCapped(90));
+        assert_eq!(set.notices[0].kind, NoticeKind::RangeCapped(90));
         assert_eq!(set.accounts.len(), 3);
         server.use_version_one();
     }
     server.limit_days(30);
     let set = ask(&access, &march()).await.unwrap();
     assert_eq!(set.notices, []);
-    for (start, end) in windows_of(day("2025-12-01"), day("2026-03-11"), 30) {
+    for (start, end) in windows_of_days(day("2025-12-01"), day("2026-03-11"), 30) {
         let query = Query { start: Some(start), end: Some(end), ..Query::default() };
         assert_eq!(ask(&access, &query).await.unwrap().notices, []);
     }
 }
 
 #[tokio::test]
-async fn the_day_has_a_budget_with_a_warning_before_its_end() {
+async fn the_daily_limit_is_announced_before_it_is_reached() {
     let clock = clock();
     let server = SimpleFin::start(clock.clone()).await;
     let access = sources::simplefin::AccessUrl::parse(&server.access_url()).unwrap();
@@ -37,13 +37,13 @@ async fn the_day_has_a_budget_with_a_warning_before_its_end() {
     let blocked = loop {
         match ask(&access, &Query { balances_only: true, ..Query::default() }).await {
             Ok(set) => {
-                warned.push(set.notices.iter().any(|it| it.matter == Matter::TooManyRequests))
+                warned.push(set.notices.iter().any(|it| it.kind == NoticeKind::TooManyRequests))
             }
-            Err(trouble) => break trouble,
+            Err(error) => break error,
         }
     };
-    assert_eq!(blocked, Trouble::RateLimited);
-    assert!(blocked.passes());
+    assert_eq!(blocked, SimplefinError::RateLimited);
+    assert!(blocked.is_temporary());
     assert_eq!(warned.len(), 95);
     assert_eq!(warned.iter().position(|it| *it), Some(47));
     clock.advance(Duration::from_secs(86_400));
@@ -51,43 +51,43 @@ async fn the_day_has_a_budget_with_a_warning_before_its_end() {
 }
 
 #[tokio::test]
-async fn who_must_pay_is_told_so_and_then_it_goes_on() {
+async fn a_lapsed_subscription_is_an_error_until_it_is_paid() {
     let (server, access) = household().await;
     server.set_unpaid(true);
-    let trouble = ask(&access, &march()).await.unwrap_err();
-    assert_eq!(trouble, Trouble::PaymentRequired);
-    assert!(trouble.to_string().contains("Renew it there"));
+    let error = ask(&access, &march()).await.unwrap_err();
+    assert_eq!(error, SimplefinError::PaymentRequired);
+    assert!(error.to_string().contains("Renew it there"));
     server.set_unpaid(false);
     assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 3);
 }
 
 #[tokio::test]
-async fn revoked_access_is_told_from_other_trouble() {
+async fn revoked_access_is_distinguished_from_other_errors() {
     let (server, access) = household().await;
     for (mishap, expected, passes) in [
-        (Fault::Response(401, String::new()), Trouble::Revoked, false),
-        (Fault::Response(403, "Forbidden".to_owned()), Trouble::Revoked, false),
+        (Fault::Response(401, String::new()), SimplefinError::Revoked, false),
+        (Fault::Response(403, "Forbidden".to_owned()), SimplefinError::Revoked, false),
         (
             Fault::Response(
                 200,
                 r#"{"errlist":[{"code":"gen.auth","msg":"No"}],"accounts":[]}"#.to_owned(),
             ),
-            Trouble::Revoked,
+            SimplefinError::Revoked,
             false,
         ),
-        (Fault::Response(429, String::new()), Trouble::RateLimited, true),
-        (Fault::Response(502, "<html>".to_owned()), Trouble::ServerError(502), true),
+        (Fault::Response(429, String::new()), SimplefinError::RateLimited, true),
+        (Fault::Response(502, "<html>".to_owned()), SimplefinError::ServerError(502), true),
         (
             Fault::Response(400, "<p>Bad &amp; <b>wrong</b>.</p>".to_owned()),
-            Trouble::Refused { status: 400, said: "Bad & wrong .".to_owned() },
+            SimplefinError::Refused { status: 400, message: "Bad & wrong .".to_owned() },
             true,
         ),
     ] {
         server.fail_next(mishap);
-        let trouble = ask(&access, &march()).await.unwrap_err();
-        assert_eq!((&trouble, trouble.passes()), (&expected, passes));
-        assert!(trouble.to_string().ends_with('.'), "{trouble}");
+        let error = ask(&access, &march()).await.unwrap_err();
+        assert_eq!((&error, error.is_temporary()), (&expected, passes));
+        assert!(error.to_string().ends_with('.'), "{error}");
     }
     server.revoke();
-    assert_eq!(ask(&access, &march()).await.unwrap_err(), Trouble::Revoked);
+    assert_eq!(ask(&access, &march()).await.unwrap_err(), SimplefinError::Revoked);
 }

@@ -1,16 +1,18 @@
-//! SimpleFIN, over TLS, against a server that has all the oddities of the real ones.
+//! SimpleFIN over TLS, against a fake server with the deviations of real ones.
 
 mod claiming;
 mod data;
 mod limits;
 mod oddities;
-mod roads;
+mod redirects;
 
 use std::collections::BTreeMap;
 
 use base::Clock;
 use base::draft::{AccountDraft, AccountKind};
-use sources::simplefin::{AccessUrl, AccountSet, Choice, Owed, Query, Trouble, drafts, fetch};
+use sources::simplefin::{
+    AccessUrl, AccountChoice, AccountSet, OwedSign, Query, SimplefinError, drafts, fetch,
+};
 use testkit::simplefin::{Account, SimpleFin, Transaction};
 use testkit::{at, day};
 
@@ -23,7 +25,7 @@ fn clock() -> Clock {
     Clock::frozen_at("2026-03-10T12:00:00Z")
 }
 
-/// A server with two logins and three accounts, and a way in.
+/// A server with two logins and three accounts, and its access URL.
 async fn household() -> (SimpleFin, AccessUrl) {
     let server = SimpleFin::start(clock()).await;
     server.connection("CON-1", "First Bank");
@@ -49,21 +51,21 @@ fn march() -> Query {
     Query { start, end, pending: true, ..Query::default() }
 }
 
-async fn ask(access: &AccessUrl, query: &Query) -> Result<AccountSet, Trouble> {
+async fn ask(access: &AccessUrl, query: &Query) -> Result<AccountSet, SimplefinError> {
     fetch(&SimpleFin::http_client(), access, query).await
 }
 
 fn drafted(set: &AccountSet) -> Vec<AccountDraft> {
     let choice = |id: &str| {
         let (kind, owed) = match id {
-            it if it.contains("card") => (AccountKind::Credit, Owed::Negative),
-            it if it.contains("loan") => (AccountKind::Loan, Owed::Positive),
-            it if it.contains("invest") => (AccountKind::Investment, Owed::Negative),
-            _ => (AccountKind::Depository, Owed::Negative),
+            it if it.contains("card") => (AccountKind::Credit, OwedSign::Negative),
+            it if it.contains("loan") => (AccountKind::Loan, OwedSign::Positive),
+            it if it.contains("invest") => (AccountKind::Investment, OwedSign::Negative),
+            _ => (AccountKind::Depository, OwedSign::Negative),
         };
-        Choice { kind, subtype: None, owed }
+        AccountChoice { kind, subtype: None, owed }
     };
-    let choices: BTreeMap<String, Choice> =
+    let choices: BTreeMap<String, AccountChoice> =
         set.accounts.iter().map(|it| (it.external_id.clone(), choice(&it.external_id))).collect();
     drafts(set, &choices, at("2026-03-10T12:00:00Z"))
 }

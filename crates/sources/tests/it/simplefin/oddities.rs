@@ -1,12 +1,12 @@
-//! What real servers and banks do although no specification says so.
+//! Deviations from the specification that real servers and banks have.
 
-use sources::simplefin::{Matter, Query};
+use sources::simplefin::{NoticeKind, Query};
 use testkit::simplefin::{Account, Fault, Transaction};
 
 use super::{ask, drafted, household, march, noon, rows};
 
 #[tokio::test]
-async fn one_login_in_trouble_leaves_the_others_alone() {
+async fn a_failing_login_does_not_affect_the_others() {
     let (server, access) = household().await;
     server.needs_auth("CON-2", true);
     server.set_incomplete("ACT-card", true);
@@ -15,19 +15,19 @@ async fn one_login_in_trouble_leaves_the_others_alone() {
     let told: Vec<_> = set
         .notices
         .iter()
-        .map(|it| (it.matter, it.connection.as_deref(), it.account.as_deref()))
+        .map(|it| (it.kind, it.connection.as_deref(), it.account.as_deref()))
         .collect();
     assert_eq!(
         told,
         [
-            (Matter::Reauthenticate, Some("CON-2"), None),
-            (Matter::Retry, Some("CON-1"), Some("ACT-card")),
+            (NoticeKind::Reauthenticate, Some("CON-2"), None),
+            (NoticeKind::Retry, Some("CON-1"), Some("ACT-card")),
         ]
     );
     server.use_version_one();
     let set = ask(&access, &march()).await.unwrap();
     let told = &set.notices[0];
-    assert_eq!(told.matter, Matter::Reauthenticate);
+    assert_eq!(told.kind, NoticeKind::Reauthenticate);
     let connection = set.connections.iter().find(|it| Some(&it.id) == told.connection.as_ref());
     assert_eq!(connection.unwrap().name, "Second Bank");
 }
@@ -80,7 +80,7 @@ async fn a_relinked_institution_brings_new_ids_beside_the_old() {
 }
 
 #[tokio::test]
-async fn a_currency_of_its_own_is_not_asked_after() {
+async fn an_account_in_custom_units_is_unsupported() {
     let (server, access) = household().await;
     server
         .update_account("ACT-loan", |it| it.currency = format!("{}/miles", "https://air.example"));
@@ -130,11 +130,11 @@ async fn markup_in_a_sentence_is_not_shown() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_answer_is_told() {
+async fn an_invalid_response_is_reported() {
     let (server, access) = household().await;
     for body in ["<html>Welcome</html>", "", "{\"accounts\": \"none\"}"] {
         server.fail_next(Fault::Response(200, body.to_owned()));
-        let trouble = ask(&access, &march()).await.unwrap_err();
-        assert!(trouble.to_string().starts_with("The answer is not one of"), "{trouble}");
+        let error = ask(&access, &march()).await.unwrap_err();
+        assert!(error.to_string().starts_with("This is not a valid response of"), "{error}");
     }
 }

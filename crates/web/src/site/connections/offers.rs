@@ -6,7 +6,7 @@ use base::draft::AccountKind;
 use http::StatusCode;
 use maud::{Markup, html};
 use service::ingest::connections::{
-    self, AddAccount, Choice, OfferStatus, OfferedAccount, Owed, Selection,
+    self, AddAccount, Choice, OfferStatus, OfferedAccount, OwedSign, Selection,
 };
 use service::ledger::accounts::Account;
 
@@ -91,7 +91,7 @@ fn kinds(place: usize, it: &OfferedAccount) -> Markup {
 
 fn owed(place: usize, it: &OfferedAccount) -> Markup {
     let options = [("negative", "Shown as negative"), ("positive", "Shown as positive")];
-    let chosen = if it.owed == Owed::Positive { "positive" } else { "negative" };
+    let chosen = if it.owed == OwedSign::Positive { "positive" } else { "negative" };
     html! {
         @if it.kind.is_debt() {
             (fields::select(&format!("owed{place}"), "Amount owed", &options, chosen))
@@ -124,8 +124,8 @@ fn choice(form: &Form, place: usize, offered: &[OfferedAccount]) -> Option<Choic
     let external_id = form.text(&format!("id{place}"));
     let known = offered.iter().find(|it| it.external_id == external_id)?;
     let owed = match form.text(&format!("owed{place}")) {
-        "positive" => Owed::Positive,
-        "negative" => Owed::Negative,
+        "positive" => OwedSign::Positive,
+        "negative" => OwedSign::Negative,
         _ => known.owed,
     };
     let kind = AccountKind::parse(form.text(&format!("kind{place}"))).unwrap_or(known.kind);

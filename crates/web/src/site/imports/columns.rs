@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use service::ingest::imports::files::csv::{
     Column, DecimalMark, Delimiter, Detection, Field, Sheet, SheetColumn,
 };
-use service::ingest::imports::files::{Charges, DateOrder, Preview, csv};
+use service::ingest::imports::files::{ChargeSign, DateOrder, Preview, csv};
 
 use crate::site::fields;
 use crate::site::person::Person;
@@ -172,12 +172,12 @@ fn form_of_file(table: &Detection) -> Markup {
     ];
     let signs = [
         ("", "Detect automatically"),
-        (Charges::Negative.as_str(), "Negative: -12.50"),
-        (Charges::Positive.as_str(), "Positive: 12.50"),
+        (ChargeSign::Negative.as_str(), "Negative: -12.50"),
+        (ChargeSign::Positive.as_str(), "Positive: 12.50"),
     ];
     let order = mapping.date_order.map_or("", DateOrder::as_str);
     let mark = mapping.decimal_mark.map_or("", DecimalMark::as_str);
-    let sign = mapping.charges.map_or("", Charges::as_str);
+    let sign = mapping.charges.map_or("", ChargeSign::as_str);
     html! {
         div.filters {
             (fields::select("date_order", "Date format", &dates, order))

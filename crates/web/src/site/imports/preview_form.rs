@@ -4,7 +4,7 @@ use base::draft::AccountKind;
 use service::Result;
 use service::ingest::imports::files::csv::{Column, DecimalMark, Delimiter, Field, Mapping};
 use service::ingest::imports::files::{
-    self, Charges, Choices, DateOrder, DestinationChoice, Preview,
+    self, ChargeSign, Choices, DateOrder, DestinationChoice, Preview,
 };
 
 use super::columns;
@@ -39,7 +39,7 @@ pub(super) async fn read(person: &Person, look: &Preview, form: &Form) -> Result
         *now = next;
     }
     let (dates, charges) =
-        (DateOrder::parse(form.text("dates")), Charges::parse(form.text("charges")));
+        (DateOrder::parse(form.text("dates")), ChargeSign::parse(form.text("charges")));
     match &mut mapping {
         // For a CSV file the answer is stored with the columns, so that the next file with them does not ask again.
         Some(mapping) => {
@@ -106,7 +106,7 @@ fn edited(now: &Mapping, form: &Form) -> Mapping {
     next.has_header = form.has("has_header");
     next.date_order = DateOrder::parse(form.text("date_order"));
     next.decimal_mark = DecimalMark::parse(form.text("decimal_mark"));
-    next.charges = Charges::parse(form.text("sign"));
+    next.charges = ChargeSign::parse(form.text("sign"));
     let words = form.text("out_words").split(',').map(str::trim).filter(|it| !it.is_empty());
     next.out_words = words.map(str::to_owned).collect();
     next.currency = Some(form.text("currency").to_uppercase()).filter(|it| !it.is_empty());

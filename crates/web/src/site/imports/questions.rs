@@ -2,7 +2,7 @@
 
 use base::{Date, Money};
 use maud::{Markup, html};
-use service::ingest::imports::files::{Charges, DateOrder, Doubt, Preview, RowPreview};
+use service::ingest::imports::files::{ChargeSign, DateOrder, FileQuestion, Preview, RowPreview};
 
 use crate::site::person::Person;
 
@@ -11,9 +11,9 @@ pub(super) fn card(person: &Person, look: &Preview) -> Markup {
     let mut asked = Vec::new();
     for doubt in &look.doubts {
         asked.push(match doubt {
-            Doubt::Dates { read_as } => dates(look, *read_as, None),
-            Doubt::Charges { read_as } => charges(person, look, *read_as, None),
-            Doubt::CardBalance { account } => balance(person, look, *account, None),
+            FileQuestion::Dates { read_as } => dates(look, *read_as, None),
+            FileQuestion::ChargeSign { read_as } => charges(person, look, *read_as, None),
+            FileQuestion::CardBalance { account } => balance(person, look, *account, None),
         });
     }
     if let Some(order) = look.choices.dates {
@@ -98,10 +98,15 @@ fn dates(look: &Preview, read_as: DateOrder, chosen: Option<DateOrder>) -> Marku
     question("dates", &asked, answers, chosen.map(DateOrder::as_str))
 }
 
-fn charges(person: &Person, look: &Preview, read_as: Charges, chosen: Option<Charges>) -> Markup {
+fn charges(
+    person: &Person,
+    look: &Preview,
+    read_as: ChargeSign,
+    chosen: Option<ChargeSign>,
+) -> Markup {
     let written = |it: &RowPreview| match read_as {
-        Charges::Negative => it.amount.minor(),
-        Charges::Positive => it.amount.minor().saturating_neg(),
+        ChargeSign::Negative => it.amount.minor(),
+        ChargeSign::Positive => it.amount.minor().saturating_neg(),
     };
     // A number without a sign is ambiguous, so it makes the best example.
     let found = all_rows(look).find(|it| written(it) > 0).or_else(|| all_rows(look).next());
@@ -114,14 +119,14 @@ fn charges(person: &Person, look: &Preview, read_as: Charges, chosen: Option<Cha
         row.description
     );
     let (out, into) = match is_positive {
-        true => (Charges::Positive, Charges::Negative),
-        false => (Charges::Negative, Charges::Positive),
+        true => (ChargeSign::Positive, ChargeSign::Negative),
+        false => (ChargeSign::Negative, ChargeSign::Positive),
     };
     let answers = [
         (out.as_str(), "Money out: a purchase or payment".to_owned()),
         (into.as_str(), "Money in: a deposit or refund".to_owned()),
     ];
-    question("charges", &asked, answers, chosen.map(Charges::as_str))
+    question("charges", &asked, answers, chosen.map(ChargeSign::as_str))
 }
 
 fn balance(person: &Person, look: &Preview, place: usize, chosen: Option<bool>) -> Markup {

@@ -4,7 +4,7 @@ mod blocks;
 
 use base::{Currency, Money};
 use maud::{Markup, html};
-use service::insights::income::{self, Income, Label};
+use service::insights::income::{self, Income, InflowLabel};
 
 use super::app_page::{AppPage, NavItem};
 use super::chart::{Bars, Group};
@@ -175,18 +175,18 @@ impl IncomePage {
     }
 }
 
-fn label(label: Label) -> &'static str {
+fn label(label: InflowLabel) -> &'static str {
     match label {
-        Label::InternalTransfer => "Transfer between your accounts",
-        Label::Refund => "Refund",
-        Label::LoanProceeds => "Loan",
-        Label::TaxRefund => "Tax refund",
-        Label::Passive => "Interest, dividends or rent",
-        Label::Earned => "Paycheck",
-        Label::Benefits => "Benefits",
-        Label::Gig => "Gig work",
-        Label::OtherIncome => "Other income",
-        Label::Unclassified => "Unknown",
+        InflowLabel::InternalTransfer => "Transfer between your accounts",
+        InflowLabel::Refund => "Refund",
+        InflowLabel::LoanProceeds => "Loan",
+        InflowLabel::TaxRefund => "Tax refund",
+        InflowLabel::Passive => "Interest, dividends or rent",
+        InflowLabel::Earned => "Paycheck",
+        InflowLabel::Benefits => "Benefits",
+        InflowLabel::Gig => "Gig work",
+        InflowLabel::OtherIncome => "Other income",
+        InflowLabel::Unclassified => "Unknown",
     }
 }
 

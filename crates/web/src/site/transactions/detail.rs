@@ -5,8 +5,8 @@ use axum::response::Response;
 use base::{Money, TransactionId};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::classify::Stage;
-use service::classify::transfers::Kind;
+use service::classify::CategorySource;
+use service::classify::transfers::TransferKind;
 use service::insights::transaction_detail::{self, TransactionDetail, TransferLeg};
 
 use super::category;
@@ -255,24 +255,26 @@ impl TransactionPage<'_> {
 /// The source of the category, in words.
 fn provenance(it: &TransactionDetail) -> &'static str {
     match it.stage {
-        Some(Stage::User) => "Set by you",
-        Some(Stage::Rule) => "Set by your rule",
-        Some(Stage::Structure) if it.transfer.is_some() => "Transfer between your accounts",
-        Some(Stage::Structure) => "Based on the account type",
-        Some(Stage::Provider) => "From your bank",
-        Some(Stage::Merchant) => "Known merchant",
-        Some(Stage::Keyword) => "Based on the description",
-        Some(Stage::History) => "Based on your earlier corrections",
-        Some(Stage::None) | None => "Not recognized",
+        Some(CategorySource::User) => "Set by you",
+        Some(CategorySource::Rule) => "Set by your rule",
+        Some(CategorySource::Structure) if it.transfer.is_some() => {
+            "Transfer between your accounts"
+        }
+        Some(CategorySource::Structure) => "Based on the account type",
+        Some(CategorySource::Provider) => "From your bank",
+        Some(CategorySource::Merchant) => "Known merchant",
+        Some(CategorySource::Keyword) => "Based on the description",
+        Some(CategorySource::History) => "Based on your earlier corrections",
+        Some(CategorySource::None) | None => "Not recognized",
     }
 }
 
-fn kind(kind: Option<Kind>) -> &'static str {
+fn kind(kind: Option<TransferKind>) -> &'static str {
     match kind {
-        Some(Kind::CardPayment) => "Payment to your card",
-        Some(Kind::LoanPayment) => "Payment on your loan",
-        Some(Kind::Investment) => "Transfer to or from your investments",
-        Some(Kind::Savings) => "Transfer to or from your savings",
-        Some(Kind::Transfer) | None => "Transfer between your accounts",
+        Some(TransferKind::CardPayment) => "Payment to your card",
+        Some(TransferKind::LoanPayment) => "Payment on your loan",
+        Some(TransferKind::Investment) => "Transfer to or from your investments",
+        Some(TransferKind::Savings) => "Transfer to or from your savings",
+        Some(TransferKind::Transfer) | None => "Transfer between your accounts",
     }
 }

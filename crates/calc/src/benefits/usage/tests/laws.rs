@@ -1,14 +1,14 @@
-//! What holds for every statement.
+//! Properties that hold for every statement.
 
 use std::collections::BTreeSet;
 
 use base::date_from_days;
 use proptest::prelude::*;
 
-use super::super::super::catalogue::cards;
+use super::super::super::catalog::cards;
 use super::*;
 
-/// Day numbers of tests count from here, in late 2025, so that a year's end lies among them.
+/// Day numbers of the tests are relative to this day in late 2025, so that a year's end lies among them.
 const ZERO: i64 = 20_400;
 
 const WORDS: [&str; 14] = [
@@ -72,10 +72,10 @@ fn any_account() -> impl Strategy<Value = Account> {
 
 fn any_marks() -> impl Strategy<Value = Vec<Mark>> {
     let what = prop_oneof![
-        Just(Marked::Activated),
-        Just(Marked::Used(None)),
-        any::<i64>().prop_map(|it| Marked::Used(Some(it))),
-        (0_i64..60_00).prop_map(|it| Marked::Used(Some(it))),
+        Just(MarkValue::Activated),
+        Just(MarkValue::Used(None)),
+        any::<i64>().prop_map(|it| MarkValue::Used(Some(it))),
+        (0_i64..60_00).prop_map(|it| MarkValue::Used(Some(it))),
     ];
     let ids = vec!["dining", "resy", "uber-cash", "travel", "free-night", "nothing"];
     let mark = (proptest::sample::select(ids), 0_i64..700, what).prop_map(|(id, day, what)| Mark {
@@ -99,7 +99,7 @@ fn any_observable() -> impl Strategy<Value = (&'static Card, &'static Benefit)> 
     proptest::sample::select(all)
 }
 
-/// One purchase that counts, and the credit for it so many days later.
+/// One purchase that counts, and its credit after `delay` days.
 fn bought_and_credited(benefit: &Benefit, day: i64, delay: i64) -> [Entry; 2] {
     let phrase = |it: Option<&Words>| it.map(|it| it.iter().collect::<Vec<_>>().join(" "));
     let categories = [&benefit.eligible.categories, &benefit.eligible.possible_categories];
@@ -123,7 +123,7 @@ fn bought_and_credited(benefit: &Benefit, day: i64, delay: i64) -> [Entry; 2] {
     [purchase, credit]
 }
 
-/// Everything a person would see, so that two usages can be compared.
+/// Everything a person would see, so that two results can be compared.
 fn seen(usage: &Usage<'_>) -> Vec<String> {
     let row = |it: &BenefitState<'_>| {
         let amounts = (it.used_minor, it.pending_minor, it.captured_minor);

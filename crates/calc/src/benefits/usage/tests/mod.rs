@@ -1,16 +1,16 @@
-//! Statements as they are written, and what they show of each benefit.
+//! Test helpers: statements as banks write them, and the resulting state of each benefit.
 
 #![expect(clippy::inconsistent_digit_grouping, reason = "12_50 reads as twelve dollars fifty")]
 
 mod laws;
-mod stories;
+mod scenarios;
 
-use super::super::catalogue::find_card;
+use super::super::catalog::find_card;
 use super::super::summary::{Summary, days_left, expiring, summary};
 use super::*;
 
-/// A card, its account and its statement, told line by line.
-struct Story {
+/// A card, its account and its statement lines.
+struct Scenario {
     card: &'static Card,
     account: Account,
     entries: Vec<Entry>,
@@ -21,9 +21,9 @@ fn on(text: &str) -> Date {
     text.parse().unwrap()
 }
 
-/// A story of an account that is old enough for every period of the year.
-fn story(card: &str) -> Story {
-    Story {
+/// A scenario with an account old enough for every period of the year.
+fn scenario(card: &str) -> Scenario {
+    Scenario {
         card: find_card(card).unwrap(),
         account: Account { opened_on: Some(on("2020-03-20")), ..Account::default() },
         entries: Vec::new(),
@@ -31,8 +31,8 @@ fn story(card: &str) -> Story {
     }
 }
 
-impl Story {
-    fn line(mut self, day: &str, minor: i64, description: &str) -> Story {
+impl Scenario {
+    fn line(mut self, day: &str, minor: i64, description: &str) -> Scenario {
         let number = self.entries.len() as u128 + 1;
         self.entries.push(Entry {
             id: TransactionId::from_bytes(number.to_be_bytes()),
@@ -46,19 +46,19 @@ impl Story {
         self
     }
 
-    /// Of the last line.
-    fn made_on(mut self, day: &str) -> Story {
+    /// Sets the purchase date of the last line.
+    fn made_on(mut self, day: &str) -> Scenario {
         self.entries.last_mut().unwrap().authorized_on = Some(on(day));
         self
     }
 
-    /// Of the last line.
-    fn category(mut self, code: &str) -> Story {
+    /// Sets the category of the last line.
+    fn category(mut self, code: &str) -> Scenario {
         self.entries.last_mut().unwrap().category = Category::parse(code);
         self
     }
 
-    fn mark(mut self, benefit: &str, day: &str, what: Marked) -> Story {
+    fn mark(mut self, benefit: &str, day: &str, what: MarkValue) -> Scenario {
         self.marks.push(Mark { benefit: benefit.to_owned(), on: on(day), what });
         self
     }
@@ -72,8 +72,7 @@ impl Story {
         usage.current.into_iter().find(|it| it.benefit.id == benefit).unwrap()
     }
 
-    /// The period of today and those that ended this year, newest first: start, used of total,
-    /// what is pending, status.
+    /// The current period and those that ended this year, newest first: start, used of total, pending, status.
     fn shown(&self, benefit: &str, as_of: &str) -> String {
         let usage = self.usage(as_of);
         let states = usage.current.iter().chain(&usage.ended);
@@ -89,7 +88,7 @@ impl Story {
         of_benefit.map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// The evidence of today's period: places of purchase and credit among the lines, amount, day.
+    /// The evidence of the current period: indexes of purchase and credit among the lines, amount, day.
     fn evidence(&self, benefit: &str, as_of: &str) -> String {
         let place = |id: Option<TransactionId>| match id {
             Some(id) => u128::from_be_bytes(*id.as_bytes()).to_string(),

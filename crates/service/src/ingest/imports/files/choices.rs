@@ -6,14 +6,14 @@ use base::AccountId;
 use base::draft::AccountKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sources::files::csv::Mapping;
-use sources::files::{Charges, DateOrder};
+use sources::files::{ChargeSign, DateOrder};
 
 /// Answers that are none are read from the file, or asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Choices {
     pub dates: Option<DateOrder>,
-    pub charges: Option<Charges>,
+    pub charges: Option<ChargeSign>,
     /// The columns of a CSV file.
     pub mapping: Option<Mapping>,
     /// For the accounts of the file, by their index in it.

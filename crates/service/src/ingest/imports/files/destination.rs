@@ -1,7 +1,7 @@
 //! Finds the person's account that an account of a file belongs to.
 
 use base::AccountId;
-use calc::matching::OWN_EXPORT;
+use calc::matching::EVENKEEL_EXPORT;
 use db::params;
 use sources::files::FileAccount;
 
@@ -46,7 +46,7 @@ pub(super) async fn find(
         it.id.to_string() == draft.external_id
             || (draft.external_id.is_empty() && it.name == draft.name)
     };
-    if let Some(own) = candidates.iter().find(own).filter(|_| provenance == OWN_EXPORT) {
+    if let Some(own) = candidates.iter().find(own).filter(|_| provenance == EVENKEEL_EXPORT) {
         return Ok(Destination::Existing(own.id));
     }
     if let Some(link) = link {

@@ -20,8 +20,10 @@ pub use parse::preset;
 pub use preview::{AccountPreview, Preview, RowPreview, RowStatus, preview, refresh};
 pub use preview_summary::{PreviewOutcome, PreviewSummary};
 pub use sources::files::csv;
-pub use sources::files::{BYTES_MAX, Charges, DateOrder, Doubt, FileError, Format, Rejections};
-pub use sources::files::{Hints, Limits as ReadingLimits, Reading, Rejected, read};
+pub use sources::files::{
+    BYTES_MAX, ChargeSign, DateOrder, FileError, FileQuestion, Format, Rejections,
+};
+pub use sources::files::{FileContents, Limits as ReadingLimits, ParseOptions, RejectedRow, read};
 pub use staged::{StagedFile, State, choose, discard, forget_once, get, list, stage};
 
 pub(super) fn statements() -> Vec<&'static str> {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base::FileId;
 use base::draft::{AccountDraft, AccountKind};
-use calc::matching::OWN_EXPORT;
+use calc::matching::EVENKEEL_EXPORT;
 use db::params;
 use sources::files::{
-    self, Doubt, FileAccount, FileError, Format, Hints, Reading, Rejections, csv,
+    self, FileAccount, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections, csv,
 };
 
 use super::choices::{AccountChoice, Choices};
@@ -33,7 +33,7 @@ pub(super) struct ParsedFile {
     /// The file's own name for each account, without the person's choices.
     pub(super) links: Vec<Option<AccountLink>>,
     pub(super) rejected: Rejections,
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) doubts: Vec<FileQuestion>,
     pub(super) table: Option<csv::Detection>,
     /// Identifies CSV files with the same columns.
     pub(super) columns: String,
@@ -126,8 +126,8 @@ pub(super) async fn in_background<T: Send + 'static>(
     done.await.map_err(|error| Error::internal(format!("parsing a file failed: {error}")))
 }
 
-async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<Hints> {
-    Ok(Hints {
+async fn hints(app: &App, caller: &Caller, choices: &Choices) -> Result<ParseOptions> {
+    Ok(ParseOptions {
         today: app.clock.today(),
         currency: users::get(app, caller).await?.base_currency,
         dates: choices.dates,
@@ -154,16 +154,16 @@ pub async fn preset(
 fn parse_content(
     content: &[u8],
     choices: &Choices,
-    hints: &Hints,
+    hints: &ParseOptions,
     mappings: &[(String, String)],
 ) -> Result<ParsedFile, FileError> {
     let mut reading = files::read(content, hints)?;
-    let mut provenance = reading.format.giver();
+    let mut provenance = reading.format.provenance();
     let mut table = CsvTable::default();
     if reading.format == Format::Csv {
         let found = csv::detect(content, hints)?;
         if found.preset.is_some_and(|it| it.starts_with(OWN_PRESET)) {
-            provenance = OWN_EXPORT;
+            provenance = EVENKEEL_EXPORT;
         }
         table = CsvTable { columns: columns_of(&found), ..CsvTable::default() };
         let known = mappings.iter().find(|(columns, _)| *columns == table.columns);
@@ -174,14 +174,14 @@ fn parse_content(
             table.read(content, mapping, hints, &mut reading)?;
         }
     }
-    let is_open = |doubt: &Doubt| match doubt {
-        Doubt::Dates { .. } => choices.dates.is_none(),
-        Doubt::Charges { .. } => choices.charges.is_none(),
-        Doubt::CardBalance { account } => {
+    let is_open = |doubt: &FileQuestion| match doubt {
+        FileQuestion::Dates { .. } => choices.dates.is_none(),
+        FileQuestion::ChargeSign { .. } => choices.charges.is_none(),
+        FileQuestion::CardBalance { account } => {
             choices.accounts.get(account).is_none_or(|it| it.owed.is_none())
         }
     };
-    reading.doubts.retain(is_open);
+    reading.questions.retain(is_open);
     let columns = table.found.is_some().then_some(table.columns.as_str());
     let links = reading.accounts.iter().map(|it| account_link(it, columns)).collect();
     for (index, account) in reading.accounts.iter_mut().enumerate() {
@@ -198,7 +198,7 @@ fn parse_content(
         provenance: provenance.into(),
         accounts: reading.accounts,
         rejected: reading.rejected,
-        doubts: reading.doubts,
+        doubts: reading.questions,
         table: table.found,
         columns: table.columns,
         complaints: table.complaints,
@@ -222,8 +222,8 @@ impl CsvTable {
         &mut self,
         content: &[u8],
         mapping: csv::Mapping,
-        hints: &Hints,
-        reading: &mut Reading,
+        hints: &ParseOptions,
+        reading: &mut FileContents,
     ) -> Result<(), FileError> {
         let sheet = csv::sheet(content, &mapping)?;
         match csv::read_with(content, &mapping, hints) {
@@ -238,7 +238,7 @@ impl CsvTable {
                     self.complaints.push(csv::Complaint { field: None, text: error.to_string() });
                 }
                 reading.accounts.clear();
-                reading.doubts.clear();
+                reading.questions.clear();
                 reading.rejected = Rejections::default();
             }
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use base::draft::{AccountDraft, AccountKind};
 use base::{AccountId, Currency, Date, FileId, Money};
-use calc::matching::{Tally, Verdict, match_drafts};
-use sources::files::{Doubt, FileAccount, Format, Rejections, csv};
+use calc::matching::{DraftMatch, MatchCounts, match_drafts};
+use sources::files::{FileAccount, FileQuestion, Format, Rejections, csv};
 
 use super::choices::Choices;
 use super::destination::{self, Destination};
@@ -40,7 +40,7 @@ pub struct Preview {
     /// Whether the columns are those that the person chose for an earlier file.
     pub remembered: bool,
     /// Questions that the person has to answer.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<FileQuestion>,
     pub rejected: Rejections,
     pub accounts: Vec<AccountPreview>,
 }
@@ -57,7 +57,7 @@ pub struct AccountPreview {
     pub candidates: Vec<(AccountId, String)>,
     pub balance: Option<Money>,
     pub positions: usize,
-    pub tally: Tally,
+    pub tally: MatchCounts,
     pub sum: Option<Money>,
     pub first_on: Option<Date>,
     pub last_on: Option<Date>,
@@ -101,9 +101,9 @@ impl Preview {
     }
 
     /// Counts of all accounts together.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> MatchCounts {
         let included = self.accounts.iter().filter(|it| it.destination != Destination::Skip);
-        included.fold(Tally::default(), |sum, it| Tally {
+        included.fold(MatchCounts::default(), |sum, it| MatchCounts {
             new: sum.new + it.tally.new,
             changed: sum.changed + it.tally.changed,
             seen: sum.seen + it.tally.seen,
@@ -233,7 +233,7 @@ impl Previewer<'_> {
 fn account_preview(
     draft: AccountDraft,
     (destination, candidates): (Destination, Vec<(AccountId, String)>),
-    verdicts: &[Verdict],
+    verdicts: &[DraftMatch],
     shown: usize,
 ) -> AccountPreview {
     let money = |minor: i64| Money::new(minor, draft.currency);
@@ -246,7 +246,7 @@ fn account_preview(
         currency: draft.currency,
         balance: draft.balance.map(|it| money(it.current_minor)),
         positions: draft.holdings.as_ref().map_or(0, Vec::len),
-        tally: Tally::of(verdicts),
+        tally: MatchCounts::of(verdicts),
         sum: i64::try_from(sum).ok().map(money),
         first_on: days().min(),
         last_on: days().max(),
@@ -257,7 +257,7 @@ fn account_preview(
 }
 
 /// The newest rows, at most `shown`.
-fn rows(draft: &AccountDraft, verdicts: &[Verdict], shown: usize) -> Vec<RowPreview> {
+fn rows(draft: &AccountDraft, verdicts: &[DraftMatch], shown: usize) -> Vec<RowPreview> {
     let mut newest: Vec<usize> = (0..draft.transactions.len().min(verdicts.len())).collect();
     newest.sort_by_key(|it| std::cmp::Reverse(draft.transactions[*it].posted_on));
     newest.truncate(shown);
@@ -269,9 +269,9 @@ fn rows(draft: &AccountDraft, verdicts: &[Verdict], shown: usize) -> Vec<RowPrev
             description: text::head(&row.description, SHOWN_CHARS).to_owned(),
             pending: row.pending,
             status: match verdicts[index] {
-                Verdict::New => RowStatus::New,
-                Verdict::Changed(_) => RowStatus::Changed,
-                Verdict::Seen(_) | Verdict::Repeated(_) => RowStatus::Known,
+                DraftMatch::New => RowStatus::New,
+                DraftMatch::Changed(_) => RowStatus::Changed,
+                DraftMatch::Seen(_) | DraftMatch::Repeated(_) => RowStatus::Known,
             },
         }
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::category::Category;
 use base::{AccountId, TransactionId};
-use calc::ledger::{Signs, TransferKind};
+use calc::ledger::{EntryFlags, TransferKind};
 
 use crate::insights::household_ledger::entries::LedgerEntry;
 
@@ -126,13 +126,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn pack_signs(signs: Signs) -> u8 {
-    let Signs { refund, person, payroll, gig, benefit } = signs;
+fn pack_signs(signs: EntryFlags) -> u8 {
+    let EntryFlags { refund, person, payroll, gig, benefit } = signs;
     let all = [refund, person, payroll, gig, benefit];
     all.into_iter().enumerate().map(|(bit, it)| u8::from(it) << bit).sum()
 }
 
-fn unpack_signs(signs: u8) -> Signs {
+fn unpack_signs(signs: u8) -> EntryFlags {
     let has = |bit: u8| signs & (1 << bit) != 0;
-    Signs { refund: has(0), person: has(1), payroll: has(2), gig: has(3), benefit: has(4) }
+    EntryFlags { refund: has(0), person: has(1), payroll: has(2), gig: has(3), benefit: has(4) }
 }

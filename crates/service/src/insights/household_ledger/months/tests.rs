@@ -1,6 +1,6 @@
 use base::category::Category;
 use base::{AccountId, TransactionId};
-use calc::ledger::{Signs, TransferKind};
+use calc::ledger::{EntryFlags, TransferKind};
 use proptest::prelude::*;
 
 use super::packing::{PackedMonth, unpack};
@@ -12,7 +12,7 @@ fn any_entry() -> impl Strategy<Value = (LedgerEntry<'static>, String)> {
         prop::option::of(prop::sample::select(&Category::ALL[..])),
         prop::option::of(prop::sample::select(TransferKind::ALL)),
     );
-    let signs = any::<[bool; 5]>().prop_map(|[refund, person, payroll, gig, benefit]| Signs {
+    let signs = any::<[bool; 5]>().prop_map(|[refund, person, payroll, gig, benefit]| EntryFlags {
         refund,
         person,
         payroll,

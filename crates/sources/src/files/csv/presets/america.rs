@@ -7,9 +7,9 @@ use super::super::mapping::Field::{
     Description, Direction, Id, Status,
 };
 use super::{Form, Kind, PLAIN, Preset, Trait};
-use crate::files::Charges::Positive;
+use crate::files::ChargeSign::Positive;
 use crate::files::DateOrder::{DayFirst, MonthFirst};
-use crate::files::amount::DecimalMark::Dot;
+use crate::files::table_amount::DecimalMark::Dot;
 
 const US: Preset =
     Preset { currency: Some("USD"), dates: Some(MonthFirst), mark: Some(Dot), ..PLAIN };
@@ -110,7 +110,7 @@ pub(super) const PRESETS: &[Preset] = &[
         charges: Some(Positive),
         ..US_CARD
     },
-    // Its titles are anybody's, so only the person can tell.
+    // Its titles are too generic to recognize, so only the user can choose it.
     Preset {
         name: "American Express, three columns",
         institution: "American Express",

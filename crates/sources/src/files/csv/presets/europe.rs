@@ -8,7 +8,7 @@ use super::super::mapping::Field::{
 };
 use super::{Form, PLAIN, Preset};
 use crate::files::DateOrder::DayFirst;
-use crate::files::amount::DecimalMark::{Comma, Dot};
+use crate::files::table_amount::DecimalMark::{Comma, Dot};
 
 const EURO: Preset = Preset {
     kind: Some(Depository),

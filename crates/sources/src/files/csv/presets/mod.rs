@@ -1,31 +1,31 @@
-//! What banks' own files look like: one table, and how a mapping is made of a row of it.
+//! Presets: the known table formats of banks and apps, and how a preset becomes a mapping.
 
 use std::collections::BTreeMap;
 
 use base::draft::AccountKind;
 
 use super::mapping::{Column, Field, Mapping, plain};
-use crate::files::amount::DecimalMark;
-use crate::files::{Charges, DateOrder};
+use crate::files::table_amount::DecimalMark;
+use crate::files::{ChargeSign, DateOrder};
 
 mod america;
 mod europe;
-mod wide;
+mod international;
 
-/// A source of files, and everything that a file of its does not say itself.
+/// A known file format, with everything that such a file does not say itself.
 #[derive(Clone, Copy)]
 pub(super) struct Preset {
     pub(super) name: &'static str,
     institution: &'static str,
     form: Form,
-    /// In the order of importance; those that a file lacks are left out.
+    /// In order of preference; columns that a file lacks are left out.
     columns: &'static [(Field, &'static str)],
     kind: Option<AccountKind>,
     subtype: Option<&'static str>,
     currency: Option<&'static str>,
     dates: Option<DateOrder>,
     mark: Option<DecimalMark>,
-    charges: Option<Charges>,
+    charges: Option<ChargeSign>,
     out_words: &'static [&'static str],
     in_words: &'static [&'static str],
     both_words: &'static [&'static str],
@@ -34,26 +34,26 @@ pub(super) struct Preset {
     traits: &'static [Trait],
 }
 
-/// How a file is told from others.
+/// How a file of this preset is recognized.
 #[derive(Clone, Copy)]
 enum Form {
-    /// It has all these titles, and perhaps others.
+    /// The file has all these titles, and perhaps others.
     Has(&'static [&'static str]),
-    /// It has these titles and no others: they are words that anybody uses.
+    /// The file has exactly these titles, because they are generic.
     Only(&'static [&'static str]),
-    /// No titles; each cell of a row is of one of these kinds. Columns are named by their number.
+    /// The file has no titles; the cells of a row have these kinds, and columns are named by number.
     Bare(&'static [Kind]),
-    /// Titles in any language, above rows like these.
+    /// The file has titles in any language above rows with cells of these kinds.
     Under(&'static [Kind]),
-    /// Told from others by the person alone.
+    /// Never recognized, only chosen by the user.
     Chosen,
 }
 
-/// What a cell holds in a file that is told by its shape.
+/// The content of a cell, for files recognized by the shape of their rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Date,
-    /// A date, or nothing.
+    /// A date or an empty cell.
     MaybeDate,
     Amount,
     MaybeAmount,
@@ -81,7 +81,7 @@ const PLAIN: Preset = Preset {
     currency: None,
     dates: None,
     mark: None,
-    charges: Some(Charges::Negative),
+    charges: Some(ChargeSign::Negative),
     out_words: &[],
     in_words: &[],
     both_words: &[],
@@ -91,10 +91,10 @@ const PLAIN: Preset = Preset {
 };
 
 fn all() -> impl Iterator<Item = &'static Preset> {
-    wide::PRESETS.iter().chain(america::PRESETS).chain(europe::PRESETS)
+    international::PRESETS.iter().chain(america::PRESETS).chain(europe::PRESETS)
 }
 
-/// The names of all sources whose files are known, for a person to choose from.
+/// The names of all presets, for the user to choose from.
 pub fn presets() -> impl Iterator<Item = &'static str> {
     all().map(|it| it.name)
 }
@@ -103,7 +103,7 @@ pub(super) fn named(name: &str) -> Option<&'static Preset> {
     all().find(|it| it.name == name)
 }
 
-/// The preset that fits these titles best, and how sure that is.
+/// The preset that fits these titles best, and the confidence.
 pub(super) fn by_titles(titles: &[String]) -> Option<(&'static Preset, u8)> {
     let plain: Vec<String> = titles.iter().map(|it| plain(it)).collect();
     let has = |title: &str| plain.iter().any(|it| it == title);
@@ -123,7 +123,7 @@ pub(super) fn by_titles(titles: &[String]) -> Option<(&'static Preset, u8)> {
         }
         Form::Bare(_) | Form::Under(_) | Form::Chosen => None,
     };
-    // Of equally long lists the first wins, so the order of the table is an order of preference.
+    // Of lists of equal length the first wins, so the order of the table is an order of preference.
     let better = |best: Option<(usize, _, _)>, next: (usize, _, _)| match best {
         Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
@@ -131,7 +131,7 @@ pub(super) fn by_titles(titles: &[String]) -> Option<(&'static Preset, u8)> {
     all().filter_map(fit).fold(None, better).map(|(_, preset, sure)| (preset, sure))
 }
 
-/// The preset whose rows look like these. `is_titled` is whether a row of titles stands above them.
+/// The preset whose rows have this shape. `is_titled` is whether there is a row of titles above them.
 pub(super) fn by_shape(
     rows: &[Vec<String>],
     is_titled: bool,
@@ -153,7 +153,7 @@ pub(super) fn by_shape(
 }
 
 impl Preset {
-    /// The mapping for a file with these titles. Where columns have numbers, they stay numbers.
+    /// The mapping for a file with these titles. Columns given by number stay numbers.
     pub(super) fn mapping(&self, titles: &[String]) -> Mapping {
         let plain: Vec<String> = titles.iter().map(|it| plain(it)).collect();
         let mut columns: BTreeMap<Field, Vec<Column>> = BTreeMap::new();
@@ -166,7 +166,7 @@ impl Preset {
                     .map(|place| Column::Title(titles[place].clone())),
             };
             let chosen = columns.entry(*field).or_default();
-            // Of alternatives the first counts.
+            // The first of several alternatives is used.
             let has_room = chosen.len() < field.columns_max();
             chosen.extend(column.filter(|_| has_room));
         }
@@ -216,7 +216,7 @@ mod tests {
                 Form::Chosen => preset.columns.iter().map(|(_, it)| (*it).to_owned()).collect(),
             };
             let complaints = preset.mapping(&titles).check(&titles);
-            // Only the first of several spellings of an amount need be there.
+            // Only the first spelling of an amount has to be present.
             let is_open = preset.name == "DKB";
             assert!(complaints.is_empty() || is_open, "{}: {complaints:?}", preset.name);
             if let Form::Has(_) | Form::Only(_) = preset.form {

@@ -1,0 +1,106 @@
+//! Finds merchants whose spelling lost its spaces, or was truncated by a bank's field length.
+
+/// The minimum length of a truncated name, to be distinct from the start of another.
+const FEWEST_OF_CUT: usize = 10;
+/// Shorter names without spaces are too often something else.
+const FEWEST_OF_GLUED: usize = 6;
+
+/// The first letters of a spelling, padded with zeros.
+type Stem = [u8; FEWEST_OF_CUT];
+
+/// Sorted by stem, so that spellings with the same start are adjacent.
+pub(super) struct FuzzySpellings(Vec<(Stem, Spelling)>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spelling {
+    pub(super) text: &'static str,
+    pub(super) merchant: usize,
+    /// Whether it matches every key that starts with it.
+    pub(super) is_prefix: bool,
+}
+
+/// Where the letters of a key end within a spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Whole,
+    InWord,
+    BeforeWord,
+}
+
+impl FuzzySpellings {
+    pub(super) fn new(spellings: impl Iterator<Item = Spelling>) -> FuzzySpellings {
+        let mut sorted: Vec<_> = spellings.map(|it| (stem(it.text), it)).collect();
+        sorted.sort_unstable_by_key(|it| it.0);
+        FuzzySpellings(sorted)
+    }
+
+    /// The only merchant whose spelling has the letters of the key (HOMEDEPOT) or of its first words; else the only
+    /// one whose spelling was truncated within a word (SPROUTS FARME).
+    pub(super) fn merchant(&self, key: &str) -> Option<usize> {
+        let ends = key.rmatch_indices(' ').map(|it| it.0);
+        let glued = [key.len()].into_iter().chain(ends).map(|end| &key[..end]).find_map(|front| {
+            let is_meant = |it: Spelling| it.is_prefix || front.len() == key.len();
+            let is_whole = |(it, end): &(Spelling, End)| *end == End::Whole && is_meant(*it);
+            has(front, FEWEST_OF_GLUED).then(|| only(self.starting(front).filter(is_whole)))?
+        });
+        glued.or_else(|| self.cut(key))
+    }
+
+    /// Matches truncated spellings. A key that ends with a whole word more likely is another name: GOLDEN STATE is
+    /// not the water company.
+    fn cut(&self, key: &str) -> Option<usize> {
+        let is_cut = || self.starting(key).any(|(_, end)| end == End::InWord);
+        let found = has(key, FEWEST_OF_CUT) && is_cut();
+        found.then(|| only(self.starting(key)))?
+    }
+
+    /// The spellings that start with the letters of the key; for a short key, only equal ones.
+    fn starting(&self, key: &str) -> impl Iterator<Item = (Spelling, End)> {
+        let stem = stem(key);
+        let start = self.0.partition_point(|it| it.0 < stem);
+        let alike = self.0[start..].iter().take_while(move |it| it.0 == stem);
+        alike.filter_map(|(_, it)| Some((*it, end(it.text, key)?)))
+    }
+}
+
+/// The merchant, if it is the same for all of them.
+fn only(mut found: impl Iterator<Item = (Spelling, End)>) -> Option<usize> {
+    let (first, _) = found.next()?;
+    found.all(|(it, _)| it.merchant == first.merchant).then_some(first.merchant)
+}
+
+/// FuzzySpellings and digits with their positions. An E after an umlaut's vowel is skipped: MUELLER equals MULLER.
+fn letters(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut last = ' ';
+    text.char_indices().filter(move |(_, letter)| {
+        let before = std::mem::replace(&mut last, *letter);
+        letter.is_alphanumeric() && !(*letter == 'E' && matches!(before, 'A' | 'O' | 'U'))
+    })
+}
+
+fn has(text: &str, fewest: usize) -> bool {
+    letters(text).nth(fewest - 1).is_some()
+}
+
+fn stem(text: &str) -> Stem {
+    let mut stem = Stem::default();
+    for (place, (_, letter)) in stem.iter_mut().zip(letters(text)) {
+        *place = u8::try_from(letter).unwrap_or(u8::MAX);
+    }
+    stem
+}
+
+fn end(spelling: &str, key: &str) -> Option<End> {
+    let mut rest = letters(spelling);
+    let is_next = |(_, letter)| rest.next().is_some_and(|it| it.1 == letter);
+    if !letters(key).all(is_next) {
+        return None;
+    }
+    let next = rest.next();
+    let is_in_word = |(at, _): (usize, char)| spelling[..at].ends_with(char::is_alphanumeric);
+    Some(match next {
+        None => End::Whole,
+        Some(next) if is_in_word(next) => End::InWord,
+        Some(_) => End::BeforeWord,
+    })
+}

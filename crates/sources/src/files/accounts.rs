@@ -1,0 +1,155 @@
+//! Combines the statements of each account, for the formats that state opening and closing balances, and checks that
+//! they add up.
+
+use std::collections::BTreeMap;
+
+use base::draft::{AccountDraft, AccountKind, BalanceDraft, PastBalance, TransactionDraft};
+use base::{Currency, Date, Money};
+
+use super::FileAccount;
+use super::limits::{ACCOUNTS_MAX, counted};
+use crate::unique_ids::deduplicate_ids;
+
+/// The identity of an account, as stated in the file.
+#[derive(Debug, Default)]
+pub(super) struct AccountIdentity {
+    /// Empty if the file names none.
+    pub(super) number: String,
+    pub(super) name: Option<String>,
+    /// A BIC or a routing number.
+    pub(super) bank: Option<String>,
+    pub(super) institution: Option<String>,
+}
+
+pub(super) struct StatementAccounts {
+    accounts: Vec<CollectedAccount>,
+    /// Account indexes by number: some banks keep several currencies under one number.
+    places: BTreeMap<String, Vec<(Currency, usize)>>,
+    rows: usize,
+    rows_max: usize,
+}
+
+struct CollectedAccount {
+    account: FileAccount,
+    /// Every stated closing balance with its date.
+    closings: Vec<(Date, BalanceDraft)>,
+}
+
+impl StatementAccounts {
+    pub(super) fn new(rows_max: usize) -> StatementAccounts {
+        StatementAccounts { accounts: Vec::new(), places: BTreeMap::new(), rows: 0, rows_max }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.accounts.is_empty()
+    }
+
+    /// Counts rows against the limit. Call it before keeping rows, even if their account is not known yet.
+    pub(super) fn admit(&mut self, rows: usize) -> Result<(), String> {
+        if self.rows.saturating_add(rows) > self.rows_max {
+            return Err(format!("the file has more than {} rows", counted(self.rows_max)));
+        }
+        self.rows += rows;
+        Ok(())
+    }
+
+    pub(super) fn add(
+        &mut self,
+        identity: AccountIdentity,
+        currency: Currency,
+        rows: Vec<TransactionDraft>,
+        closing: Option<(Date, BalanceDraft)>,
+    ) -> Result<(), String> {
+        let places = self.places.get(&identity.number).map_or(&[][..], Vec::as_slice);
+        let place = match places.iter().find(|(it, _)| *it == currency) {
+            Some((_, place)) => *place,
+            None if self.accounts.len() == ACCOUNTS_MAX => {
+                return Err(format!("the file has more than {ACCOUNTS_MAX} accounts"));
+            }
+            None => {
+                let external_id = match places.is_empty() {
+                    true => identity.number.clone(),
+                    false => format!("{}/{currency}", identity.number),
+                };
+                let places = self.places.entry(identity.number.clone()).or_default();
+                places.push((currency, self.accounts.len()));
+                let bank = identity.bank.clone();
+                let account = FileAccount { bank, draft: draft(identity, external_id, currency) };
+                self.accounts.push(CollectedAccount { account, closings: Vec::new() });
+                self.accounts.len() - 1
+            }
+        };
+        if let Some(kept) = self.accounts.get_mut(place) {
+            kept.account.draft.transactions.extend(rows);
+            kept.closings.extend(closing);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Vec<FileAccount> {
+        self.accounts.into_iter().map(CollectedAccount::finish).collect()
+    }
+}
+
+impl CollectedAccount {
+    /// The latest closing balance becomes the current one, those of earlier days past balances.
+    fn finish(self) -> FileAccount {
+        let mut account = self.account;
+        deduplicate_ids(&mut account.draft.transactions);
+        let mut closings = self.closings;
+        // The sort is stable: of two balances on one day, the later in the file counts.
+        closings.sort_by_key(|(day, balance)| (*day, balance.as_of));
+        let latest = closings.last().copied();
+        account.draft.balance = latest.map(|(_, balance)| balance);
+        let by_day: BTreeMap<Date, i64> =
+            closings.iter().map(|(day, balance)| (*day, balance.current_minor)).collect();
+        let earlier = by_day.into_iter().filter(|(day, _)| latest.is_some_and(|it| *day < it.0));
+        account.draft.past_balances =
+            earlier.map(|(on, current_minor)| PastBalance { on, current_minor }).collect();
+        account
+    }
+}
+
+fn draft(identity: AccountIdentity, external_id: String, currency: Currency) -> AccountDraft {
+    let number: Vec<char> = identity.number.chars().collect();
+    let mask = number.last_chunk::<4>().map(|it| it.iter().collect::<String>());
+    let unnamed = || match &mask {
+        Some(mask) => format!("Account {mask}"),
+        None => "Account".to_owned(),
+    };
+    let name = identity.name.unwrap_or_else(unnamed);
+    AccountDraft {
+        mask,
+        institution_name: identity.institution,
+        ..AccountDraft::new(external_id, name, AccountKind::Depository, currency)
+    }
+}
+
+/// The rejection if a statement's entries do not add up to its closing balance.
+pub(super) fn unbalanced(
+    opening: i64,
+    entries: i128,
+    closing: i64,
+    currency: Currency,
+) -> Option<String> {
+    let difference = i128::from(closing) - i128::from(opening) - entries;
+    let shown = |minor: i128| match i64::try_from(minor) {
+        Ok(minor) => Money::new(minor, currency).to_string(),
+        Err(_) => "more than can be counted".to_owned(),
+    };
+    (difference != 0).then(|| {
+        format!(
+            "the statement does not add up: it opens with {}, its entries come to {}, and it \
+             closes with {}, which differs by {}; its entries were kept, but some may be missing",
+            shown(opening.into()),
+            shown(entries),
+            shown(closing.into()),
+            shown(difference)
+        )
+    })
+}
+
+/// The text, cut to fit in a sentence.
+pub(super) fn cut(text: &str) -> String {
+    text.chars().take(40).collect()
+}

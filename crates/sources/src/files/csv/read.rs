@@ -1,0 +1,182 @@
+//! Reads a whole table with a mapping: first the properties of all rows together, then each row.
+
+use std::borrow::Cow;
+
+use super::accounts::TableAccounts;
+use super::detect;
+use super::dialect::{Records, check_size, tidy};
+use super::mapping::{Field, Layout, Mapping};
+use super::rows::Reader;
+use super::sample;
+use crate::files::dates::DateOrderCounts;
+use crate::files::limits::head;
+use crate::files::table_amount::{DecimalMark, DecimalMarkCounts};
+use crate::files::{
+    DateOrder, FileContents, FileError, FileQuestion, Format, ParseOptions, Rejections,
+};
+
+pub(super) fn read(
+    text: &str,
+    mapping: &Mapping,
+    options: &ParseOptions,
+) -> Result<FileContents, FileError> {
+    let broken = |reason| FileError::Broken { format: Format::Csv, reason };
+    check_size(text, mapping.delimiter)?;
+    let (_, titles) = begin(text, mapping);
+    let layout = mapping.layout(&titles).map_err(broken)?;
+    let evidence = ColumnEvidence::of(text, mapping, &layout, options)?;
+    let mark = mapping.decimal_mark.unwrap_or_else(|| evidence.marks.mark());
+    let (order, question) = evidence.order(mapping, options, mark);
+    let reader = Reader::new(mapping, &layout, options, (order, mark), titles.len());
+    let (ledger, mut rejected) = read_rows(text, mapping, &reader, options)?;
+    let number = number_above(text, mapping);
+    let (accounts, charges) = ledger.finish(mapping, options, number, &mut rejected);
+    // Rows rejected after all rows were read belong in line order as well.
+    rejected.rows.sort_by_key(|it| it.line);
+    let questions = question.into_iter().chain(charges).collect();
+    Ok(FileContents { format: Format::Csv, accounts, rejected, questions })
+}
+
+/// The records below the titles, and the titles. Columns without titles are numbered.
+fn begin<'a>(text: &'a str, mapping: &Mapping) -> (Records<'a>, Vec<String>) {
+    let mut records = Records::new(text, mapping.delimiter);
+    records.skip_lines(mapping.skip_lines);
+    if mapping.has_header {
+        let mut cells = Vec::new();
+        records.next(&mut cells);
+        // Titles are cut to the same length as in a sample, so that a mapping names them alike.
+        let title = |it: &Cow<'_, str>| head(tidy(it), sample::CELL_CHARS).to_owned();
+        let mut titles: Vec<String> = cells.iter().map(title).collect();
+        // A trailing delimiter in the title row does not begin a column.
+        while titles.last().is_some_and(String::is_empty) {
+            titles.pop();
+        }
+        return (records, titles);
+    }
+    let rows = sample::rows(text, mapping.delimiter, mapping.skip_lines);
+    let width = rows.iter().map(|it| it.cells.len()).max().unwrap_or(0);
+    (records, (1..=width).map(|it| format!("Column {it}")).collect())
+}
+
+/// Rejects a file with too many rows.
+fn check_rows(count: usize, options: &ParseOptions) -> Result<(), FileError> {
+    let most = options.limits.rows;
+    if count > most { Err(FileError::TooManyRows { most }) } else { Ok(()) }
+}
+
+fn read_rows<'m>(
+    text: &str,
+    mapping: &Mapping,
+    reader: &Reader<'m>,
+    options: &ParseOptions,
+) -> Result<(TableAccounts, Rejections), FileError> {
+    let (mut records, titles) = begin(text, mapping);
+    let (mut ledger, mut rejected) = (TableAccounts::default(), Rejections::default());
+    let mut cells = Vec::new();
+    // Rows without a date or an amount; the last of them are the footer of the file.
+    let mut footer = Rejections::default();
+    let mut count = 0;
+    while let Some(line) = records.next(&mut cells) {
+        count += 1;
+        check_rows(count, options)?;
+        let rejection = reader.row(&cells, |entry| ledger.add(line, entry)).err();
+        match rejection {
+            // The titles repeat where files were concatenated.
+            Some(rejection) if rejection.is_footer && is_same(&cells, &titles) => {}
+            Some(rejection) if rejection.is_footer => footer.add(line, rejection.reason),
+            rejection => {
+                let before = std::mem::take(&mut footer);
+                rejected.count += before.count - before.rows.len();
+                before.rows.into_iter().for_each(|it| rejected.add(it.line, it.reason));
+                rejection.into_iter().for_each(|it| rejected.add(line, it.reason));
+            }
+        }
+    }
+    Ok((ledger, rejected))
+}
+
+fn is_same(cells: &[Cow<'_, str>], titles: &[String]) -> bool {
+    let filled = |it: &&str| !it.is_empty();
+    cells
+        .iter()
+        .map(|it| tidy(it))
+        .filter(filled)
+        .eq(titles.iter().map(String::as_str).filter(filled))
+}
+
+/// Evidence from the date and amount columns, for what the mapping leaves open.
+#[derive(Default)]
+struct ColumnEvidence {
+    orders: DateOrderCounts,
+    marks: DecimalMarkCounts,
+}
+
+impl ColumnEvidence {
+    fn of(
+        text: &str,
+        mapping: &Mapping,
+        layout: &Layout,
+        options: &ParseOptions,
+    ) -> Result<ColumnEvidence, FileError> {
+        let mut evidence = ColumnEvidence::default();
+        if mapping.date_order.is_some() && mapping.decimal_mark.is_some() {
+            return Ok(evidence);
+        }
+        let all = |fields: &[Field]| -> Vec<usize> {
+            fields.iter().flat_map(|it| layout.all(*it)).copied().collect()
+        };
+        let dates = all(&[Field::Date, Field::Authorized]);
+        let amounts =
+            all(&[Field::Amount, Field::Debit, Field::Credit, Field::Fee, Field::Balance]);
+        let (mut records, _) = begin(text, mapping);
+        let (mut cells, mut count) = (Vec::new(), 0);
+        while records.next(&mut cells).is_some() {
+            count += 1;
+            check_rows(count, options)?;
+            let told = |place: &usize| cells.get(*place).map(|it| tidy(it));
+            dates.iter().filter_map(told).for_each(|it| evidence.orders.count(it));
+            amounts.iter().filter_map(told).for_each(|it| evidence.marks.count(it));
+        }
+        Ok(evidence)
+    }
+
+    /// The date order by the mapping, else as proven by the file, else by the user's earlier answer, else a question.
+    fn order(
+        &self,
+        mapping: &Mapping,
+        options: &ParseOptions,
+        mark: DecimalMark,
+    ) -> (DateOrder, Option<FileQuestion>) {
+        match mapping.date_order.or(self.orders.proven()).or(options.dates) {
+            Some(order) => (order, None),
+            None => {
+                let read_as = detect::usual_order(mapping.delimiter, mark);
+                (read_as, self.orders.is_open().then_some(FileQuestion::Dates { read_as }))
+            }
+        }
+    }
+}
+
+/// Only the beginning of a line above the titles is searched for an account number.
+const LINE_CHARS: usize = 1_000;
+
+/// The account number, if there is an IBAN above the titles.
+fn number_above(text: &str, mapping: &Mapping) -> Option<String> {
+    let above = text.lines().take(mapping.skip_lines.min(sample::PREAMBLE_LINES));
+    above
+        .map(|line| head(line, LINE_CHARS))
+        .flat_map(|line| line.split(['"', ';', ',', '\t', '|', ':']))
+        .find_map(iban)
+}
+
+fn iban(text: &str) -> Option<String> {
+    let bare: String = text.chars().filter(|it| !it.is_whitespace()).take(40).collect();
+    let (country, rest) = bare.split_at_checked(2)?;
+    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+    let is_iban = (15..=34).contains(&bare.len())
+        && country.bytes().all(|it| it.is_ascii_uppercase())
+        && rest.bytes().take(2).all(|it| it.is_ascii_digit())
+        && rest.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
+        && digits >= 10;
+    is_iban.then_some(bare)
+}

@@ -1,0 +1,148 @@
+//! Unique transaction ids. Some banks use an id twice; each distinct row gets its own stable id, whichever part of
+//! the history a statement covers.
+
+use base::draft::TransactionDraft;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Removes repeated rows and makes ids unique. Equal rows with the same id become one row. Of different rows with the
+/// same id, the earliest keeps it; the others get their date and amount appended. Rows without an id stay as they
+/// are.
+pub(crate) fn deduplicate_ids(rows: &mut Vec<TransactionDraft>) {
+    let mut kept = make_ids_unique(rows).into_iter();
+    rows.retain(|_| kept.next() != Some(false));
+}
+
+/// Like `deduplicate_ids`, but leaves all rows in place and returns for each row whether it is kept.
+pub(crate) fn make_ids_unique(rows: &mut [TransactionDraft]) -> Vec<bool> {
+    let mut kept = vec![true; rows.len()];
+    let mut hashes: Vec<(u64, usize)> = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(at, row)| Some((xxh3_64(row.external_id.as_deref()?.as_bytes()), at)))
+        .collect();
+    hashes.sort_unstable();
+    for same in hashes.chunk_by(|one, next| one.0 == next.0).filter(|it| it.len() > 1) {
+        let mut places: Vec<usize> = same.iter().map(|it| it.1).collect();
+        places.sort_by(|one, other| key(&rows[*one]).cmp(&key(&rows[*other])));
+        assign_ids(rows, &places, &mut kept);
+    }
+    kept
+}
+
+fn key(row: &TransactionDraft) -> (Option<&str>, base::Date, i64, &str, bool) {
+    let id = row.external_id.as_deref();
+    (id, row.posted_on, row.amount.minor(), &row.description, row.pending)
+}
+
+/// `places` are the indexes of rows with the same id hash, sorted by key.
+fn assign_ids(rows: &mut [TransactionDraft], places: &[usize], kept: &mut [bool]) {
+    let mut names: Vec<(usize, String)> = Vec::new();
+    let mut alike = 1;
+    for pair in places.windows(2) {
+        let (before, row) = (&rows[pair[0]], &rows[pair[1]]);
+        if key(before) == key(row) {
+            kept[pair[1]] = false;
+            continue;
+        }
+        if before.external_id != row.external_id {
+            alike = 1;
+            continue;
+        }
+        let same_place = before.posted_on == row.posted_on && before.amount == row.amount;
+        // Rows that differ only in their description are numbered.
+        alike = if same_place { alike + 1 } else { 1 };
+        let count = if alike > 1 { format!("#{alike}") } else { String::new() };
+        let id = row.external_id.as_deref().unwrap_or_default();
+        names.push((pair[1], format!("{id}#{}:{}{count}", row.posted_on, row.amount.minor())));
+    }
+    for (at, name) in names {
+        rows[at].external_id = Some(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::draft::TransactionDraft;
+    use base::{Currency, Money, date_from_days};
+    use proptest::prelude::*;
+
+    use super::deduplicate_ids;
+
+    fn row(id: Option<&str>, day: i64, minor: i64, words: &str) -> TransactionDraft {
+        TransactionDraft {
+            external_id: id.map(str::to_owned),
+            pending: false,
+            settles: None,
+            posted_on: date_from_days(day),
+            authorized_on: None,
+            amount: Money::new(minor, Currency::USD),
+            description: words.to_owned(),
+            counterparty: None,
+            counterparty_logo_url: None,
+            category: None,
+        }
+    }
+
+    fn rows() -> impl Strategy<Value = Vec<TransactionDraft>> {
+        let row = (0..4_usize, 0..3_i64, 0..3_i64, "[ab]")
+            .prop_map(|it| row([None, Some("A"), Some("B"), Some("C")][it.0], it.1, it.2, &it.3));
+        prop::collection::vec(row, 0..20)
+    }
+
+    fn deduplicated(mut rows: Vec<TransactionDraft>) -> Vec<TransactionDraft> {
+        deduplicate_ids(&mut rows);
+        rows
+    }
+
+    fn sorted(mut rows: Vec<TransactionDraft>) -> Vec<String> {
+        rows.sort_by(|one, other| format!("{one:?}").cmp(&format!("{other:?}")));
+        rows.iter().map(|it| format!("{it:?}")).collect()
+    }
+
+    #[test]
+    fn different_rows_with_one_id_are_kept_and_equal_ones_are_merged() {
+        let rows = vec![
+            row(Some("A"), 1, -500, "x"),
+            row(Some("A"), 1, -500, "x"),
+            row(Some("A"), 2, -500, "x"),
+            row(None, 2, -500, "x"),
+            row(Some("A"), 2, -500, "y"),
+            row(Some("B"), 1, -500, "x"),
+        ];
+        let ids: Vec<_> = deduplicated(rows).into_iter().map(|it| it.external_id).collect();
+        let ids: Vec<_> = ids.iter().map(|it| it.as_deref().unwrap_or("-")).collect();
+        assert_eq!(ids, ["A", "A#1970-01-03:-500", "-", "A#1970-01-03:-500#2", "B"]);
+    }
+
+    proptest! {
+        #[test]
+        fn ids_are_unique_and_nothing_that_differs_is_lost(rows in rows()) {
+            let mut expected: Vec<_> = rows.iter().map(|it| format!("{it:?}")).collect();
+            let nameless = rows.iter().filter(|it| it.external_id.is_none()).count();
+            expected.sort();
+            expected.dedup();
+            let named = expected.iter().filter(|it| !it.contains("external_id: None")).count();
+            let told = deduplicated(rows);
+            prop_assert_eq!(told.len(), named + nameless);
+            let mut ids: Vec<_> = told.iter().filter_map(|it| it.external_id.clone()).collect();
+            ids.sort();
+            ids.dedup();
+            prop_assert_eq!(ids.len(), named);
+        }
+
+        #[test]
+        fn row_order_does_not_matter_and_repeated_rows_are_merged(rows in rows()) {
+            let mut back = rows.clone();
+            back.reverse();
+            let told = deduplicated(rows.clone());
+            prop_assert_eq!(sorted(told.clone()), sorted(deduplicated(back)));
+            // Rows without an id are never merged.
+            let named = |it: &TransactionDraft| it.external_id.is_some();
+            let twice = [rows.clone(), rows].concat().into_iter().filter(named).collect();
+            prop_assert_eq!(
+                sorted(deduplicated(twice)),
+                sorted(told.into_iter().filter(named).collect())
+            );
+        }
+    }
+}
