@@ -6,7 +6,7 @@ use base::{Clock, Currency, Fixed9, PaperAccountId};
 use calc::paper::{Side, Size};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users::{self, NewUser};
-use service::actions::{self, Action, Seen, Status, What};
+use service::actions::{self, Action, ActionPayload, SeenProposal, Status};
 use service::trading::paper;
 use service::{App, Caller, Error, Tx};
 use tokio::task::JoinSet;
@@ -62,7 +62,8 @@ async fn trader(app: &App) -> anyhow::Result<Trader> {
     let user = users::create(app, new).await?;
     let token = sessions::create(app, &user, Method::Password, Visit::default()).await?;
     let (_, caller) = sessions::find(app, &token, None).await?.context("no session")?;
-    let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000_000_000 };
+    let what =
+        ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000_000_000 };
     let action = actions::propose(app, &caller, what.into()).await?;
     let result = approved(app, &caller, &action).await?.result.context("no account")?;
     let (_, id) = result.split_once(":\"").context("no account")?;
@@ -71,7 +72,7 @@ async fn trader(app: &App) -> anyhow::Result<Trader> {
 }
 
 async fn approved(app: &App, caller: &Caller, action: &Action) -> anyhow::Result<Action> {
-    let seen = Seen::now(app, action).await?;
+    let seen = SeenProposal::now(app, action).await?;
     let done = actions::approve(app, caller, action.id, seen, None).await?;
     ensure!(done.status == Status::Executed, "it was not carried out: {:?}", done.error_message);
     Ok(done)
@@ -85,7 +86,7 @@ async fn proposals(
     let mut proposals = Vec::with_capacity(count);
     for number in 0..count {
         let Trader { caller, account } = &traders[number % traders.len()];
-        let what = What::Trade {
+        let what = ActionPayload::Trade {
             account: *account,
             symbol: SYMBOLS[number % SYMBOLS.len()].to_owned(),
             side: Side::Buy,
@@ -152,13 +153,13 @@ fn median(mut rates: Vec<i64>) -> i64 {
 /// The way that the endpoint goes: read, priced, and written as JSON.
 async fn holdings(app: &App, trader: &Trader) -> anyhow::Result<()> {
     let Trader { caller, account } = trader;
-    let booked = paper::accounts(app, caller).await?.first().map_or(0, |it| it.trade_count);
+    let booked = paper::list_accounts(app, caller).await?.first().map_or(0, |it| it.trade_count);
     let missing = TRADES.saturating_sub(booked as usize);
     let more = proposals(app, std::slice::from_ref(trader), missing).await?;
     approve_all(app, more).await?;
     let (mut bytes, began) = (0, micros());
     for _ in 0..READS {
-        let held = paper::holdings(app, caller, *account).await?;
+        let held = paper::list_holdings(app, caller, *account).await?;
         let shown: Vec<v1::PaperHolding> = held.iter().map(v1::PaperHolding::from).collect();
         bytes = serde_json::to_vec(&shown)?.len();
     }

@@ -65,7 +65,7 @@ pub async fn get(app: &App, caller: &Caller) -> Result<v1::Summary> {
 
 /// The number of actions that wait for the person's approval.
 pub async fn pending_actions(app: &App, caller: &Caller) -> Result<i64> {
-    crate::actions::pending_count(app, caller).await
+    crate::actions::count_pending(app, caller).await
 }
 
 /// Computes the parts of the summary in the person's base currency.

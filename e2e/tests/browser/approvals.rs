@@ -152,7 +152,7 @@ fn what_cannot_be_paid_any_more_fails_and_says_why() {
         browser.sees("You approved it");
     }
     browser.sees("Nothing was done");
-    browser.sees("to spend");
+    browser.sees("available");
     browser.keeps_nobody_out();
     assert_eq!(desk.status(&first), "executed");
     assert_eq!(desk.status(&second), "failed");

@@ -7,7 +7,7 @@ use base::{AccountId, Fixed9, Money, PaperAccountId, TransactionId, UserId};
 use service::access::keys::{self, NewKey};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users;
-use service::actions::{self, Action, NewAction, Seen, Side, Size, What};
+use service::actions::{self, Action, ActionPayload, NewAction, SeenProposal, Side, Size};
 use service::classify::overrides::Override;
 use service::ledger::accounts;
 use service::ledger::transactions::{self, Filter};
@@ -23,17 +23,17 @@ const SMALL_MINOR: i64 = 1_500;
 pub(super) async fn seed(app: &App, user: UserId) -> Result<()> {
     let assistant = assistant(app, user).await?;
     let owner = Caller::owner(user);
-    let mut held = paper::accounts(app, &owner).await?;
+    let mut held = paper::list_accounts(app, &owner).await?;
     if held.is_empty() {
         let person = signed_in(app, user).await?;
         trade(app, &assistant, &person).await?;
         if let Credential::Session { id, .. } = person.credential {
             sessions::revoke(app, &owner, id).await?;
         }
-        held = paper::accounts(app, &owner).await?;
+        held = paper::list_accounts(app, &owner).await?;
     }
     let account = held.first().context("the demo has no paper account")?.id;
-    if actions::pending_count(app, &owner).await? == 0 {
+    if actions::count_pending(app, &owner).await? == 0 {
         ask(app, &assistant, account).await?;
     }
     Ok(())
@@ -63,9 +63,9 @@ async fn signed_in(app: &App, user: UserId) -> Result<Caller> {
 }
 
 async fn trade(app: &App, assistant: &Caller, person: &Caller) -> Result<()> {
-    let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 2_500_000 };
+    let what = ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 2_500_000 };
     let opened = approve(app, assistant, person, what).await?;
-    let held = paper::accounts(app, person).await?;
+    let held = paper::list_accounts(app, person).await?;
     let account = held.first().with_context(|| format!("{:?}", opened.error_message))?.id;
     let shares = |text: &str| Fixed9::parse(text).map(Size::Shares).unwrap_or(Size::Cash(10_000));
     for (side, symbol, size) in [
@@ -75,21 +75,27 @@ async fn trade(app: &App, assistant: &Caller, person: &Caller) -> Result<()> {
         (Side::Sell, "VTI", shares("5")),
     ] {
         let symbol = symbol.to_owned();
-        approve(app, assistant, person, What::Trade { account, symbol, side, size }).await?;
+        approve(app, assistant, person, ActionPayload::Trade { account, symbol, side, size })
+            .await?;
     }
     Ok(())
 }
 
-async fn approve(app: &App, assistant: &Caller, person: &Caller, what: What) -> Result<Action> {
+async fn approve(
+    app: &App,
+    assistant: &Caller,
+    person: &Caller,
+    what: ActionPayload,
+) -> Result<Action> {
     let action = actions::propose(app, assistant, what.into()).await?;
-    let seen = Seen::now(app, &action).await?;
+    let seen = SeenProposal::now(app, &action).await?;
     Ok(actions::approve(app, person, action.id, seen, None).await?)
 }
 
 async fn ask(app: &App, assistant: &Caller, account: PaperAccountId) -> Result<()> {
     let symbol = "AAPL".to_owned();
     let size = Size::Shares(Fixed9::from_billionths(3 * Fixed9::ONE.billionths()));
-    let buy = What::Trade { account, symbol, side: Side::Buy, size };
+    let buy = ActionPayload::Trade { account, symbol, side: Side::Buy, size };
     let reason = "Your practice portfolio has **no technology hardware**.\n\n- Three shares keep it \
                   below 3 % of the whole.\n- It is paper money, so mistakes cost nothing.";
     propose(app, assistant, buy, reason).await?;
@@ -104,14 +110,14 @@ async fn ask(app: &App, assistant: &Caller, account: PaperAccountId) -> Result<(
     Ok(())
 }
 
-async fn propose(app: &App, assistant: &Caller, what: What, reason: &str) -> Result<()> {
+async fn propose(app: &App, assistant: &Caller, what: ActionPayload, reason: &str) -> Result<()> {
     let new = NewAction { reason: Some(reason.to_owned()), ..what.into() };
     actions::propose(app, assistant, new).await?;
     Ok(())
 }
 
 /// Proposes to categorize two small food payments as coffee.
-async fn correction(app: &App, assistant: &Caller) -> Result<Option<What>> {
+async fn correction(app: &App, assistant: &Caller) -> Result<Option<ActionPayload>> {
     let filter = Filter {
         category_tier1: Some("FOOD_AND_DRINK".to_owned()),
         pending: Some(false),
@@ -128,10 +134,14 @@ async fn correction(app: &App, assistant: &Caller) -> Result<Option<What>> {
     })
     .await?;
     let word = Override { counterparty: None, category };
-    Ok((!ids.is_empty()).then_some(What::Fix { transactions: ids, word, always: false }))
+    Ok((!ids.is_empty()).then_some(ActionPayload::Correction {
+        transactions: ids,
+        sets: word,
+        always: false,
+    }))
 }
 
-async fn transfer(app: &App, assistant: &Caller) -> Result<Option<What>> {
+async fn transfer(app: &App, assistant: &Caller) -> Result<Option<ActionPayload>> {
     let filter = accounts::Filter { status: accounts::Status::Open, include_hidden: false };
     let all = accounts::list(app, assistant, filter).await?;
     let find = |subtype: &str| -> Option<(AccountId, base::Currency)> {
@@ -140,10 +150,7 @@ async fn transfer(app: &App, assistant: &Caller) -> Result<Option<What>> {
         });
         found.map(|it| (it.id, it.currency))
     };
-    Ok(find("checking").zip(find("savings")).map(|((from, currency), (to, _))| What::Transfer {
-        from,
-        to,
-        amount: Money::new(40_000, currency),
-        on: None,
+    Ok(find("checking").zip(find("savings")).map(|((from, currency), (to, _))| {
+        ActionPayload::Transfer { from, to, amount: Money::new(40_000, currency), on: None }
     }))
 }

@@ -7,7 +7,7 @@ use base::{Clock, Entropy, Fixed9, PaperAccountId};
 use calc::paper::{Side, Size};
 use service::access::sessions::{self, Method, Visit};
 use service::access::users;
-use service::actions::{self, Action, Seen, Status, What};
+use service::actions::{self, Action, ActionPayload, SeenProposal, Status};
 use service::platform::{audit, installation, limits};
 use service::trading::paper;
 use service::trading::quotes::{Trading, WhenClosed};
@@ -91,21 +91,23 @@ async fn beside(it: &Installation) -> (App, Caller) {
     (app, robin)
 }
 
-async fn approved(app: &App, robin: &Caller, what: What) -> Action {
+async fn approved(app: &App, robin: &Caller, what: ActionPayload) -> Action {
     let action = actions::propose(app, robin, what.into()).await.unwrap();
-    let seen = Seen::now(app, &action).await.unwrap();
+    let seen = SeenProposal::now(app, &action).await.unwrap();
     actions::approve(app, robin, action.id, seen, None).await.unwrap()
 }
 
 async fn approved_trades(app: &App, robin: &Caller) -> Vec<base::ActionId> {
-    let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000_000_000 };
+    let what =
+        ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000_000_000 };
     let result = approved(app, robin, what).await.result.unwrap();
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     let account = PaperAccountId::parse(result["paper_account_id"].as_str().unwrap()).unwrap();
     let mut ids = Vec::new();
     for _ in 0..TRADES {
         let (symbol, side, size) = ("AAPL".to_owned(), Side::Buy, Size::Shares(Fixed9::ONE));
-        let action = approved(app, robin, What::Trade { account, symbol, side, size }).await;
+        let action =
+            approved(app, robin, ActionPayload::Trade { account, symbol, side, size }).await;
         assert_eq!(action.status, Status::Approved);
         ids.push(action.id);
     }
@@ -130,7 +132,7 @@ async fn is_whole(app: &App, robin: &Caller) {
         assert_eq!(count(app, same).await, executed, "{same}");
     }
     assert_eq!(count(app, HALF_DONE).await, 0);
-    let accounts = paper::accounts(app, robin).await.unwrap();
+    let accounts = paper::list_accounts(app, robin).await.unwrap();
     assert_eq!(accounts[0].trade_count, executed);
     let shares: i128 = accounts[0].holdings.iter().map(|it| it.quantity.billionths()).sum();
     assert_eq!(shares, i128::from(executed) * 1_000_000_000);

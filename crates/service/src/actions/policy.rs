@@ -1,17 +1,18 @@
-//! What the person asks of proposals: how long they live, from which amount a passkey is needed, and how many a key may
-//! make in a day.
+//! The person's approval policy: how long proposals are valid, from which amount approval takes a passkey, and how many
+//! proposals a key may make in a day.
 
 use base::UserId;
 use db::params;
 
-use super::{Action, Kind};
+use super::action::Action;
+use super::payload::Kind;
 use crate::access::sessions;
 use crate::platform::audit::{self, Note};
 use crate::{App, Caller, Error, Result, Tx};
 
 pub const LIFE_SECONDS_MIN: i64 = 300;
 pub const LIFE_SECONDS_MAX: i64 = 7 * 86_400;
-/// Trades of a thousand dollars and more, unless the person says otherwise.
+/// By default, trades of $1,000 and more take a passkey.
 const PASSKEY_FROM_MINOR: i64 = 100_000;
 const PROPOSALS_A_DAY: i64 = 100;
 const PROPOSALS_A_DAY_MAX: i64 = 10_000;
@@ -19,44 +20,36 @@ const PROPOSALS_A_DAY_MAX: i64 = 10_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     pub life_seconds: i64,
-    /// None asks for no passkey, whatever the amount.
+    /// `None` means that no amount takes a passkey.
     pub passkey_from_minor: Option<i64>,
-    /// By each key and each app.
-    pub proposals_a_day: i64,
-}
-
-/// What the person sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wish {
-    pub life_seconds: i64,
-    pub passkey_from_minor: Option<i64>,
+    /// The limit for each key and each app.
     pub proposals_a_day: i64,
 }
 
 impl Policy {
-    /// Whether deciding this takes a passkey, if the person has one.
-    pub(super) fn asks_passkey(&self, action: &Action) -> bool {
+    /// Whether approving this action takes a passkey, if the person has one.
+    pub(super) fn requires_passkey(&self, action: &Action) -> bool {
         let moves_money = matches!(action.kind(), Kind::Trade | Kind::Transfer);
         let amount = action.amount_minor.unwrap_or(0);
         moves_money && self.passkey_from_minor.is_some_and(|from| amount >= from)
     }
 }
 
-pub async fn policy(app: &App, caller: &Caller) -> Result<Policy> {
-    of(app, caller.user).await
+pub async fn get_policy(app: &App, caller: &Caller) -> Result<Policy> {
+    find(app, caller.user).await
 }
 
-pub(super) async fn of(app: &App, user: UserId) -> Result<Policy> {
+pub(super) async fn find(app: &App, user: UserId) -> Result<Policy> {
     let found = app.db.first(GET, params![user], read).await?;
-    Ok(or_default(app, found))
+    Ok(with_defaults(app, found))
 }
 
-pub(super) fn of_in(app: &App, tx: &mut Tx<'_>, user: UserId) -> Result<Policy> {
+pub(super) fn find_in(app: &App, tx: &mut Tx<'_>, user: UserId) -> Result<Policy> {
     let found = tx.first(GET, params![user], read)?;
-    Ok(or_default(app, found))
+    Ok(with_defaults(app, found))
 }
 
-fn or_default(app: &App, found: Option<[Option<i64>; 3]>) -> Policy {
+fn with_defaults(app: &App, found: Option<[Option<i64>; 3]>) -> Policy {
     let Some([life, passkey, proposals]) = found else {
         return Policy {
             life_seconds: app.approvals_life_seconds,
@@ -71,27 +64,26 @@ fn or_default(app: &App, found: Option<[Option<i64>; 3]>) -> Policy {
     }
 }
 
-/// Only the person themselves, with fresh proof: what loosens the rules must not come from whom they bind, which
-/// includes a session that somebody else may hold.
-pub async fn set_policy(app: &App, caller: &Caller, wish: Wish) -> Result<()> {
+/// Sets the policy. This takes the person with a recent proof of identity, because somebody else may hold the session.
+pub async fn set_policy(app: &App, caller: &Caller, policy: Policy) -> Result<()> {
     caller.require_owner("policy")?;
     sessions::require_proof(app, caller).await?;
-    if !(LIFE_SECONDS_MIN..=LIFE_SECONDS_MAX).contains(&wish.life_seconds) {
-        let message = "a proposal must live for 5 minutes to 7 days";
+    if !(LIFE_SECONDS_MIN..=LIFE_SECONDS_MAX).contains(&policy.life_seconds) {
+        let message = "a proposal must be valid for 5 minutes to 7 days";
         return Err(Error::invalid("life_seconds", message));
     }
-    if wish.passkey_from_minor.is_some_and(|it| it < 0) {
-        let message = "the amount must not be below zero";
+    if policy.passkey_from_minor.is_some_and(|it| it < 0) {
+        let message = "the amount must not be negative";
         return Err(Error::invalid("passkey_from", message));
     }
-    if !(1..=PROPOSALS_A_DAY_MAX).contains(&wish.proposals_a_day) {
+    if !(1..=PROPOSALS_A_DAY_MAX).contains(&policy.proposals_a_day) {
         let message =
-            format!("proposals a day must be a whole number from 1 to {PROPOSALS_A_DAY_MAX}");
+            format!("proposals per day must be a whole number from 1 to {PROPOSALS_A_DAY_MAX}");
         return Err(Error::invalid("proposals_a_day", message));
     }
     let (caller, now) = (caller.clone(), app.clock.now());
     let save = move |tx: &mut Tx<'_>| {
-        let Wish { life_seconds, passkey_from_minor, proposals_a_day } = wish;
+        let Policy { life_seconds, passkey_from_minor, proposals_a_day } = policy;
         let values = params![caller.user, life_seconds, passkey_from_minor, proposals_a_day, now];
         tx.execute(SET, values)?;
         let passkey = match passkey_from_minor {
@@ -99,8 +91,8 @@ pub async fn set_policy(app: &App, caller: &Caller, wish: Wish) -> Result<()> {
             None => "no passkey".to_owned(),
         };
         let details = format!(
-            "Set the rules of approval: proposals live {} minutes, {passkey}, {proposals_a_day} a \
-             day by each key",
+            "Changed the approval policy: proposals are valid for {} minutes, {passkey}, at most \
+             {proposals_a_day} per day and key",
             life_seconds / 60
         );
         audit::note(tx, caller.user, now, Note::new(&caller, "policy.update", details))

@@ -1,4 +1,4 @@
-//! Paper trading: orders, positions and quotes.
+//! Paper trading and quotes.
 
 pub mod paper;
 pub mod quotes;

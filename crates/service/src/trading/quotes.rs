@@ -8,6 +8,7 @@ use base::{CLOCK_SKEW_MICROSECONDS, Timestamp};
 use db::params;
 use sources::market::calendar::{self, Hours};
 use sources::market::{InstrumentKind, Quote, QuoteProvider};
+use wire::v1::Code;
 
 use crate::{App, Error, Result, Tx};
 
@@ -76,6 +77,12 @@ pub fn parse_symbol(symbol: &str) -> Result<String> {
         return Err(Error::invalid("symbol", message));
     }
     Ok(symbol)
+}
+
+/// The error for a symbol without a price.
+pub(crate) fn unknown_symbol(symbol: &str) -> Error {
+    let message = format!("there is no price for {symbol} in this market");
+    Error::Conflict { code: Code::UnknownSymbol, message }
 }
 
 /// Finds the latest quote of one symbol.

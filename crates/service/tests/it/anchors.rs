@@ -212,7 +212,7 @@ async fn an_entry_that_is_taken_out_or_changed_without_a_change_of_sums_is_notic
     ] {
         tamper(&desk.world, sql).await;
     }
-    assert!(faults(&desk).await.contains("is gone with its ledger"));
+    assert!(faults(&desk).await.contains("is missing together with its ledger"));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use service::access::keys::NewKey;
 use service::access::sessions::{self, Visit};
 use service::access::users::{self, NewUser, Role};
 use service::access::{images, invitations, passkeys, profiles, recovery, sign_ins};
-use service::actions::{self, Side, Size, What, Wish};
+use service::actions::{self, ActionPayload, Policy, Side, Size};
 use service::classify::corrections;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
@@ -190,18 +190,18 @@ async fn with_webhooks(world: &World, person: &Person) {
 async fn with_proposals(world: &World, person: &Person) {
     let app = world.filling_while_closed();
     let session = person.session().await;
-    let policy = actions::policy(&app, &session).await.unwrap();
-    let wish = Wish {
+    let policy = actions::get_policy(&app, &session).await.unwrap();
+    let wish = Policy {
         life_seconds: policy.life_seconds,
         passkey_from_minor: None,
         proposals_a_day: policy.proposals_a_day,
     };
     actions::set_policy(&app, &session, wish).await.unwrap();
-    let account = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000 };
+    let account = ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 100_000 };
     crate::actions::carry_out(&app, &session, account).await;
-    let account = paper::accounts(&app, &session).await.unwrap()[0].id;
+    let account = paper::list_accounts(&app, &session).await.unwrap()[0].id;
     let size = Size::Cash(10_000);
-    let buy = What::Trade { account, symbol: "VTI".to_owned(), side: Side::Buy, size };
+    let buy = ActionPayload::Trade { account, symbol: "VTI".to_owned(), side: Side::Buy, size };
     crate::actions::carry_out(&app, &session, buy).await;
 }
 

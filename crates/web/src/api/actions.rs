@@ -137,7 +137,7 @@ async fn create(call: Call) -> Result<Answer> {
     let word = members.required("action_type", word)?;
     let kind = ActionType::parse(&word).ok_or_else(|| Error::internal("an unknown type"))?;
     let new = NewAction {
-        what: payload::read(&call, &members, kind).await?,
+        payload: payload::read(&call, &members, kind).await?,
         description: members.text("description")?,
         reason: members.text("reason_markdown")?,
         expires_in_seconds: members.whole("expires_in_seconds")?,
@@ -262,7 +262,7 @@ async fn cancel(call: Call) -> Result<Answer> {
         Answer::data(&shown(&actions::cancel(&app, tx, &caller, id)?))
     };
     let answer = change(&call, work).await?;
-    actions::ring(&call.app);
+    actions::notify_changed(&call.app);
     Ok(answer)
 }
 

@@ -31,7 +31,7 @@ pub(super) const ACCOUNTS: Endpoint = Endpoint {
 };
 
 async fn accounts(call: Call) -> Result<Answer> {
-    let accounts = paper::accounts(&call.app, &call.caller).await?;
+    let accounts = paper::list_accounts(&call.app, &call.caller).await?;
     Answer::data(&PaperAccounts { accounts: accounts.iter().map(PaperAccount::from).collect() })
 }
 
@@ -82,7 +82,7 @@ pub(super) const HOLDINGS: Endpoint = Endpoint {
 
 async fn holdings(call: Call) -> Result<Answer> {
     let account = account(&call)?;
-    let holdings = paper::holdings(&call.app, &call.caller, account).await?;
+    let holdings = paper::list_holdings(&call.app, &call.caller, account).await?;
     Answer::data(&PaperHoldings { holdings: holdings.iter().map(PaperHolding::from).collect() })
 }
 
@@ -110,7 +110,7 @@ pub(super) const TRADES: Endpoint = Endpoint {
 async fn trades(call: Call) -> Result<Answer> {
     let limit = call.query.whole(&LIMIT)? as usize;
     let page = Page { cursor: call.query.text("cursor")?, limit };
-    let history = paper::trades(&call.app, &call.caller, account(&call)?, page).await?;
+    let history = paper::list_trades(&call.app, &call.caller, account(&call)?, page).await?;
     let rows: Vec<PaperTrade> = history.trades.iter().map(PaperTrade::from).collect();
     Answer::history(&rows, history.next_cursor.as_deref())
 }

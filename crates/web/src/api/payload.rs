@@ -3,7 +3,7 @@
 use base::category::Category;
 use base::{Currency, PaperAccountId};
 use service::access::users;
-use service::actions::{ActionType, Side, Size, What};
+use service::actions::{ActionPayload, ActionType, Side, Size};
 use service::classify::overrides::Override;
 use service::classify::rules::NewRule;
 use service::ledger::Direction;
@@ -157,7 +157,7 @@ pub(super) const PAYLOADS: &[Variant] = &[
 ];
 
 /// Parses the payload of an action type.
-pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Result<What> {
+pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Result<ActionPayload> {
     let variant = PAYLOADS.iter().find(|it| it.word == kind.as_str());
     let known = variant.ok_or_else(|| Error::internal("a type without a payload"))?.members;
     let payload = body.required("payload", body.object("payload", known)?)?;
@@ -185,7 +185,7 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
             };
             transfer(&payload, currency)
         }
-        ActionType::Custom => Ok(What::Custom {
+        ActionType::Custom => Ok(ActionPayload::Custom {
             title: payload.required("title", payload.text("title")?)?,
             summary: payload.text("summary_markdown")?,
             facts: payload.json("data")?,
@@ -193,7 +193,7 @@ pub(super) async fn read(call: &Call, body: &Members, kind: ActionType) -> Resul
     }
 }
 
-pub(super) fn trade(members: &Members, account: PaperAccountId) -> Result<What> {
+pub(super) fn trade(members: &Members, account: PaperAccountId) -> Result<ActionPayload> {
     let symbol = members.required("symbol", members.text("symbol")?)?;
     let side = members.one_of("side", SIDES)?.as_deref().and_then(Side::parse);
     let side = members.required("side", side)?;
@@ -207,29 +207,29 @@ pub(super) fn trade(members: &Members, account: PaperAccountId) -> Result<What> 
         }
         (None, None) => return Err(members.refuse("quantity", "or notional must be given")),
     };
-    Ok(What::Trade { account, symbol, side, size })
+    Ok(ActionPayload::Trade { account, symbol, side, size })
 }
 
-pub(super) fn paper_account(members: &Members) -> Result<What> {
+pub(super) fn paper_account(members: &Members) -> Result<ActionPayload> {
     let cash = members.money_text("starting_cash_balance", Currency::USD)?;
-    Ok(What::PaperAccount {
+    Ok(ActionPayload::PaperAccount {
         name: members.text("name")?.unwrap_or_else(|| "Paper account".to_owned()),
         cash_minor: cash.map_or(CASH_DEFAULT_MINOR, |it| it.minor()),
     })
 }
 
-fn fix(payload: &Members, word: Override) -> Result<What> {
+fn fix(payload: &Members, word: Override) -> Result<ActionPayload> {
     let transactions = payload.ids("transaction_ids")?;
-    Ok(What::Fix {
+    Ok(ActionPayload::Correction {
         transactions: payload.required("transaction_ids", transactions)?,
-        word,
+        sets: word,
         always: payload.bool("always")?.unwrap_or(false),
     })
 }
 
-fn rule(payload: &Members) -> Result<What> {
+fn rule(payload: &Members) -> Result<ActionPayload> {
     let direction = payload.one_of("cash_flow_direction", DIRECTIONS)?;
-    Ok(What::Rule(NewRule {
+    Ok(ActionPayload::Rule(NewRule {
         like: payload.text("like")?,
         words: payload.text("words")?,
         account_id: payload.id("account_id")?,
@@ -242,10 +242,10 @@ fn rule(payload: &Members) -> Result<What> {
     }))
 }
 
-fn transfer(payload: &Members, currency: Currency) -> Result<What> {
+fn transfer(payload: &Members, currency: Currency) -> Result<ActionPayload> {
     let from = payload.id("from_account_id")?;
     let to = payload.id("to_account_id")?;
-    Ok(What::Transfer {
+    Ok(ActionPayload::Transfer {
         from: payload.required("from_account_id", from)?,
         to: payload.required("to_account_id", to)?,
         amount: payload.required("amount", payload.money("amount", currency)?)?,

@@ -32,7 +32,7 @@ pub(super) async fn propose(
         created(&prepared.save(&app, tx).map_err(named)?, &public_url)
     };
     let answer = change(call, work).await?;
-    actions::ring(&call.app);
+    actions::notify_changed(&call.app);
     Ok(answer)
 }
 

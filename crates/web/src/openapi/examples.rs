@@ -194,12 +194,12 @@ fn said(code: Code) -> (&'static str, Option<&'static str>) {
             ("this Idempotency-Key was used for a different request", None)
         }
         Code::InsufficientFunds => {
-            ("this takes $561.30, and the account has $120.00 to spend", None)
+            ("this costs $561.30, but the account has only $120.00 available", None)
         }
         Code::InsufficientShares => {
-            ("the account holds 2 AAPL, which is less than this sells", None)
+            ("the account holds only 2 AAPL, less than this order sells", None)
         }
-        Code::UnknownSymbol => ("the market here knows no price of AAPLX", None),
+        Code::UnknownSymbol => ("there is no price for AAPLX in this market", None),
         Code::RateLimited => ("too many requests; try again in 23 seconds", None),
         Code::Internal => ("something went wrong on our side; it was logged", None),
         Code::Unavailable => ("the service cannot reach its data right now", None),

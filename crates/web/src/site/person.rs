@@ -61,7 +61,7 @@ pub(crate) async fn find(parts: &Parts, web: &WebState) -> service::Result<Optio
     let found = sessions::find(&web.app, token, address.as_deref()).await?;
     let Some((session, caller)) = found else { return Ok(None) };
     let user = users::get(&web.app, &caller).await?;
-    let pending = actions::pending_count(&web.app, &caller).await?;
+    let pending = actions::count_pending(&web.app, &caller).await?;
     Ok(Some(Person {
         view: View::new(&parts.headers, web),
         form_token: sessions::form_token(&web.app, token),

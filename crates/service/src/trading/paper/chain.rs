@@ -1,5 +1,6 @@
-//! A paper account's ledger as a chain: the hash of each entry covers the one before, and the last is anchored. Sums alone
-//! do not tell that entries are missing which cancel each other out, nor that figures were rolled back with them.
+//! The hash chain of a paper account's ledger: the hash of each entry covers the entry before, and the last one is
+//! anchored. Sums alone would not reveal missing entries that cancel each other out, or balances that were rolled back
+//! together with their entries.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +12,25 @@ use sha2::{Digest as _, Sha256};
 use crate::platform::anchors::{self, ChainEnd};
 use crate::{Result, Tx};
 
-/// Entries looked at in one go; an account may have more than fit in memory.
-pub(super) const STEP: i64 = 1_000;
+/// How many entries are read at a time; an account may have more than fit in memory.
+pub(super) const BATCH: i64 = 1_000;
 
-/// Everything that is stored of an entry.
-pub(super) struct Record {
+/// All stored columns of an entry, which its hash covers.
+pub(super) struct ChainedEntry {
     pub(super) number: i64,
     pub(super) id: PaperTradeId,
     /// Kind, cause, symbol, name, quantity and price.
     pub(super) texts: [Option<String>; 6],
-    /// What cash gained, and what was realised.
+    /// The change in cash, and the realized gain.
     pub(super) amounts: [i64; 2],
     pub(super) booked_at: Timestamp,
     /// Book, symbol and amount.
     pub(super) legs: Vec<[Option<String>; 3]>,
 }
 
-impl Record {
-    /// The hash of this entry behind the one before.
-    pub(super) fn hashed(&self, before: &[u8]) -> Vec<u8> {
+impl ChainedEntry {
+    /// The hash of this entry, which covers the hash of the entry before.
+    pub(super) fn chained_hash(&self, before: &[u8]) -> Vec<u8> {
         let mut hash = Sha256::new();
         hash.update(before);
         hash.update(self.number.to_be_bytes());
@@ -38,7 +39,7 @@ impl Record {
             hash.update(number.to_be_bytes());
         }
         for text in self.texts.iter().chain(self.legs.iter().flatten()) {
-            // The length goes first, so that no two lists of texts run together to the same bytes.
+            // Each text is preceded by its length, so that different lists of texts never give the same bytes.
             hash.update(text.as_ref().map_or(-1, |it| it.len() as i64).to_be_bytes());
             hash.update(text.as_deref().unwrap_or_default());
         }
@@ -50,37 +51,37 @@ pub(super) fn leg(leg: &Leg) -> [Option<String>; 3] {
     [Some(leg.book.as_str().to_owned()), leg.symbol.clone(), Some(leg.amount.to_string())]
 }
 
-/// Anchors a new entry. Where the anchor is gone or fits another end, it is left for `verify` to tell.
+/// Advances the anchor to a new entry. A missing or wrong anchor is left alone, so that `verify` reports it.
 pub(super) fn append(
     tx: &mut Tx<'_>,
     user: UserId,
     account: PaperAccountId,
-    entry: &Record,
+    entry: &ChainedEntry,
 ) -> Result<()> {
     let chain = account.to_string();
     let Some(before) = anchors::anchored_end(tx, user, &chain)? else { return Ok(()) };
-    let after = ChainEnd { number: entry.number, hash: entry.hashed(&before.hash) };
-    // Behind a gap the entry follows from nothing that is anchored.
+    let after = ChainEnd { number: entry.number, hash: entry.chained_hash(&before.hash) };
+    // After a gap the entry does not follow the anchored one.
     if before.number + 1 != entry.number {
         return Ok(());
     }
     anchors::advance(tx, user, &chain, &before, &after)
 }
 
-/// Anchors the ledgers of somebody whose database was written before there were anchors.
+/// Anchors all ledgers of a person, for a database that was written before there were anchors.
 pub(crate) fn anchor_ledgers(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> Result<()> {
     let accounts = tx.all(ACCOUNTS, params![user], |row| row.get::<PaperAccountId>(0))?;
     for account in accounts {
         let mut end = ChainEnd::default();
         loop {
-            let values = params![user, account, end.number, end.number + STEP];
+            let values = params![user, account, end.number, end.number + BATCH];
             let entries = tx.all(ENTRIES, values, read)?;
             let legs = tx.all(LEGS, values, read_leg)?;
             if entries.is_empty() {
                 break;
             }
             for entry in join(entries, legs) {
-                end = ChainEnd { number: entry.number, hash: entry.hashed(&end.hash) };
+                end = ChainEnd { number: entry.number, hash: entry.chained_hash(&end.hash) };
             }
         }
         anchors::create(tx, user, &account.to_string(), &end, now)?;
@@ -88,25 +89,28 @@ pub(crate) fn anchor_ledgers(tx: &mut Tx<'_>, user: UserId, now: Timestamp) -> R
     Ok(())
 }
 
-/// Puts legs to their entries. Legs of an entry that is not there are left out.
-pub(super) fn join(entries: Vec<Record>, legs: Vec<(i64, [Option<String>; 3])>) -> Vec<Record> {
+/// Adds the legs to their entries. Legs without an entry are left out.
+pub(super) fn join(
+    entries: Vec<ChainedEntry>,
+    legs: Vec<(i64, [Option<String>; 3])>,
+) -> Vec<ChainedEntry> {
     let mut by_entry: BTreeMap<i64, Vec<_>> = BTreeMap::new();
     for (number, leg) in legs {
         by_entry.entry(number).or_default().push(leg);
     }
-    let with_legs = |mut entry: Record| {
+    let with_legs = |mut entry: ChainedEntry| {
         entry.legs = by_entry.remove(&entry.number).unwrap_or_default();
         entry
     };
     entries.into_iter().map(with_legs).collect()
 }
 
-pub(super) fn read(row: &db::Row<'_>) -> db::Result<Record> {
+pub(super) fn read(row: &db::Row<'_>) -> db::Result<ChainedEntry> {
     let mut texts = [const { None }; 6];
     for (index, text) in texts.iter_mut().enumerate() {
         *text = row.get::<Option<String>>(index + 2)?;
     }
-    Ok(Record {
+    Ok(ChainedEntry {
         number: row.get(0)?,
         id: row.get(1)?,
         texts,

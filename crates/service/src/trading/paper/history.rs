@@ -1,14 +1,12 @@
-//! What was booked in a paper account, newest first.
-
-use std::collections::HashMap;
+//! The history of a paper account, newest first.
 
 use base::{Fixed9, PaperAccountId, PaperTradeId, Timestamp};
 use db::params;
 use wire::json::{Day, Moment, Number};
 use wire::v1;
 
-use super::book::{self, EntryKind};
-use super::{require_read, usd};
+use super::accounts::{require_exists, require_read};
+use super::ledger::{self, EntryKind, usd};
 use crate::platform::cursors::{self, Page};
 use crate::{App, Caller, Error, Result};
 
@@ -20,14 +18,14 @@ pub struct Trade {
     pub security_name: Option<String>,
     pub quantity: Option<Fixed9>,
     pub price: Option<Fixed9>,
-    /// What cash gained or, below zero, paid.
+    /// The change in cash: positive if received, negative if paid.
     pub amount_minor: i64,
     pub realised_minor: i64,
     pub at: Timestamp,
 }
 
 impl Trade {
-    /// "Bought 3 AAPL".
+    /// A short description, such as "Bought 3 AAPL".
     pub fn name(&self) -> String {
         let symbol = self.symbol.as_deref().unwrap_or_default();
         let quantity = self.quantity.map(|it| it.to_string()).unwrap_or_default();
@@ -37,8 +35,8 @@ impl Trade {
             EntryKind::Dividend => format!("Dividend of {symbol}"),
             EntryKind::Split => format!("Split of {symbol}, now {quantity} shares"),
             EntryKind::Deposit => "Starting cash".to_owned(),
-            EntryKind::Reserve => format!("Put aside for {symbol}"),
-            EntryKind::Release => format!("No longer put aside for {symbol}"),
+            EntryKind::Reserve => format!("Reserved for {symbol}"),
+            EntryKind::Release => format!("Released from {symbol}"),
         }
     }
 }
@@ -61,28 +59,29 @@ impl From<&Trade> for v1::PaperTrade {
     }
 }
 
-/// A page of what was booked.
+/// A page of the history.
 #[derive(Debug, Clone)]
 pub struct History {
     pub trades: Vec<Trade>,
     pub next_cursor: Option<String>,
 }
 
-pub async fn trades(
+pub async fn list_trades(
     app: &App,
     caller: &Caller,
     id: PaperAccountId,
     page: Page<'_>,
 ) -> Result<History> {
     require_read(caller)?;
-    super::exists(app, caller, id).await?;
+    require_exists(app, caller, id).await?;
     let account = id.to_string();
     let scope = cursors::CursorScope { user: caller.user, list: "paper trades", filter: &account };
     let before = match page.cursor {
         Some(cursor) => {
-            let place = app.cursors.open(&scope, app.clock.now(), cursor)?;
-            let place = <[u8; 8]>::try_from(place.as_slice());
-            i64::from_be_bytes(place.map_err(|_| Error::internal("a cursor of another shape"))?)
+            let position = app.cursors.open(&scope, app.clock.now(), cursor)?;
+            let position = <[u8; 8]>::try_from(position.as_slice());
+            let malformed = |_| Error::internal("a cursor has the wrong length");
+            i64::from_be_bytes(position.map_err(malformed)?)
         }
         None => i64::MAX,
     };
@@ -92,39 +91,26 @@ pub async fn trades(
     found.truncate(page.limit);
     let next_cursor = match found.last().filter(|_| more) {
         Some((number, _)) => {
-            let place = number.to_be_bytes();
-            Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &place)?)
+            let position = number.to_be_bytes();
+            Some(app.cursors.seal(&scope, app.clock.now(), &app.entropy, &position)?)
         }
         None => None,
     };
     Ok(History { trades: found.into_iter().map(|(_, trade)| trade).collect(), next_cursor })
 }
 
-/// What was paid for each symbol on balance, and how many shares came in.
-pub(super) fn net(traded: Vec<(String, EntryKind, i64, Fixed9)>) -> HashMap<String, (i64, Fixed9)> {
-    let mut sums: HashMap<String, (i64, Fixed9)> = HashMap::new();
-    for (symbol, kind, amount, quantity) in traded {
-        let (paid, shares) = sums.entry(symbol).or_default();
-        *paid -= amount;
-        let sign = if kind == EntryKind::Buy { 1 } else { -1 };
-        *shares = Fixed9::from_billionths(shares.billionths() + sign * quantity.billionths());
-    }
-    sums
-}
-
 fn read(row: &db::Row<'_>) -> db::Result<(i64, Trade)> {
-    let unknown = || db::Error::Decode { column: 2, reason: "an unknown entry".to_owned() };
-    let maybe = |column: usize| match row.get::<Option<&str>>(column)? {
-        Some(_) => book::decimal(row, column).map(Some),
+    let optional = |column: usize| match row.get::<Option<&str>>(column)? {
+        Some(_) => ledger::decimal(row, column).map(Some),
         None => Ok(None),
     };
     let trade = Trade {
         id: row.get(1)?,
-        kind: EntryKind::parse(row.get(2)?).ok_or_else(unknown)?,
+        kind: row.get(2)?,
         symbol: row.get(3)?,
         security_name: row.get(4)?,
-        quantity: maybe(5)?,
-        price: maybe(6)?,
+        quantity: optional(5)?,
+        price: optional(6)?,
         amount_minor: row.get(7)?,
         realised_minor: row.get(8)?,
         at: row.get(9)?,

@@ -1,4 +1,4 @@
-//! Orders: whether one could be filled, cash put aside while it waits, and the filling itself.
+//! Orders: estimates, reserved cash while an order waits, and fills.
 
 use base::{ActionId, Fixed9, PaperAccountId, PaperTradeId, Timestamp, UserId};
 use calc::paper::{self, Fill, OrderRejection, Position, Side, Size, entries};
@@ -6,8 +6,7 @@ use db::params;
 use sources::market::Quote;
 use wire::v1::Code;
 
-use super::book::{Entry, EntryKind, Open, Security};
-use super::usd;
+use super::ledger::{EntryKind, LedgerEntry, LockedAccount, Security, usd};
 use crate::{App, Error, Result, Tx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,16 +17,16 @@ pub(crate) struct Order {
     pub(crate) size: Size,
 }
 
-/// An order as it would be filled at a price, and the account it is for.
+/// An order as it would be filled at a certain price, and its account.
 #[derive(Debug, Clone)]
 pub(crate) struct Estimate {
-    pub(crate) account: Open,
+    pub(crate) account: LockedAccount,
     pub(crate) held: Fixed9,
     pub(crate) fill: Fill,
 }
 
 impl Order {
-    /// "Buy 3 AAPL", "Sell $500.00 of AAPL".
+    /// A short title, such as "Buy 3 AAPL" or "Sell $500.00 of AAPL".
     pub(crate) fn title(&self) -> String {
         let verb = match self.side {
             Side::Buy => "Buy",
@@ -39,7 +38,7 @@ impl Order {
         }
     }
 
-    /// What it would do at this price, or why it cannot. The account is locked from here on.
+    /// Estimates the fill at a price, or fails if it cannot be filled. This locks the account.
     pub(crate) fn estimate(
         &self,
         app: &App,
@@ -47,48 +46,47 @@ impl Order {
         user: UserId,
         price: Fixed9,
     ) -> Result<Estimate> {
-        let account = Open::find(tx, user, self.account)?;
+        let account = LockedAccount::find(tx, user, self.account)?;
         let account = account.ok_or(Error::NotFound("paper account"))?;
         let position = account.position(tx, &self.symbol)?;
-        let fill = self.filled(app, price, position)?;
+        let fill = self.compute_fill(app, price, position)?;
         Ok(Estimate { account, held: position.quantity, fill })
     }
 
-    fn filled(&self, app: &App, price: Fixed9, position: Position) -> Result<Fill> {
+    fn compute_fill(&self, app: &App, price: Fixed9, position: Position) -> Result<Fill> {
         let slippage = app.trading.slippage_basis_points;
         let fill = paper::fill(self.side, self.size, price, slippage, position);
-        fill.map_err(|refusal| self.refused(refusal))
+        fill.map_err(|refusal| self.refusal_error(refusal))
     }
 
-    fn refused(&self, refusal: OrderRejection) -> Error {
+    fn refusal_error(&self, refusal: OrderRejection) -> Error {
         let param = match self.size {
             Size::Shares(_) => "quantity",
             Size::Cash(_) => "notional",
         };
         let symbol = &self.symbol;
         match refusal {
-            OrderRejection::NoPrice => refusal_of(
-                Code::UnknownSymbol,
-                format!("there is no usable price of {symbol} right now"),
-            ),
+            OrderRejection::NoPrice => {
+                conflict(Code::UnknownSymbol, format!("there is no current price for {symbol}"))
+            }
             OrderRejection::TooSmall => Error::invalid(
                 param,
-                format!("{param} is too small: at this price it comes to less than a cent"),
+                format!("{param} is too small: at this price it is less than a cent"),
             ),
             OrderRejection::TooLarge => Error::invalid(param, format!("{param} is too large")),
             OrderRejection::NotEnoughShares { held } => short_of_shares(symbol, held),
         }
     }
 
-    /// Cash is there for a buy, and shares for a sell that names its worth in cash.
-    pub(crate) fn affordable(&self, estimate: &Estimate, price: Fixed9) -> Result<()> {
+    /// Checks that the account has the cash for a buy, or the shares for a sale by cash amount.
+    pub(crate) fn require_funds(&self, estimate: &Estimate, price: Fixed9) -> Result<()> {
         match (self.side, self.size) {
             (Side::Buy, _) if estimate.fill.cash_minor > estimate.account.cash_minor => {
                 Err(short_of_cash(estimate.fill.cash_minor, estimate.account.cash_minor))
             }
             (Side::Sell, Size::Cash(minor)) => {
-                let worth = estimate.held.times_price(price, 2).unwrap_or(i64::MAX);
-                if minor > worth {
+                let value_minor = estimate.held.times_price(price, 2).unwrap_or(i64::MAX);
+                if minor > value_minor {
                     Err(short_of_shares(&self.symbol, estimate.held))
                 } else {
                     Ok(())
@@ -98,7 +96,7 @@ impl Order {
         }
     }
 
-    /// Puts cash aside for a buy that waits; how much is handed back.
+    /// Reserves cash for a buy that waits, and returns the amount.
     pub(crate) fn reserve(
         &self,
         app: &App,
@@ -107,11 +105,11 @@ impl Order {
         price: Fixed9,
     ) -> Result<i64> {
         let now = app.clock.now();
-        let account = Open::find(tx, user, self.account)?;
+        let account = LockedAccount::find(tx, user, self.account)?;
         let mut account = account.ok_or(Error::NotFound("paper account"))?;
         if self.side == Side::Sell {
-            // Whether the shares are still there is seen when it is filled.
-            self.filled(app, price, account.position(tx, &self.symbol)?)?;
+            // The shares are checked again when the order is filled.
+            self.compute_fill(app, price, account.position(tx, &self.symbol)?)?;
             return Ok(0);
         }
         let too_large = || Error::invalid("quantity", "quantity is too large");
@@ -119,11 +117,11 @@ impl Order {
         if minor > account.cash_minor {
             return Err(short_of_cash(minor, account.cash_minor));
         }
-        account.book(app, tx, &aside(EntryKind::Reserve, action, minor), now)?;
+        account.book(app, tx, &reservation(EntryKind::Reserve, action, minor), now)?;
         Ok(minor)
     }
 
-    /// Books the trade of an action, once.
+    /// Fills the order of an action. Each action is booked once.
     pub(crate) fn fill(
         &self,
         app: &App,
@@ -136,7 +134,7 @@ impl Order {
         if self.side == Side::Buy && fill.cash_minor > account.cash_minor {
             return Err(short_of_cash(fill.cash_minor, account.cash_minor));
         }
-        let entry = Entry {
+        let entry = LedgerEntry {
             kind: if self.side == Side::Buy { EntryKind::Buy } else { EntryKind::Sell },
             cause: format!("action {action}"),
             security: Some(Security {
@@ -150,13 +148,14 @@ impl Order {
         };
         let now: Timestamp = app.clock.now();
         let id = account.book(app, tx, &entry, now)?;
-        let id = id.ok_or_else(|| Error::internal("a trade was booked before its action was"))?;
+        let id =
+            id.ok_or_else(|| Error::internal("a trade was booked before its action was executed"))?;
         Ok((id, *fill))
     }
 }
 
-/// Gives back what was put aside for an action. What that is and where, the ledger says: the action itself may have been
-/// changed meanwhile.
+/// Releases the cash that was reserved for an action. The amount and the account come from the ledger, because the action
+/// itself may have been changed meanwhile.
 pub(crate) fn release(
     app: &App,
     tx: &mut Tx<'_>,
@@ -165,54 +164,55 @@ pub(crate) fn release(
     let cause = cause(EntryKind::Reserve, action);
     let read = |row: &db::Row<'_>| {
         let amount: &str = row.get(1)?;
-        let decode = |_| db::Error::Decode { column: 1, reason: "no amount".to_owned() };
+        let decode = |_| db::Error::Decode { column: 1, reason: "not an amount".to_owned() };
         Ok((row.get::<PaperAccountId>(0)?, amount.parse::<i64>().map_err(decode)?))
     };
-    let Some((id, minor)) = tx.first(ASIDE, params![user, cause.as_str()], read)? else {
+    let Some((id, minor)) = tx.first(FIND_RESERVATION, params![user, cause.as_str()], read)? else {
         return Ok(());
     };
-    let account = Open::find(tx, user, id)?;
-    let mut account = account.ok_or_else(|| Error::internal("cash aside in no account"))?;
-    account.book(app, tx, &aside(EntryKind::Release, action, minor), app.clock.now())?;
+    let account = LockedAccount::find(tx, user, id)?;
+    let mut account =
+        account.ok_or_else(|| Error::internal("reserved cash belongs to no account"))?;
+    account.book(app, tx, &reservation(EntryKind::Release, action, minor), app.clock.now())?;
     Ok(())
 }
 
-fn aside(kind: EntryKind, action: ActionId, minor: i64) -> Entry<'static> {
+fn reservation(kind: EntryKind, action: ActionId, minor: i64) -> LedgerEntry<'static> {
     let legs = match kind {
         EntryKind::Release => entries::release(minor),
         _ => entries::reservation(minor),
     };
     let cause = cause(kind, action);
-    Entry { kind, cause, security: None, quantity: None, price: None, legs }
+    LedgerEntry { kind, cause, security: None, quantity: None, price: None, legs }
 }
 
 fn cause(kind: EntryKind, action: ActionId) -> String {
     format!("{} {action}", kind.as_str())
 }
 
-fn refusal_of(code: Code, message: String) -> Error {
+fn conflict(code: Code, message: String) -> Error {
     Error::Conflict { code, message }
 }
 
 fn short_of_cash(needed_minor: i64, free_minor: i64) -> Error {
     let (needed, free) = (usd(needed_minor).pretty(), usd(free_minor).pretty());
-    refusal_of(
+    conflict(
         Code::InsufficientFunds,
-        format!("this takes {needed}, and the account has {free} to spend"),
+        format!("this costs {needed}, but the account has only {free} available"),
     )
 }
 
 fn short_of_shares(symbol: &str, held: Fixed9) -> Error {
-    refusal_of(
+    conflict(
         Code::InsufficientShares,
-        format!("the account holds {held} {symbol}, which is less than this sells"),
+        format!("the account holds only {held} {symbol}, less than this order sells"),
     )
 }
 
-const ASIDE: &str = "select a.id, l.amount from paper_accounts a
+const FIND_RESERVATION: &str = "select a.id, l.amount from paper_accounts a
     join paper_entries e on e.user_id = a.user_id and e.account_id = a.id and e.cause = $2
     join paper_legs l on l.user_id = e.user_id and l.account_id = e.account_id
     and l.number = e.number and l.book = 'reserved'
     where a.user_id = $1";
 
-pub(super) const STATEMENTS: &[&str] = &[ASIDE];
+pub(super) const STATEMENTS: &[&str] = &[FIND_RESERVATION];

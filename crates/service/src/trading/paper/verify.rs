@@ -1,4 +1,4 @@
-//! Follows a ledger from its first entry: every figure of the account must come out again.
+//! Verifies ledgers: recomputes all balances of an account from its entries, and checks the hash chain.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use base::PaperAccountId;
 use calc::paper::{Balances, Book, Leg, entries};
 use db::params;
 
-use super::chain::{self, STEP};
-use super::{ACCOUNTS_MAX, HOLDINGS_MAX, book};
+use super::accounts::{ACCOUNTS_MAX, HOLDINGS_MAX};
+use super::chain::{self, BATCH};
+use super::ledger;
 use crate::platform::anchors::{self, ChainEnd, ChainWalk};
 use crate::{App, Caller, Result};
 
-/// What was found: how many entries, and what does not fit, in sentences.
+/// The result of verifying all ledgers of a person. Each fault is a sentence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Soundness {
+pub struct LedgerReport {
     pub accounts: usize,
     pub entries: i64,
     pub faults: Vec<String>,
 }
 
-/// The figures of an account that must follow from its ledger.
-struct Figures {
+/// The stored balances of an account, which must match its ledger.
+struct StoredBalances {
     id: PaperAccountId,
     name: String,
     cash: i64,
@@ -31,67 +32,76 @@ struct Figures {
     entries: i64,
 }
 
-pub async fn verify(app: &App, caller: &Caller) -> Result<Soundness> {
+pub async fn verify(app: &App, caller: &Caller) -> Result<LedgerReport> {
     caller.require_owner("paper account")?;
     let figures = app.db.all(FIGURES, params![caller.user, ACCOUNTS_MAX], read).await?;
-    let mut found = Soundness { accounts: figures.len(), ..Soundness::default() };
+    let mut report = LedgerReport { accounts: figures.len(), ..LedgerReport::default() };
     for account in &figures {
-        check(app, caller, account, &mut found).await?;
-        check_chain(app, caller, account, &mut found).await?;
+        check(app, caller, account, &mut report).await?;
+        check_chain(app, caller, account, &mut report).await?;
     }
     for chain in anchors::list_ledgers(app, caller.user).await? {
         if !figures.iter().any(|it| it.id.to_string() == chain) {
-            found.faults.push(format!("the paper account {chain} is gone with its ledger"));
+            report
+                .faults
+                .push(format!("the paper account {chain} is missing together with its ledger"));
         }
     }
-    Ok(found)
+    Ok(report)
 }
 
-/// Follows the hashes of a ledger, and holds its end against its anchor.
+/// Verifies the hashes of a ledger, and compares its end with the anchor.
 async fn check_chain(
     app: &App,
     caller: &Caller,
-    of: &Figures,
-    found: &mut Soundness,
+    account: &StoredBalances,
+    report: &mut LedgerReport,
 ) -> Result<()> {
-    let (user, name) = (caller.user, of.id.to_string());
+    let (user, name) = (caller.user, account.id.to_string());
     let anchor = anchors::find(app, user, &name).await?;
     let anchored = anchor.as_ref().map_or(0, |it| it.end.number);
-    let mut followed = ChainWalk::default();
+    let mut walk = ChainWalk::default();
     loop {
-        let from = followed.end.number;
-        let values = params![user, of.id, from, from + STEP];
+        let from = walk.end.number;
+        let values = params![user, account.id, from, from + BATCH];
         let entries = app.db.all(chain::ENTRIES, values, chain::read).await?;
         if entries.is_empty() {
             break;
         }
         let legs = app.db.all(chain::LEGS, values, chain::read_leg).await?;
         for entry in chain::join(entries, legs) {
-            let number = followed.end.number + 1;
+            let number = walk.end.number + 1;
             if entry.number != number {
-                found.faults.push(format!("{}: entry {number} is missing", of.name));
+                report.faults.push(format!("{}: entry {number} is missing", account.name));
                 return Ok(());
             }
-            let hash = entry.hashed(&followed.end.hash);
-            followed.step(ChainEnd { number, hash }, anchored);
+            let hash = entry.chained_hash(&walk.end.hash);
+            walk.step(ChainEnd { number, hash }, anchored);
         }
     }
     let after = anchors::find(app, user, &name).await?;
     let anchors = (anchor.as_ref(), after.as_ref());
-    if let Some(mismatch) = anchors::check(app, (user, &name), anchors, &followed) {
-        found.faults.push(format!("{}: {mismatch}", of.name));
-    } else if followed.end.number < of.entries {
-        let (kept, counted) = (followed.end.number, of.entries);
-        found.faults.push(format!("{}: it has {kept} entries and counts {counted}", of.name));
+    if let Some(mismatch) = anchors::check(app, (user, &name), anchors, &walk) {
+        report.faults.push(format!("{}: {mismatch}", account.name));
+    } else if walk.end.number < account.entries {
+        let (kept, counted) = (walk.end.number, account.entries);
+        report
+            .faults
+            .push(format!("{}: it has {kept} entries, but its count is {counted}", account.name));
     }
     Ok(())
 }
 
-async fn check(app: &App, caller: &Caller, of: &Figures, found: &mut Soundness) -> Result<()> {
+async fn check(
+    app: &App,
+    caller: &Caller,
+    account: &StoredBalances,
+    report: &mut LedgerReport,
+) -> Result<()> {
     let mut balances = Balances::default();
     let mut number = 0;
-    while number < of.entries {
-        let values = params![caller.user, of.id, number, number + STEP];
+    while number < account.entries {
+        let values = params![caller.user, account.id, number, number + BATCH];
         let legs = app.db.all(LEGS, values, read_leg).await?;
         let mut by_entry: BTreeMap<i64, Vec<Leg>> = BTreeMap::new();
         for (entry, leg) in legs {
@@ -99,28 +109,34 @@ async fn check(app: &App, caller: &Caller, of: &Figures, found: &mut Soundness) 
         }
         for (entry, legs) in by_entry {
             if !entries::are_balanced(&legs) {
-                found.faults.push(format!("{}: entry {entry} does not add up", of.name));
+                report.faults.push(format!(
+                    "{}: the legs of entry {entry} do not sum to zero",
+                    account.name
+                ));
             }
             balances.apply(&legs);
         }
-        number += STEP;
+        number += BATCH;
     }
     let pairs = [
-        ("cash", of.cash, balances.cash()),
-        ("reserved", of.reserved, balances.reserved()),
-        ("deposits", of.deposits, balances.deposits()),
-        ("realised gains", of.realised, balances.realised()),
-        ("dividends", of.dividends, balances.dividends()),
+        ("cash", account.cash, balances.cash()),
+        ("reserved", account.reserved, balances.reserved()),
+        ("deposits", account.deposits, balances.deposits()),
+        ("realized gains", account.realised, balances.realised()),
+        ("dividends", account.dividends, balances.dividends()),
     ];
     for (what, kept, follows) in pairs {
         if kept != follows {
-            found.faults.push(format!("{}: {what} is {kept}, but {follows} follows", of.name));
+            report.faults.push(format!(
+                "{}: {what} is {kept}, but the ledger gives {follows}",
+                account.name
+            ));
         }
     }
-    let values = params![caller.user, of.id, HOLDINGS_MAX];
+    let values = params![caller.user, account.id, HOLDINGS_MAX];
     let kept = app.db.all(POSITIONS, values, |row| {
         let symbol: String = row.get(0)?;
-        Ok((symbol, (book::decimal(row, 1)?, row.get::<i64>(2)?)))
+        Ok((symbol, (ledger::decimal(row, 1)?, row.get::<i64>(2)?)))
     });
     let kept: BTreeMap<_, _> = kept.await?.into_iter().collect();
     let follows: BTreeMap<_, _> = balances
@@ -129,14 +145,14 @@ async fn check(app: &App, caller: &Caller, of: &Figures, found: &mut Soundness) 
         .map(|(symbol, it)| (symbol.to_owned(), (it.quantity, it.basis_minor)))
         .collect();
     if kept != follows {
-        found.faults.push(format!("{}: the positions do not follow from the ledger", of.name));
+        report.faults.push(format!("{}: the positions do not match the ledger", account.name));
     }
-    found.entries += of.entries;
+    report.entries += account.entries;
     Ok(())
 }
 
-fn read(row: &db::Row<'_>) -> db::Result<Figures> {
-    Ok(Figures {
+fn read(row: &db::Row<'_>) -> db::Result<StoredBalances> {
+    Ok(StoredBalances {
         id: row.get(0)?,
         name: row.get(1)?,
         cash: row.get(2)?,
@@ -149,12 +165,12 @@ fn read(row: &db::Row<'_>) -> db::Result<Figures> {
 }
 
 fn read_leg(row: &db::Row<'_>) -> db::Result<(i64, Leg)> {
-    let decode = |reason: &str| db::Error::Decode { column: 1, reason: reason.to_owned() };
+    let invalid = |_| db::Error::Decode { column: 3, reason: "not an amount".to_owned() };
     let amount: &str = row.get(3)?;
     let leg = Leg {
-        book: Book::parse(row.get(1)?).ok_or_else(|| decode("an unknown book"))?,
+        book: row.word(1, "book", Book::parse)?,
         symbol: row.get(2)?,
-        amount: amount.parse().map_err(|_| decode("no amount"))?,
+        amount: amount.parse().map_err(invalid)?,
     };
     Ok((row.get(0)?, leg))
 }

@@ -1,7 +1,7 @@
 //! What the person carries out elsewhere: approved first, and confirmed once.
 
 use base::{Currency, Money};
-use service::actions::{self, Action, Status, What};
+use service::actions::{self, Action, ActionPayload, Status};
 use testkit::draft::{checking, statement};
 
 use super::{Desk, approve, ended};
@@ -10,7 +10,7 @@ use crate::is_conflict;
 async fn transfer(desk: &Desk) -> Action {
     let accounts = [checking("Everyday"), checking("Rainy day")];
     desk.person.import(statement(accounts)).await;
-    let what = What::Transfer {
+    let what = ActionPayload::Transfer {
         from: desk.person.account("Everyday").await,
         to: desk.person.account("Rainy day").await,
         amount: Money::new(50_000, Currency::USD),
@@ -25,7 +25,7 @@ async fn a_transfer_waits_for_the_person_and_is_done_when_they_say_so_once() {
     let action = transfer(&desk).await;
     assert_eq!(action.details().title(), "Move $500.00 from Everyday to Rainy day");
     let early = actions::confirm(desk.app(), &desk.session, action.id, true).await;
-    assert_eq!(is_conflict(early), "there is nothing to confirm here");
+    assert_eq!(is_conflict(early), "there is nothing to confirm");
     let approved = approve(desk.app(), &desk.session, &action, None).await.unwrap();
     assert_eq!((approved.status, approved.due_at), (Status::Approved, None));
     desk.world.advance_seconds(30 * 86_400);
@@ -55,7 +55,7 @@ async fn a_transfer_waits_for_the_person_and_is_done_when_they_say_so_once() {
 #[tokio::test]
 async fn what_was_not_done_is_told_as_failed() {
     let desk = Desk::new().await;
-    let what = What::Custom {
+    let what = ActionPayload::Custom {
         title: "Call the bank".to_owned(),
         summary: Some("They owe you *ten dollars*".to_owned()),
         facts: Some(serde_json::json!({ "number": 12 }).to_string()),

@@ -1,7 +1,7 @@
 //! What was changed after it was shown is not what was shown: it cannot be decided, and is not carried out.
 
 use calc::paper::Side;
-use service::actions::{self, NewAction, Status, What};
+use service::actions::{self, ActionPayload, NewAction, Status};
 
 use super::{Desk, approve, ended, seen, shares};
 use crate::is_conflict;
@@ -58,7 +58,7 @@ async fn a_change_that_brings_its_own_digest_along_is_seen_all_the_same() {
     let action = desk.propose(order(&desk)).await.unwrap();
     let shown = seen(&action, None);
     desk.tamper(action.id, "payload = replace(payload, '\"2\"', '\"20\"')").await;
-    let forged = desk.get(action.id).await.digest();
+    let forged = desk.get(action.id).await.computed_digest();
     assert_ne!(forged, shown.digest);
     let (user, id) = (desk.session.user, action.id);
     let forge = move |tx: &mut db::Tx<'_>| {
@@ -108,7 +108,8 @@ async fn a_queued_trade_that_was_changed_fails_and_gives_its_cash_back() {
 #[tokio::test]
 async fn what_the_person_does_elsewhere_is_not_confirmed_when_it_says_something_else_by_then() {
     let desk = Desk::new().await;
-    let what = What::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
+    let what =
+        ActionPayload::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
     let action = desk.propose(what.into()).await.unwrap();
     approve(desk.app(), &desk.session, &action, None).await.unwrap();
     desk.tamper(action.id, "details = replace(details, 'Call', 'Rob')").await;

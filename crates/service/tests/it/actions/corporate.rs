@@ -35,8 +35,9 @@ async fn settle(desk: &Desk) {
 }
 
 async fn basis(desk: &Desk) -> i64 {
-    let held =
-        service::trading::paper::holdings(desk.app(), &desk.session, desk.account).await.unwrap();
+    let held = service::trading::paper::list_holdings(desk.app(), &desk.session, desk.account)
+        .await
+        .unwrap();
     held.iter().map(|it| it.basis_minor).sum()
 }
 
@@ -141,13 +142,15 @@ async fn a_dividend_after_a_split_is_for_the_new_shares_also_when_both_are_settl
 async fn a_silent_market_is_asked_again_and_each_account_gets_its_own() {
     let desk = Desk::new().await;
     desk.trade(Side::Buy, "VTI", shares("10")).await;
-    let what =
-        service::actions::What::PaperAccount { name: "Second".to_owned(), cash_minor: 100_000 };
+    let what = service::actions::ActionPayload::PaperAccount {
+        name: "Second".to_owned(),
+        cash_minor: 100_000,
+    };
     let action = desk.propose(what.into()).await.unwrap();
     let done = super::approve(desk.app(), &desk.session, &action, None).await.unwrap();
     let result: serde_json::Value = serde_json::from_str(&done.result.unwrap()).unwrap();
     let id = base::PaperAccountId::parse(result["paper_account_id"].as_str().unwrap()).unwrap();
-    let order = service::actions::What::Trade {
+    let order = service::actions::ActionPayload::Trade {
         account: id,
         symbol: "VTI".to_owned(),
         side: Side::Buy,
@@ -163,7 +166,7 @@ async fn a_silent_market_is_asked_again_and_each_account_gets_its_own() {
     desk.world.market.set_unavailable(false);
     settle(&desk).await;
     assert_eq!(desk.entries("dividend").await, 2);
-    let second = service::trading::paper::account(desk.app(), &desk.session, id).await.unwrap();
+    let second = service::trading::paper::get_account(desk.app(), &desk.session, id).await.unwrap();
     assert_eq!(second.cash_minor, 100_000 - 15_000 + 300);
     assert_eq!(desk.cash().await.0, 1_000_000 - 50_000 + 1_000);
 }

@@ -47,7 +47,7 @@ async fn an_approval_that_is_cut_off_at_any_message_is_carried_out_once_or_not_g
                 match approve(desk.app(), &desk.session, &action, price).await {
                     Ok(_) => undecided += 1,
                     Err(error) => {
-                        assert_eq!(error.to_string(), "it was approved already");
+                        assert_eq!(error.to_string(), "this proposal was already approved");
                         finished_here += 1;
                     }
                 }

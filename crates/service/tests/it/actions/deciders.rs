@@ -3,7 +3,7 @@
 use calc::paper::Side;
 use service::access::keys::NewKey;
 use service::access::oauth;
-use service::actions::{self, Status, What};
+use service::actions::{self, ActionPayload, Status};
 use service::{Caller, Credential, Error, Scopes};
 use testkit::new_key;
 use wire::v1::Scope;
@@ -41,7 +41,7 @@ async fn credentials(desk: &Desk) -> Vec<(String, Caller)> {
 
 fn is_turned_away<T: std::fmt::Debug>(outcome: service::Result<T>, who: &str) {
     let Err(Error::Unauthenticated(why)) = outcome else { panic!("{who}: {outcome:?}") };
-    assert_eq!(why, "only a signed-in person decides, in the web app", "{who}");
+    assert_eq!(why, "only a signed-in person can decide, in the web app", "{who}");
 }
 
 #[tokio::test]
@@ -49,7 +49,8 @@ async fn no_key_app_or_operator_decides_whatever_it_may_do_otherwise() {
     let desk = Desk::new().await;
     let (app, party) = (desk.app(), crate::party());
     let trade = desk.propose(desk.order(Side::Buy, "VTI", shares("1"))).await.unwrap();
-    let what = What::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
+    let what =
+        ActionPayload::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
     let custom = desk.propose(what.into()).await.unwrap();
     approve(app, &desk.session, &custom, None).await.unwrap();
     let rule = service::classify::rules::NewRule {
@@ -60,7 +61,7 @@ async fn no_key_app_or_operator_decides_whatever_it_may_do_otherwise() {
         },
         ..Default::default()
     };
-    let rule = desk.propose(What::Rule(rule).into()).await.unwrap();
+    let rule = desk.propose(ActionPayload::Rule(rule).into()).await.unwrap();
     approve(app, &desk.session, &rule, None).await.unwrap();
     let before = desk.world.stored().await;
     let callers = credentials(&desk).await;

@@ -9,7 +9,7 @@ use super::once::cancel;
 use super::{Desk, approve, seen, shares};
 use crate::is_conflict;
 
-const OVER: &str = "its time is over; it must be proposed anew";
+const OVER: &str = "this proposal has expired; it must be proposed again";
 
 /// A minute of life, so that the market's price is still fresh at its end.
 fn short(desk: &Desk) -> NewAction {
@@ -26,12 +26,12 @@ async fn the_last_microsecond_is_in_time_and_the_next_is_late_whoever_decides() 
         proposals.push(desk.propose(short(&desk)).await.unwrap());
     }
     desk.world.clock.advance(Duration::from_micros(60_000_000 - 1));
-    assert_eq!(actions::pending_count(desk.app(), &desk.session).await.unwrap(), 5);
+    assert_eq!(actions::count_pending(desk.app(), &desk.session).await.unwrap(), 5);
     let done = approve(desk.app(), &desk.session, &proposals[0], price).await.unwrap();
     assert_eq!(done.status, Status::Executed);
     cancel(desk.app(), &desk.key.caller, proposals[1].id).await.unwrap();
     desk.world.clock.advance(Duration::from_micros(1));
-    assert_eq!(actions::pending_count(desk.app(), &desk.session).await.unwrap(), 0);
+    assert_eq!(actions::count_pending(desk.app(), &desk.session).await.unwrap(), 0);
     for swept in [false, true] {
         if swept {
             assert_eq!(actions::expire_once(desk.app()).await.unwrap(), 3);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::TransactionId;
 use base::category::Category;
-use service::actions::{self, Action, Status, What};
+use service::actions::{self, Action, ActionPayload, Status};
 use service::classify::corrections;
 use service::classify::overrides::Override;
 use service::classify::rules::{self, NewRule};
@@ -56,8 +56,8 @@ fn of(code: &str) -> Override {
     Override { counterparty: None, category: Category::parse(code) }
 }
 
-fn fix(transactions: Vec<TransactionId>, word: Override, always: bool) -> What {
-    What::Fix { transactions, word, always }
+fn fix(transactions: Vec<TransactionId>, word: Override, always: bool) -> ActionPayload {
+    ActionPayload::Correction { transactions, sets: word, always }
 }
 
 /// Everything that follows from the data, without the moments at which it was worked out.
@@ -76,7 +76,7 @@ async fn derived(desk: &Desk) -> BTreeMap<String, Vec<String>> {
     stored
 }
 
-async fn done(desk: &Desk, what: What) -> Action {
+async fn done(desk: &Desk, what: ActionPayload) -> Action {
     let action = desk.propose(what.into()).await.unwrap();
     let done = approve(desk.app(), &desk.session, &action, None).await.unwrap();
     assert_eq!(done.status, Status::Executed, "{:?}", done.error_message);
@@ -101,12 +101,12 @@ async fn whatever_was_corrected_is_byte_for_byte_as_it_was_after_it_is_taken_bac
         fix(with_text(&rows, "KROGER"), of("FOOD_AND_DRINK_GROCERIES"), true),
         fix(with_text(&rows, "KROGER")[..1].to_vec(), named("The other Kroger"), true),
         fix(all.clone(), of("TRANSFER_OUT_ACCOUNT_TRANSFER"), true),
-        What::Rule(NewRule {
+        ActionPayload::Rule(NewRule {
             words: Some("payroll".to_owned()),
             sets: named("Acme"),
             ..NewRule::default()
         }),
-        What::Rule(NewRule {
+        ActionPayload::Rule(NewRule {
             like: Some("KROGER #7".to_owned()),
             sets: of("FOOD_AND_DRINK_GROCERIES"),
             ..NewRule::default()
@@ -121,7 +121,7 @@ async fn whatever_was_corrected_is_byte_for_byte_as_it_was_after_it_is_taken_bac
         assert!(undone.undone_at.is_some());
         is_same(&before, &derived(&desk).await);
         let again = actions::undo(desk.app(), &desk.session, action.id).await;
-        assert_eq!(is_conflict(again), "this can no longer be taken back");
+        assert_eq!(is_conflict(again), "this can no longer be undone");
         desk.world.advance_seconds(60);
     }
     desk.is_sound().await;
@@ -135,7 +135,7 @@ async fn a_correction_says_what_changes_and_shows_at_once() {
     let action = desk.propose(what.into()).await.unwrap();
     let plain = action.details().plain.unwrap();
     assert_eq!(plain.changes.len(), 12);
-    assert!(plain.title.starts_with("Recategorise 12 transactions to "), "{}", plain.title);
+    assert!(plain.title.starts_with("Recategorize 12 transactions to "), "{}", plain.title);
     assert!(plain.summary_markdown.unwrap().contains("a rule for Netflix"));
     assert!(plain.changes[0].before.is_some());
     let done = approve(desk.app(), &desk.session, &action, None).await.unwrap();
@@ -185,7 +185,7 @@ async fn a_rule_that_the_person_has_replaced_does_not_bring_its_forerunner_back(
         sets: of(code),
         ..NewRule::default()
     };
-    let action = done(&desk, What::Rule(rule("FOOD_AND_DRINK_GROCERIES"))).await;
+    let action = done(&desk, ActionPayload::Rule(rule("FOOD_AND_DRINK_GROCERIES"))).await;
     let rules = rules::list(desk.app(), owner).await.unwrap();
     assert_eq!(rules.len(), 1, "it takes the place of the person's older one");
     desk.world.advance_seconds(60);
@@ -260,5 +260,5 @@ async fn after_thirty_days_a_correction_stays() {
     let action = done(&desk, fix(with_text(&rows, "NETFLIX"), named("Films"), false)).await;
     desk.world.advance_seconds(30 * 86_400 + 1);
     let late = actions::undo(desk.app(), &desk.session, action.id).await;
-    assert_eq!(is_conflict(late), "this can no longer be taken back");
+    assert_eq!(is_conflict(late), "this can no longer be undone");
 }

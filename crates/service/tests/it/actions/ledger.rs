@@ -314,7 +314,7 @@ impl Play {
         let (mut sum, mut cursor) = (0, None);
         loop {
             let page = Page { cursor: cursor.as_deref(), limit: 7 };
-            let history = paper::trades(app, session, id, page).await.unwrap();
+            let history = paper::list_trades(app, session, id, page).await.unwrap();
             sum += history.trades.iter().map(|it| it.amount_minor).sum::<i64>();
             cursor = history.next_cursor;
             if cursor.is_none() {

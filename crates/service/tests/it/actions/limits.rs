@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use calc::paper::Side;
 use service::Error;
-use service::actions::{self, LIFE_SECONDS_MAX, LIFE_SECONDS_MIN, NewAction, Wish};
+use service::actions::{self, LIFE_SECONDS_MAX, LIFE_SECONDS_MIN, NewAction, Policy};
 use testkit::new_key;
 
 use super::{Desk, shares};
 use crate::{is_not_found, param};
 
-const WISH: Wish = Wish { life_seconds: 3_600, passkey_from_minor: None, proposals_a_day: 3 };
+const POLICY: Policy = Policy { life_seconds: 3_600, passkey_from_minor: None, proposals_a_day: 3 };
 
 async fn propose(desk: &Desk, key: &service::Caller) -> service::Result<actions::Action> {
     let order = desk.order(Side::Buy, "VTI", shares("1"));
@@ -29,7 +29,7 @@ async fn a_key_proposes_so_many_times_in_any_day_and_each_key_has_its_own_count(
     let desk = Desk::new().await;
     // The desk's own key has proposed the account already.
     let (one, two) = (desk.person.key(new_key()).await, desk.person.key(new_key()).await);
-    actions::set_policy(desk.app(), &desk.session, WISH).await.unwrap();
+    actions::set_policy(desk.app(), &desk.session, POLICY).await.unwrap();
     for _ in 0..3 {
         propose(&desk, &one.caller).await.unwrap();
         desk.world.advance_seconds(100);
@@ -53,7 +53,7 @@ async fn proposals_at_once_are_counted_one_by_one() {
     let desk = Desk::new().await;
     let there = desk.world.other_process().await;
     let key = desk.person.key(new_key()).await;
-    actions::set_policy(desk.app(), &desk.session, WISH).await.unwrap();
+    actions::set_policy(desk.app(), &desk.session, POLICY).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..12 {
         let app = if number % 2 == 0 { desk.app().clone() } else { there.clone() };
@@ -78,7 +78,7 @@ async fn a_proposal_lives_as_long_as_the_policy_says_or_shorter_if_it_asks() {
         Ok::<_, Error>(made.expires_at.as_second() - made.created_at.as_second())
     };
     assert_eq!(life(None).await.unwrap(), 86_400);
-    actions::set_policy(desk.app(), &desk.session, Wish { proposals_a_day: 50, ..WISH })
+    actions::set_policy(desk.app(), &desk.session, Policy { proposals_a_day: 50, ..POLICY })
         .await
         .unwrap();
     assert_eq!(life(None).await.unwrap(), 3_600);
@@ -94,19 +94,19 @@ async fn the_policy_has_bounds_and_is_for_the_person_alone() {
     let desk = Desk::new().await;
     let set = async |wish| actions::set_policy(desk.app(), &desk.session, wish).await;
     for life_seconds in [LIFE_SECONDS_MIN - 1, LIFE_SECONDS_MAX + 1, 0, -1] {
-        assert_eq!(param(set(Wish { life_seconds, ..WISH }).await), "life_seconds");
+        assert_eq!(param(set(Policy { life_seconds, ..POLICY }).await), "life_seconds");
     }
     for proposals_a_day in [0, -1, 10_001] {
-        assert_eq!(param(set(Wish { proposals_a_day, ..WISH }).await), "proposals_a_day");
+        assert_eq!(param(set(Policy { proposals_a_day, ..POLICY }).await), "proposals_a_day");
     }
-    let below = Wish { passkey_from_minor: Some(-1), ..WISH };
+    let below = Policy { passkey_from_minor: Some(-1), ..POLICY };
     assert_eq!(param(set(below).await), "passkey_from");
-    is_not_found(actions::set_policy(desk.app(), &desk.key.caller, WISH).await);
-    let before = actions::policy(desk.app(), &desk.session).await.unwrap();
+    is_not_found(actions::set_policy(desk.app(), &desk.key.caller, POLICY).await);
+    let before = actions::get_policy(desk.app(), &desk.session).await.unwrap();
     assert_eq!((before.life_seconds, before.proposals_a_day), (86_400, 100));
     for life_seconds in [LIFE_SECONDS_MIN, LIFE_SECONDS_MAX] {
-        set(Wish { life_seconds, ..WISH }).await.unwrap();
-        let now = actions::policy(desk.app(), &desk.session).await.unwrap();
+        set(Policy { life_seconds, ..POLICY }).await.unwrap();
+        let now = actions::get_policy(desk.app(), &desk.session).await.unwrap();
         assert_eq!((now.life_seconds, now.passkey_from_minor), (life_seconds, None));
     }
     assert_eq!(crate::trail(&desk.world, &desk.session).await[0], "policy.update");

@@ -20,7 +20,7 @@ mod waiting;
 use base::{ActionId, Fixed9, PaperAccountId, Timestamp};
 use calc::paper::{Side, Size};
 use db::params;
-use service::actions::{self, Action, NewAction, Seen, What};
+use service::actions::{self, Action, ActionPayload, NewAction, SeenProposal};
 use service::{App, Caller};
 use testkit::{IssuedKey, Person, World, new_key};
 
@@ -50,7 +50,7 @@ impl Desk {
         let key = person.key(new_key()).await;
         let session = person.session().await;
         let cash = base::Money::parse(cash, base::Currency::USD).unwrap().minor();
-        let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: cash };
+        let what = ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: cash };
         let action = actions::propose(&world.app, &key.caller, what.into()).await.unwrap();
         let done = approve(&world.app, &session, &action, None).await.unwrap();
         let result: serde_json::Value = serde_json::from_str(&done.result.unwrap()).unwrap();
@@ -64,7 +64,7 @@ impl Desk {
 
     pub(crate) fn order(&self, side: Side, symbol: &str, size: Size) -> NewAction {
         let symbol = symbol.to_owned();
-        What::Trade { account: self.account, symbol, side, size }.into()
+        ActionPayload::Trade { account: self.account, symbol, side, size }.into()
     }
 
     pub(crate) async fn propose(&self, new: NewAction) -> service::Result<Action> {
@@ -80,7 +80,7 @@ impl Desk {
 
     /// Cash in cents, and shares of a symbol.
     pub(crate) async fn holds(&self, symbol: &str) -> (i64, String) {
-        let account = service::trading::paper::account(self.app(), &self.session, self.account)
+        let account = service::trading::paper::get_account(self.app(), &self.session, self.account)
             .await
             .unwrap();
         let holding = account.holdings.iter().find(|it| it.symbol == symbol);
@@ -98,7 +98,7 @@ impl Desk {
 
     /// Free cash and what is put aside, in cents.
     pub(crate) async fn cash(&self) -> (i64, i64) {
-        let account = service::trading::paper::account(self.app(), &self.session, self.account);
+        let account = service::trading::paper::get_account(self.app(), &self.session, self.account);
         let account = account.await.unwrap();
         (account.cash_minor, account.reserved_minor)
     }
@@ -155,8 +155,8 @@ pub(crate) fn shares(text: &str) -> Size {
     Size::Shares(Fixed9::parse(text).unwrap())
 }
 
-pub(crate) fn seen(action: &Action, price: Option<Fixed9>) -> Seen {
-    Seen { digest: action.digest(), price }
+pub(crate) fn seen(action: &Action, price: Option<Fixed9>) -> SeenProposal {
+    SeenProposal { digest: action.computed_digest(), price }
 }
 
 pub(crate) async fn approve(
@@ -167,13 +167,13 @@ pub(crate) async fn approve(
 ) -> service::Result<Action> {
     let shown = match price {
         Some(_) => seen(action, price),
-        None => Seen::now(app, action).await?,
+        None => SeenProposal::now(app, action).await?,
     };
     actions::approve(app, session, action.id, shown, None).await
 }
 
 /// Proposed by the person and approved by them at once.
-pub(crate) async fn carry_out(app: &App, session: &Caller, what: What) -> Action {
+pub(crate) async fn carry_out(app: &App, session: &Caller, what: ActionPayload) -> Action {
     let action = actions::propose(app, session, what.into()).await.unwrap();
     let done = approve(app, session, &action, None).await.unwrap();
     assert_eq!(done.status, actions::Status::Executed, "{:?}", done.error_message);

@@ -172,7 +172,7 @@ async fn proposals_and_approvals_of_one_account_go_on_side_by_side() {
     let all: Vec<_> = approvals.chain(proposals).collect();
     assert_eq!(at_once(all).await, [true; 30]);
     assert_eq!(desk.entries("buy").await, 15);
-    assert_eq!(actions::pending_count(desk.app(), &desk.session).await.unwrap(), 15);
+    assert_eq!(actions::count_pending(desk.app(), &desk.session).await.unwrap(), 15);
     desk.is_sound().await;
 }
 

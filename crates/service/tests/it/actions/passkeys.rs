@@ -3,7 +3,7 @@
 use base::Fixed9;
 use calc::paper::Side;
 use service::Caller;
-use service::actions::{self, Action, Seen, Status, Wish};
+use service::actions::{self, Action, Policy, SeenProposal, Status};
 use testkit::{Authenticator, Kind};
 
 use super::{Desk, approve, seen, shares};
@@ -21,7 +21,7 @@ async fn signed(
     key: &Authenticator,
     session: &Caller,
     id: base::ActionId,
-    seen: Seen,
+    seen: SeenProposal,
 ) -> String {
     let asked = actions::ask_passkey(desk.app(), session, &party(), id, seen).await.unwrap();
     key.get(&asked).to_string()
@@ -31,7 +31,7 @@ async fn answer(
     desk: &Desk,
     session: &Caller,
     action: &Action,
-    seen: Seen,
+    seen: SeenProposal,
     answer: &str,
 ) -> service::Result<Action> {
     let party = party();
@@ -47,12 +47,15 @@ async fn from_the_amount_of_the_policy_on_a_click_is_not_enough() {
     assert!(!small.needs_passkey && large.needs_passkey, "a thousand dollars by default");
     approve(desk.app(), &desk.session, &small, price).await.unwrap();
     let clicked = approve(desk.app(), &desk.session, &large, price).await;
-    assert_eq!(is_refused(clicked), "this decision takes your passkey");
+    assert_eq!(is_refused(clicked), "this decision requires your passkey");
     assert_eq!(desk.get(large.id).await.status, Status::PendingApproval);
     let shown = seen(&large, price);
     let given = signed(&desk, &key, &desk.session, large.id, shown).await;
     let done = answer(&desk, &desk.session, &large, shown, &given).await.unwrap();
-    assert_eq!((done.status, done.decision_method.as_deref()), (Status::Executed, Some("passkey")));
+    assert_eq!(
+        (done.status, done.decision_method.map(|it| it.as_str())),
+        (Status::Executed, Some("passkey"))
+    );
     let trail = service::platform::audit::list(desk.app(), &desk.session, None, 100).await.unwrap();
     let entry = trail.iter().find(|it| it.action == "action.approve").unwrap();
     assert_eq!(entry.method.as_deref(), Some("passkey"));
@@ -62,7 +65,8 @@ async fn from_the_amount_of_the_policy_on_a_click_is_not_enough() {
 #[tokio::test]
 async fn the_policy_of_the_moment_of_deciding_counts_and_without_a_passkey_there_is_none_to_ask() {
     let desk = Desk::new().await;
-    let wish = |from| Wish { life_seconds: 3_600, passkey_from_minor: from, proposals_a_day: 100 };
+    let wish =
+        |from| Policy { life_seconds: 3_600, passkey_from_minor: from, proposals_a_day: 100 };
     let set = async |from| {
         actions::set_policy(desk.app(), &desk.session, wish(from)).await.unwrap();
     };
@@ -94,11 +98,13 @@ async fn a_signature_is_for_one_action_at_one_price_in_one_session_once() {
     signed(&desk, &key, &desk.session, two.id, shown_two).await;
     is_refused(answer(&desk, &desk.session, &two, shown_two, &given).await);
     // At another price.
-    let dearer = Seen { price: Some(Fixed9::parse("50.01").unwrap()), ..shown };
+    let dearer = SeenProposal { price: Some(Fixed9::parse("50.01").unwrap()), ..shown };
     let given = signed(&desk, &key, &desk.session, one.id, shown).await;
     is_refused(answer(&desk, &desk.session, &one, dearer, &given).await);
     let given = signed(&desk, &key, &desk.session, one.id, shown).await;
-    is_refused(answer(&desk, &desk.session, &one, Seen { price: None, ..shown }, &given).await);
+    is_refused(
+        answer(&desk, &desk.session, &one, SeenProposal { price: None, ..shown }, &given).await,
+    );
     // In another browser.
     let given = signed(&desk, &key, &desk.session, one.id, shown).await;
     is_refused(answer(&desk, &other_session, &one, shown, &given).await);
@@ -114,7 +120,7 @@ async fn a_signature_is_for_one_action_at_one_price_in_one_session_once() {
     is_refused(answer(&desk, &desk.session, &one, shown, &given).await);
     is_refused(answer(&desk, &desk.session, &two, shown_two, &given).await);
     let asked = actions::ask_passkey(desk.app(), &desk.session, &party(), one.id, shown).await;
-    assert_eq!(is_conflict(asked), "it was carried out already");
+    assert_eq!(is_conflict(asked), "this proposal was already executed");
     assert_eq!(desk.entries("buy").await, 1);
     desk.is_sound().await;
 }

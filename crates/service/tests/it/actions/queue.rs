@@ -27,8 +27,8 @@ async fn a_buy_waits_with_its_cash_put_aside_and_is_filled_at_the_price_after_th
     let said = action.details().trade.unwrap().timing_disclosure.unwrap();
     assert_eq!(
         said,
-        "The market is closed. The order waits with $510.00 put aside and is filled after the \
-         opening on Wed 11 Mar 2026, 09:30 in New York."
+        "The market is closed. The order waits with $510.00 reserved and is filled when the \
+         market opens on Wed 11 Mar 2026, 09:30 in New York."
     );
     let price = Some(desk.price("VTI").await);
     let waiting = approve(desk.app(), &desk.session, &action, price).await.unwrap();
@@ -37,7 +37,7 @@ async fn a_buy_waits_with_its_cash_put_aside_and_is_filled_at_the_price_after_th
     assert_eq!(desk.holds("VTI").await, (100_000, "0".to_owned()), "it is still all there");
     // What is put aside cannot be spent a second time.
     let more = desk.propose(desk.order(Side::Buy, "VTI", Size::Cash(49_001))).await;
-    assert!(crate::is_conflict(more).contains("$490.00 to spend"));
+    assert!(crate::is_conflict(more).contains("$490.00 available"));
     desk.is_sound().await;
     // Nothing happens before the opening, nor at a price from before it.
     desk.wait_until(at("2026-03-11T13:29:59Z"));
@@ -183,7 +183,7 @@ async fn a_silent_market_is_stood_in_for_by_its_last_word_until_that_is_stale() 
     desk.world.advance_seconds(1);
     let priced = quotes::find(desk.app(), "VTI").await.unwrap().unwrap();
     assert!(priced.is_stale);
-    assert!(actions::as_of_label(&priced).ends_with(", which is stale"));
+    assert!(actions::as_of_label(&priced).ends_with(" (stale)"));
     let waiting = desk.trade(Side::Buy, "VTI", shares("1")).await;
     assert_eq!(waiting.status, Status::Approved, "nobody trades at a stale price");
     assert_eq!(desk.entries("buy").await, 1);

@@ -15,7 +15,7 @@ async fn trail(desk: &Desk, action: &actions::Action) -> Vec<(ActorKind, String)
     let about = entries.into_iter().filter(|it| it.subject == Some(action.id.to_string()));
     about
         .map(|it| {
-            assert_eq!(it.digest.as_deref(), Some(&action.digest()[..]), "{}", it.action);
+            assert_eq!(it.digest.as_deref(), Some(&action.computed_digest()[..]), "{}", it.action);
             (it.actor.kind, it.action)
         })
         .collect()

@@ -34,7 +34,7 @@ async fn an_approved_trade_is_filled_once_and_stands_in_holdings_history_and_tra
     assert_eq!(sold.status, Status::Executed, "{:?}", sold.error_message);
     assert_eq!(desk.holds("AAPL").await, (962_580, "2".to_owned()));
     let again = approve(desk.app(), &desk.session, &bought, None).await.unwrap_err();
-    assert_eq!(again.to_string(), "it was carried out already");
+    assert_eq!(again.to_string(), "this proposal was already executed");
     desk.is_sound().await;
 }
 
@@ -49,7 +49,7 @@ async fn what_cannot_be_done_is_told_at_once() {
         let refused = desk.propose(desk.order(side, symbol, size)).await.unwrap_err();
         assert!(matches!(&refused, Error::Conflict { code: it, .. } if *it == code), "{refused}");
     }
-    let none = actions::pending_count(desk.app(), &desk.session).await.unwrap();
+    let none = actions::count_pending(desk.app(), &desk.session).await.unwrap();
     assert_eq!(none, 0);
 }
 

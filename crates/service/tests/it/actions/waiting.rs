@@ -25,18 +25,18 @@ async fn who_waits_is_answered_by_the_decision_and_a_final_state_at_once() {
 #[tokio::test]
 async fn a_page_hears_of_what_is_proposed() {
     let desk = Desk::new().await;
-    let known = actions::pulse(desk.app(), &desk.session).await.unwrap();
+    let known = actions::actions_state(desk.app(), &desk.session).await.unwrap();
     assert_eq!(known.pending, 0);
     desk.world.advance_seconds(1);
     let (heard, made) = tokio::join!(
-        actions::wait_for_pulse(desk.app(), &desk.session, known, 30),
+        actions::wait_for_change(desk.app(), &desk.session, known, 30),
         desk.propose(desk.order(Side::Buy, "VTI", shares("1")))
     );
     made.unwrap();
     let heard = heard.unwrap();
     assert_eq!(heard.pending, 1);
     assert!(heard.stamp > known.stamp);
-    let again = actions::wait_for_pulse(desk.app(), &desk.session, heard, 0).await.unwrap();
+    let again = actions::wait_for_change(desk.app(), &desk.session, heard, 0).await.unwrap();
     assert_eq!(again, heard);
 }
 
@@ -45,14 +45,14 @@ async fn a_page_hears_of_what_is_proposed() {
 async fn a_pulse_is_of_one_moment() {
     let desk = Desk::new().await;
     let start = desk.app().clock.now().as_microsecond();
-    let known = actions::pulse(desk.app(), &desk.session).await.unwrap();
+    let known = actions::actions_state(desk.app(), &desk.session).await.unwrap();
     let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let watching = tokio::spawn({
         let (app, session, is_over) = (desk.app().clone(), desk.session.clone(), is_over.clone());
         async move {
             let mut seen = Vec::new();
             while !is_over.load(std::sync::atomic::Ordering::SeqCst) {
-                seen.push(actions::pulse(&app, &session).await.unwrap());
+                seen.push(actions::actions_state(&app, &session).await.unwrap());
             }
             seen
         }

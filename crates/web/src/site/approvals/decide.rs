@@ -6,7 +6,7 @@ use base::{Fixed9, ThreadId};
 use http::HeaderMap;
 use serde_json::Value;
 use service::Error;
-use service::actions::{self, Action, Seen, Status};
+use service::actions::{self, Action, SeenProposal, Status};
 
 use super::detail;
 use crate::site::app_page::see_other;
@@ -62,7 +62,7 @@ pub(super) async fn start_passkey(person: Person, headers: HeaderMap, body: Stri
     answer(async {
         let party = asked(&person.web, &headers, cookies::SESSION)?;
         let (thread, seen) = about(&body)?;
-        let action = actions::thread(person.app(), &person.caller, thread).await?;
+        let action = actions::get_by_thread(person.app(), &person.caller, thread).await?;
         let ask = actions::ask_passkey(person.app(), &person.caller, &party, action.id, seen);
         Ok(json(&ask.await?))
     })
@@ -74,7 +74,7 @@ pub(super) async fn finish_passkey(person: Person, headers: HeaderMap, body: Str
         let party = asked(&person.web, &headers, cookies::SESSION)?;
         let (given, sent) = credential(&body)?;
         let (thread, seen) = about(&body)?;
-        let action = actions::thread(person.app(), &person.caller, thread).await?;
+        let action = actions::get_by_thread(person.app(), &person.caller, thread).await?;
         let passkey = Some((&party, given.as_str()));
         actions::approve(person.app(), &person.caller, action.id, seen, passkey).await?;
         Ok(next_page_json(&sent))
@@ -83,7 +83,7 @@ pub(super) async fn finish_passkey(person: Person, headers: HeaderMap, body: Str
 }
 
 /// What the page showed, as the script reports it.
-fn about(body: &str) -> Result<(ThreadId, Seen), Refused> {
+fn about(body: &str) -> Result<(ThreadId, SeenProposal), Refused> {
     let unreadable = || Refused::unreadable();
     let sent: Value = serde_json::from_str(body).map_err(|_| unreadable())?;
     let about: Value = serde_json::from_str(sent["about"].as_str().unwrap_or_default())
@@ -94,7 +94,7 @@ fn about(body: &str) -> Result<(ThreadId, Seen), Refused> {
     Ok((thread, seen))
 }
 
-fn read_seen(digest: &str, price: &str) -> Option<Seen> {
+fn read_seen(digest: &str, price: &str) -> Option<SeenProposal> {
     let digits: Option<Vec<u8>> = (0..digest.len())
         .step_by(2)
         .map(|at| u8::from_str_radix(digest.get(at..at + 2)?, 16).ok())
@@ -103,12 +103,12 @@ fn read_seen(digest: &str, price: &str) -> Option<Seen> {
         "" => None,
         price => Some(Fixed9::parse(price).ok()?),
     };
-    Some(Seen { digest: digits?.try_into().ok()?, price })
+    Some(SeenProposal { digest: digits?.try_into().ok()?, price })
 }
 
 async fn find(person: &Person, thread: &str) -> Result<Action, PageError> {
     let thread = ThreadId::parse(thread).map_err(|_| PageError::not_found())?;
-    Ok(actions::thread(person.app(), &person.caller, thread).await?)
+    Ok(actions::get_by_thread(person.app(), &person.caller, thread).await?)
 }
 
 fn here(action: &Action) -> String {

@@ -5,7 +5,7 @@ use base::{Fixed9, ThreadId};
 use http::StatusCode;
 use maud::{Markup, html};
 use service::access::passkeys::RelyingParty;
-use service::actions::{self, Action, Kind, Shown as Details, Status};
+use service::actions::{self, Action, Kind, ProposalDetails as Details, Status};
 use service::trading::quotes::{self, SourcedQuote};
 use wire::v1::{ActionDetails, TradeDetails};
 
@@ -23,7 +23,7 @@ pub(super) async fn get(person: Person, Path(thread): Path<String>) -> PageResul
 /// Renders the page, with the error of the last attempt if there is one.
 pub(super) async fn page(person: &Person, thread: &str, wrong: Option<&str>) -> PageResult {
     let thread = ThreadId::parse(thread).map_err(|_| PageError::not_found())?;
-    let action = actions::thread(person.app(), &person.caller, thread).await?;
+    let action = actions::get_by_thread(person.app(), &person.caller, thread).await?;
     let shown = action.details();
     let priced = match &shown.trade {
         Some(trade) if action.status == Status::PendingApproval => {
@@ -198,7 +198,7 @@ fn buttons(person: &Person, action: &Action, shown: &Details, price: Option<Fixe
     let reject = trade.map_or("Reject", |it| it.secondary_action_label.as_str());
     let can_approve = trade.is_none() || price.is_some();
     let price = price.map(|it| it.to_string()).unwrap_or_default();
-    let digest = hex(&action.digest());
+    let digest = hex(&action.computed_digest());
     let here = format!("/approvals/{}", action.thread);
     let about = serde_json::json!({
         "thread": action.thread.to_string(), "digest": digest, "price": price,
@@ -257,12 +257,12 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 /// The outcome of a proposal that is decided.
 fn ended(person: &Person, action: &Action) -> Markup {
     let now = person.app().clock.now();
-    let method = match action.decision_method.as_deref() {
+    let method = match action.decision_method.map(|it| it.as_str()) {
         Some("passkey") => " with your passkey",
         _ => "",
     };
     let said = match action.status {
-        Status::Approved if action.kind().is_for_the_person() => {
+        Status::Approved if action.kind().is_executed_by_person() => {
             format!("You approved this{method}. Make the transfer at your bank, then confirm here.")
         }
         Status::Approved => match action.due_at.filter(|it| *it > now) {
@@ -299,7 +299,7 @@ fn afterwards(person: &Person, action: &Action) -> Markup {
         @if let Some(account) = account {
             p { a.button.outlined href={ "/paper/" (account) } { "View account" } }
         }
-        @if action.kind().is_for_the_person() && action.status == Status::Approved {
+        @if action.kind().is_executed_by_person() && action.status == Status::Approved {
             (fields::form(&format!("{here}/confirm"), &person.form_token, html! {
                 div.choice {
                     button.primary type="submit" name="done" value="yes" { "Mark as done" }

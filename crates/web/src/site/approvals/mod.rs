@@ -11,7 +11,7 @@ use base::Timestamp;
 use http::header;
 use maud::{Markup, html};
 use serde_json::json;
-use service::actions::{self, Action, Filter, Kind, Pulse, Status};
+use service::actions::{self, Action, ActionsState, Filter, Kind, Status};
 use service::platform::cursors::Page;
 
 use super::app_page::{AppPage, NavItem};
@@ -168,7 +168,7 @@ fn kind_name(kind: Kind) -> &'static str {
 fn status_name(action: &Action) -> (&'static str, &'static str) {
     match action.status {
         Status::PendingApproval => ("Pending", "warn"),
-        Status::Approved if action.kind().is_for_the_person() => ("Action needed", "warn"),
+        Status::Approved if action.kind().is_executed_by_person() => ("Action needed", "warn"),
         Status::Approved => ("Approved", "good"),
         Status::Executing => ("In progress", "good"),
         Status::Executed if action.undone_at.is_some() => ("Undone", ""),
@@ -194,10 +194,10 @@ async fn pulse(
     let (app, caller) = (person.app(), &person.caller);
     let now = match known {
         Some((pending, stamp)) => {
-            let known = Pulse { pending, stamp };
-            actions::wait_for_pulse(app, caller, known, PULSE_SECONDS).await?
+            let known = ActionsState { pending, stamp };
+            actions::wait_for_change(app, caller, known, PULSE_SECONDS).await?
         }
-        None => actions::pulse(app, caller).await?,
+        None => actions::actions_state(app, caller).await?,
     };
     let body = json!({ "pending": now.pending, "stamp": now.stamp }).to_string();
     let headers =

@@ -36,7 +36,7 @@ async fn list_with(
     typed: &order::NewAccountForm,
     wrong: &FormError,
 ) -> PageResult {
-    let accounts = paper::accounts(person.app(), &person.caller).await?;
+    let accounts = paper::list_accounts(person.app(), &person.caller).await?;
     let main = html! {
         h1 { "Paper trading" }
         p.soft { "Practice trading with simulated money at market prices." }
@@ -98,9 +98,9 @@ async fn one_with(
     typed: &order::OrderForm,
     wrong: &FormError,
 ) -> PageResult {
-    let account = paper::account(person.app(), &person.caller, id).await?;
+    let account = paper::get_account(person.app(), &person.caller, id).await?;
     let page = Page { cursor, limit: HISTORY_PAGE };
-    let history = paper::trades(person.app(), &person.caller, id, page).await?;
+    let history = paper::list_trades(person.app(), &person.caller, id, page).await?;
     let view = person.view;
     let main = html! {
         div.heading { h1 { (account.name) } span.badge { "Simulated" } }

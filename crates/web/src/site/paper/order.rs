@@ -4,7 +4,7 @@ use axum::extract::Path;
 use axum::response::Response;
 use base::{Currency, Fixed9, Money};
 use maud::{Markup, html};
-use service::actions::{self, NewAction, Side, Size, What};
+use service::actions::{self, ActionPayload, NewAction, Side, Size};
 use service::trading::paper::Account;
 use service::{Error, Result};
 
@@ -57,7 +57,7 @@ pub(super) async fn open(person: Person, form: Form) -> PageResult {
         cash: form.text("starting_cash_balance").to_owned(),
     };
     let what = amount("starting_cash_balance", &typed.cash)
-        .map(|cash_minor| What::PaperAccount { name: typed.name.clone(), cash_minor });
+        .map(|cash_minor| ActionPayload::PaperAccount { name: typed.name.clone(), cash_minor });
     match propose(&person, what).await {
         Ok(response) => Ok(response),
         Err(error) => list_with(&person, &typed, &FormError::from_error(error)?).await,
@@ -109,7 +109,7 @@ pub(super) async fn place(person: Person, Path(id): Path<String>, form: Form) ->
         shares: form.text("quantity").to_owned(),
         dollars: form.text("notional").to_owned(),
     };
-    let what = order(&typed).map(|(side, size)| What::Trade {
+    let what = order(&typed).map(|(side, size)| ActionPayload::Trade {
         account,
         symbol: typed.symbol.clone(),
         side,
@@ -142,7 +142,7 @@ fn amount(name: &str, text: &str) -> Result<i64> {
     Ok(Money::parse(&text.replace(',', ""), Currency::USD).map_err(wrong)?.minor())
 }
 
-async fn propose(person: &Person, what: Result<What>) -> Result<Response> {
+async fn propose(person: &Person, what: Result<ActionPayload>) -> Result<Response> {
     let new = NewAction::from(what?);
     let action = actions::propose(person.app(), &person.caller, new).await?;
     Ok(see_other(person, &format!("/approvals/{}", action.thread), ""))

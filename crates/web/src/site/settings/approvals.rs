@@ -3,7 +3,7 @@
 use base::{Currency, Money};
 use http::StatusCode;
 use maud::{Markup, html};
-use service::actions::{self, LIFE_SECONDS_MIN, Policy, Wish};
+use service::actions::{self, LIFE_SECONDS_MIN, Policy};
 
 use super::{Settings, Tab};
 use crate::site::app_page::see_other;
@@ -26,7 +26,7 @@ const LIVES: [(&str, &str); 7] = [
 ];
 
 pub(super) async fn get(person: Person) -> PageResult {
-    let policy = actions::policy(person.app(), &person.caller).await?;
+    let policy = actions::get_policy(person.app(), &person.caller).await?;
     Ok(page(&person, &FormValues::from(policy), &FormError::default(), StatusCode::OK))
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn post(person: Person, form: Form) -> PageResult {
     }
 }
 
-fn read(typed: &FormValues) -> service::Result<Wish> {
+fn read(typed: &FormValues) -> service::Result<Policy> {
     let whole = |name: &str, text: &str| {
         let wrong = || service::Error::invalid(name, "enter a whole number");
         text.parse::<i64>().map_err(|_| wrong())
@@ -84,7 +84,7 @@ fn read(typed: &FormValues) -> service::Result<Wish> {
         }
         false => None,
     };
-    Ok(Wish {
+    Ok(Policy {
         life_seconds: whole("life_seconds", &typed.life_seconds)?,
         passkey_from_minor,
         proposals_a_day: whole("proposals_a_day", &typed.proposals_a_day)?,

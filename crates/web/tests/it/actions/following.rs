@@ -93,7 +93,7 @@ async fn one_whose_time_is_over_is_expired_to_everyone_at_that_moment() {
     assert_eq!(desk.get("/actions?status=pending_approval").await.data(), json!([]));
     let cancel = format!("/actions/{}/cancel", text(&made, "action_id"));
     let refused = desk.post(&cancel, "").await.refusal();
-    assert_eq!(refused, "409 CONFLICT: its time is over; it must be proposed anew");
+    assert_eq!(refused, "409 CONFLICT: this proposal has expired; it must be proposed again");
 }
 
 #[tokio::test]
@@ -106,7 +106,7 @@ async fn what_fails_when_it_is_carried_out_says_why() {
     assert_eq!(failed["status"], "failed");
     assert_eq!(
         text(&failed, "display_error_message"),
-        "This takes $60,000.00, and the account has $40,000.00 to spend. Nothing was done."
+        "This costs $60,000.00, but the account has only $40,000.00 available. Nothing was done."
     );
     assert_eq!((&failed["executed_at"], &failed["result"]), (&Value::Null, &Value::Null));
 }

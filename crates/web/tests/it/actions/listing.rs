@@ -138,11 +138,11 @@ async fn a_proposal_is_withdrawn_once_by_whoever_made_it() {
     let again = client.send(Method::POST, &format!("/v1{path}"), "{}").await;
     assert_eq!((again.data(), again.header("idempotent-replayed")), (done.data(), "true"));
     let late = desk.post(&path, "").await.refusal();
-    assert_eq!(late, "409 CONFLICT: whoever proposed it has withdrawn it");
+    assert_eq!(late, "409 CONFLICT: this proposal was withdrawn");
 
     let decided = desk.trade(r#"{"symbol": "VTI", "side": "buy", "quantity": 1}"#).await;
     let late = desk.post(&format!("/actions/{}/cancel", text(&decided, "action_id")), "").await;
-    assert_eq!(late.refusal(), "409 CONFLICT: it was carried out already");
+    assert_eq!(late.refusal(), "409 CONFLICT: this proposal was already executed");
     let nobodys = desk.post("/actions/01936f9e-7a1c-7c3e-9b0a-5d2f4c8e1a77/cancel", "").await;
     assert_eq!(nobodys.status, StatusCode::NOT_FOUND);
 }

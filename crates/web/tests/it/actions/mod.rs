@@ -13,7 +13,7 @@ use http::Method;
 use serde_json::{Value, json};
 use service::Caller;
 use service::access::keys::NewKey;
-use service::actions::{self, Seen};
+use service::actions::{self, SeenProposal};
 use testkit::draft::{checking, statement, txn};
 use testkit::{Person, World, new_key};
 
@@ -93,7 +93,10 @@ impl Desk {
             Some(symbol) => service::trading::quotes::find(app, symbol).await.unwrap(),
             None => None,
         };
-        let seen = Seen { digest: action.digest(), price: price.map(|it| it.quote.price) };
+        let seen = SeenProposal {
+            digest: action.computed_digest(),
+            price: price.map(|it| it.quote.price),
+        };
         actions::approve(app, session, action.id, seen, None).await.unwrap();
         self.get(&format!("/approvals/{}", text(proposed, "thread_id"))).await.data()
     }
@@ -101,13 +104,13 @@ impl Desk {
     pub(crate) async fn reject(&self, proposed: &Value, reason: Option<&str>) {
         let (app, session) = (&self.world.app, &self.session);
         let action = actions::get(app, session, id_of(proposed)).await.unwrap();
-        let seen = Seen { digest: action.digest(), price: None::<Fixed9> };
+        let seen = SeenProposal { digest: action.computed_digest(), price: None::<Fixed9> };
         let reason = reason.map(str::to_owned);
         actions::reject(app, session, action.id, seen, reason).await.unwrap();
     }
 
     pub(crate) async fn waiting(&self) -> i64 {
-        actions::pending_count(&self.world.app, &self.session).await.unwrap()
+        actions::count_pending(&self.world.app, &self.session).await.unwrap()
     }
 
     /// A documented example with this desk's own ids.

@@ -13,7 +13,7 @@ async fn a_correction_shows_before_and_after_and_is_done_when_approved() {
     assert_eq!((text(&made, "action_kind"), &made["details_v1"]), ("data_fix", &Value::Null));
     let details = &made["details"];
     assert_eq!(members(details), ["changes", "reason_markdown", "summary_markdown", "title"]);
-    assert_eq!(text(details, "title"), "Recategorise 1 transaction to Coffee shops");
+    assert_eq!(text(details, "title"), "Recategorize 1 transaction to Coffee shops");
     assert_eq!(details["changes"][0]["after"], "Coffee shops");
     assert_eq!(members(&details["changes"][0]), ["after", "before", "label"]);
     assert_eq!(made["decision_needs"]["client_execution"], false);
@@ -74,7 +74,7 @@ async fn a_rule_is_made_when_approved() {
     assert_eq!(made["action_kind"], "automation");
     assert_eq!(
         text(&made, "description"),
-        "Make a rule: texts with CORNER CAFE is Corner Cafe (Coffee shops)"
+        "Create a rule: texts with CORNER CAFE is Corner Cafe (Coffee shops)"
     );
     let done = desk.approve(&made).await;
     assert_eq!(members(&done["result"]), ["rule_id"]);
@@ -242,7 +242,7 @@ async fn a_payload_is_refused_by_the_whole_path_of_the_member_at_fault() {
     let (buy, open, name) = ("paper_trade.create", "paper_account.create", "transaction.rename");
     for (kind, payload, member, said) in [
         ("custom", json!({}), "title", "is missing"),
-        ("custom", json!({ "title": " " }), "title", "must say in a few words what is asked"),
+        ("custom", json!({ "title": " " }), "title", "must describe the proposal in a few words"),
         ("custom", json!({ "titel": "A" }), "titel", "is not known here; did you mean title?"),
         (
             buy,

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use service::access::keys::NewKey;
-use service::actions::{Wish, set_policy};
+use service::actions::{Policy, set_policy};
 use testkit::new_key;
 use wire::v1::Scope;
 
@@ -112,8 +112,8 @@ async fn while_the_market_is_closed_the_proposal_says_what_that_means() {
     let shown = &made["details_v1"];
     assert_eq!(
         text(shown, "timing_disclosure"),
-        "The market is closed. The order waits with $500.00 put aside and is filled after the \
-         opening on Wed 11 Mar 2026, 09:30 in New York."
+        "The market is closed. The order waits with $500.00 reserved and is filled when the \
+         market opens on Wed 11 Mar 2026, 09:30 in New York."
     );
     assert_eq!(
         (text(shown, "input_mode"), text(shown, "quantity_display")),
@@ -231,19 +231,19 @@ async fn what_could_not_be_done_now_is_refused_with_why() {
     for (body, expected) in [
         (
             r#"{"symbol": "AAPL", "side": "buy", "quantity": 535}"#,
-            "422 INSUFFICIENT_FUNDS: this takes $100,098.50, and the account has $100,000.00 to spend",
+            "422 INSUFFICIENT_FUNDS: this costs $100,098.50, but the account has only $100,000.00 available",
         ),
         (
             r#"{"symbol": "AAPL", "side": "buy", "notional": 100000.01}"#,
-            "422 INSUFFICIENT_FUNDS: this takes $100,000.01, and the account has $100,000.00 to spend",
+            "422 INSUFFICIENT_FUNDS: this costs $100,000.01, but the account has only $100,000.00 available",
         ),
         (
             r#"{"symbol": "AAPL", "side": "sell", "quantity": 1}"#,
-            "422 INSUFFICIENT_SHARES: the account holds 0 AAPL, which is less than this sells",
+            "422 INSUFFICIENT_SHARES: the account holds only 0 AAPL, less than this order sells",
         ),
         (
             r#"{"symbol": "NOPE", "side": "buy", "quantity": 1}"#,
-            "422 UNKNOWN_SYMBOL: the market here knows no price of NOPE",
+            "422 UNKNOWN_SYMBOL: there is no price for NOPE in this market",
         ),
     ] {
         assert_eq!(desk.post(&desk.trades(), body).await.refusal(), expected);
@@ -323,7 +323,7 @@ async fn many_at_once_with_one_key_are_one_proposal() {
 #[tokio::test]
 async fn the_person_bounds_how_many_proposals_a_key_makes_in_a_day() {
     let desk = Desk::new().await;
-    let wish = Wish { life_seconds: 600, passkey_from_minor: None, proposals_a_day: 2 };
+    let wish = Policy { life_seconds: 600, passkey_from_minor: None, proposals_a_day: 2 };
     set_policy(&desk.world.app, &desk.session, wish).await.unwrap();
     let buy = r#"{"symbol": "AAPL", "side": "buy", "quantity": 1}"#;
     let made = desk.propose(buy).await;
@@ -331,7 +331,7 @@ async fn the_person_bounds_how_many_proposals_a_key_makes_in_a_day() {
     let refused = desk.post(&desk.trades(), buy).await;
     assert_eq!(
         refused.refusal(),
-        "429 RATE_LIMITED: too many proposals in a day, by what the person allows; try again in \
+        "429 RATE_LIMITED: too many proposals in a day, by the person's policy; try again in \
          86401 seconds"
     );
     assert_eq!(refused.header("retry-after"), "86401");

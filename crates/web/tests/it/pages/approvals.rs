@@ -2,7 +2,7 @@
 
 use base::{Fixed9, PaperAccountId};
 use http::{Method, StatusCode};
-use service::actions::{self, Action, NewAction, Side, Size, Status, What};
+use service::actions::{self, Action, ActionPayload, NewAction, Side, Size, Status};
 use testkit::{IssuedKey, Person, World, new_key};
 
 use crate::browser::{Browser, Page};
@@ -24,10 +24,12 @@ impl Desk {
         let person = world.person("robin@example.com").await;
         let key = person.key(new_key()).await;
         let mut browser = Browser::of(&world, &person).await;
-        let what = What::PaperAccount { name: "Practice".to_owned(), cash_minor: 1_000_000 };
+        let what =
+            ActionPayload::PaperAccount { name: "Practice".to_owned(), cash_minor: 1_000_000 };
         let action = actions::propose(&world.app, &key.caller, what.into()).await.unwrap();
         decide(&mut browser, &action, "approve").await;
-        let held = service::trading::paper::accounts(&world.app, &person.caller).await.unwrap();
+        let held =
+            service::trading::paper::list_accounts(&world.app, &person.caller).await.unwrap();
         let account = held[0].id;
         Desk { world, person, key, browser, account }
     }
@@ -35,7 +37,7 @@ impl Desk {
     async fn buy(&self, shares: &str, reason: Option<&str>) -> Action {
         let size = Size::Shares(Fixed9::parse(shares).unwrap());
         let symbol = "AAPL".to_owned();
-        let what = What::Trade { account: self.account, symbol, side: Side::Buy, size };
+        let what = ActionPayload::Trade { account: self.account, symbol, side: Side::Buy, size };
         let new = NewAction { reason: reason.map(str::to_owned), ..what.into() };
         actions::propose(&self.world.app, &self.key.caller, new).await.unwrap()
     }
@@ -113,7 +115,7 @@ async fn without_a_price_there_is_nothing_to_approve_by() {
     let bare = [("digest", digest.as_str()), ("price", ""), ("decision", "approve")];
     let refused = desk.browser.post(&format!("{}/decide", here(&action)), &bare).await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
-    assert!(refused.text.contains("There is no price to decide by"), "{}", refused.text);
+    assert!(refused.text.contains("There is no current price"), "{}", refused.text);
     assert_eq!(desk.now(&action).await.status, Status::PendingApproval);
 
     desk.world.market.forget("AAPL");
@@ -153,7 +155,7 @@ async fn the_second_click_and_a_page_from_before_are_told_how_it_stands() {
     desk.browser.submit(&to, &fields).await;
     let again = desk.browser.post(&to, &fields).await;
     assert_eq!(again.status, StatusCode::CONFLICT);
-    assert!(again.text.contains("It was carried out already."), "{}", again.text);
+    assert!(again.text.contains("This proposal was already executed."), "{}", again.text);
 
     // What was seen of the one says nothing of the other.
     let other = format!("{}/decide", here(&second));
@@ -197,7 +199,7 @@ async fn only_the_person_finds_the_page_and_no_key_opens_it() {
 #[tokio::test]
 async fn what_a_proposer_writes_is_only_text() {
     let mut desk = Desk::new().await;
-    let what = What::Custom {
+    let what = ActionPayload::Custom {
         title: "<script>alert(1)</script>".to_owned(),
         summary: Some("<img src=x onerror=alert(1)> [go](https://evil.example) ![p](https://evil.example/p.png)".to_owned()),
         facts: None,
@@ -219,7 +221,8 @@ async fn what_a_proposer_writes_is_only_text() {
 #[tokio::test]
 async fn what_only_the_person_can_do_waits_until_they_say_how_it_went() {
     let mut desk = Desk::new().await;
-    let what = What::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
+    let what =
+        ActionPayload::Custom { title: "Call the bank".to_owned(), summary: None, facts: None };
     let action = actions::propose(&desk.world.app, &desk.key.caller, what.into()).await.unwrap();
     let page = decide(&mut desk.browser, &action, "approve").await.text;
     assert!(page.contains("Mark as done</button>"), "{page}");
@@ -243,7 +246,7 @@ async fn the_rules_of_approval_are_kept_and_wrong_ones_are_told() {
     ];
     let after = desk.browser.submit("/settings/approvals", &good).await.text;
     assert!(after.contains("Approval settings saved."), "{after}");
-    let policy = actions::policy(&desk.world.app, &desk.person.caller).await.unwrap();
+    let policy = actions::get_policy(&desk.world.app, &desk.person.caller).await.unwrap();
     let kept = (policy.life_seconds, policy.passkey_from_minor, policy.proposals_a_day);
     assert_eq!(kept, (3_600, Some(250_000), 7));
     for (name, value) in [("life_seconds", "1"), ("passkey_from", "much"), ("proposals_a_day", "0")]
@@ -266,9 +269,9 @@ async fn the_person_can_open_an_account_and_order_by_themselves_and_decides_all_
     let page = desk.browser.submit(&to, &order).await.text;
     assert!(page.contains("Buy $100.00 of AAPL</button>"), "{page}");
     for (name, value, said) in [
-        ("symbol", "NOPE", "knows no price of NOPE"),
+        ("symbol", "NOPE", "no price for NOPE"),
         ("notional", "x", "an amount such as 500.00"),
-        ("notional", "99999.00", "the account has $10,000.00 to spend"),
+        ("notional", "99999.00", "the account has only $10,000.00 available"),
         ("quantity", "1", "either shares or an amount in dollars"),
     ] {
         let fields = order.map(|it| if it.0 == name { (name, value) } else { it });

@@ -257,10 +257,10 @@ async fn the_rule_for_large_approvals_stays_on_while_nobody_proves_who_they_are(
     let owner = Caller::owner(scene.robin.id);
     let rule = SENSITIVE.iter().find(|it| it.path == "/settings/approvals").unwrap();
     scene.post(rule, &[]).await.refused(403);
-    let policy = actions::policy(&scene.world.app, &owner).await.unwrap();
+    let policy = actions::get_policy(&scene.world.app, &owner).await.unwrap();
     assert_eq!(policy.passkey_from_minor, Some(100_000));
     scene.post(rule, &[("confirm_password", PASSWORD)]).await.goes_to();
-    let policy = actions::policy(&scene.world.app, &owner).await.unwrap();
+    let policy = actions::get_policy(&scene.world.app, &owner).await.unwrap();
     assert_eq!(policy.passkey_from_minor, None);
 }
 

@@ -1,7 +1,9 @@
-//! The ledger of a paper account: every change is an entry whose legs add up to nothing, and the account's figures follow
-//! in the same transaction. Nothing is ever changed or taken out.
+//! The ledger of a paper account (double-entry bookkeeping): every change is an entry whose legs sum to zero. The account's
+//! balances are updated in the same transaction. Entries are never changed or deleted.
 
-use base::{Fixed9, HoldingId, PaperAccountId, PaperTradeId, SecurityId, Timestamp, UserId};
+use base::{
+    Currency, Fixed9, HoldingId, Money, PaperAccountId, PaperTradeId, SecurityId, Timestamp, UserId,
+};
 use calc::paper::{Balances, Leg, Position};
 use db::params;
 use sha2::{Digest as _, Sha256};
@@ -12,34 +14,36 @@ use crate::platform::anchors;
 use crate::{App, Error, Result, Tx};
 
 base::words!(
-    /// What an entry tells of.
+    /// The kind of an entry.
     EntryKind {
         Deposit => "deposit",
         Buy => "buy",
         Sell => "sell",
         Dividend => "dividend",
         Split => "split",
-        /// Cash put aside for an order that waits for the market to open.
+        /// Cash reserved for an order that waits for the market to open.
         Reserve => "reserve",
         Release => "release",
     }
 );
+db::word_columns!(EntryKind);
 
-/// An account under the lock of a transaction: nobody else books there meanwhile.
+/// An open account that is locked until the transaction ends.
 #[derive(Debug, Clone)]
-pub(crate) struct Open {
+pub(crate) struct LockedAccount {
     pub(crate) user: UserId,
     pub(crate) id: PaperAccountId,
     pub(crate) name: String,
-    /// Free to be spent.
+    /// Cash that is not reserved.
     pub(crate) cash_minor: i64,
     reserved_minor: i64,
     entry_count: i64,
 }
 
-pub(crate) struct Entry<'a> {
+/// A new entry.
+pub(crate) struct LedgerEntry<'a> {
     pub(crate) kind: EntryKind,
-    /// What it follows from; the same cause is booked once.
+    /// What caused the entry. Each cause is booked once.
     pub(crate) cause: String,
     pub(crate) security: Option<Security<'a>>,
     pub(crate) quantity: Option<Fixed9>,
@@ -54,14 +58,18 @@ pub(crate) struct Security<'a> {
     pub(crate) kind: InstrumentKind,
 }
 
-impl Open {
-    /// None where there is no such account, or it is closed.
-    pub(crate) fn find(tx: &mut Tx<'_>, user: UserId, id: PaperAccountId) -> Result<Option<Open>> {
+impl LockedAccount {
+    /// Locks an account; `None` if it does not exist or is closed.
+    pub(crate) fn find(
+        tx: &mut Tx<'_>,
+        user: UserId,
+        id: PaperAccountId,
+    ) -> Result<Option<LockedAccount>> {
         if tx.execute(LOCK, params![user, id])? == 0 {
             return Ok(None);
         }
         let read = |row: &db::Row<'_>| {
-            Ok(Open {
+            Ok(LockedAccount {
                 user,
                 id,
                 name: row.get(0)?,
@@ -81,12 +89,12 @@ impl Open {
         Ok(found.unwrap_or_default())
     }
 
-    /// Writes an entry and what follows from it. None when its cause was booked before.
+    /// Writes an entry and updates the balances. `None` if its cause was booked before.
     pub(crate) fn book(
         &mut self,
         app: &App,
         tx: &mut Tx<'_>,
-        entry: &Entry<'_>,
+        entry: &LedgerEntry<'_>,
         now: Timestamp,
     ) -> Result<Option<PaperTradeId>> {
         debug_assert!(calc::paper::entries::are_balanced(&entry.legs));
@@ -99,16 +107,16 @@ impl Open {
         let (cash, reserved) = (sums.cash(), sums.reserved());
         let (cash_after, reserved_after) = (self.cash_minor + cash, self.reserved_minor + reserved);
         if cash_after < 0 || reserved_after < 0 {
-            return Err(Error::internal("an entry would leave an account below zero"));
+            return Err(Error::internal("an entry would make an account's balance negative"));
         }
         let (id, number): (PaperTradeId, i64) = (app.ids.make(), self.entry_count + 1);
         self.write(tx, entry, (id, number), (cash + reserved, sums.realised()), now)?;
         if let Some(security) = entry.security {
-            self.hold(app, tx, security, sums.position(security.symbol), now)?;
+            self.update_position(app, tx, security, sums.position(security.symbol), now)?;
         }
         let traded = i64::from(matches!(entry.kind, EntryKind::Buy | EntryKind::Sell));
         let changed = tx.execute(
-            SETTLE,
+            UPDATE_BALANCES,
             params![
                 self.user,
                 self.id,
@@ -122,7 +130,7 @@ impl Open {
             ],
         )?;
         if changed != 1 {
-            return Err(Error::internal("an account would fall below zero"));
+            return Err(Error::internal("an account's balance would become negative"));
         }
         (self.cash_minor, self.reserved_minor) = (cash_after, reserved_after);
         self.entry_count = number;
@@ -132,7 +140,7 @@ impl Open {
     fn write(
         &self,
         tx: &mut Tx<'_>,
-        entry: &Entry<'_>,
+        entry: &LedgerEntry<'_>,
         (id, number): (PaperTradeId, i64),
         (amount, realised): (i64, i64),
         now: Timestamp,
@@ -170,7 +178,7 @@ impl Open {
         let (kind, cause) = (text(entry.kind.as_str()), text(&entry.cause));
         let symbol = security.map(|it| it.symbol.to_owned());
         let name = security.and_then(|it| it.name).map(str::to_owned);
-        let record = chain::Record {
+        let record = chain::ChainedEntry {
             number,
             id,
             texts: [kind, cause, symbol, name, quantity, price],
@@ -181,8 +189,8 @@ impl Open {
         chain::append(tx, self.user, self.id, &record)
     }
 
-    /// Changes a position by what an entry says of it; one without shares is gone.
-    fn hold(
+    /// Updates a position by an entry. A position without shares is deleted.
+    fn update_position(
         &self,
         app: &App,
         tx: &mut Tx<'_>,
@@ -194,10 +202,10 @@ impl Open {
         let quantity = before.quantity.billionths() + change.quantity.billionths();
         let basis = before.basis_minor + change.basis_minor;
         if quantity < 0 || basis < 0 {
-            return Err(Error::internal("an entry would leave a position below zero"));
+            return Err(Error::internal("an entry would make a position negative"));
         }
         if quantity == 0 {
-            tx.execute(DROP_POSITION, params![self.user, self.id, security.symbol])?;
+            tx.execute(DELETE_POSITION, params![self.user, self.id, security.symbol])?;
             return Ok(());
         }
         let id: HoldingId = app.ids.make();
@@ -220,7 +228,7 @@ impl Open {
     }
 }
 
-/// The same for a symbol in every account and at all times.
+/// The id of a security, derived from its symbol, so that it is the same in every account.
 fn security_id(symbol: &str) -> SecurityId {
     let digest = Sha256::digest(format!("security {symbol}"));
     let mut bytes = [0; 16];
@@ -228,13 +236,17 @@ fn security_id(symbol: &str) -> SecurityId {
     SecurityId::from_bytes(bytes)
 }
 
+pub(crate) fn usd(minor: i64) -> Money {
+    Money::new(minor, Currency::USD)
+}
+
 pub(super) fn decimal(row: &db::Row<'_>, column: usize) -> db::Result<Fixed9> {
-    let decode = |_| db::Error::Decode { column, reason: "no decimal".to_owned() };
+    let decode = |_| db::Error::Decode { column, reason: "not a decimal".to_owned() };
     Fixed9::parse(row.get(column)?).map_err(decode)
 }
 
-/// A paper account with its first money, in the transaction of the action that asked for it.
-pub(crate) fn open(
+/// Opens an account with its starting cash, in the transaction of the action that asked for it.
+pub(crate) fn open_account(
     app: &App,
     tx: &mut Tx<'_>,
     user: UserId,
@@ -244,11 +256,11 @@ pub(crate) fn open(
     let id: PaperAccountId = app.ids.make();
     tx.execute(INSERT_ACCOUNT, params![user, id, name, "USD", now])?;
     anchors::create(tx, user, &id.to_string(), &anchors::ChainEnd::default(), now)?;
-    let account = Open::find(tx, user, id)?;
-    let mut account = account.ok_or_else(|| Error::internal("a new account is not there"))?;
+    let account = LockedAccount::find(tx, user, id)?;
+    let mut account = account.ok_or_else(|| Error::internal("a new account cannot be found"))?;
     let legs = calc::paper::entries::deposit(cash_minor);
     let kind = EntryKind::Deposit;
-    let entry = Entry { kind, cause, security: None, quantity: None, price: None, legs };
+    let entry = LedgerEntry { kind, cause, security: None, quantity: None, price: None, legs };
     account.book(app, tx, &entry, now)?;
     Ok(id)
 }
@@ -274,9 +286,9 @@ const SAVE_POSITION: &str = "insert into paper_positions (user_id, account_id, s
     name = coalesce(excluded.name, paper_positions.name), kind = excluded.kind,
     quantity = excluded.quantity, basis_minor = excluded.basis_minor,
     updated_at = excluded.updated_at";
-const DROP_POSITION: &str = "delete from paper_positions
+const DELETE_POSITION: &str = "delete from paper_positions
     where user_id = $1 and account_id = $2 and symbol = $3";
-const SETTLE: &str = "update paper_accounts set cash_minor = cash_minor + $3,
+const UPDATE_BALANCES: &str = "update paper_accounts set cash_minor = cash_minor + $3,
     reserved_minor = reserved_minor + $4, deposited_minor = deposited_minor + $5,
     realised_minor = realised_minor + $6, dividends_minor = dividends_minor + $7,
     entry_count = entry_count + 1, trade_count = trade_count + $8, updated_at = $9
@@ -294,7 +306,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     INSERT_ENTRY,
     INSERT_LEG,
     SAVE_POSITION,
-    DROP_POSITION,
-    SETTLE,
+    DELETE_POSITION,
+    UPDATE_BALANCES,
     INSERT_ACCOUNT,
 ];

@@ -1,4 +1,4 @@
-//! Corrections and rules that were approved, and how they are taken back: what stood there before is kept.
+//! Applies approved corrections and rules, and undoes them. The state from before is kept for the undo.
 
 use base::{RuleId, Timestamp, TransactionId, UserId};
 use calc::enrich::{UNKNOWN, clean};
@@ -12,30 +12,31 @@ use crate::platform::audit::Actor;
 use crate::platform::dirty_queue;
 use crate::{App, Error, Result, Tx};
 
-/// What was done, in a shape that the proposer, the person and the way back need.
+/// The effect of a correction: the result for the proposer, the text for the audit trail, and the data to undo it.
 pub(super) struct Applied {
     pub(super) result: Value,
-    pub(super) said: String,
+    pub(super) details: String,
     pub(super) inverse: String,
 }
 
+/// The data to undo a correction. Its field names are stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Inverse {
-    fixes: Vec<FixBefore>,
-    rules: Vec<RuleMade>,
+    fixes: Vec<PreviousOverride>,
+    rules: Vec<CreatedRule>,
 }
 
-/// A rule that was made, and those whose place it took.
+/// A rule that was created, and the rules that it replaced.
 #[derive(Debug, Serialize, Deserialize)]
-struct RuleMade {
+struct CreatedRule {
     id: String,
     replaced: Vec<RuleSnapshot>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct FixBefore {
+struct PreviousOverride {
     transaction: String,
-    /// When we wrote ours; one that was written later is the person's own and stays.
+    /// When the correction was written. An override with a later time is the person's own, and stays.
     written_at: i64,
     before: Option<OverrideSnapshot>,
 }
@@ -44,28 +45,28 @@ pub(super) fn apply(
     app: &App,
     tx: &mut Tx<'_>,
     user: UserId,
-    (transactions, word, always): (&[TransactionId], &Override, bool),
+    (transactions, sets, always): (&[TransactionId], &Override, bool),
 ) -> Result<Applied> {
     let now = app.clock.now();
     let mut inverse = Inverse::default();
     let mut texts = Vec::with_capacity(transactions.len());
-    // All is looked at before anything is written: half a correction would be none.
+    // All transactions are read before anything is written, so that a missing one changes nothing.
     for id in transactions {
         texts.push(overrides::description(tx, user, *id)?);
         let before = overrides::find_snapshot(tx, user, *id)?;
         let transaction = id.to_string();
         let written_at = now.as_microsecond();
-        inverse.fixes.push(FixBefore { transaction, written_at, before });
+        inverse.fixes.push(PreviousOverride { transaction, written_at, before });
     }
     for id in transactions {
-        overrides::save(tx, user, now, *id, word)?;
+        overrides::save(tx, user, now, *id, sets)?;
     }
     if always {
         let mut merchants = Vec::new();
         for text in texts {
             let key = clean(&text).key;
             if key != UNKNOWN && !merchants.contains(&key) {
-                let rule = NewRule { like: Some(text), sets: word.clone(), ..NewRule::default() };
+                let rule = NewRule { like: Some(text), sets: sets.clone(), ..NewRule::default() };
                 save_rule(app, tx, user, &rule, &mut inverse)?;
                 merchants.push(key);
             }
@@ -78,12 +79,12 @@ pub(super) fn apply(
     let rules: Vec<&str> = inverse.rules.iter().map(|it| it.id.as_str()).collect();
     Ok(Applied {
         result: json!({ "transaction_count": count, "rule_ids": rules }),
-        said: format!("Corrected {count} {many} to {}", word.text()),
-        inverse: written(&inverse)?,
+        details: format!("Corrected {count} {many} to {}", sets.text()),
+        inverse: to_json(&inverse)?,
     })
 }
 
-pub(super) fn make_rule(
+pub(super) fn create_rule(
     app: &App,
     tx: &mut Tx<'_>,
     user: UserId,
@@ -94,12 +95,12 @@ pub(super) fn make_rule(
     dirty_queue::mark_all_dirty(tx, user, app.clock.now())?;
     Ok(Applied {
         result: json!({ "rule_id": id.to_string() }),
-        said: format!("Made a rule: {}", rule.sets.text()),
-        inverse: written(&inverse)?,
+        details: format!("Created a rule: {}", rule.sets.text()),
+        inverse: to_json(&inverse)?,
     })
 }
 
-/// Writes a rule, and keeps those whose place it takes.
+/// Creates a rule, and keeps the rules that it replaces.
 fn save_rule(
     app: &App,
     tx: &mut Tx<'_>,
@@ -110,19 +111,19 @@ fn save_rule(
     let id: RuleId = app.ids.make();
     let now = app.clock.now();
     let replaced = rules::save_and_keep_replaced(tx, user, Actor::system(), now, (id, rule))?;
-    inverse.rules.push(RuleMade { id: id.to_string(), replaced });
+    inverse.rules.push(CreatedRule { id: id.to_string(), replaced });
     Ok(id)
 }
 
-/// Puts back what stood there, where nobody has said anything else since.
-pub(super) fn take_back(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str) -> Result<()> {
-    let unreadable = |_| Error::internal("what was kept to take it back cannot be read");
+/// Restores the state from before, except where the person has changed it since.
+pub(super) fn undo(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str) -> Result<()> {
+    let unreadable = |_| Error::internal("the stored data to undo a correction is invalid");
     let inverse: Inverse = serde_json::from_str(inverse).map_err(unreadable)?;
-    let broken = || Error::internal("an id that is none");
-    let mut touched = Vec::new();
+    let broken = || Error::internal("the stored data to undo a correction has an invalid id");
+    let mut changed = Vec::new();
     for fix in &inverse.fixes {
         let id = TransactionId::parse(&fix.transaction).map_err(|_| broken())?;
-        touched.push(id);
+        changed.push(id);
         overrides::restore(tx, user, id, fix.written_at, fix.before.as_ref())?;
     }
     for rule in &inverse.rules {
@@ -130,10 +131,10 @@ pub(super) fn take_back(app: &App, tx: &mut Tx<'_>, user: UserId, inverse: &str)
         rules::restore_replaced(tx, user, id, &rule.replaced)?;
     }
     let now: Timestamp = app.clock.now();
-    reclassify_transactions(tx, app, user, &touched)?;
+    reclassify_transactions(tx, app, user, &changed)?;
     dirty_queue::mark_all_dirty(tx, user, now)
 }
 
-fn written(inverse: &Inverse) -> Result<String> {
+fn to_json(inverse: &Inverse) -> Result<String> {
     serde_json::to_string(inverse).map_err(|error| Error::internal(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What can be proposed, and how it is written down: plain JSON that reads back to the very same thing.
+//! The payload of an action: what is proposed, and its JSON form in the database.
 
 use base::category::Category;
 use base::{AccountId, Currency, Date, Fixed9, Money, PaperAccountId, TransactionId};
@@ -11,7 +11,7 @@ use crate::ledger::Direction;
 use crate::trading::paper::orders::Order;
 
 base::words!(
-    /// What exactly is proposed.
+    /// The type of an action, as the API names it.
     ActionType {
         PaperTrade => "paper_trade.create",
         PaperAccount => "paper_account.create",
@@ -22,9 +22,10 @@ base::words!(
         Custom => "custom",
     }
 );
+db::word_columns!(ActionType);
 
 base::words!(
-    /// What kind of thing it is, by the specification.
+    /// The kind of an action, by the API's specification.
     Kind {
         Trade => "trade",
         Transfer => "transfer",
@@ -49,14 +50,14 @@ impl ActionType {
 }
 
 impl Kind {
-    /// Whether the person carries it out elsewhere, and says so.
-    pub fn is_for_the_person(self) -> bool {
+    /// Whether the person executes it elsewhere and then confirms it here.
+    pub fn is_executed_by_person(self) -> bool {
         matches!(self, Kind::Transfer | Kind::Unknown)
     }
 }
 
 #[derive(Debug, Clone)]
-pub enum What {
+pub enum ActionPayload {
     Trade {
         account: PaperAccountId,
         symbol: String,
@@ -67,10 +68,10 @@ pub enum What {
         name: String,
         cash_minor: i64,
     },
-    /// The same word for each of them, and by a rule for all of their merchants if it is to hold always.
-    Fix {
+    /// The same correction for several transactions. With `always`, rules apply it to their merchants from now on.
+    Correction {
         transactions: Vec<TransactionId>,
-        word: Override,
+        sets: Override,
         always: bool,
     },
     Rule(NewRule),
@@ -80,8 +81,8 @@ pub enum What {
         amount: Money,
         on: Option<Date>,
     },
-    /// Anything that somebody wants a yes or a no for. The facts are the proposer's own and mean nothing to us: they
-    /// are kept as the JSON they came as, so that no number in them changes.
+    /// Anything else that somebody wants approved. The facts are the proposer's own JSON. They are stored unchanged, so
+    /// that no number in them is altered.
     Custom {
         title: String,
         summary: Option<String>,
@@ -89,31 +90,33 @@ pub enum What {
     },
 }
 
-impl What {
+impl ActionPayload {
     pub fn action_type(&self) -> ActionType {
         match self {
-            What::Trade { .. } => ActionType::PaperTrade,
-            What::PaperAccount { .. } => ActionType::PaperAccount,
-            What::Fix { word, .. } if word.counterparty.is_some() => ActionType::Rename,
-            What::Fix { .. } => ActionType::Recategorize,
-            What::Rule(_) => ActionType::Rule,
-            What::Transfer { .. } => ActionType::Transfer,
-            What::Custom { .. } => ActionType::Custom,
+            ActionPayload::Trade { .. } => ActionType::PaperTrade,
+            ActionPayload::PaperAccount { .. } => ActionType::PaperAccount,
+            ActionPayload::Correction { sets, .. } if sets.counterparty.is_some() => {
+                ActionType::Rename
+            }
+            ActionPayload::Correction { .. } => ActionType::Recategorize,
+            ActionPayload::Rule(_) => ActionType::Rule,
+            ActionPayload::Transfer { .. } => ActionType::Transfer,
+            ActionPayload::Custom { .. } => ActionType::Custom,
         }
     }
 
     pub(crate) fn order(&self) -> Option<Order> {
         match self {
-            What::Trade { account, symbol, side, size } => {
+            ActionPayload::Trade { account, symbol, side, size } => {
                 Some(Order { account: *account, symbol: symbol.clone(), side: *side, size: *size })
             }
             _ => None,
         }
     }
 
-    pub(super) fn write(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         match self {
-            What::Trade { account, symbol, side, size } => {
+            ActionPayload::Trade { account, symbol, side, size } => {
                 let (quantity, notional) = match size {
                     Size::Shares(quantity) => (Some(quantity.to_string()), None),
                     Size::Cash(minor) => (None, Some(*minor)),
@@ -126,39 +129,39 @@ impl What {
                     "notional_minor": notional,
                 })
             }
-            What::PaperAccount { name, cash_minor } => {
+            ActionPayload::PaperAccount { name, cash_minor } => {
                 json!({ "name": name, "starting_cash_minor": cash_minor })
             }
-            What::Fix { transactions, word, always } => {
+            ActionPayload::Correction { transactions, sets, always } => {
                 let ids: Vec<String> = transactions.iter().map(ToString::to_string).collect();
-                json!({ "transaction_ids": ids, "word": written(word), "always": always })
+                json!({ "transaction_ids": ids, "word": override_json(sets), "always": always })
             }
-            What::Rule(rule) => json!({
+            ActionPayload::Rule(rule) => json!({
                 "like": rule.like,
                 "words": rule.words,
                 "account_id": rule.account_id.map(|it| it.to_string()),
                 "direction": rule.direction.map(Direction::as_str),
-                "word": written(&rule.sets),
+                "word": override_json(&rule.sets),
             }),
-            What::Transfer { from, to, amount, on } => json!({
+            ActionPayload::Transfer { from, to, amount, on } => json!({
                 "from_account_id": from.to_string(),
                 "to_account_id": to.to_string(),
                 "amount_minor": amount.minor(),
                 "currency": amount.currency().code(),
                 "date": on.map(|it| it.to_string()),
             }),
-            What::Custom { title, summary, facts } => {
+            ActionPayload::Custom { title, summary, facts } => {
                 json!({ "title": title, "summary_markdown": summary, "facts": facts })
             }
         }
     }
 
-    /// None for what we never wrote.
-    pub(super) fn read(kind: ActionType, payload: &str) -> Option<What> {
+    /// Parses stored JSON; `None` if it is invalid.
+    pub(super) fn parse(action_type: ActionType, payload: &str) -> Option<ActionPayload> {
         let it: Value = serde_json::from_str(payload).ok()?;
         let text = |name: &str| it[name].as_str();
-        match kind {
-            ActionType::PaperTrade => Some(What::Trade {
+        match action_type {
+            ActionType::PaperTrade => Some(ActionPayload::Trade {
                 account: PaperAccountId::parse(text("account_id")?).ok()?,
                 symbol: text("symbol")?.to_owned(),
                 side: Side::parse(text("side")?)?,
@@ -167,20 +170,20 @@ impl What {
                     None => Size::Cash(it["notional_minor"].as_i64()?),
                 },
             }),
-            ActionType::PaperAccount => Some(What::PaperAccount {
+            ActionType::PaperAccount => Some(ActionPayload::PaperAccount {
                 name: text("name")?.to_owned(),
                 cash_minor: it["starting_cash_minor"].as_i64()?,
             }),
             ActionType::Recategorize | ActionType::Rename => {
                 let ids = it["transaction_ids"].as_array()?.iter();
                 let ids = ids.map(|it| TransactionId::parse(it.as_str()?).ok());
-                Some(What::Fix {
+                Some(ActionPayload::Correction {
                     transactions: ids.collect::<Option<_>>()?,
-                    word: word(&it["word"])?,
+                    sets: read_override(&it["word"])?,
                     always: it["always"].as_bool()?,
                 })
             }
-            ActionType::Rule => Some(What::Rule(NewRule {
+            ActionType::Rule => Some(ActionPayload::Rule(NewRule {
                 like: text("like").map(str::to_owned),
                 words: text("words").map(str::to_owned),
                 account_id: text("account_id").map(AccountId::parse).transpose().ok()?,
@@ -188,10 +191,10 @@ impl What {
                     Some(word) => Some(Direction::parse(word)?),
                     None => None,
                 },
-                sets: word(&it["word"])?,
+                sets: read_override(&it["word"])?,
                 ..NewRule::default()
             })),
-            ActionType::Transfer => Some(What::Transfer {
+            ActionType::Transfer => Some(ActionPayload::Transfer {
                 from: AccountId::parse(text("from_account_id")?).ok()?,
                 to: AccountId::parse(text("to_account_id")?).ok()?,
                 amount: Money::new(
@@ -200,7 +203,7 @@ impl What {
                 ),
                 on: text("date").map(str::parse).transpose().ok()?,
             }),
-            ActionType::Custom => Some(What::Custom {
+            ActionType::Custom => Some(ActionPayload::Custom {
                 title: text("title")?.to_owned(),
                 summary: text("summary_markdown").map(str::to_owned),
                 facts: text("facts").map(str::to_owned),
@@ -209,14 +212,14 @@ impl What {
     }
 }
 
-fn written(word: &Override) -> Value {
+fn override_json(sets: &Override) -> Value {
     json!({
-        "counterparty_name": word.counterparty,
-        "category": word.category.map(Category::detailed),
+        "counterparty_name": sets.counterparty,
+        "category": sets.category.map(Category::detailed),
     })
 }
 
-fn word(it: &Value) -> Option<Override> {
+fn read_override(it: &Value) -> Option<Override> {
     let category = match it["category"].as_str() {
         Some(category) => Some(Category::parse(category)?),
         None => None,

@@ -1,109 +1,85 @@
-//! What the person is shown of a proposal: made by us from what is proposed, never by the proposer.
+//! Describes a proposal for the person. The description is built from the payload; the proposer cannot write it.
 
 use base::{AccountId, Money, Timestamp, TransactionId};
 use calc::enrich::{UNKNOWN, clean};
 use calc::paper::{Side, Size};
 use db::params;
-use serde::{Deserialize, Serialize};
 use sources::market::calendar::Hours;
 use wire::v1::{ActionDetails, Change, TradeAccount, TradeDetails};
 
-use super::What;
-use super::propose::{too_many_accounts, unknown_symbol};
+use super::action::Action;
+use super::display::ProposalDetails;
+use super::payload::ActionPayload;
 use crate::classify::merchants::merchant_name;
 use crate::classify::overrides::Override;
 use crate::classify::rules::NewRule;
 use crate::ledger::transactions::row::{StoredTransaction, transaction_columns};
 use crate::trading::paper::orders::{Estimate, Order};
-use crate::trading::paper::{ACCOUNTS_MAX, usd};
-use crate::trading::quotes;
-use crate::trading::quotes::{SourcedQuote, WhenClosed};
+use crate::trading::paper::{self, ACCOUNTS_MAX, usd};
+use crate::trading::quotes::{self, SourcedQuote, WhenClosed};
 use crate::{App, Caller, Error, Result, Tx};
 
-/// One of the two, by the kind of action.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Shown {
-    pub trade: Option<TradeDetails>,
-    pub plain: Option<ActionDetails>,
-}
-
-/// The proposer's own words, which are shown as theirs.
+/// The proposer's name and reason, which are shown as theirs.
 #[derive(Clone, Copy)]
-pub(super) struct Words<'a> {
+pub(super) struct ProposerText<'a> {
     pub(super) reason: Option<&'a str>,
     pub(super) proposer: &'a str,
 }
 
-impl Shown {
-    pub(super) fn read(text: &str) -> Shown {
-        serde_json::from_str(text).unwrap_or(Shown { trade: None, plain: None })
-    }
-
-    pub(super) fn write(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|error| Error::internal(error.to_string()))
-    }
-
-    /// In a few words.
-    pub fn title(&self) -> String {
-        match (&self.trade, &self.plain) {
-            (Some(trade), _) => trade.primary_action_label.clone(),
-            (None, Some(plain)) => plain.title.clone(),
-            (None, None) => "A proposal that cannot be read".to_owned(),
-        }
-    }
-}
-
-/// What is shown, and the amount that the policy goes by.
+/// Returns the details for the person, and the amount that the approval policy applies to.
 pub(super) fn describe(
     app: &App,
     tx: &mut Tx<'_>,
     caller: &Caller,
-    what: &What,
+    payload: &ActionPayload,
     priced: Option<SourcedQuote>,
-    words: Words<'_>,
-) -> Result<(Shown, Option<i64>)> {
+    proposer_text: ProposerText<'_>,
+) -> Result<(ProposalDetails, Option<i64>)> {
     let plain = |title: String, summary: Option<String>, changes: Vec<Change>| {
-        let reason_markdown = words.reason.map(str::to_owned);
+        let reason_markdown = proposer_text.reason.map(str::to_owned);
         let plain = ActionDetails { title, summary_markdown: summary, reason_markdown, changes };
-        Shown { trade: None, plain: Some(plain) }
+        ProposalDetails { trade: None, plain: Some(plain) }
     };
-    match what {
-        What::Trade { .. } => {
-            let Some(order) = what.order() else { return Err(Error::internal("an order")) };
-            let priced = priced.ok_or_else(|| unknown_symbol(&order.symbol))?;
-            trade(app, tx, caller, &order, &priced, words)
+    match payload {
+        ActionPayload::Trade { .. } => {
+            let Some(order) = payload.order() else {
+                return Err(Error::internal("a trade has no order"));
+            };
+            let priced = priced.ok_or_else(|| quotes::unknown_symbol(&order.symbol))?;
+            trade(app, tx, caller, &order, &priced, proposer_text)
         }
-        What::PaperAccount { name, cash_minor } => {
+        ActionPayload::PaperAccount { name, cash_minor } => {
             let count = tx.first(ACCOUNT_COUNT, params![caller.user], |row| row.get::<i64>(0))?;
             if count.unwrap_or(0) >= ACCOUNTS_MAX {
-                return Err(too_many_accounts());
+                return Err(paper::too_many_accounts());
             }
             let cash = usd(*cash_minor).pretty();
             let title = format!("Open the paper account {name} with {cash}");
             let changes = vec![change("Name", None, name), change("Paper cash", None, &cash)];
             Ok((plain(title, Some("No real money moves.".to_owned()), changes), None))
         }
-        What::Fix { transactions, word, always } => {
-            let (changes, merchants) = fixed(tx, caller, transactions, word)?;
+        ActionPayload::Correction { transactions, sets, always } => {
+            let (changes, merchants) = describe_correction(tx, caller, transactions, sets)?;
             let count = transactions.len();
             let many = if count == 1 { "transaction" } else { "transactions" };
-            let verb = if word.counterparty.is_some() { "Rename" } else { "Recategorise" };
-            let title = format!("{verb} {count} {many} to {}", word.text());
-            let summary =
-                always.then(|| format!("From now on, too: a rule for {}.", merchants.join(", ")));
+            let verb = if sets.counterparty.is_some() { "Rename" } else { "Recategorize" };
+            let title = format!("{verb} {count} {many} to {}", sets.text());
+            let summary = always.then(|| {
+                format!("Also creates a rule for future transactions of {}.", merchants.join(", "))
+            });
             Ok((plain(title, summary, changes), None))
         }
-        What::Rule(rule) => {
-            let (of, changes) = ruled(tx, caller, rule)?;
-            let title = format!("Make a rule: {of} is {}", rule.sets.text());
+        ActionPayload::Rule(rule) => {
+            let (matched, changes) = describe_rule(tx, caller, rule)?;
+            let title = format!("Create a rule: {matched} is {}", rule.sets.text());
             Ok((plain(title, None, changes), None))
         }
-        What::Transfer { from, to, amount, on } => {
+        ActionPayload::Transfer { from, to, amount, on } => {
             let from = account(tx, caller, "from_account_id", *from)?;
             let to = account(tx, caller, "to_account_id", *to)?;
             let title = format!("Move {} from {from} to {to}", amount.pretty());
-            let summary = "Evenkeel cannot move money. If you agree, move it at your bank, then say \
-                           here that it is done.";
+            let summary = "Evenkeel cannot move money. If you approve, make the transfer at your \
+                           bank, then confirm it here.";
             let mut changes = vec![
                 change("From", None, &from),
                 change("To", None, &to),
@@ -112,7 +88,7 @@ pub(super) fn describe(
             changes.extend(on.map(|it| change("On", None, &it.strftime("%-d %b %Y").to_string())));
             Ok((plain(title, Some(summary.to_owned()), changes), Some(amount.minor())))
         }
-        What::Custom { title, summary, .. } => {
+        ActionPayload::Custom { title, summary, .. } => {
             Ok((plain(title.clone(), summary.clone(), Vec::new()), None))
         }
     }
@@ -124,14 +100,14 @@ fn trade(
     caller: &Caller,
     order: &Order,
     priced: &SourcedQuote,
-    words: Words<'_>,
-) -> Result<(Shown, Option<i64>)> {
+    proposer_text: ProposerText<'_>,
+) -> Result<(ProposalDetails, Option<i64>)> {
     if caller.limited_to().is_some() {
         return Err(Error::NotFound("paper account"));
     }
     let price = priced.quote.price;
     let estimate = order.estimate(app, tx, caller.user, price)?;
-    order.affordable(&estimate, price)?;
+    order.require_funds(&estimate, price)?;
     let amount_minor = estimate.fill.cash_minor;
     let (verb, label) = match order.side {
         Side::Buy => ("Buy", "Estimated cost"),
@@ -162,20 +138,20 @@ fn trade(
         quote_as_of_label: Some(as_of_label(priced)),
         estimated_cost_display: Some(usd(amount_minor).pretty()),
         order_type_display: Some("Market order".to_owned()),
-        proposed_by_label: words.proposer.to_owned(),
+        proposed_by_label: proposer_text.proposer.to_owned(),
         top_markdown: None,
         bottom_markdown: Some(
-            "It is filled at the price of that moment. If that differs by more than 2 % from what \
-             you see here, nothing is traded."
+            "The order is filled at the current price after you approve. If that price differs by \
+             more than 2 % from the one shown here, nothing is traded."
                 .to_owned(),
         ),
-        reason_markdown: words.reason.map(str::to_owned),
+        reason_markdown: proposer_text.reason.map(str::to_owned),
         timing_disclosure: timing(app, order, price),
         money_movement_disclosure: Some("This is paper trading: no real money moves.".to_owned()),
         primary_action_label: order.title(),
         secondary_action_label: "Reject".to_owned(),
     };
-    Ok((Shown { trade: Some(details), plain: None }, Some(amount_minor)))
+    Ok((ProposalDetails { trade: Some(details), plain: None }, Some(amount_minor)))
 }
 
 fn trade_account(order: &Order, estimate: &Estimate) -> TradeAccount {
@@ -197,29 +173,31 @@ fn trade_account(order: &Order, estimate: &Estimate) -> TradeAccount {
     }
 }
 
-/// What happens with a trade if the market is closed at this moment; nothing to tell where it is open.
-pub fn timing_now(app: &App, action: &super::Action, price: base::Fixed9) -> Option<String> {
-    timing(app, &action.what()?.order()?, price)
+/// What happens with a trade while the market is closed; `None` while it is open.
+pub fn timing_now(app: &App, action: &Action, price: base::Fixed9) -> Option<String> {
+    timing(app, &action.payload()?.order()?, price)
 }
 
 fn timing(app: &App, order: &Order, price: base::Fixed9) -> Option<String> {
     let Hours::Closed { opens_at } = quotes::hours(app) else { return None };
     if app.trading.when_closed == WhenClosed::LastPrice {
-        return Some("The market is closed. It is filled at once, at the last price.".to_owned());
+        return Some(
+            "The market is closed. The order is filled immediately at the last price.".to_owned(),
+        );
     }
-    let aside = match order.side {
+    let reserved = match order.side {
         Side::Buy => calc::paper::reserve(order.size, price)
-            .map(|minor| format!(" with {} put aside", usd(minor).pretty())),
+            .map(|minor| format!(" with {} reserved", usd(minor).pretty())),
         Side::Sell => None,
     };
     Some(format!(
-        "The market is closed. The order waits{} and is filled after the opening on {}.",
-        aside.unwrap_or_default(),
+        "The market is closed. The order waits{} and is filled when the market opens on {}.",
+        reserved.unwrap_or_default(),
         in_new_york(opens_at)
     ))
 }
 
-/// "+$2.10 (+1.14 %)".
+/// The change since the last close, such as "+$2.10 (+1.14 %)".
 pub fn change_display(priced: &SourcedQuote) -> Option<String> {
     let (price, close) = (priced.quote.price, priced.quote.previous_close?);
     let moved = price.billionths() - close.billionths();
@@ -241,9 +219,9 @@ pub fn change_direction(priced: &SourcedQuote) -> Option<&'static str> {
     })
 }
 
-/// "Demo market, Fri 13 Nov 2026, 16:00 in New York", and whether that is long ago.
+/// The source and the time of a quote, such as "Demo market, Fri 13 Nov 2026, 16:00 in New York", and whether it is stale.
 pub fn as_of_label(priced: &SourcedQuote) -> String {
-    let stale = if priced.is_stale { ", which is stale" } else { "" };
+    let stale = if priced.is_stale { " (stale)" } else { "" };
     format!("{}, {}{stale}", priced.source, in_new_york(priced.quote.at))
 }
 
@@ -264,12 +242,12 @@ fn change(label: &str, before: Option<String>, after: &str) -> Change {
     Change { label: label.to_owned(), before, after: Some(after.to_owned()) }
 }
 
-/// Each transaction with what it is called now, and the merchants they are of.
-fn fixed(
+/// Lists the change to each transaction, and the merchants of the transactions.
+fn describe_correction(
     tx: &mut Tx<'_>,
     caller: &Caller,
     transactions: &[TransactionId],
-    word: &Override,
+    sets: &Override,
 ) -> Result<(Vec<Change>, Vec<String>)> {
     let mut changes = Vec::with_capacity(transactions.len());
     let mut merchants: Vec<String> = Vec::new();
@@ -289,12 +267,12 @@ fn fixed(
         };
         let merchant = merchant_name(&clean(&text).key);
         let shown = name.clone().unwrap_or_else(|| text.clone());
-        let before = match word.counterparty {
+        let before = match sets.counterparty {
             Some(_) => Some(shown.clone()),
             None => category.map(|it| it.label().to_owned()),
         };
         let label = format!("{}, {shown}, {}", posted_on.strftime("%-d %b %Y"), amount.pretty());
-        changes.push(change(&label, before, &word.text()));
+        changes.push(change(&label, before, &sets.text()));
         if !merchants.contains(&merchant) {
             merchants.push(merchant);
         }
@@ -302,12 +280,16 @@ fn fixed(
     Ok((changes, merchants))
 }
 
-fn ruled(tx: &mut Tx<'_>, caller: &Caller, rule: &NewRule) -> Result<(String, Vec<Change>)> {
-    let of = match (&rule.like, &rule.words) {
+fn describe_rule(
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    rule: &NewRule,
+) -> Result<(String, Vec<Change>)> {
+    let matched = match (&rule.like, &rule.words) {
         (Some(like), None) => {
             let key = clean(like).key;
             if key == UNKNOWN {
-                let message = "payload.like names no merchant; say words instead";
+                let message = "payload.like names no merchant; use words instead";
                 return Err(Error::invalid("payload.like", message));
             }
             merchant_name(&key)
@@ -321,13 +303,13 @@ fn ruled(tx: &mut Tx<'_>, caller: &Caller, rule: &NewRule) -> Result<(String, Ve
             return Err(Error::invalid("payload.words", message));
         }
     };
-    let mut changes = vec![change("For", None, &of)];
+    let mut changes = vec![change("For", None, &matched)];
     if let Some(id) = rule.account_id {
         changes.push(change("In", None, &account(tx, caller, "account_id", id)?));
     }
     changes.extend(rule.direction.map(|it| change("Direction", None, it.as_str())));
     changes.push(change("It is", None, &rule.sets.text()));
-    Ok((of, changes))
+    Ok((matched, changes))
 }
 
 fn account(tx: &mut Tx<'_>, caller: &Caller, member: &str, id: AccountId) -> Result<String> {
