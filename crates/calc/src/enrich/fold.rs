@@ -3,7 +3,7 @@
 /// How much of a descriptor is read. Remittance texts are shorter; the limit keeps a hostile text cheap.
 const MOST_CHARACTERS: usize = 512;
 
-/// Converts to upper case and removes accents, apostrophes and invisible characters. FuzzySpellings of all scripts stay.
+/// Converts to upper case and removes accents, apostrophes and invisible characters. Letters of all scripts stay.
 pub(super) fn fold(text: &str) -> String {
     let text = match text.char_indices().nth(MOST_CHARACTERS) {
         Some((end, _)) => &text[..end],

@@ -69,7 +69,7 @@ fn only(mut found: impl Iterator<Item = (Spelling, End)>) -> Option<usize> {
     found.all(|(it, _)| it.merchant == first.merchant).then_some(first.merchant)
 }
 
-/// FuzzySpellings and digits with their positions. An E after an umlaut's vowel is skipped: MUELLER equals MULLER.
+/// Letters and digits with their positions. An E after an umlaut's vowel is skipped: MUELLER equals MULLER.
 fn letters(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut last = ' ';
     text.char_indices().filter(move |(_, letter)| {

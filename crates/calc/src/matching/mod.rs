@@ -133,7 +133,7 @@ impl<'a> Matcher<'a> {
         Matcher { known, drafts, provenance, found, claimed, repeated }
     }
 
-    /// KnownTransaction transactions by id. Files may reuse an id over the years, so there may be several.
+    /// Known transactions by id. Files may reuse an id over the years, so there may be several.
     fn ids_of_known(&self) -> HashMap<String, Vec<usize>> {
         let mut ids: HashMap<String, Vec<usize>> = HashMap::with_capacity(self.known.len());
         for (index, it) in self.known.iter().enumerate() {

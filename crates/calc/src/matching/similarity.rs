@@ -109,7 +109,7 @@ impl OpenDraft {
     }
 }
 
-/// KnownTransaction transactions not matched with a draft yet, by day, amount and order.
+/// Known transactions not matched with a draft yet, by day, amount and order.
 struct UnclaimedTransactions {
     by_day: HashMap<i64, BTreeSet<(i64, usize)>>,
     /// The words of each unmatched transaction, by its index in `known`.

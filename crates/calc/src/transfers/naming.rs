@@ -5,12 +5,12 @@ use base::draft::AccountKind;
 use super::Account;
 use super::evidence::{Naming, Side};
 
-/// TextFlags at the end of institution names that do not distinguish them.
+/// Words at the end of institution names that do not distinguish them.
 const CORPORATE: &str = "\
     A BANK BANKING CARD CARDS CO COMPANY CORP CORPORATION CREDIT CU FCU FEDERAL FINANCIAL \
     FSB GROUP INC LLC LTD N NA NATIONAL ONLINE PLC SAVINGS SERVICES THE TRUST UNION USA";
 
-/// TextFlags that occur in too many texts to name an institution.
+/// Words that occur in too many texts to name an institution.
 const COMMON: &str = "\
     AMERICAN CITY COMMUNITY CURRENT DIRECT FIRST MONEY NEW ONE PEOPLES PERSONAL SIMPLE STATE \
     TD US";
@@ -36,7 +36,7 @@ const ALIASES: &[(&[&str], &[&[&str]])] = &[
     (&["WELLS", "FARGO"], &[&["WF"]]),
 ];
 
-/// TextFlags in nicknames that many accounts share, or that occur in any text about money.
+/// Words in nicknames that many accounts share, or that occur in any text about money.
 const PLAIN: &str = "\
     ACCOUNT ACCT ADVANTAGE AUTO AUTOPAY BALANCE BANK BASIC BLUE BROKERAGE BUSINESS CARD CASH \
     CASHBACK CHECKING COLLEGE COMPANY CREDIT DAILY DEBIT DEPOSIT DIRECT EVERYDAY EXPRESS \

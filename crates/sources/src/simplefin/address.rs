@@ -203,8 +203,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Decodes percent-encoding strictly; none if a percent sign is not followed by two hexadecimal digits, or if the result
-/// is not UTF-8.
+/// Decodes percent-encoding strictly; none if a percent sign is not followed by two hex digits, or if the result is not
+/// UTF-8.
 fn percent_decode(text: &str) -> Option<String> {
     let is_escape = |it: &str| it.len() >= 2 && it.bytes().take(2).all(|it| it.is_ascii_hexdigit());
     let decoded = percent_decode_str(text).decode_utf8().ok()?;

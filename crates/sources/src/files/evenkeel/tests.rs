@@ -160,7 +160,7 @@ fn rows_of_every_part_are_bounded() {
         let refused = read(&export(name, list(11).as_bytes(), None), &options).unwrap_err();
         assert_eq!(refused, refusal, "{name}");
     }
-    assert!(refusal.to_string().contains("more than 10 rows; download a shorter time at once"));
+    assert!(refusal.to_string().contains("more than 10 rows; download a shorter period"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Reads the entries of a zip file, unpacking within a budget of bytes. Our own, because the `zip` crate loads the whole list
-//! of entries before any limit applies: a hostile file of a few MiB lists enough of them to fill the memory.
+//! Reads the entries of a zip file, unpacking within a budget of bytes. Our own, because the `zip` crate loads the whole
+//! list of entries before any limit applies: a hostile file of a few MiB lists enough of them to fill the memory.
 
 use std::cell::Cell;
 use std::io::{self, Read};

@@ -1,4 +1,5 @@
-//! A price list with a header, read line by line with the CSV reader of bank files, so that a bad line costs only itself.
+//! Parses a price list with a header line by line with the CSV reader of bank files, so that a bad line only affects
+//! itself.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,7 @@
 //! Worked examples: credits, refunds, marks, and the remaining amounts.
 
 use super::*;
+use MarkValue::{Activated, Used};
 
 const RESTAURANT: &str = "FOOD_AND_DRINK_RESTAURANT";
 
@@ -220,7 +221,7 @@ fn a_small_credit_belongs_to_the_purchase_it_equals() {
 fn a_restaurant_explains_a_credit_but_promises_none() {
     let dinner = || {
         scenario("amex-gold")
-            .mark("resy", "2026-01-05", MarkValue::Activated)
+            .mark("resy", "2026-01-05", Activated)
             .line("2026-11-02", -80_00, "CORNER BISTRO")
             .category(RESTAURANT)
     };
@@ -266,7 +267,7 @@ fn what_needs_an_enrollment_promises_nothing_before_it() {
     let state = visit().state("dunkin", "2026-11-15");
     assert_eq!((state.pending_minor, state.activation_required, state.activated), (0, true, false));
     assert_eq!(state.status, Status::Available);
-    let enrolled = visit().mark("dunkin", "2025-01-05", MarkValue::Activated);
+    let enrolled = visit().mark("dunkin", "2025-01-05", Activated);
     let state = enrolled.state("dunkin", "2026-11-15");
     assert_eq!((state.pending_minor, state.activated), (7_00, true));
     let credited = visit().line("2025-11-02", 7_00, "AMEX DUNKIN' CREDIT");
@@ -282,16 +283,12 @@ fn what_no_statement_shows_counts_only_by_the_persons_mark() {
     };
     assert_eq!(shown(ride()), (0, 0, Status::Available));
     let marked = |what| ride().mark("uber-cash", "2026-12-10", what);
-    assert_eq!(shown(marked(MarkValue::Used(None))), (35_00, 0, Status::Used));
-    assert_eq!(shown(marked(MarkValue::Used(Some(20_00)))), (20_00, 0, Status::PartiallyUsed));
-    assert_eq!(shown(marked(MarkValue::Used(Some(-5)))), (0, 0, Status::Available));
-    let both = marked(MarkValue::Used(Some(20_00))).mark(
-        "uber-cash",
-        "2026-12-11",
-        MarkValue::Used(Some(-5)),
-    );
+    assert_eq!(shown(marked(Used(None))), (35_00, 0, Status::Used));
+    assert_eq!(shown(marked(Used(Some(20_00)))), (20_00, 0, Status::PartiallyUsed));
+    assert_eq!(shown(marked(Used(Some(-5)))), (0, 0, Status::Available));
+    let both = marked(Used(Some(20_00))).mark("uber-cash", "2026-12-11", Used(Some(-5)));
     assert_eq!(shown(both), (20_00, 0, Status::PartiallyUsed));
-    let last_month = ride().mark("uber-cash", "2026-11-10", MarkValue::Used(None));
+    let last_month = ride().mark("uber-cash", "2026-11-10", Used(None));
     assert_eq!(shown(last_month), (0, 0, Status::Available));
 }
 
@@ -301,7 +298,7 @@ fn a_mark_and_the_credit_it_was_about_are_not_counted_twice() {
         super::scenario("amex-gold")
             .line("2026-11-02", -9_40, "DUNKIN")
             .line("2026-11-04", 4_00, "AMEX DUNKIN' CREDIT")
-            .mark("dunkin", "2026-11-02", MarkValue::Used(Some(marked)))
+            .mark("dunkin", "2026-11-02", Used(Some(marked)))
     };
     assert_eq!(scenario(3_00).state("dunkin", "2026-11-15").used_minor, 4_00);
     assert_eq!(scenario(6_00).state("dunkin", "2026-11-15").used_minor, 6_00);
@@ -311,7 +308,7 @@ fn a_mark_and_the_credit_it_was_about_are_not_counted_twice() {
 fn a_benefit_without_a_price_is_used_when_the_person_says_so() {
     let scenario = scenario("amex-hilton-aspire");
     assert_eq!(scenario.state("free-night", "2026-11-15").status, Status::Available);
-    let spent = scenario.mark("free-night", "2026-08-01", MarkValue::Used(None));
+    let spent = scenario.mark("free-night", "2026-08-01", Used(None));
     assert_eq!(spent.state("free-night", "2026-11-15").status, Status::Used);
     assert_eq!(spent.state("free-night", "2027-04-15").status, Status::Available);
 }
@@ -320,7 +317,7 @@ fn a_benefit_without_a_price_is_used_when_the_person_says_so() {
 fn what_is_not_open_yet_cannot_be_used() {
     let csr = scenario("chase-sapphire-reserve");
     assert_eq!(csr.state("southwest", "2026-11-15").status, Status::NotUsable);
-    let open = csr.mark("southwest", "2026-09-01", MarkValue::Activated);
+    let open = csr.mark("southwest", "2026-09-01", Activated);
     assert_eq!(open.state("southwest", "2026-11-15").status, Status::Available);
     let early = scenario("chase-sapphire-reserve").state("select-hotels", "2025-12-31");
     assert_eq!(early.status, Status::NotUsable);
@@ -372,9 +369,11 @@ fn two_stays_of_one_year_bring_a_credit_each() {
 
 #[test]
 fn a_meal_is_no_ride() {
-    let scenario = scenario("amex-delta-reserve")
-        .mark("rideshare", "2026-01-01", MarkValue::Activated)
-        .line("2026-11-02", -30_00, "UBER   *EATS HELP.UBER.COM");
+    let scenario = scenario("amex-delta-reserve").mark("rideshare", "2026-01-01", Activated).line(
+        "2026-11-02",
+        -30_00,
+        "UBER   *EATS HELP.UBER.COM",
+    );
     assert_eq!(scenario.state("rideshare", "2026-11-15").pending_minor, 0);
     let ride = scenario.line("2026-11-03", -30_00, "UBER   *TRIP HELP.UBER.COM");
     assert_eq!(ride.state("rideshare", "2026-11-15").pending_minor, 10_00);
@@ -444,7 +443,7 @@ fn the_summary_weighs_what_was_captured_against_the_fee() {
         .line("2026-03-02", -6_00, "GRUBHUB")
         .line("2026-03-05", 6_00, "AMEX DINING CREDIT")
         .line("2026-04-02", -7_00, "GRUBHUB")
-        .mark("uber-cash", "2026-02-01", MarkValue::Used(None));
+        .mark("uber-cash", "2026-02-01", Used(None));
     scenario.account.opened_on = Some(on("2020-01-01"));
     assert_eq!(
         summary(&scenario.usage("2026-04-10")),
@@ -481,7 +480,7 @@ fn what_is_about_to_be_lost_comes_soonest_first_then_the_most_money() {
     let scenario = scenario("amex-gold")
         .line("2026-11-04", -9_00, "DUNKIN")
         .line("2026-11-06", 3_00, "AMEX DUNKIN' CREDIT")
-        .mark("uber-cash", "2026-11-02", MarkValue::Used(Some(4_00)));
+        .mark("uber-cash", "2026-11-02", Used(Some(4_00)));
     let usage = scenario.usage("2026-11-15");
     let shown = |days| {
         let soon = expiring(&usage.current, days, on("2026-11-15"));
@@ -496,8 +495,7 @@ fn what_is_about_to_be_lost_comes_soonest_first_then_the_most_money() {
     let last_day = scenario.usage("2026-11-30");
     assert_eq!(expiring(&last_day.current, 1, on("2026-11-30")).len(), 3);
     // A benefit without a value, or used up, is not counted as lost.
-    let aspire =
-        super::scenario("amex-hilton-aspire").mark("clear", "2026-02-01", MarkValue::Used(None));
+    let aspire = super::scenario("amex-hilton-aspire").mark("clear", "2026-02-01", Used(None));
     let usage = aspire.usage("2026-11-15");
     let soon = expiring(&usage.current, 365, on("2026-11-15"));
     let ids: Vec<&str> = soon.iter().map(|it| it.benefit.id.as_str()).collect();
