@@ -233,7 +233,7 @@ fn scopes_of_active_key(
     now: Timestamp,
 ) -> Result<Scopes> {
     let found = tx.first(ACTIVE_KEY, params![user, key, now], |row| row.get::<String>(0))?;
-    let none = || Error::invalid("key", "choose one of your active keys");
+    let none = || Error::invalid("key", "choose an active API key");
     let parsed = Scopes::parse(&found.ok_or_else(none)?);
     parsed.map_err(|error| Error::invalid("scopes", error.to_string()))
 }

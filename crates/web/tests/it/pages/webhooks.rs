@@ -92,8 +92,8 @@ async fn what_cannot_be_an_endpoint_is_said_and_nothing_typed_is_lost() {
     for (key, url, said) in [
         (&own, "http://example.com/", "Url cannot be used"),
         (&own, "https://10.0.0.1/hook", "Url cannot be used"),
-        (&theirs, &good, "Choose one of your active keys"),
-        (&"nonsense".to_owned(), &good, "Choose one of your active keys"),
+        (&theirs, &good, "Choose an active API key"),
+        (&"nonsense".to_owned(), &good, "Choose an active API key"),
     ] {
         let fields = [("key", key.as_str()), ("url", url), ("description", "Keep <this>")];
         let page = desk.browser.post("/settings/webhooks", &fields).await;
@@ -130,11 +130,14 @@ async fn an_endpoint_is_changed_switched_off_and_on_rotated_and_deleted() {
     let page = desk.browser.submit(&at(&endpoint, ""), &fields).await.good();
     assert!(page.contains("New") && page.contains("value=\"goal.updated\" checked"), "{page}");
     let page = desk.browser.submit(&at(&endpoint, "/disable"), &[]).await.good();
-    assert!(page.contains("Disabled manually") && page.contains("Enable</button>"), "{page}");
+    assert!(
+        page.contains("Disabled manually") && page.contains("Enable endpoint</button>"),
+        "{page}"
+    );
     // What was done on purpose needs nobody.
     assert!(!desk.get("/settings/webhooks").await.contains("class=\"warning\""));
     let page = desk.browser.submit(&at(&endpoint, "/enable"), &[]).await.good();
-    assert!(page.contains("Disable</button>"), "{page}");
+    assert!(page.contains("Disable endpoint</button>"), "{page}");
 
     assert!(page.contains("<dt>Previous secrets</dt><dd>None</dd>"), "{page}");
     let rotated = desk.browser.post(&at(&endpoint, "/rotate"), &[]).await.good();
@@ -169,7 +172,7 @@ async fn attempts_lead_to_the_event_and_to_what_it_said() {
     // The page before has nothing of another endpoint, and nobody else finds any of it.
     let other = desk.endpoint(&["goal.updated"]).await;
     let narrowed = format!("/settings/webhooks/attempts?endpoint={}", other.id);
-    assert!(desk.get(&narrowed).await.contains("None yet."));
+    assert!(desk.get(&narrowed).await.contains("No attempts yet."));
     let kim = desk.world.person("kim@example.com").await;
     let mut stranger = Browser::of(&desk.world, &kim).await;
     assert_eq!(stranger.get(&event).await.status, StatusCode::NOT_FOUND);
@@ -348,7 +351,7 @@ async fn an_endpoint_whose_key_has_ended_says_so_and_cannot_be_woken() {
     service::access::keys::revoke(&desk.world.app, &desk.person.caller, desk.key.id).await.unwrap();
     let page = desk.get(&at(&endpoint, "")).await;
     assert!(
-        page.contains("its API key was revoked") && !page.contains("Enable</button>"),
+        page.contains("its API key was revoked") && !page.contains("Enable endpoint</button>"),
         "{page}"
     );
     let refused = desk.browser.post(&at(&endpoint, "/enable"), &[]).await;
