@@ -28,7 +28,7 @@ impl Listener {
         listener.url = until("it listens", || {
             let said = listener.said();
             let (_, rest) = said.split_once("Listening on ")?;
-            Some(rest.split_once(';')?.0.to_owned())
+            Some(rest.split_once(". ")?.0.to_owned())
         });
         listener
     }

@@ -113,9 +113,9 @@
       await new Promise((done) => { setTimeout(done, 1000); });
       try {
         const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-        const fresh = html(await answer.text()).querySelector('[data-taking]');
+        const fresh = html(await answer.text()).querySelector('[data-commit]');
         if (!fresh) break;
-        document.querySelector('[data-taking]').replaceWith(fresh);
+        document.querySelector('[data-commit]').replaceWith(fresh);
       } catch {
         /* The server is being restarted, or the network is away. */
       }
@@ -127,5 +127,5 @@
   if (zone) dropZone(zone);
   const choices = document.querySelector('form[data-preview]');
   if (choices) preview(choices);
-  if (document.querySelector('[data-taking]')) follow();
+  if (document.querySelector('[data-commit]')) follow();
 })();

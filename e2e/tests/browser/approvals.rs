@@ -116,7 +116,7 @@ fn an_open_inbox_follows_and_a_rejection_tells_its_reason() {
 
     // Opened again, it says how it was decided, and offers no second word.
     desk.open(&action);
-    browser.sees("Proposal rejected");
+    browser.sees("You rejected this");
     assert!(!browser.has_button("Buy 1 AAPL"));
     browser.is_clean();
 }
@@ -146,10 +146,12 @@ fn what_cannot_be_paid_any_more_fails_and_says_why() {
     let browser = &desk.browser;
     let order = json!({ "symbol": "MSFT", "side": "buy", "notional": 15000 });
     let (first, second) = (desk.propose(&order), desk.propose(&order));
-    for action in [&first, &second] {
+    for (action, said) in
+        [(&first, "You approved this. It's done."), (&second, "You approved it, but it failed.")]
+    {
         desk.open(action);
         browser.press("Buy $15,000.00 of MSFT");
-        browser.sees("You approved it");
+        browser.sees(said);
     }
     browser.sees("Nothing was done");
     browser.sees("available");

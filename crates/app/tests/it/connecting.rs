@@ -123,7 +123,7 @@ async fn what_cannot_be_connected_is_said_in_a_sentence() {
     let silent = home.run(&["connect", "simplefin"]).failed();
     assert!(silent.contains("--token-stdin"), "{silent}");
     let unknown = home.run(&["sync", "con_nothing"]).failed();
-    assert!(unknown.contains("is no id of a connection"), "{unknown}");
+    assert!(unknown.contains("is not a connection id"), "{unknown}");
     let nothing = home.run(&["connect", "list"]).succeeded();
     assert!(nothing.contains("connect simplefin"), "{nothing}");
     // The token was not spent on any of these.

@@ -59,7 +59,9 @@ async fn a_demo_in_a_directory_of_its_own_goes_on_where_it_was() {
     let (status, after) = second.get("/v1/transactions?limit=1", Some(&key));
     assert_eq!((status, total(&after)), (200, total(&before)));
     assert_eq!(after["data"], before["data"]);
-    wait_until("it says so", || second.output().contains("and so is the key"));
+    wait_until("it says so", || {
+        second.output().contains("The data and the key are those of the last start")
+    });
     second.stop();
 
     // Unless it was revoked meanwhile.

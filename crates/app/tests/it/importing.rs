@@ -36,7 +36,7 @@ async fn an_import_says_what_came_of_each_file_and_where_it_went() {
     assert!(first.contains("\n  into a new account, "), "{first}");
 
     let again = import(&it, "march.ofx", &[]).succeeded();
-    assert!(again.contains("nothing new, 2 transactions there already\n  into "), "{again}");
+    assert!(again.contains("nothing new, 2 transactions already imported\n  into "), "{again}");
     let json = import(&it, "march.ofx", &["--json"]).json();
     let account = json["accounts"][0]["account_id"].as_str().unwrap();
     assert!(account.starts_with("acc_") && again.contains(account), "{json} {again}");

@@ -30,9 +30,10 @@ impl Listening {
         command.args(more).stdout(File::create(&output).unwrap()).stdin(Stdio::null());
         let child = command.spawn().unwrap();
         let said = || fs::read_to_string(&output).unwrap();
-        wait_until("it listens", || said().contains("Ctrl-C ends it."));
+        wait_until("it listens", || said().contains("Press Ctrl-C to stop."));
         let text = said();
-        let url = text.split_once("Listening on ").unwrap().1.split_once(';').unwrap().0.to_owned();
+        let url =
+            text.split_once("Listening on ").unwrap().1.split_once(". Press").unwrap().0.to_owned();
         // Exactly what the operator of a server is told to allow and to trust.
         let extra_ca = Some(fs::read(it.data_dir().join("listen-ca.pem")).unwrap());
         let allow = ["127.0.0.0/8", "::1"].map(|it| it.parse().unwrap()).to_vec();
@@ -163,5 +164,9 @@ async fn what_cannot_work_is_said_before_anything_is_heard() {
     drop(alone);
     it.run(&["user", "create", "robin@example.com"]).succeeded();
     let told = Listening::start(&it, &["--secret", SECRET]);
-    assert!(!told.said().contains("No server") && !told.said().contains("curl"), "{}", told.said());
+    assert!(
+        !told.said().contains("There is no server") && !told.said().contains("curl"),
+        "{}",
+        told.said()
+    );
 }

@@ -54,7 +54,7 @@ fn rest_of(account: &AccountBalance, minor: i64) -> Holding {
         security_id: SecurityId::from_bytes(*account.account_id.as_bytes()),
         unitemised_in: Some(account.account_id),
         symbol: None,
-        name: "Cash / unitemized".to_owned(),
+        name: "Cash / unitemised".to_owned(),
         kind: SecurityKind::Cash,
         asset_class: AssetClass::Cash,
         currency: account.currency,

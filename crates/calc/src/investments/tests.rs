@@ -134,7 +134,7 @@ fn one_security_in_two_accounts_is_one_row_and_an_unknown_basis_makes_all_of_it_
 fn what_the_positions_leave_of_the_balance_is_a_row_whose_gain_is_unknown() {
     let portfolio = summed(&[position(1, "A", "1", Some("10"))], &[balance(1, 1_250)]);
     let rest = rows(&portfolio)[1];
-    assert_eq!((rest.name.as_str(), rest.current_value_minor), ("Cash / unitemized", Some(250)));
+    assert_eq!((rest.name.as_str(), rest.current_value_minor), ("Cash / unitemised", Some(250)));
     assert_eq!((rest.unitemised_in, rest.quantity), (Some(account(1)), fixed("2.5")));
     assert_eq!((rest.total_gain_loss_minor, rest.day_change_minor), (None, None));
     assert_eq!(portfolio.account_total.current_value_minor, Some(1_250));

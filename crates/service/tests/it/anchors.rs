@@ -202,7 +202,7 @@ async fn an_entry_that_is_taken_out_or_changed_without_a_change_of_sums_is_notic
     assert!(faults(&desk).await.contains("entry 3 is missing"));
     let desk = with_ledger().await;
     tamper(&desk.world, "update paper_entries set price = '1' where number = 2").await;
-    assert!(faults(&desk).await.contains("entry 4 is not the one that was written"));
+    assert!(faults(&desk).await.contains("entry 4 is not the one that was anchored"));
     let desk = with_ledger().await;
     for sql in [
         "delete from paper_legs",

@@ -101,8 +101,8 @@ async fn whatever_differs_from_what_was_asked_is_refused() {
         (|it| it.origin = "http://money.example.com".to_owned(), "another site"),
         (|it| it.cross_origin = true, "another site"),
         (|it| it.site = Some("evil.example.com".to_owned()), "belongs to another site"),
-        (|it| it.flags = 0b001, "did not check"),
-        (|it| it.flags = 0b100, "did not check"),
+        (|it| it.flags = 0b001, "did not verify that it is you"),
+        (|it| it.flags = 0b100, "did not verify that it is you"),
     ];
     for (lie, reason) in lies {
         lie(&mut key);
@@ -187,7 +187,7 @@ async fn a_registration_must_be_whole_and_true() {
     register(&caller, &|_, _| {}).await.unwrap();
     // The same credential again, by anyone.
     let (_, kim) = signed_in(&world, "kim@example.com").await;
-    assert!(is_conflict(register(&kim, &|_, _| {}).await).contains("known already"));
+    assert!(is_conflict(register(&kim, &|_, _| {}).await).contains("already registered"));
     // Another's question is no question of mine.
     let asked = passkeys::start_registration(&world.app, &kim, &party()).await.unwrap();
     let given = Authenticator::new(Kind::Es256, ORIGIN, b"two").create(&asked).to_string();

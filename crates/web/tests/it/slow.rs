@@ -92,7 +92,8 @@ async fn a_search_that_takes_too_long_is_refused_with_advice() {
     assert_eq!(answer.headers["retry-after"], "5");
     let error = &answer.json()["error"];
     assert_eq!(error["code"], "UNAVAILABLE");
-    assert!(error["message"].as_str().unwrap().contains("shorter time period"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("ask for less"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("for fewer days"), "{error}");
     drop(release);
     tokio::task::spawn_blocking(|| holders.into_iter().for_each(|it| it.join().unwrap()))
         .await

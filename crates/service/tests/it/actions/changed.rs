@@ -42,9 +42,15 @@ async fn whichever_column_is_changed_after_it_was_shown_nothing_can_be_decided()
         let shown = seen(&action, price);
         desk.tamper(action.id, change).await;
         let approved = actions::approve(desk.app(), &desk.session, action.id, shown, None).await;
-        assert!(is_conflict(approved).starts_with("this proposal is not what you"), "{change}");
+        assert!(
+            is_conflict(approved).starts_with("this proposal changed after you opened it"),
+            "{change}"
+        );
         let rejected = actions::reject(desk.app(), &desk.session, action.id, shown, None).await;
-        assert!(is_conflict(rejected).starts_with("this proposal is not what you"), "{change}");
+        assert!(
+            is_conflict(rejected).starts_with("this proposal changed after you opened it"),
+            "{change}"
+        );
         assert_eq!(desk.get(action.id).await.status, Status::PendingApproval, "{change}");
     }
     assert_eq!(desk.entries("buy").await, 0);
@@ -67,13 +73,13 @@ async fn a_change_that_brings_its_own_digest_along_is_seen_all_the_same() {
     };
     assert_eq!(desk.app().db.write(forge).await.unwrap(), 1);
     let approved = actions::approve(desk.app(), &desk.session, action.id, shown, None).await;
-    assert!(is_conflict(approved).starts_with("this proposal is not what you"));
+    assert!(is_conflict(approved).starts_with("this proposal changed after you opened it"));
     let rejected = actions::reject(desk.app(), &desk.session, action.id, shown, None).await;
-    assert!(is_conflict(rejected).starts_with("this proposal is not what you"));
+    assert!(is_conflict(rejected).starts_with("this proposal changed after you opened it"));
     // The digest of another proposal is none of this one either.
     let other = desk.propose(order(&desk)).await.unwrap();
     let crossed = actions::approve(desk.app(), &desk.session, action.id, seen(&other, None), None);
-    assert!(is_conflict(crossed.await).starts_with("this proposal is not what you"));
+    assert!(is_conflict(crossed.await).starts_with("this proposal changed after you opened it"));
     assert_eq!(desk.entries("buy").await, 0);
 }
 
@@ -114,7 +120,7 @@ async fn what_the_person_does_elsewhere_is_not_confirmed_when_it_says_something_
     approve(desk.app(), &desk.session, &action, None).await.unwrap();
     desk.tamper(action.id, "details = replace(details, 'Call', 'Rob')").await;
     let confirmed = actions::confirm(desk.app(), &desk.session, action.id, true).await;
-    assert!(is_conflict(confirmed).starts_with("this proposal is not what you"));
+    assert!(is_conflict(confirmed).starts_with("this proposal changed after you opened it"));
     let given_up = actions::confirm(desk.app(), &desk.session, action.id, false).await.unwrap();
     assert_eq!(ended(&given_up), ("failed", Some("NOT_DONE")));
 }

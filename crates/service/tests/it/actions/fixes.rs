@@ -136,7 +136,7 @@ async fn a_correction_says_what_changes_and_shows_at_once() {
     let plain = action.details().plain.unwrap();
     assert_eq!(plain.changes.len(), 12);
     assert!(plain.title.starts_with("Recategorize 12 transactions to "), "{}", plain.title);
-    assert!(plain.summary_markdown.unwrap().contains("a rule for Netflix"));
+    assert!(plain.summary_markdown.unwrap().contains("a rule for future transactions of Netflix"));
     assert!(plain.changes[0].before.is_some());
     let done = approve(desk.app(), &desk.session, &action, None).await.unwrap();
     let result: serde_json::Value = serde_json::from_str(&done.result.unwrap()).unwrap();
@@ -249,7 +249,7 @@ async fn a_correction_that_finds_no_room_for_its_rule_leaves_nothing_behind() {
     let action = desk.propose(what.into()).await.unwrap();
     let failed = approve(desk.app(), &desk.session, &action, None).await.unwrap();
     assert_eq!(ended(&failed), ("failed", Some("VALIDATION_ERROR")));
-    assert!(failed.error_message.unwrap().contains("1000 rules are the most"));
+    assert!(failed.error_message.unwrap().contains("at most 1000 rules"));
     is_same(&before, &derived(&desk).await);
     desk.is_sound().await;
 }

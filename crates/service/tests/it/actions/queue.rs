@@ -156,7 +156,7 @@ async fn where_the_operator_wants_it_a_trade_is_filled_at_the_last_price_at_once
     let order = desk.order(Side::Buy, "VTI", shares("10"));
     let action = actions::propose(&app, &desk.key.caller, order).await.unwrap();
     let said = action.details().trade.unwrap().timing_disclosure.unwrap();
-    assert_eq!(said, "The market is closed. It is filled at once, at the last price.");
+    assert_eq!(said, "The market is closed. The order is filled immediately at the last price.");
     let price = Some(desk.price("VTI").await);
     let done = approve(&app, &desk.session, &action, price).await.unwrap();
     assert_eq!(done.status, Status::Executed, "{:?}", done.error_message);

@@ -27,7 +27,7 @@ async fn too_little_data_says_what_is_missing() {
     let world = World::new().await;
     let robin = world.person("robin@example.com").await;
     let said = missing(scores::get(&world.app, &robin.caller).await);
-    assert!(said.contains("bring some in"), "{said}");
+    assert!(said.contains("import transactions to see your scores"), "{said}");
     let short = monthly("2026-03-02", 1, -120_000, "OAK STREET APARTMENTS RENT");
     robin.import(statement([checking("Everyday").with_all(short)])).await;
     settle(&world).await;

@@ -86,7 +86,7 @@ impl AlpacaError {
                  account invalidates its key."
             ),
             403 => format!(
-                "The key has no access to this data ({because}). Check the key id and the \
+                "Alpaca denies the key access to this data ({because}). Check the key id and the \
                  secret in the configuration, and whether the plan includes stock prices."
             ),
             404 => format!(

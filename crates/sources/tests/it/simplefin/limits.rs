@@ -56,7 +56,7 @@ async fn a_lapsed_subscription_is_an_error_until_it_is_paid() {
     server.set_unpaid(true);
     let error = ask(&access, &march()).await.unwrap_err();
     assert_eq!(error, SimplefinError::PaymentRequired);
-    assert!(error.to_string().contains("Renew it there"));
+    assert!(error.to_string().contains("Renew it at SimpleFIN"));
     server.set_unpaid(false);
     assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 3);
 }

@@ -129,12 +129,12 @@ mod tests {
     fn types_are_described_in_words() {
         check("Account.id", "string", "");
         check("Account.mask", "string or null", "The last digits");
-        check("Account.balance_current", "number or null", "What is in the account");
-        check("Account.as_of", "instant or null", "When the balance was true");
-        check("Transaction.date_posted", "day", "While pending");
+        check("Account.balance_current", "number or null", "The balance; for credit");
+        check("Account.as_of", "instant or null", "The time of the balance");
+        check("Transaction.date_posted", "day", "The posting date; while pending");
         check("Transaction.pending", "true or false", "");
         check("Accounts.accounts", "list of objects", "A linked account");
         check("Investments.account_total", "object", "Totals in the person's base currency");
-        check("Pagination.count", "integer", "How many items");
+        check("Pagination.count", "integer", "The number of items");
     }
 }

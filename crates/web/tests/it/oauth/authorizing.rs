@@ -261,7 +261,8 @@ async fn a_person_can_choose_less_but_not_nothing_and_nobody_can_choose_more() {
     for scopes in [&[][..], &["accounts:read", "paper:trade"], &["webhooks:manage"]] {
         let answer = scene.decide(&query, "allow", scopes).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{scopes:?}");
-        assert!(page(&answer).contains("Choose at least one of what the app asks for."));
+        let told = "Choose at least one of the permissions that the app asks for.";
+        assert!(page(&answer).contains(told));
         assert!(answer.header("content-security-policy").contains("form-action 'self' https:"));
     }
     assert_eq!(scene.decide(&query, "allow", &["nonsense"]).await.status, StatusCode::BAD_REQUEST);

@@ -161,7 +161,7 @@ async fn the_second_click_and_a_page_from_before_are_told_how_it_stands() {
     let other = format!("{}/decide", here(&second));
     let mixed = desk.browser.post(&other, &fields).await;
     assert_eq!(mixed.status, StatusCode::CONFLICT);
-    assert!(mixed.text.contains("not what you were shown"), "{}", mixed.text);
+    assert!(mixed.text.contains("changed after you opened it"), "{}", mixed.text);
     let bare = desk.browser.post(&other, &[("decision", "approve")]).await;
     assert_eq!(bare.status, StatusCode::CONFLICT, "{}", bare.text);
     assert_eq!(desk.now(&second).await.status, Status::PendingApproval);

@@ -44,7 +44,7 @@ async fn an_account_is_added_by_hand_and_what_is_typed_stays_when_it_is_wrong() 
     let page = browser.get("/accounts").await.good();
     assert!(page.contains("href=\"/accounts/new\""), "{page}");
     for (wrong, said) in [
-        (("name", ""), "Give the account a name"),
+        (("name", ""), "Enter a name for the account"),
         (("balance", "12,34"), "Enter an amount such as 1234.56"),
         (("balance", "99999999999999999"), "too large"),
     ] {
@@ -106,7 +106,7 @@ async fn a_transaction_is_written_down_changed_and_deleted() {
     assert!(page.contains("Coffee"), "{page}");
     assert!(browser.get(&account).await.good().contains("$1,005.00"));
     let page = browser.submit(&format!("{one}/delete"), &[]).await.good();
-    assert!(page.contains("“Beans” is deleted") && page.contains("$1,000.00"), "{page}");
+    assert!(page.contains("“Beans” deleted.") && page.contains("$1,000.00"), "{page}");
     assert_eq!(browser.get(&one).await.status, StatusCode::NOT_FOUND);
 }
 
@@ -116,8 +116,8 @@ async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
     let (robin, mut browser) = robin(&world).await;
     let account = wallet(&robin, &mut browser).await;
     for (fields, said) in [
-        (entry("", "out", "4.50"), "Say on which day"),
-        (entry("2026-02-30", "out", "4.50"), "Give the day as a date"),
+        (entry("", "out", "4.50"), "Enter a date."),
+        (entry("2026-02-30", "out", "4.50"), "Enter a date such as 2026-03-10"),
         (entry("2026-03-01", "out", "-4.50"), "without a sign"),
         (entry("2026-03-01", "out", "0"), "other than zero"),
         (entry("2026-03-01", "out", "4,50"), "Enter an amount such as"),
@@ -130,7 +130,7 @@ async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
                 ("description", ""),
                 ("category", ""),
             ],
-            "in a few words",
+            "Enter a description",
         ),
     ] {
         let page = browser.post(&format!("{account}/transactions"), &fields).await;
@@ -139,7 +139,7 @@ async fn what_is_wrong_stands_beside_its_field_and_nothing_is_written() {
         // The other form of the page is not filled with it.
         assert!(page.text.contains("value=\"1000.00\""), "{}", page.text);
     }
-    assert!(browser.get(&account).await.good().contains("None yet."));
+    assert!(browser.get(&account).await.good().contains("No transactions yet."));
 }
 
 #[tokio::test]

@@ -55,7 +55,9 @@ async fn a_connection_is_made_chosen_from_and_synced_on_pages() {
     let page = home.connected().await;
     let shown = home.browser.get(&page).await.good();
     is_harmless(&shown);
-    for text in ["My banks", "Everyday Checking", "First Bank", "Don't add", "of 20 times"] {
+    for text in
+        ["My banks", "Everyday Checking", "First Bank", "Don't add", "Updates today", " of 20</dd>"]
+    {
         assert!(shown.contains(text), "{text}");
     }
     assert_eq!(home.choose(&page).await, page);

@@ -26,7 +26,7 @@ async fn the_page_says_what_comes_in_where_it_goes_and_over_which_months() {
     let page = browser.get("/income").await.good();
     for part in [
         "$2,500.00",
-        "5 whole months",
+        "Average of 5 months",
         "October 2025 to February 2026",
         "Expenses",
         "Debt",

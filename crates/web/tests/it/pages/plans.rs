@@ -109,7 +109,7 @@ async fn pages_of_what_is_not_there_yet_say_what_will_be() {
     let mut browser = Browser::of(&world, &robin).await;
     for (path, said) in [
         ("/investments", "No holdings yet"),
-        ("/scores", "Not yet"),
+        ("/scores", "No scores yet"),
         ("/benefits", "No card benefits yet"),
         ("/goals", "No goals yet"),
     ] {

@@ -48,7 +48,14 @@ async fn rows_stand_by_day_under_the_totals_of_all_that_fits() {
     let robin = household(&world).await;
     let mut browser = Browser::of(&world, &robin).await;
     let page = browser.get("/transactions").await.good();
-    for part in ["Tue 3 Mar", "+$2,500.00", "-$51.10", "$2,448.90", "Pending", "Own transfer"] {
+    for part in [
+        "Tue 3 Mar",
+        "+$2,500.00",
+        "-$51.10",
+        "$2,448.90",
+        "Pending",
+        "<td class=\"kind\">Transfer</td>",
+    ] {
         assert!(page.contains(part), "{part}\n{page}");
     }
     assert!(page.contains("class=\"pending\"") && page.contains("class=\"transfer\""), "{page}");
@@ -98,15 +105,15 @@ async fn filters_that_make_no_sense_are_told_and_left_out() {
         ("from=2026-13-40", "isn't a date"),
         ("to=yesterday", "isn't a date"),
         ("from=2026-03-02&to=2026-03-01", "after the end date"),
-        ("account=nonsense", "no such account"),
-        (&format!("account={others}"), "no such account"),
+        ("account=nonsense", "This account doesn't exist"),
+        (&format!("account={others}"), "This account doesn't exist"),
         ("category=FUN", "category doesn't exist"),
         ("direction=sideways", "isn't a valid choice"),
         ("status=%3Cb%3E", "isn't a valid choice"),
         ("transfers=1", "isn't a valid choice"),
         ("q=%00", "invalid characters"),
-        (&format!("q={}", "x".repeat(101)), "more than 100"),
-        ("q=%zz", "cannot be read"),
+        (&format!("q={}", "x".repeat(101)), "can have up to 100 characters"),
+        ("q=%zz", "This link is invalid"),
     ] {
         let page = browser.get(&format!("/transactions?{query}")).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{query}");
@@ -218,7 +225,7 @@ async fn a_correction_changes_the_row_at_once_and_can_be_taken_back() {
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
     assert!(page.text.contains("on one line"), "{}", page.text);
     let page = browser.submit(&path, &[("category", ""), ("name", "")]).await.good();
-    assert!(page.contains("Nothing was changed."), "{page}");
+    assert!(page.contains("No changes."), "{page}");
 }
 
 #[tokio::test]
@@ -232,7 +239,8 @@ async fn always_makes_a_rule_that_is_listed_in_words_and_can_be_deleted() {
     let said = [("category", "MEDICAL_VETERINARY_SERVICES"), ("always", "yes")];
     browser.submit(&format!("/transactions/{id}"), &said).await.good();
     let page = browser.get("/settings/rules").await.good();
-    let words = "Every transaction of <strong>Kroger</strong> is <strong>Vet</strong>.";
+    let words =
+        "Every transaction from <strong>Kroger</strong> is categorized as <strong>Vet</strong>.";
     assert!(page.contains(words), "{page}");
     let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let kim = household(&world).await;
@@ -264,7 +272,7 @@ async fn a_rule_from_now_on_is_applied_to_the_past_by_a_button_that_says_how_muc
     assert_eq!(browser.get(vets).await.good().matches("name=\"id\"").count(), 1);
     let page = browser.get("/settings/rules").await.good();
     assert!(page.contains("Applies to 0 transactions"), "{page}");
-    assert!(page.contains("it would change 1 transaction."), "{page}");
+    assert!(page.contains("Applying it would change 1 past transaction."), "{page}");
     let rule = rules::list(&world.app, &robin.caller).await.unwrap()[0].id;
     let page = browser.submit(&format!("/settings/rules/{rule}/apply"), &[]).await.good();
     assert!(page.contains("1 transaction changed."), "{page}");
@@ -302,9 +310,9 @@ async fn a_rule_is_changed_by_its_form_which_keeps_what_was_typed() {
         ("hides", "yes"),
     ];
     let page = browser.submit(&path, &edit).await.good();
-    let words = "Money out to <strong>Kroger</strong> on Everyday is called \
-                 <strong>Corner shop</strong> and is <strong>Groceries</strong> and is \
-                 <strong>hidden</strong>.";
+    let words = "Money out to <strong>Kroger</strong> on Everyday is renamed to \
+                 <strong>Corner shop</strong> and is categorized as \
+                 <strong>Groceries</strong> and is <strong>hidden</strong>.";
     assert!(page.contains("Rule saved") && page.contains(words), "{page}");
     let kim = household(&world).await;
     let mut other = Browser::of(&world, &kim).await;

@@ -38,7 +38,7 @@ async fn the_first_person_is_led_to_the_setup_and_in() {
     assert_eq!(late.get("/setup").await.goes_to(), "/sign-in");
     late.get("/sign-in").await.good();
     let said = late.post("/setup", &newcomer("kim@example.com", &[("code", &code)])).await;
-    assert!(said.refused(400).contains("set this installation up already"));
+    assert!(said.refused(400).contains("This installation is already set up"));
 }
 
 #[tokio::test]

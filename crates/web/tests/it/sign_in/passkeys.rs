@@ -143,7 +143,7 @@ async fn where_there_can_be_no_passkeys_the_page_says_why() {
     let fields = [("email", "robin@example.com"), ("password", PASSWORD)];
     guest.post("/sign-in", &fields).await.goes_to();
     let page = guest.get("/settings/security").await.good();
-    assert!(page.contains("Passkeys need a name"));
+    assert!(page.contains("Passkeys need a domain name"));
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ async fn several_files_come_at_once_and_wait_in_a_list() {
     let world = World::new().await;
     let (_, mut browser) = robin(&world).await;
     let page = browser.get("/import").await.good();
-    for said in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this server", "64 MiB at most"] {
+    for said in ["OFX, QFX, QIF, CSV, CAMT.053 or MT940", "stay on this server", "Up to 64 MiB"] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let token = browser.form_token();
@@ -92,8 +92,8 @@ async fn what_comes_without_the_token_or_without_a_file_is_not_kept() {
     let stranger = Browser::new(&world).drop_files(&token, &[("march.ofx", one.as_str())]).await;
     assert_eq!(stranger.location(), "/sign-in");
     for (files, said) in [
-        (&[][..], "Choose one or more files first."),
-        (&[("", "")][..], "Choose one or more files first."),
+        (&[][..], "Choose at least one file."),
+        (&[("", "")][..], "Choose at least one file."),
         (&[("empty.csv", "")][..], "“empty.csv”: This file is empty. Choose another one."),
     ] {
         let sent = browser.drop_files(&token, files).await;

@@ -119,6 +119,6 @@ async fn what_was_said_of_an_account_is_not_taken_for_another_one() {
     say(&mut browser, &at, &[("name_0", "Holidays"), ("sign", "negative")]).await;
     // With a column of account names the rows are of three accounts, none of which was spoken of.
     let page = say(&mut browser, &at, &[("column_account_name", "t:Note")]).await;
-    assert_eq!(page.matches("class=\"landing\"").count(), 3, "{page}");
+    assert_eq!(page.matches("class=\"destination\"").count(), 3, "{page}");
     assert!(!page.contains("Holidays") && page.contains("Rows of three"), "{page}");
 }

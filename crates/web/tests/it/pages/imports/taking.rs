@@ -140,7 +140,7 @@ async fn a_file_under_way_says_so_and_one_that_was_left_behind_can_be_imported_a
     for path in [at.as_str(), "/import"] {
         let page = browser.get(path).await.good();
         assert!(page.contains("Importing") && page.contains("Reading file"), "{page}");
-        assert!(page.contains(refreshed) && page.contains("data-taking"), "{page}");
+        assert!(page.contains(refreshed) && page.contains("data-commit"), "{page}");
     }
     // Neither does a preview that was open meanwhile change anything.
     assert_eq!(browser.post(&at, &[("dates", "day_first")]).await.location(), at);
