@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{File, files, hold, root};
+use super::{File, assert_no_breaches, files, root};
 
 /// Folders of the repository: a word that begins with one of them is meant as a path.
 const FOLDERS: [&str; 6] = ["crates/", "docs/", "migrations/", "xtask/", "e2e/", ".ci/"];
@@ -12,7 +12,7 @@ fn paths_named_in_documents_exist() {
     let exists = |path: &str| root().join(path).exists();
     let breaches: Vec<String> =
         documents().iter().flat_map(|it| missing(&it.path, &it.text, exists)).collect();
-    hold("These are not there (any more): correct the document.", &breaches);
+    assert_no_breaches("These are not there (any more): correct the document.", &breaches);
 }
 
 /// What is at the root and under `docs`, except the history, which names what has been.

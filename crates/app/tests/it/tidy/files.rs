@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::source::{Source, words};
-use super::{File, files, hold, rust_files};
+use super::{File, assert_no_breaches, files, rust_files};
 
 const MOST_LINES: usize = 600;
 
@@ -17,7 +17,7 @@ fn files_stay_short() {
         lines if lines > MOST_LINES => Some(format!("{}: {lines} lines", it.path)),
         _ => None,
     });
-    hold(
+    assert_no_breaches(
         "Split along what the parts are about: 600 lines are the limit.",
         &long.collect::<Vec<_>>(),
     );
@@ -27,7 +27,10 @@ fn files_stay_short() {
 fn names_say_what_is_inside() {
     let empty: Vec<String> =
         rust_files().into_iter().map(|it| it.path).filter(|it| has_empty_name(it)).collect();
-    hold("Name it after what it holds, or move its parts to where they are used.", &empty);
+    assert_no_breaches(
+        "Name it after what it holds, or move its parts to where they are used.",
+        &empty,
+    );
 }
 
 fn has_empty_name(path: &str) -> bool {
@@ -38,7 +41,10 @@ fn has_empty_name(path: &str) -> bool {
 #[test]
 fn every_file_belongs_to_its_crate() {
     let dead = unreachable(&rust_files());
-    hold("Nothing declares these with `mod`, so they are never compiled: do so, or delete.", &dead);
+    assert_no_breaches(
+        "Nothing declares these with `mod`, so they are never compiled: do so, or delete.",
+        &dead,
+    );
 }
 
 /// The files that no root of a crate leads to.
@@ -95,7 +101,7 @@ fn migrations_are_numbered_without_gaps() {
         .iter()
         .map(|it| it.path.trim_start_matches("migrations/").to_owned())
         .collect();
-    hold(
+    assert_no_breaches(
         "Migrations are called NNNN_name.sql, from 0001 on, in lower case.",
         &misnumbered(names.iter().map(String::as_str)),
     );

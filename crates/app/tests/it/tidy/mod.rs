@@ -1,9 +1,13 @@
-//! The rules of the house that a compiler does not know, held over the whole tree.
+//! Rules that the compiler does not check, tested over the whole repository.
 
+mod callers;
 mod crates;
 mod documents;
 mod files;
+mod lists;
+mod modules;
 mod source;
+mod stored_words;
 mod words;
 
 use std::fs;
@@ -57,6 +61,6 @@ fn rust_files() -> Vec<File> {
 }
 
 /// Fails with every breach at once, so that one run shows the whole work.
-fn hold(rule: &str, breaches: &[String]) {
+fn assert_no_breaches(rule: &str, breaches: &[String]) {
     assert!(breaches.is_empty(), "{rule}\n  {}\n", breaches.join("\n  "));
 }

@@ -1,7 +1,7 @@
 //! Words that have one place to be, or none.
 
 use super::source::{Source, lines_with, words};
-use super::{File, files, hold, rust_files};
+use super::{File, assert_no_breaches, files, rust_files};
 
 /// A breach for each bad line of code in the files that the rule looks at.
 fn breaches(looks_at: impl Fn(&str) -> bool, is_bad: impl Fn(&str) -> bool) -> Vec<String> {
@@ -30,7 +30,10 @@ fn sql_is_written_only_in_service_webhooks_and_db() {
             found.extend(sql.map(|(line, _)| format!("{}:{line}: a statement", file.path)));
         }
     }
-    hold("Ask `service` for it: SQL is written only there, in `webhooks` and in `db`.", &found);
+    assert_no_breaches(
+        "Ask `service` for it: SQL is written only there, in `webhooks` and in `db`.",
+        &found,
+    );
 }
 
 /// Sentences may begin with the same words, but they are capitalized, and lack the second word.
@@ -53,7 +56,10 @@ fn is_sql(text: &str) -> bool {
 fn service_and_webhooks_know_no_http() {
     let folders = ["crates/service/src/", "crates/webhooks/src/"];
     let found = breaches(|path| is_in(path, &folders), speaks_http);
-    hold("Move it to `web`, or to `net`: `service` is also called by commands and jobs.", &found);
+    assert_no_breaches(
+        "Move it to `web`, or to `net`: `service` is also called by commands and jobs.",
+        &found,
+    );
 }
 
 fn speaks_http(line: &str) -> bool {
@@ -65,7 +71,10 @@ fn every_request_leaves_through_net() {
     let is_outside = |path: &str| is_in(path, &["crates/net/", "crates/testkit/"]);
     let is_ours = |path: &str| path.starts_with("crates/") && path.contains("/src/");
     let found = breaches(|path| is_ours(path) && !is_outside(path), goes_out);
-    hold("Send it through `net::HttpClient`, which bounds it and vets the address.", &found);
+    assert_no_breaches(
+        "Send it through `net::HttpClient`, which bounds it and vets the address.",
+        &found,
+    );
 }
 
 fn goes_out(line: &str) -> bool {
@@ -79,7 +88,7 @@ fn the_environment_is_read_in_one_place() {
     // The tests of `db` look for their PostgreSQL themselves, because `testkit` is built on `db`.
     let places = ["crates/app/src/config", "crates/db/tests/", "crates/testkit/", "xtask/"];
     let found = breaches(|path| !is_in(path, &places), reads_environment);
-    hold("Hand the setting in from crates/app/src/config.", &found);
+    assert_no_breaches("Hand the setting in from crates/app/src/config.", &found);
 }
 
 fn reads_environment(line: &str) -> bool {
@@ -90,7 +99,7 @@ fn reads_environment(line: &str) -> bool {
 #[test]
 fn the_clock_is_read_in_one_place() {
     let elsewhere = |path: &str| path != "crates/base/src/time.rs";
-    hold("Take the time from `base::Clock`.", &breaches(elsewhere, reads_clock));
+    assert_no_breaches("Take the time from `base::Clock`.", &breaches(elsewhere, reads_clock));
     // How long something took is no date, but only the outermost layers have a reason to ask, whoever keeps
     // connections open (they grow old by the runtime's clock, which its tests move), and what stops slow reads.
     let measuring = [
@@ -104,7 +113,7 @@ fn the_clock_is_read_in_one_place() {
         // How long ago a background loop of this process made its last step.
         "crates/service/src/platform/background.rs",
     ];
-    hold(
+    assert_no_breaches(
         "Take the time from `base::Clock`, or measure from outside.",
         &breaches(|path| !is_in(path, &measuring), |line| line.contains("Instant::now")),
     );
@@ -122,7 +131,7 @@ fn no_test_needs_a_certain_port() {
         let lines = lines_with(&file.text, needs_a_port).into_iter();
         found.extend(lines.map(|(number, line)| format!("{}:{number}: {line}", file.path)));
     }
-    hold("Listen on port 0 and ask which one it became.", &found);
+    assert_no_breaches("Listen on port 0 and ask which one it became.", &found);
 }
 
 /// True for a line of code that binds or names a fixed port.
@@ -176,7 +185,7 @@ fn no_float_comes_near_money() {
             found.extend(within(&file.path, &source.code, uses_float));
         }
     }
-    hold(
+    assert_no_breaches(
         "Use `Money`, `Fixed9` or `Percent`. Where no money is meant, say so with \
          `#[expect(clippy::float_arithmetic, reason = ...)]`.",
         &found,
@@ -204,7 +213,7 @@ fn nothing_is_left_for_later() {
     for file in files("migrations", ".sql") {
         found.extend(within(&file.path, &file.text, is_left_over));
     }
-    hold("Do it now, or write it down where it will be read: in an issue.", &found);
+    assert_no_breaches("Do it now, or write it down where it will be read: in an issue.", &found);
 }
 
 fn is_left_over(line: &str) -> bool {

@@ -1,0 +1,259 @@
+//! Imports between modules: groups of `service` point one way, and no two modules of a crate import each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::source::Source;
+use super::{File, assert_no_breaches, files};
+
+/// The groups of `service`, from the bottom up. A group imports only what stands before it.
+const GROUPS: [&str; 11] = [
+    "platform", "access", "ledger", "classify", "ingest", "insights", "trading", "actions",
+    "webhooks", "exports", "summary",
+];
+
+/// A module as its path inside its crate: `["ledger", "accounts"]`. The crate's root is empty.
+type ModulePath = Vec<String>;
+
+/// One import, with the place that it is written at.
+struct Import {
+    from: ModulePath,
+    to: ModulePath,
+    place: String,
+}
+
+#[test]
+fn groups_of_service_point_one_way() {
+    let rank = |path: &ModulePath| {
+        GROUPS.iter().position(|it| Some(*it) == path.first().map(String::as_str))
+    };
+    let mut breaches = Vec::new();
+    for import in imports("service") {
+        let (Some(from), Some(to)) = (rank(&import.from), rank(&import.to)) else { continue };
+        if from < to {
+            breaches
+                .push(format!("{}: {} must not import {}", import.place, GROUPS[from], GROUPS[to]));
+        }
+    }
+    assert_no_breaches("Groups of `service` import only the groups below them.", &breaches);
+}
+
+#[test]
+fn no_modules_import_each_other() {
+    let crates: BTreeSet<String> = files("crates", "/src/lib.rs")
+        .iter()
+        .filter_map(|it| it.path.split('/').nth(1).map(str::to_owned))
+        .collect();
+    let mut breaches = Vec::new();
+    for name in &crates {
+        // The groups of `service` are checked above, so here their modules count.
+        let depth = if name == "service" { 2 } else { 1 };
+        for circle in circles(&imports(name), depth) {
+            breaches.push(format!("{name}: {}", circle.join(" -> ")));
+        }
+    }
+    assert_no_breaches(
+        "These modules import each other: move what both need below both.",
+        &breaches,
+    );
+}
+
+/// Every import of one module of the crate by another, outside of tests.
+fn imports(name: &str) -> Vec<Import> {
+    let folder = format!("crates/{name}/src");
+    let mut sources = files(&folder, ".rs");
+    let tests: BTreeSet<ModulePath> =
+        sources.iter().flat_map(|it| test_modules(&folder, it)).collect();
+    sources.retain(|it| {
+        let path = module_path(&folder, &it.path);
+        !(0..=path.len()).any(|length| tests.contains(&path[..length]))
+    });
+    let modules: BTreeSet<ModulePath> =
+        sources.iter().map(|it| module_path(&folder, &it.path)).collect();
+    let mut found = Vec::new();
+    for file in &sources {
+        let from = module_path(&folder, &file.path);
+        for (line, path) in paths_in(&Source::parse(&file.text).code) {
+            let Some(path) = absolute(&from, &path) else { continue };
+            let to = longest_module(&modules, &path);
+            if to != from {
+                found.push(Import {
+                    from: from.clone(),
+                    to,
+                    place: format!("{}:{line}", file.path),
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The modules that a file declares for tests only.
+fn test_modules(folder: &str, file: &File) -> Vec<ModulePath> {
+    let from = module_path(folder, &file.path);
+    let declared = file.text.split("#[cfg(test)]\nmod ").skip(1);
+    let names = declared.filter_map(|it| it.split_once(';').map(|(name, _)| name));
+    let names = names.filter(|it| it.chars().all(|it| it.is_alphanumeric() || it == '_'));
+    names.map(|name| [from.clone(), vec![name.to_owned()]].concat()).collect()
+}
+
+fn module_path(folder: &str, path: &str) -> ModulePath {
+    let inside = path.trim_start_matches(folder).trim_start_matches('/').trim_end_matches(".rs");
+    let mut parts: ModulePath = inside.split('/').map(str::to_owned).collect();
+    if parts.last().is_some_and(|it| ["mod", "lib", "main"].contains(&it.as_str())) {
+        parts.pop();
+    }
+    parts
+}
+
+/// Resolves `crate::` and `super::`; none for paths into other crates.
+fn absolute(from: &ModulePath, path: &[String]) -> Option<ModulePath> {
+    let mut base = match path.first()?.as_str() {
+        "crate" => ModulePath::new(),
+        "super" | "self" => from.clone(),
+        _ => return None,
+    };
+    for part in path {
+        match part.as_str() {
+            "crate" | "self" => {}
+            "super" => drop(base.pop()),
+            part => base.push(part.to_owned()),
+        }
+    }
+    Some(base)
+}
+
+fn longest_module(modules: &BTreeSet<ModulePath>, path: &ModulePath) -> ModulePath {
+    let lengths = (0..=path.len()).rev();
+    let prefixes = lengths.map(|length| path[..length].to_vec());
+    prefixes.into_iter().find(|it| modules.contains(it)).unwrap_or_default()
+}
+
+/// Every path that begins with `crate::` or `super::`, trees of `use` spread out, each with its line.
+fn paths_in(code: &str) -> Vec<(usize, Vec<String>)> {
+    let mut found = Vec::new();
+    for start in ["crate::", "super::", "self::"] {
+        for (at, _) in code.match_indices(start) {
+            let before = code[..at].chars().next_back();
+            if before.is_some_and(|it| it.is_alphanumeric() || it == '_' || it == ':') {
+                continue;
+            }
+            let line = code[..at].matches('\n').count() + 1;
+            let mut paths = Vec::new();
+            spread(&code[at..], &mut Vec::new(), &mut paths);
+            found.extend(paths.into_iter().map(|it| (line, it)));
+        }
+    }
+    found
+}
+
+/// Reads one path or tree from the start of the text, and says how many bytes it took.
+fn spread(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+    let depth = prefix.len();
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        at += rest.len() - rest.trim_start().len();
+        let rest = &text[at..];
+        let length = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
+        if length > 0 {
+            prefix.push(rest[..length].to_owned());
+            at += length;
+        }
+        match text[at..].as_bytes() {
+            [b':', b':', b'{', ..] => {
+                at += 3;
+                while !text[at..].is_empty() && !text[at..].trim_start().starts_with('}') {
+                    let taken = spread(&text[at..], prefix, found);
+                    at += taken.max(1);
+                    let rest = &text[at..];
+                    let trimmed = rest.trim_start();
+                    at += rest.len() - trimmed.len() + usize::from(trimmed.starts_with(','));
+                }
+                at += text[at..].find('}').map_or(0, |it| it + 1);
+                break;
+            }
+            [b':', b':', next, ..] if next.is_ascii_alphabetic() || *next == b'_' => at += 2,
+            _ => {
+                found.push(prefix.clone());
+                let rest = &text[at..];
+                if let Some(alias) = rest.strip_prefix(" as ") {
+                    let name = alias.find(|it: char| !it.is_alphanumeric() && it != '_');
+                    at += 4 + name.unwrap_or(alias.len());
+                }
+                break;
+            }
+        }
+    }
+    prefix.truncate(depth);
+    at
+}
+
+/// The circles between modules, where a module is the first `depth` parts of its path.
+fn circles(imports: &[Import], depth: usize) -> Vec<Vec<String>> {
+    let node = |path: &ModulePath| path[..path.len().min(depth)].join("::");
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for import in imports {
+        let (from, to) = (node(&import.from), node(&import.to));
+        // A parent declares its children, and children use what their parent defines.
+        let is_family = from.starts_with(&to) || to.starts_with(&from);
+        if !is_family {
+            arrows.entry(from).or_default().insert(to);
+        }
+    }
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    for start in arrows.keys() {
+        let ahead = reachable(&arrows, start);
+        if !ahead.contains(start) || seen.contains(start) {
+            continue;
+        }
+        let circle: Vec<String> =
+            ahead.into_iter().filter(|it| reachable(&arrows, it).contains(start)).collect();
+        seen.extend(circle.iter().cloned());
+        found.push(circle);
+    }
+    found
+}
+
+fn reachable(arrows: &BTreeMap<String, BTreeSet<String>>, start: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&str> = vec![start];
+    while let Some(from) = open.pop() {
+        for to in arrows.get(from).into_iter().flatten() {
+            if found.insert(to.clone()) {
+                open.push(to);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn trees_are_spread_and_relative_paths_resolved() {
+    let code = "use crate::{a::{self, b as c}, d};\nfn f() { super::e::g(crate::h::I::new()) }";
+    let paths: Vec<String> =
+        paths_in(code).iter().map(|(line, it)| format!("{line} {}", it.join("::"))).collect();
+    let expected =
+        ["1 crate::a::self", "1 crate::a::b", "1 crate::d", "2 crate::h::I::new", "2 super::e::g"];
+    assert_eq!(paths, expected);
+    let from: ModulePath = ["x", "y"].map(str::to_owned).to_vec();
+    let path = ["super", "e"].map(str::to_owned);
+    assert_eq!(absolute(&from, &path).unwrap(), ["x", "e"]);
+    assert!(absolute(&from, &["std".to_owned()]).is_none());
+}
+
+#[test]
+fn circles_are_found_and_families_are_none() {
+    let path = |it: &str| it.split("::").map(str::to_owned).collect::<ModulePath>();
+    let import =
+        |from: &str, to: &str| Import { from: path(from), to: path(to), place: String::new() };
+    let all = [
+        import("a", "b"),
+        import("b", "c"),
+        import("c", "a"),
+        import("d", "a"),
+        import("d::x", "d"),
+    ];
+    assert_eq!(circles(&all, 1), [["a", "b", "c"]]);
+    assert!(circles(&all[..2], 1).is_empty());
+}
