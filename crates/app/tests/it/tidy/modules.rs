@@ -159,7 +159,7 @@ fn spread(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
             prefix.push(rest[..length].to_owned());
             at += length;
         }
-        match text[at..].as_bytes() {
+        match &text.as_bytes()[at..] {
             [b':', b':', b'{', ..] => {
                 at += 3;
                 while !text[at..].is_empty() && !text[at..].trim_start().starts_with('}') {
