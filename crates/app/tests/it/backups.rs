@@ -126,7 +126,8 @@ async fn a_backup_is_taken_while_the_server_goes_on() {
     it.run(&["backup", it.path("keel.backup").to_str().unwrap()]).succeeded();
     assert_eq!(demo.get("/v1/me", Some(demo.fact("api_key"))).0, 200);
     let said = it.run(&["restore", it.path("keel.backup").to_str().unwrap()]).failed();
-    let refusal = if it.is_on_postgres() { "there are people" } else { "another evenkeel" };
+    let refusal =
+        if it.is_on_postgres() { "this database already has people" } else { "another evenkeel" };
     assert!(said.starts_with(refusal), "{said}");
     demo.stop();
 }
