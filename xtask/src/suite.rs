@@ -1,4 +1,4 @@
-//! Runs compiled tests: several programs at once, each on more threads than there are cores, because tests wait a lot
+//! Runs compiled tests: two programs at once, each with a thread for every core, because tests wait a lot
 //! for disks, databases and each other. Failures are printed again at the very end, each with its output.
 
 use std::fs::{self, File};
@@ -73,7 +73,7 @@ fn run_one(
     command
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
-        .env("RUST_TEST_THREADS", (cores + 1).to_string())
+        .env("RUST_TEST_THREADS", cores.to_string())
         .stdout(File::create(log)?)
         .stderr(File::options().append(true).open(log)?);
     // Databases of tests need not outlive a power cut, and SQLite waits for the disk after every change.
