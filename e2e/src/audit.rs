@@ -44,6 +44,11 @@ const NAMED: [&str; 20] = [
 /// The width at which WCAG wants a page to be read without moving sideways.
 const NARROWEST: Look = Look { name: "320 px", width: 320, ..look::PHONE };
 
+/// Closes the menus that `UNFOLD` opened, so that they cover nothing that a test clicks next.
+const CLOSE_MENUS: &str = "
+document.querySelectorAll('[popover]:popover-open').forEach(it => it.hidePopover());
+";
+
 impl Browser {
     /// Fails when the page that is open keeps anybody out.
     #[track_caller]
@@ -75,6 +80,7 @@ impl Browser {
             found.entry(complaint).or_default().insert(NARROWEST.name);
         }
         self.look(look::DESK);
+        self.script(CLOSE_MENUS, json!([]));
         let told = |(what, looks): (_, BTreeSet<&str>)| {
             let looks: Vec<&str> = looks.into_iter().collect();
             format!("{path} ({}): {what}", looks.join(", "))
