@@ -25,9 +25,10 @@ use crate::site::urls;
 pub(crate) async fn get(State(web): State<WebState>, request: Request) -> PageResult {
     let (mut parts, _) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();
-    let asked = match check(&web, &query).await? {
+    let asked = match check(&web, &query).await {
         Ok(asked) => asked,
-        Err(mistake) => {
+        Err(BadRequest::Page(error)) => return Err(error),
+        Err(BadRequest::OfKnownApp(mistake)) => {
             let person = person::find(&parts, &web).await?;
             return answer_mistake(&web, person.as_ref(), &mistake).await;
         }
@@ -41,9 +42,12 @@ pub(crate) async fn get(State(web): State<WebState>, request: Request) -> PageRe
 /// Handles the person's decision. The form carries the original request, which is checked again.
 pub(crate) async fn post(person: Person, form: Form) -> PageResult {
     let query = form.raw("asked");
-    let asked = match check(&person.web, query).await? {
+    let asked = match check(&person.web, query).await {
         Ok(asked) => asked,
-        Err(mistake) => return answer_mistake(&person.web, Some(&person), &mistake).await,
+        Err(BadRequest::Page(error)) => return Err(error),
+        Err(BadRequest::OfKnownApp(mistake)) => {
+            return answer_mistake(&person.web, Some(&person), &mistake).await;
+        }
     };
     let state = asked.state.as_deref();
     if form.raw("decision") != "allow" {
@@ -70,23 +74,29 @@ struct Mistake {
     refusal: OAuthError,
 }
 
-/// The parsed request, or its error.
-async fn check(
-    web: &WebState,
-    query: &str,
-) -> Result<Result<requests::AuthorizationRequest, Mistake>, PageError> {
+/// Why an authorization request is not shown to the person.
+enum BadRequest {
+    /// The app or its redirect address is unknown: the error is shown on a page of this site.
+    Page(PageError),
+    /// The app is known and may be told about its error.
+    OfKnownApp(Mistake),
+}
+
+/// Parses an app's request and checks it.
+async fn check(web: &WebState, query: &str) -> Result<requests::AuthorizationRequest, BadRequest> {
     let pairs = urls::parse_pairs(query).filter(|it| it.len() <= FIELDS_MAX);
     let Some(pairs) = pairs else {
-        return Err(unknown("The address that the app sent you to is malformed."));
+        let message = "The address that the app sent you to is malformed.";
+        return Err(BadRequest::Page(unknown(message)));
     };
-    match requests::check(&web.app, &web.settings.public_url, read(&pairs)).await {
-        Ok(asked) => Ok(Ok(asked)),
-        Err(InvalidRequest::Unknown(why)) => Err(unknown(why)),
-        Err(InvalidRequest::Refused { client, redirect, state, error }) => {
-            Ok(Err(Mistake { client, redirect, state, refusal: error }))
+    let checked = requests::check(&web.app, &web.settings.public_url, read(&pairs)).await;
+    checked.map_err(|error| match error {
+        InvalidRequest::Unknown(why) => BadRequest::Page(unknown(why)),
+        InvalidRequest::Refused { client, redirect, state, error } => {
+            BadRequest::OfKnownApp(Mistake { client, redirect, state, refusal: error })
         }
-        Err(InvalidRequest::Internal(error)) => Err(error.into()),
-    }
+        InvalidRequest::Internal(error) => BadRequest::Page(error.into()),
+    })
 }
 
 /// Middleware that sets the content security policy of the confirmation page, which may stand between the form and its
@@ -109,7 +119,7 @@ pub(super) async fn add_policy(
     if !response.headers().contains_key(header::CONTENT_SECURITY_POLICY)
         && !response.status().is_redirection()
         && let Some(asked) = asked
-        && let Ok(Ok(request)) = check(&web, &asked).await
+        && let Ok(request) = check(&web, &asked).await
         && let Ok(policy) = HeaderValue::from_str(&consent::policy(&request.redirect))
     {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -128,7 +138,7 @@ async fn answer_mistake(web: &WebState, person: Option<&Person>, mistake: &Mista
     if is_granted {
         return Ok(refused(web, redirect, state.as_deref(), refusal));
     }
-    let said = html! {
+    let body = html! {
         p { "The app that sent you here made a mistake in its request. Nothing was shared." }
         dl.asked {
             div { dt { "App" } dd { (client.name) } }
@@ -140,7 +150,7 @@ async fn answer_mistake(web: &WebState, person: Option<&Person>, mistake: &Mista
              developer of the app. The app chose this name itself."
         }
     };
-    Err(PageError::with(StatusCode::BAD_REQUEST, "This app cannot connect", said))
+    Err(PageError::with(StatusCode::BAD_REQUEST, "This app cannot connect", body))
 }
 
 fn read(pairs: &[(String, String)]) -> AuthorizationParams {
@@ -164,8 +174,9 @@ fn read(pairs: &[(String, String)]) -> AuthorizationParams {
 
 /// The error page for a request without a known app or a registered redirect address, which is never redirected.
 fn unknown(why: &str) -> PageError {
-    let said = format!("{why} Nothing was shared. Go back to the app and start again from there.");
-    PageError::new(StatusCode::BAD_REQUEST, "This app cannot connect", &said)
+    let message =
+        format!("{why} Nothing was shared. Go back to the app and start again from there.");
+    PageError::new(StatusCode::BAD_REQUEST, "This app cannot connect", &message)
 }
 
 fn refused(web: &WebState, to: &Redirect, state: Option<&str>, refusal: &OAuthError) -> Response {

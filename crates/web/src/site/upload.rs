@@ -1,4 +1,5 @@
-//! Extractors for forms with files (multipart). They check that the form came from this site.
+//! Extractors for forms with files (multipart). They check that the form came from this site. The parser is our own
+//! because it slices the received body; `multer` copies every field out of a stream.
 
 use std::time::Duration;
 
@@ -47,8 +48,8 @@ impl FromRequest<WebState> for Upload {
     async fn from_request(request: Request, web: &WebState) -> Result<Upload, Response> {
         let (parts, body) = request.into_parts();
         let Ok(body) = Limited::new(body, BYTES_MAX).collect().await else {
-            let said = "This file is too large. Go back and choose a smaller one.";
-            let error = PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "File too large", said);
+            let message = "This file is too large. Go back and choose a smaller one.";
+            let error = PageError::new(StatusCode::PAYLOAD_TOO_LARGE, "File too large", message);
             return Err(error.into_response());
         };
         let body = body.to_bytes();
@@ -76,23 +77,23 @@ impl FromRequest<WebState> for Uploads {
 
 /// Reads the whole body. A body that is too large is read but not kept, so that the browser shows our answer.
 async fn collect(mut body: Body, most: usize) -> Result<(Bytes, UploadMemory), Response> {
-    let (mut kept, mut taken) = (BytesMut::new(), 0_usize);
+    let (mut kept, mut received) = (BytesMut::new(), 0_usize);
     let mut memory = UploadMemory::default();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Err(form::unreadable()) };
         let Ok(data) = frame.into_data() else { continue };
-        taken = taken.saturating_add(data.len());
-        if taken <= most {
-            memory.reserve(taken, MEMORY_WAIT).await?;
+        received = received.saturating_add(data.len());
+        if received <= most {
+            memory.reserve(received, MEMORY_WAIT).await?;
             kept.extend_from_slice(&data);
         } else {
             (kept, memory) = (BytesMut::new(), UploadMemory::default());
-            if taken > DRAINED_MAX {
+            if received > DRAINED_MAX {
                 break;
             }
         }
     }
-    if taken <= most { Ok((kept.freeze(), memory)) } else { Err(too_large()) }
+    if received <= most { Ok((kept.freeze(), memory)) } else { Err(too_large()) }
 }
 
 /// MiB of memory for the uploads of all requests together.
@@ -128,19 +129,19 @@ impl UploadMemory {
 }
 
 fn busy() -> Response {
-    let said = "Other files are being uploaded right now. Go back and try again in a moment.";
+    let message = "Other files are being uploaded right now. Go back and try again in a moment.";
     let title = "Too many uploads at once";
-    PageError::new(StatusCode::SERVICE_UNAVAILABLE, title, said).into_response()
+    PageError::new(StatusCode::SERVICE_UNAVAILABLE, title, message).into_response()
 }
 
 fn too_large() -> Response {
     let most = files::BYTES_MAX / 1_024 / 1_024;
-    let said = format!(
+    let message = format!(
         "Your files exceed {most} MiB in total, so none were uploaded. Go back and upload fewer files. For a \
          single large file, download a shorter time period from your bank."
     );
     let title = "These files are too large";
-    PageError::new(StatusCode::PAYLOAD_TOO_LARGE, title, &said).into_response()
+    PageError::new(StatusCode::PAYLOAD_TOO_LARGE, title, &message).into_response()
 }
 
 /// The fields of a form from this site, or the error page.
@@ -149,8 +150,8 @@ fn verified_fields<'a>(
     headers: &HeaderMap,
     body: &'a [u8],
 ) -> Result<Vec<Field<'a>>, fn() -> Response> {
-    let told = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    let boundary = told.and_then(boundary).ok_or(form::unreadable as fn() -> Response)?;
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let boundary = content_type.and_then(boundary).ok_or(form::unreadable as fn() -> Response)?;
     let fields = fields(body, boundary).ok_or(form::unreadable as fn() -> Response)?;
     let token = fields.iter().find(|it| it.name == TOKEN_FIELD && it.file.is_none());
     let token = token.and_then(|it| std::str::from_utf8(it.content).ok()).unwrap_or_default();
@@ -224,9 +225,9 @@ mod tests {
     #[test]
     fn a_form_is_split_into_its_fields() {
         let fields = fields(FORM.as_bytes(), "b").unwrap();
-        let told: Vec<_> = fields.iter().map(|it| (it.name, it.file, it.content)).collect();
-        let wanted = [("form_token", None, &b"t1"[..]), ("image", Some("a.png"), b"\x01\r\n--")];
-        assert_eq!(told, wanted);
+        let found: Vec<_> = fields.iter().map(|it| (it.name, it.file, it.content)).collect();
+        let expected = [("form_token", None, &b"t1"[..]), ("image", Some("a.png"), b"\x01\r\n--")];
+        assert_eq!(found, expected);
     }
 
     #[test]
