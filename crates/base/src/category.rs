@@ -274,7 +274,7 @@ fn general_member(code: &str) -> Option<Category> {
     };
     let is_general = |row: &Row| row.detailed[row.primary.len()..].starts_with("_OTHER");
     let candidates = ROWS.iter().enumerate().filter(|(_, row)| belongs(row) && is_general(row));
-    // Of two general members the first is the newer version's: INCOME_OTHER, not INCOME_OTHER_INCOME.
+    // If a primary has two general members, the first is the newer version's: INCOME_OTHER, not INCOME_OTHER_INCOME.
     let best = candidates.min_by_key(|(_, row)| std::cmp::Reverse(row.primary.len()))?;
     Some(Category(best.0 as u8))
 }

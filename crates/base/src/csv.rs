@@ -1,11 +1,12 @@
-//! Cells of CSV files that we write: quotation marks, and a guard against text that a spreadsheet would run as a formula.
+//! Cells of CSV files that we write: quotation marks, and a guard against text that a spreadsheet would run as a
+//! formula.
 //!
 //! Every CSV file that leaves Evenkeel is written with these functions, and imports of our own files remove the guard.
 
 use std::borrow::Cow;
 
-/// Text of a bank or a merchant may be a formula that a spreadsheet would run. Such text gets an apostrophe in front, which
-/// makes it plain text.
+/// Guards text of a bank or a merchant that a spreadsheet would run as a formula: an apostrophe in front makes it plain
+/// text.
 pub fn guard_formula(text: &str) -> Cow<'_, str> {
     if is_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
@@ -15,8 +16,8 @@ pub fn strip_guard(text: &str) -> Option<&str> {
     text.strip_prefix('\'').filter(|it| is_formula(it))
 }
 
-/// A cell as RFC 4180 writes it: between quotation marks where it needs them. Semicolons and tabs count, too, because some
-/// spreadsheets separate cells by them.
+/// A cell as RFC 4180 writes it: between quotation marks where it needs them. Semicolons and tabs need them too,
+/// because some spreadsheets separate cells by them.
 pub fn quote(text: &str) -> Cow<'_, str> {
     if text.contains([',', '"', '\r', '\n', ';', '\t']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
@@ -30,8 +31,8 @@ pub fn text_cell(text: &str) -> String {
     quote(&guard_formula(text)).into_owned()
 }
 
-/// Whether a spreadsheet may run the text. Spreadsheets skip leading blanks, know full-width signs, and split cells at tabs
-/// and line ends.
+/// Whether a spreadsheet may run the text. Spreadsheets skip leading blanks, know full-width signs, and split cells at
+/// tabs and line ends.
 fn is_formula(text: &str) -> bool {
     let start = text.trim_start_matches(|it: char| it.is_whitespace() || it.is_control());
     start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '|', '%'])

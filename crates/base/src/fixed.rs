@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn percents_have_two_places_and_none_of_nothing() {
+    fn percents_have_two_decimals_and_there_is_none_of_zero() {
         assert_eq!(Percent::of(50_000, 162_000), Some(Percent(3_086)));
         assert_eq!(Percent::of(2_000, 210_000), Some(Percent(95)));
         assert_eq!(Percent::of(5, 0), None);

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Such as `192.168.1.0/24`.
+/// An IP network, such as `192.168.1.0/24`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     start: IpAddr,

@@ -19,25 +19,25 @@ pub struct GoalInput {
 pub fn allocate(goals: &[GoalInput]) -> Vec<i64> {
     let mut last_linked: BTreeMap<AccountId, usize> = BTreeMap::new();
     let mut left: BTreeMap<AccountId, i64> = BTreeMap::new();
-    for (place, goal) in goals.iter().enumerate() {
+    for (index, goal) in goals.iter().enumerate() {
         for (account, minor) in &goal.accounts {
-            last_linked.insert(*account, place);
+            last_linked.insert(*account, index);
             left.insert(*account, *minor);
         }
     }
     let mut shares = Vec::with_capacity(goals.len());
-    for (place, goal) in goals.iter().enumerate() {
+    for (index, goal) in goals.iter().enumerate() {
         let mut has = goal.saved_minor;
         let mut accounts: Vec<AccountId> = goal.accounts.iter().map(|it| it.0).collect();
         accounts.sort_unstable();
         accounts.dedup();
         for account in accounts {
             let Some(left) = left.get_mut(&account) else { continue };
-            let wanted = goal.target_minor.saturating_sub(has).max(0);
-            let takes = if last_linked.get(&account) == Some(&place) {
+            let missing = goal.target_minor.saturating_sub(has).max(0);
+            let takes = if last_linked.get(&account) == Some(&index) {
                 *left
             } else {
-                wanted.min((*left).max(0))
+                missing.min((*left).max(0))
             };
             *left = left.saturating_sub(takes);
             has = has.saturating_add(takes);
@@ -62,13 +62,13 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_with_an_account_to_itself_has_all_of_it() {
+    fn an_account_linked_to_one_goal_counts_in_full() {
         assert_eq!(allocate(&[goal(1_000, &[(1, 4_000)])]), [4_000]);
         assert_eq!(allocate(&[goal(1_000, &[(1, -300)])]), [-300], "a debt counts against it");
     }
 
     #[test]
-    fn a_shared_account_serves_the_first_to_its_target_and_the_last_with_the_rest() {
+    fn a_shared_account_fills_goals_in_order_and_the_last_gets_the_rest() {
         let goals = [goal(5_000, &[(1, 8_000)]), goal(10_000, &[(1, 8_000)])];
         assert_eq!(allocate(&goals), [5_000, 3_000]);
         let goals = [goal(5_000, &[(1, 18_000)]), goal(10_000, &[(1, 18_000)])];
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_by_hand_leaves_more_of_the_account_for_others() {
+    fn manual_savings_leave_more_of_a_shared_account_for_other_goals() {
         let mut first = goal(5_000, &[(1, 8_000)]);
         first.saved_minor = 4_000;
         assert_eq!(allocate(&[first, goal(10_000, &[(1, 8_000)])]), [5_000, 7_000]);

@@ -56,7 +56,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether it can hold an emergency fund.
+    /// Whether the account can hold an emergency fund.
     pub fn is_savings(&self) -> bool {
         const SAVINGS: [&str; 4] = ["savings", "money market", "cd", "cash management"];
         self.kind == AccountKind::Depository && SAVINGS.contains(&self.subtype())
@@ -69,7 +69,7 @@ impl Account {
         self.kind == AccountKind::Depository && !BOUND.contains(&self.subtype())
     }
 
-    /// Whether purchases and bills are paid from it.
+    /// Whether purchases and bills are paid from the account.
     pub fn is_spent_from(&self) -> bool {
         matches!(self.kind, AccountKind::Depository | AccountKind::Credit)
     }

@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_and_back_is_off_by_at_most_one_unit(minor in AMOUNTS) {
+        fn converting_there_and_back_is_off_by_at_most_one_unit(minor in AMOUNTS) {
             let back = rates()
                 .to_base(minor, Currency::EUR)
                 .and_then(|it| rates().convert(it, Currency::USD, Currency::EUR));

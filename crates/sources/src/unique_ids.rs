@@ -22,9 +22,9 @@ pub(crate) fn make_ids_unique(rows: &mut [TransactionDraft]) -> Vec<bool> {
         .collect();
     hashes.sort_unstable();
     for same in hashes.chunk_by(|one, next| one.0 == next.0).filter(|it| it.len() > 1) {
-        let mut places: Vec<usize> = same.iter().map(|it| it.1).collect();
-        places.sort_by(|one, other| key(&rows[*one]).cmp(&key(&rows[*other])));
-        assign_ids(rows, &places, &mut kept);
+        let mut indexes: Vec<usize> = same.iter().map(|it| it.1).collect();
+        indexes.sort_by(|one, other| key(&rows[*one]).cmp(&key(&rows[*other])));
+        assign_ids(rows, &indexes, &mut kept);
     }
     kept
 }
@@ -34,11 +34,11 @@ fn key(row: &TransactionDraft) -> (Option<&str>, base::Date, i64, &str, bool) {
     (id, row.posted_on, row.amount.minor(), &row.description, row.pending)
 }
 
-/// `places` are the indexes of rows with the same id hash, sorted by key.
-fn assign_ids(rows: &mut [TransactionDraft], places: &[usize], kept: &mut [bool]) {
+/// Assigns the ids of rows with the same id hash; `indexes` are sorted by key.
+fn assign_ids(rows: &mut [TransactionDraft], indexes: &[usize], kept: &mut [bool]) {
     let mut names: Vec<(usize, String)> = Vec::new();
     let mut alike = 1;
-    for pair in places.windows(2) {
+    for pair in indexes.windows(2) {
         let (before, row) = (&rows[pair[0]], &rows[pair[1]]);
         if key(before) == key(row) {
             kept[pair[1]] = false;
@@ -48,9 +48,9 @@ fn assign_ids(rows: &mut [TransactionDraft], places: &[usize], kept: &mut [bool]
             alike = 1;
             continue;
         }
-        let same_place = before.posted_on == row.posted_on && before.amount == row.amount;
+        let same_day_and_amount = before.posted_on == row.posted_on && before.amount == row.amount;
         // Rows that differ only in their description are numbered.
-        alike = if same_place { alike + 1 } else { 1 };
+        alike = if same_day_and_amount { alike + 1 } else { 1 };
         let count = if alike > 1 { format!("#{alike}") } else { String::new() };
         let id = row.external_id.as_deref().unwrap_or_default();
         names.push((pair[1], format!("{id}#{}:{}{count}", row.posted_on, row.amount.minor())));
@@ -122,9 +122,9 @@ mod tests {
             expected.sort();
             expected.dedup();
             let named = expected.iter().filter(|it| !it.contains("external_id: None")).count();
-            let told = deduplicated(rows);
-            prop_assert_eq!(told.len(), named + nameless);
-            let mut ids: Vec<_> = told.iter().filter_map(|it| it.external_id.clone()).collect();
+            let unique = deduplicated(rows);
+            prop_assert_eq!(unique.len(), named + nameless);
+            let mut ids: Vec<_> = unique.iter().filter_map(|it| it.external_id.clone()).collect();
             ids.sort();
             ids.dedup();
             prop_assert_eq!(ids.len(), named);
@@ -134,14 +134,14 @@ mod tests {
         fn row_order_does_not_matter_and_repeated_rows_are_merged(rows in rows()) {
             let mut back = rows.clone();
             back.reverse();
-            let told = deduplicated(rows.clone());
-            prop_assert_eq!(sorted(told.clone()), sorted(deduplicated(back)));
+            let unique = deduplicated(rows.clone());
+            prop_assert_eq!(sorted(unique.clone()), sorted(deduplicated(back)));
             // Rows without an id are never merged.
             let named = |it: &TransactionDraft| it.external_id.is_some();
             let twice = [rows.clone(), rows].concat().into_iter().filter(named).collect();
             prop_assert_eq!(
                 sorted(deduplicated(twice)),
-                sorted(told.into_iter().filter(named).collect())
+                sorted(unique.into_iter().filter(named).collect())
             );
         }
     }

@@ -26,7 +26,7 @@ fn history(kind: AccountKind, snapshots: &[(i64, i64)], nets: &[(i64, i64)]) -> 
 
 /// One item per day: its number, balance and source, and its gap if it has one.
 fn shown(history: &History, first: i64, last: i64) -> String {
-    let word = |day: &Day| {
+    let describe = |day: &Day| {
         let source = match day.source {
             Source::Reported => "reported",
             Source::Inferred => "inferred",
@@ -40,13 +40,13 @@ fn shown(history: &History, first: i64, last: i64) -> String {
         let number = days_from_date(day.on) - ZERO;
         format!("{number}:{}:{source}{gap}", day.current_minor)
     };
-    daily(history, on(first), on(last)).iter().map(word).collect::<Vec<_>>().join(" ")
+    daily(history, on(first), on(last)).iter().map(describe).collect::<Vec<_>>().join(" ")
 }
 
 const EXAMPLE: [(i64, i64); 3] = [(10, 20_000), (9, -5_000), (7, -3_000)];
 
 #[test]
-fn days_before_a_snapshot_are_worked_back_to_the_opening() {
+fn days_before_a_snapshot_are_inferred_back_to_the_opening() {
     let history = history(AccountKind::Depository, &[(10, 100_000)], &EXAMPLE);
     assert_eq!(
         shown(&history, 0, 10),
@@ -55,7 +55,7 @@ fn days_before_a_snapshot_are_worked_back_to_the_opening() {
 }
 
 #[test]
-fn a_snapshot_that_disagrees_wins_and_the_next_day_tells_the_difference() {
+fn a_snapshot_that_disagrees_wins_and_the_next_day_reports_the_difference() {
     let snapshots = [(10, 100_000), (8, 84_500)];
     let history = history(AccountKind::Depository, &snapshots, &EXAMPLE);
     assert_eq!(
@@ -65,7 +65,7 @@ fn a_snapshot_that_disagrees_wins_and_the_next_day_tells_the_difference() {
 }
 
 #[test]
-fn a_small_difference_is_drift_and_still_told_exactly() {
+fn a_small_difference_is_reported_exactly_as_drift() {
     let gap = |snapshot_minor: i64| {
         let snapshots = [(1, snapshot_minor), (2, 0)];
         shown(&history(AccountKind::Depository, &snapshots, &[]), 2, 2)
@@ -97,14 +97,14 @@ fn spending_on_a_card_raises_what_is_owed() {
 }
 
 #[test]
-fn investments_repeat_their_last_snapshot_whatever_was_traded() {
+fn investments_repeat_their_last_snapshot_regardless_of_trades() {
     let snapshots = [(2, 100), (4, 900)];
     let history = history(AccountKind::Investment, &snapshots, &[(1, 7), (3, 50)]);
     assert_eq!(shown(&history, 0, 5), "2:100:reported 3:100:carried 4:900:reported 5:900:carried");
 }
 
 #[test]
-fn a_closed_account_is_empty_from_its_closing() {
+fn an_account_is_empty_from_the_day_it_closes() {
     let mut closed = history(AccountKind::Depository, &[(1, 700), (5, 3)], &[(2, -200)]);
     closed.closed_on = Some(on(4));
     assert_eq!(
@@ -167,7 +167,7 @@ fn net_of(history: &History, day: Date) -> i64 {
 
 proptest! {
     #[test]
-    fn every_change_is_transactions_plus_the_gap_told(history in any_history()) {
+    fn every_change_is_the_transactions_plus_the_gap(history in any_history()) {
         let days = daily(&history, on(-5), on(75));
         for pair in days.windows(2) {
             let gap = pair[1].gap.map_or(0, Gap::minor);
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn a_gap_is_told_only_after_a_snapshot_or_at_the_closing(history in any_history()) {
+    fn a_gap_is_reported_only_after_a_snapshot_or_at_the_closing(history in any_history()) {
         for day in daily(&history, on(-5), on(75)).iter().filter(|it| it.gap.is_some()) {
             let after_snapshot =
                 history.snapshots.iter().any(|it| it.on.tomorrow().unwrap() == day.on);
@@ -231,15 +231,15 @@ proptest! {
     }
 
     #[test]
-    fn a_debt_is_an_asset_with_all_movements_turned(history in any_history()) {
-        let mut turned = history.clone();
-        turned.kind = match history.kind {
+    fn a_debt_is_an_asset_with_all_signs_reversed(history in any_history()) {
+        let mut reversed = history.clone();
+        reversed.kind = match history.kind {
             AccountKind::Credit | AccountKind::Loan => AccountKind::Depository,
             AccountKind::Depository => AccountKind::Credit,
             other => other,
         };
-        turned.net_by_day.iter_mut().for_each(|(_, net)| *net = -*net);
-        prop_assert_eq!(daily(&turned, on(-5), on(75)), daily(&history, on(-5), on(75)));
+        reversed.net_by_day.iter_mut().for_each(|(_, net)| *net = -*net);
+        prop_assert_eq!(daily(&reversed, on(-5), on(75)), daily(&history, on(-5), on(75)));
     }
 
     #[test]
@@ -252,13 +252,13 @@ proptest! {
     }
 
     #[test]
-    fn some_days_read_as_they_do_among_all(
+    fn selected_days_equal_the_same_days_of_the_whole_series(
         history in any_history(), picked in prop::collection::btree_set(-5..120_i64, 0..12),
     ) {
         let whole = daily(&history, on(-5), on(120));
         let picked: Vec<Date> = picked.into_iter().map(on).collect();
-        let wanted: Vec<Day> = whole.iter().filter(|it| picked.contains(&it.on)).copied().collect();
-        prop_assert_eq!(on_days(&history, picked), wanted);
+        let expected: Vec<Day> = whole.iter().filter(|it| picked.contains(&it.on)).copied().collect();
+        prop_assert_eq!(on_days(&history, picked), expected);
         let first = opening(&history).filter(|it| *it >= on(-5));
         prop_assert!(first.is_none() || first == whole.first().map(|it| it.on));
     }

@@ -175,12 +175,12 @@ impl<'a> DescriptorParser<'a> {
     /// The index of the name field in a text with several fields; the start for any other text.
     fn name_field(&self) -> usize {
         let is_field = |at: &usize| self.roles[*at].has(Role::NameField);
-        let behind = |at: usize| {
+        let name_start = |at: usize| {
             let mut found = self.table.name_fields.at(&self.words[at..]);
             let (length, _) = found.find(|(length, mark)| self.is_behind(**mark, at + length))?;
             self.is_named(at + length).then_some(at + length)
         };
-        (0..self.words.len()).filter(is_field).find_map(behind).unwrap_or(0)
+        (0..self.words.len()).filter(is_field).find_map(name_start).unwrap_or(0)
     }
 
     fn prefix(&self, start: usize) -> Option<(usize, Option<Processor>)> {
@@ -219,7 +219,7 @@ impl<'a> DescriptorParser<'a> {
         (start..self.tokens.len()).find(is_name).unwrap_or(self.tokens.len())
     }
 
-    /// Whether more than a place follows from here on. After a star even PARIS is a name.
+    /// Whether the words from `start` on are more than a place. After a star even PARIS is a name.
     fn is_named(&self, start: usize) -> bool {
         let start = self.next_name(start);
         if self.family(start).is_some() {

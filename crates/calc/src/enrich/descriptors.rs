@@ -85,7 +85,7 @@ pub(super) enum Hint {
     Neutral,
 }
 
-/// A role of a word in a descriptor. Most words have none, and one lookup tells.
+/// A role of a word in a descriptor. Most words have none; one lookup returns all roles of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Prefix,
@@ -201,22 +201,22 @@ fn read() -> Descriptors {
 
 fn all_roles(table: &Descriptors) -> WordMap<&'static str, Roles> {
     let mut roles: WordMap<&'static str, Roles> = WordMap::default();
-    let mut give = |role: Role, words: &mut dyn Iterator<Item = &'static str>| {
+    let mut add = |role: Role, words: &mut dyn Iterator<Item = &'static str>| {
         words.for_each(|it| roles.entry(it).or_default().0 |= 1 << role as u16);
     };
-    give(Role::Prefix, &mut table.prefixes.firsts());
-    give(Role::Family, &mut table.families.firsts());
-    give(Role::NameField, &mut table.name_fields.firsts());
-    give(Role::Cut, &mut table.cuts.firsts());
-    give(Role::Trailing, &mut table.trailing.firsts());
-    give(Role::City, &mut table.cities.firsts());
-    give(Role::Hint, &mut table.hints.firsts());
-    give(Role::Marker, &mut of("marker").chain(of("month")));
-    give(Role::Month, &mut of("month"));
-    give(Role::State, &mut of("state"));
-    give(Role::Country, &mut of("country"));
-    give(Role::CityFirst, &mut of("city-first"));
-    give(Role::CityLast, &mut of("city-last"));
-    give(Role::BeforeName, &mut of("of"));
+    add(Role::Prefix, &mut table.prefixes.firsts());
+    add(Role::Family, &mut table.families.firsts());
+    add(Role::NameField, &mut table.name_fields.firsts());
+    add(Role::Cut, &mut table.cuts.firsts());
+    add(Role::Trailing, &mut table.trailing.firsts());
+    add(Role::City, &mut table.cities.firsts());
+    add(Role::Hint, &mut table.hints.firsts());
+    add(Role::Marker, &mut of("marker").chain(of("month")));
+    add(Role::Month, &mut of("month"));
+    add(Role::State, &mut of("state"));
+    add(Role::Country, &mut of("country"));
+    add(Role::CityFirst, &mut of("city-first"));
+    add(Role::CityLast, &mut of("city-last"));
+    add(Role::BeforeName, &mut of("of"));
     roles
 }

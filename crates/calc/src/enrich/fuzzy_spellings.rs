@@ -63,7 +63,7 @@ impl FuzzySpellings {
     }
 }
 
-/// The merchant, if it is the same for all of them.
+/// The merchant of the found spellings, if all have the same one.
 fn only(mut found: impl Iterator<Item = (Spelling, End)>) -> Option<usize> {
     let (first, _) = found.next()?;
     found.all(|(it, _)| it.merchant == first.merchant).then_some(first.merchant)
@@ -84,8 +84,8 @@ fn has(text: &str, fewest: usize) -> bool {
 
 fn stem(text: &str) -> Stem {
     let mut stem = Stem::default();
-    for (place, (_, letter)) in stem.iter_mut().zip(letters(text)) {
-        *place = u8::try_from(letter).unwrap_or(u8::MAX);
+    for (byte, (_, letter)) in stem.iter_mut().zip(letters(text)) {
+        *byte = u8::try_from(letter).unwrap_or(u8::MAX);
     }
     stem
 }

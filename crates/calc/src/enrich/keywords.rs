@@ -13,7 +13,7 @@ pub(super) struct Keyword {
     pub(super) category: Option<Category>,
     inflow: Option<bool>,
     accounts: Vec<AccountKind>,
-    /// A word of the bank itself: there is no counterparty.
+    /// The phrase is a word of the bank itself, so there is no counterparty.
     pub(super) is_bank: bool,
 }
 
@@ -44,7 +44,7 @@ impl Keywords {
         phrases: &'static Phrases<usize>,
         words: &'a [&'a str],
     ) -> impl Iterator<Item = (usize, &'static Keyword)> + use<'a> {
-        phrases.at(words).map(|(length, place)| (length, &self.keywords[*place]))
+        phrases.at(words).map(|(length, index)| (length, &self.keywords[*index]))
     }
 }
 
@@ -145,11 +145,11 @@ fn read() -> Keywords {
     let (keywords, phrases): (Vec<Keyword>, Vec<Vec<&'static str>>) =
         sections().into_iter().unzip();
     let all = || {
-        let placed = phrases.iter().enumerate();
-        placed.flat_map(|(place, phrases)| phrases.iter().map(move |phrase| (*phrase, place)))
+        let indexed = phrases.iter().enumerate();
+        indexed.flat_map(|(index, phrases)| phrases.iter().map(move |phrase| (*phrase, index)))
     };
     // A starred word also matches as a whole word.
-    let whole = all().map(|(it, place)| (it.trim_start_matches('*'), place));
-    let endings = all().filter_map(|(it, place)| Some((it.strip_prefix('*')?, place)));
+    let whole = all().map(|(it, index)| (it.trim_start_matches('*'), index));
+    let endings = all().filter_map(|(it, index)| Some((it.strip_prefix('*')?, index)));
     Keywords { phrases: Phrases::new(whole), endings: Phrases::new(endings), keywords }
 }

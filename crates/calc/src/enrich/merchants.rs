@@ -132,7 +132,7 @@ impl Reader {
         // The table lives as long as the program.
         let key: &'static str = key_of_name(name).leak();
         self.merchants.push(Merchant { name, key, category: *category, flags });
-        self.spell(key, is_telling(key));
+        self.spell(key, is_distinctive(key));
         self.spell_all(spellings);
     }
 
@@ -142,7 +142,7 @@ impl Reader {
             let is_prefix = match spelling.as_bytes().last() {
                 Some(b'*') => true,
                 Some(b'!') => false,
-                _ => is_telling(key),
+                _ => is_distinctive(key),
             };
             self.spell(key, is_prefix);
         }
@@ -159,8 +159,8 @@ impl Reader {
     }
 }
 
-/// Whether hardly any other name starts like this.
-fn is_telling(key: &str) -> bool {
+/// Whether the key is long enough that hardly any other name starts with it.
+fn is_distinctive(key: &str) -> bool {
     key.contains(' ') || key.chars().count() >= 6
 }
 

@@ -185,7 +185,7 @@ impl Row<'_> {
         rules.fitting(row).filter(move |it| it.holds(imported_at_ms))
     }
 
-    /// TransactionFacts from the accounts themselves, which override any text.
+    /// The category that follows from the accounts themselves, which overrides any text.
     fn structure(&self) -> Option<Category> {
         let into = |inward: &str, outward: &str| {
             Category::parse(if self.facts.inflow { inward } else { outward })
@@ -272,7 +272,7 @@ impl Row<'_> {
 
     fn is_banks_own(&self) -> bool {
         let keyword = self.leading.is_some_and(|it| it.is_bank);
-        let is_nobody = self.cleaned.key == UNKNOWN || self.facts.transfer.is_some();
-        !self.cleaned.person && (is_nobody || keyword)
+        let lacks_counterparty = self.cleaned.key == UNKNOWN || self.facts.transfer.is_some();
+        !self.cleaned.person && (lacks_counterparty || keyword)
     }
 }

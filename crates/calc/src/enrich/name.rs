@@ -96,8 +96,8 @@ impl<'a> Name<'a> {
         if let Some(length) = self.end(trailing, (1, all), LONGEST_TRAILING) {
             return all - length;
         }
-        let places = [(true, all), (self.ends_in(Role::Country), all - 1)];
-        for (_, end) in places.iter().filter(|(is_possible, _)| *is_possible) {
+        let possible_ends = [(true, all), (self.ends_in(Role::Country), all - 1)];
+        for (_, end) in possible_ends.iter().filter(|(is_possible, _)| *is_possible) {
             if let Some(city) = self.city(1, *end, table)
                 && !self.marks[end - city - 1].roles.has(Role::BeforeName)
             {

@@ -29,7 +29,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether it applies to transactions imported then. None means one being imported.
+    /// Whether the rule applies to a transaction imported at this time. None means one being imported.
     pub fn holds(&self, imported_at_ms: Option<i64>) -> bool {
         self.from_ms.zip(imported_at_ms).is_none_or(|(from, came)| from <= came)
     }

@@ -52,8 +52,8 @@ pub(super) fn mixed(text: &str) -> Mixed {
     }
 }
 
-/// Whether it cannot be pronounced: four consonants in a row, or hardly a vowel. Long words with a digit are names if
-/// they can be pronounced (VETS4PETS), and references if not (HVRQ4GDQ).
+/// Whether the word cannot be pronounced: four consonants in a row, or hardly a vowel. Long words with a digit are
+/// names if they can be pronounced (VETS4PETS), and references if not (HVRQ4GDQ).
 pub(super) fn is_unsayable(text: &str) -> bool {
     const LONG: usize = 7;
     let is_vowel = |it: char| matches!(it, 'A' | 'E' | 'I' | 'O' | 'U');

@@ -22,7 +22,7 @@ pub(super) struct Flows {
     pub(super) invested: InflowOutflow,
 }
 
-/// Both are positive.
+/// Totals in both directions, each positive.
 #[derive(Default)]
 pub(super) struct InflowOutflow {
     into: i128,
@@ -39,16 +39,17 @@ impl Flows {
             saved: InflowOutflow::default(),
             invested: InflowOutflow::default(),
         };
-        for (place, entry) in ledger.seen() {
+        for (index, entry) in ledger.seen() {
             let account = ledger.account(entry);
-            let Some(month) = window.place(entry.on).filter(|_| account.is_spent_from()) else {
+            let Some(month) = window.month_index(entry.on).filter(|_| account.is_spent_from())
+            else {
                 continue;
             };
             let out = -i128::from(entry.amount_minor);
-            let label = labels.labels[place];
+            let label = labels.labels[index];
             let outlay = match label {
                 None => OutflowPurpose::of(ledger, entry),
-                Some(InflowLabel::Refund) => labels.refunded[&place],
+                Some(InflowLabel::Refund) => labels.refunded[&index],
                 Some(InflowLabel::InternalTransfer) if is_investment(entry) => {
                     OutflowPurpose::Invested
                 }

@@ -56,17 +56,17 @@ impl Labels {
         let purchases = matched_purchases(ledger);
         let mut labels = vec![None; ledger.entries.len()];
         let mut refunded = BTreeMap::new();
-        for (place, entry) in ledger.seen().filter(|(_, it)| it.amount_minor > 0) {
+        for (index, entry) in ledger.seen().filter(|(_, it)| it.amount_minor > 0) {
             let kind = ledger.account(entry).kind;
-            let purchase = purchases.get(&place).map(|it| &ledger.entries[*it]);
-            labels[place] = match kind {
+            let purchase = purchases.get(&index).map(|it| &ledger.entries[*it]);
+            labels[index] = match kind {
                 AccountKind::Depository => Some(on_deposit(ledger, entry, purchase.is_some())),
                 AccountKind::Credit => Some(on_card(entry, purchase.is_some())),
                 AccountKind::Loan | AccountKind::Investment | AccountKind::Other => None,
             };
-            if labels[place] == Some(InflowLabel::Refund) {
-                let taken_back = purchase.unwrap_or(entry);
-                refunded.insert(place, OutflowPurpose::of(ledger, taken_back));
+            if labels[index] == Some(InflowLabel::Refund) {
+                let refunded_entry = purchase.unwrap_or(entry);
+                refunded.insert(index, OutflowPurpose::of(ledger, refunded_entry));
             }
         }
         Labels { labels, refunded }
@@ -148,26 +148,26 @@ fn matched_purchases(ledger: &Ledger) -> BTreeMap<usize, usize> {
         .filter(|(_, it)| ledger.account(it).is_spent_from() && it.transfer.is_none())
         .filter(|(_, it)| !it.key.is_empty())
         .partition(|(_, it)| it.amount_minor > 0);
-    for (place, entry) in inflows {
-        by_key.entry(&entry.key).or_default().push(place);
+    for (index, entry) in inflows {
+        by_key.entry(&entry.key).or_default().push(index);
         if is_payer(ledger, entry) {
             payers.insert(&entry.key);
         }
     }
     // Most keys never have an inflow.
-    for (place, entry) in others {
-        if let Some(places) = by_key.get_mut(entry.key.as_str()) {
-            places.push(place);
+    for (index, entry) in others {
+        if let Some(indexes) = by_key.get_mut(entry.key.as_str()) {
+            indexes.push(index);
         }
     }
     let mut matched = BTreeMap::new();
-    for (_, mut places) in by_key.into_iter().filter(|(key, _)| !payers.contains(key)) {
-        places.sort_by_key(|it| {
+    for (_, mut indexes) in by_key.into_iter().filter(|(key, _)| !payers.contains(key)) {
+        indexes.sort_by_key(|it| {
             let entry = &ledger.entries[*it];
             // On one day outflows come first, the largest last.
             (entry.on, entry.amount_minor > 0, entry.amount_minor.saturating_abs(), entry.id)
         });
-        match_key(ledger, &places, &mut matched);
+        match_key(ledger, &indexes, &mut matched);
     }
     matched
 }
@@ -181,24 +181,24 @@ fn is_payer(ledger: &Ledger, entry: &Entry) -> bool {
 
 /// Matches the entries of one key in one pass in date order. `open` holds the outflows that no later and larger one
 /// hides, so amounts decrease from front to back.
-fn match_key(ledger: &Ledger, places: &[usize], matched: &mut BTreeMap<usize, usize>) {
+fn match_key(ledger: &Ledger, indexes: &[usize], matched: &mut BTreeMap<usize, usize>) {
     let mut open: VecDeque<usize> = VecDeque::new();
-    let size = |place: usize| ledger.entries[place].amount_minor.unsigned_abs();
-    let day = |place: usize| days_from_date(ledger.entries[place].on);
-    for place in places.iter().copied() {
-        while open.front().is_some_and(|it| day(*it) < day(place) - REFUND_DAYS) {
+    let size = |index: usize| ledger.entries[index].amount_minor.unsigned_abs();
+    let day = |index: usize| days_from_date(ledger.entries[index].on);
+    for index in indexes.iter().copied() {
+        while open.front().is_some_and(|it| day(*it) < day(index) - REFUND_DAYS) {
             open.pop_front();
         }
-        if ledger.entries[place].amount_minor > 0 {
-            let enough = open.partition_point(|it| size(*it) >= size(place));
+        if ledger.entries[index].amount_minor > 0 {
+            let enough = open.partition_point(|it| size(*it) >= size(index));
             if let Some(last) = enough.checked_sub(1) {
-                matched.insert(place, open[last]);
+                matched.insert(index, open[last]);
             }
-        } else if OutflowPurpose::of(ledger, &ledger.entries[place]).is_spending() {
-            while open.back().is_some_and(|it| size(*it) <= size(place)) {
+        } else if OutflowPurpose::of(ledger, &ledger.entries[index]).is_spending() {
+            while open.back().is_some_and(|it| size(*it) <= size(index)) {
                 open.pop_back();
             }
-            open.push_back(place);
+            open.push_back(index);
         }
     }
 }

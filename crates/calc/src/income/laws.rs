@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn each_inflow_has_one_label_and_is_told_once(ledger in any_ledger()) {
+    fn each_inflow_has_one_label_and_is_listed_once(ledger in any_ledger()) {
         let income = analyze(&ledger);
         for entry in &ledger.entries {
             let label = income.labels.get(&entry.id);
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_later_changes_nothing(
+    fn later_entries_change_nothing(
         ledger in any_ledger(),
         later in prop::collection::vec(any_entry(ZERO + LAST + 1..ZERO + 999, -9_999..=9_999), 9),
     ) {
@@ -225,7 +225,7 @@ proptest! {
 
     /// Four years are 1,461 days, with the same months.
     #[test]
-    fn four_years_later_all_is_the_same(ledger in any_ledger()) {
+    fn moving_everything_by_four_years_changes_nothing(ledger in any_ledger()) {
         let later = |on: Date| date_from_days(days_from_date(on) + 1_461);
         let mut shifted = ledger.clone();
         shifted.as_of = later(ledger.as_of);

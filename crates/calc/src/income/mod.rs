@@ -230,8 +230,8 @@ fn uncounted(
         .seen()
         .filter(|(_, entry)| window.contains(entry.on))
         .filter(|(_, entry)| ledger.account(entry).kind == AccountKind::Depository)
-        .filter_map(|(place, entry)| {
-            let label = labels[place].filter(|it| !it.is_income())?;
+        .filter_map(|(index, entry)| {
+            let label = labels[index].filter(|it| !it.is_income())?;
             Some(UncountedInflow {
                 id: entry.id,
                 on: entry.on,

@@ -73,7 +73,7 @@ fn debt_label(entry: &Entry) -> DebtLabel {
     }
 }
 
-/// Whether it goes to or comes from an investment account, linked or not.
+/// Whether the entry goes to or comes from an investment account, linked or not.
 pub(super) fn is_investment(entry: &Entry) -> bool {
     match entry.transfer {
         Some(kind) => kind == TransferKind::Investment,

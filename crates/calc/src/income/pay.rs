@@ -33,21 +33,21 @@ pub(super) fn payers(
 ) -> Vec<Payer> {
     let mut streams: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut others: BTreeMap<(&str, InflowLabel), Vec<usize>> = BTreeMap::new();
-    for (place, entry) in ledger.seen() {
-        let Some(label) = labels[place].filter(|it| it.is_income()) else { continue };
+    for (index, entry) in ledger.seen() {
+        let Some(label) = labels[index].filter(|it| it.is_income()) else { continue };
         match entry.pay.filter(|it| ledger.pays[it.stream].mature) {
-            Some(pay) => streams.entry(pay.stream).or_default().push(place),
-            None => others.entry((&entry.key, label)).or_default().push(place),
+            Some(pay) => streams.entry(pay.stream).or_default().push(index),
+            None => others.entry((&entry.key, label)).or_default().push(index),
         }
     }
-    let scheduled = streams.into_iter().filter_map(|(stream, places)| {
+    let scheduled = streams.into_iter().filter_map(|(stream, indexes)| {
         let stream = &ledger.pays[stream];
-        let (monthly, used) = Schedule::of(ledger, stream, &places).monthly(window);
+        let (monthly, used) = Schedule::of(ledger, stream, &indexes).monthly(window);
         let named = (stream.payer.clone(), Some(stream.frequency));
         payer(ledger, labels, named, (monthly, used))
     });
-    let unscheduled = others.into_iter().filter_map(|((key, _), places)| {
-        let (monthly, used) = by_posting(ledger, window, &places);
+    let unscheduled = others.into_iter().filter_map(|((key, _), indexes)| {
+        let (monthly, used) = by_posting(ledger, window, &indexes);
         payer(ledger, labels, (key.to_owned(), None), (monthly, used))
     });
     scheduled.chain(unscheduled).collect()
@@ -72,14 +72,14 @@ fn payer(
     })
 }
 
-fn by_posting(ledger: &Ledger, window: &Window, places: &[usize]) -> (Vec<i64>, Vec<usize>) {
+fn by_posting(ledger: &Ledger, window: &Window, indexes: &[usize]) -> (Vec<i64>, Vec<usize>) {
     let mut sums = vec![0_i128; window.months as usize];
     let mut used = Vec::new();
-    for place in places.iter().copied() {
-        let entry = &ledger.entries[place];
-        if let Some(month) = window.place(entry.on) {
+    for index in indexes.iter().copied() {
+        let entry = &ledger.entries[index];
+        if let Some(month) = window.month_index(entry.on) {
             sums[month] += i128::from(entry.amount_minor);
-            used.push(place);
+            used.push(index);
         }
     }
     (sums.into_iter().map(narrow).collect(), used)
@@ -93,12 +93,12 @@ struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    fn of(ledger: &'a Ledger, stream: &PayStream, places: &[usize]) -> Schedule<'a> {
+    fn of(ledger: &'a Ledger, stream: &PayStream, indexes: &[usize]) -> Schedule<'a> {
         let mut slots: BTreeMap<i64, Vec<usize>> =
             stream.slots.iter().map(|it| (days_from_date(*it), Vec::new())).collect();
-        for place in places.iter().copied() {
-            if let Some(pay) = ledger.entries[place].pay {
-                slots.entry(days_from_date(pay.slot_on)).or_default().push(place);
+        for index in indexes.iter().copied() {
+            if let Some(pay) = ledger.entries[index].pay {
+                slots.entry(days_from_date(pay.slot_on)).or_default().push(index);
             }
         }
         Schedule { ledger, frequency: stream.frequency, slots }
@@ -132,11 +132,11 @@ impl<'a> Schedule<'a> {
         let lasts = i64::try_from(months / payments).unwrap_or(1).max(1);
         let before = self.slots.range(..first).map(|(day, _)| *day).rev();
         let latest = before.into_iter().find(|it| self.is_due(*it));
-        let stands = |day: &i64| {
+        let still_counts = |day: &i64| {
             let passed = month_of(end) - month_of(date_from_days(*day));
             passed < lasts || within().next().is_some()
         };
-        latest.filter(stands).into_iter().collect()
+        latest.filter(still_counts).into_iter().collect()
     }
 
     fn is_due(&self, slot: i64) -> bool {

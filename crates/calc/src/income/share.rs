@@ -33,8 +33,8 @@ pub(super) fn by_month(sums: &[i128], months: i64) -> (i64, Vec<i64>) {
     let mut order: Vec<usize> = (0..sums.len()).collect();
     order.sort_by_key(|it| std::cmp::Reverse(sums[*it].rem_euclid(months)));
     let left = whole - parts.iter().sum::<i128>();
-    for place in order.into_iter().take(usize::try_from(left).unwrap_or(0)) {
-        parts[place] += 1;
+    for index in order.into_iter().take(usize::try_from(left).unwrap_or(0)) {
+        parts[index] += 1;
     }
     (narrow(whole), parts.into_iter().map(narrow).collect())
 }

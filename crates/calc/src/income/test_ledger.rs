@@ -44,16 +44,16 @@ pub(crate) fn book(as_of: Date) -> Ledger {
 }
 
 pub(crate) fn open(ledger: &mut Ledger, kind: AccountKind, subtype: &str) -> usize {
-    let place = ledger.accounts.len();
+    let index = ledger.accounts.len();
     ledger.accounts.push(Account {
-        id: AccountId::from_bytes((place as u128).to_be_bytes()),
+        id: AccountId::from_bytes((index as u128).to_be_bytes()),
         kind,
         subtype: Some(subtype.to_owned()),
         balance_minor: 0,
         limit_minor: None,
         daily: Vec::new(),
     });
-    place
+    index
 }
 
 /// Adds an entry, which can be changed further. An empty category means none.

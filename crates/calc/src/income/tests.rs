@@ -17,8 +17,8 @@ const PAYDAYS: [&str; 7] = [
     "2025-03-28",
 ];
 
-/// Three months with seven paydays of 1,850.00, and a cent on their first day so that all months are complete.
-fn worked() -> Ledger {
+/// Three months with seven paydays of 1,850.00. A cent spent on the first day makes all months complete.
+fn worked_example() -> Ledger {
     let mut ledger = book(date("2025-04-05"));
     enter(&mut ledger, CARD, date("2025-01-01"), -1, "");
     pay(&mut ledger, Frequency::Biweekly, &PAYDAYS.map(date), 185_000);
@@ -32,8 +32,8 @@ fn variability_of(income: &Income) -> [i64; 4] {
 }
 
 #[test]
-fn a_month_of_three_paydays_is_no_richer_than_one_of_two() {
-    let income = analyze(&worked());
+fn a_month_with_three_paydays_counts_like_one_with_two() {
+    let income = analyze(&worked_example());
     assert_eq!(variability_of(&income), [402_210, 402_210, 402_210, 0]);
     assert_eq!(income.cv, Some(Fixed9::ZERO));
     let window = &income.window;
@@ -43,11 +43,11 @@ fn a_month_of_three_paydays_is_no_richer_than_one_of_two() {
 
 #[test]
 fn a_missed_paycheck_shows_as_a_dip() {
-    let mut ledger = worked();
+    let mut ledger = worked_example();
     ledger.entries.retain(|it| it.on != date("2025-02-28"));
     let income = analyze(&ledger);
     assert_eq!(variability_of(&income), [335_175, 201_105, 402_210, 201_105]);
-    // A fifth, a tenth, a fifth: the deviation over the mean is the square root of two over five.
+    // The months are in the ratio 2 : 1 : 2, so the deviation over the mean is the square root of two, over five.
     assert_eq!(income.cv.unwrap().to_string(), "0.282842712");
 }
 
@@ -69,8 +69,8 @@ fn allocation(income: &Income) -> String {
 }
 
 #[test]
-fn the_blocks_divide_the_income_to_the_cent() {
-    let mut ledger = worked();
+fn the_blocks_add_up_to_the_income_to_the_cent() {
+    let mut ledger = worked_example();
     ledger.entries[0].amount_minor = -265_000;
     for month in ["2025-02-01", "2025-03-01"] {
         enter(&mut ledger, CARD, date(month), -265_000, "");
@@ -99,8 +99,8 @@ fn the_blocks_divide_the_income_to_the_cent() {
 }
 
 #[test]
-fn a_source_tells_what_it_was_worked_out_from() {
-    let income = analyze(&worked());
+fn a_source_has_its_schedule_and_payments() {
+    let income = analyze(&worked_example());
     let [source] = &income.sources[..] else { panic!("{:?}", income.sources) };
     assert_eq!((source.payer.as_str(), source.label), ("Employer 0", InflowLabel::Earned));
     assert_eq!(source.frequency, Some(Frequency::Biweekly));
@@ -109,7 +109,7 @@ fn a_source_tells_what_it_was_worked_out_from() {
 }
 
 #[test]
-fn without_a_whole_month_the_last_thirty_days_stand_for_one() {
+fn without_a_complete_month_the_window_is_the_last_thirty_days() {
     let mut ledger = book(date("2025-02-20"));
     enter(&mut ledger, CHECKING, date("2025-01-02"), -5, "");
     let window = analyze(&ledger).window;
@@ -147,8 +147,8 @@ fn pay_that_is_only_late_is_not_missed() {
 }
 
 #[test]
-fn a_slot_after_the_day_is_not_due() {
-    let mut ledger = worked();
+fn a_payday_after_today_is_not_due() {
+    let mut ledger = worked_example();
     ledger.as_of = date("2025-02-20");
     ledger.entries[0].on = date("2025-01-25");
     ledger.entries.retain(|it| it.on >= date("2025-01-25") && it.on <= ledger.as_of);
@@ -157,15 +157,15 @@ fn a_slot_after_the_day_is_not_due() {
 }
 
 #[test]
-fn two_months_are_too_few_to_tell_how_income_varies() {
-    let mut ledger = worked();
+fn two_months_are_too_few_to_measure_variability() {
+    let mut ledger = worked_example();
     ledger.as_of = date("2025-03-31");
     assert_eq!((analyze(&ledger).window.months, analyze(&ledger).cv), (2, None));
 }
 
 #[test]
 fn an_overdrawn_emergency_fund_covers_nothing() {
-    let mut ledger = worked();
+    let mut ledger = worked_example();
     ledger.entries[0].amount_minor = -30_000;
     ledger.accounts[SAVINGS].balance_minor = -5_000;
     let fund = analyze(&ledger).emergency_fund;
@@ -200,8 +200,8 @@ fn a_stream_counts_from_its_first_slot_to_its_last() {
 }
 
 #[test]
-fn a_schedule_that_is_not_mature_is_not_trusted() {
-    let mut ledger = worked();
+fn a_schedule_that_is_not_mature_is_not_used() {
+    let mut ledger = worked_example();
     ledger.pays[0].mature = false;
     let income = analyze(&ledger);
     assert_eq!(income.monthly_income_minor, 431_667);
@@ -222,7 +222,7 @@ fn labeled(category: &str, change: impl FnOnce(&mut Entry)) -> &'static str {
     analyze(&ledger).labels[&ledger.entries[0].id].as_str()
 }
 
-fn signed(flags: EntryFlags) -> impl FnOnce(&mut Entry) {
+fn with_flags(flags: EntryFlags) -> impl FnOnce(&mut Entry) {
     move |it| it.flags = flags
 }
 
@@ -231,7 +231,7 @@ fn recurring(entry: &mut Entry) {
 }
 
 #[test]
-fn the_first_rule_that_fits_labels_an_inflow() {
+fn the_first_matching_rule_labels_an_inflow() {
     let none = EntryFlags::default();
     let refund = EntryFlags { refund: true, ..none };
     let payroll = EntryFlags { payroll: true, ..none };
@@ -260,14 +260,14 @@ fn the_first_rule_that_fits_labels_an_inflow() {
         ("TRANSFER_IN_DEPOSIT", none, "unclassified"),
         ("", person, "unclassified"),
     ] {
-        assert_eq!(labeled(category, signed(flags)), label, "{category} {flags:?}");
+        assert_eq!(labeled(category, with_flags(flags)), label, "{category} {flags:?}");
     }
     let moved = |it: &mut Entry| it.transfer = Some(TransferKind::Transfer);
     assert_eq!(labeled("INCOME_WAGES", moved), "internal_transfer");
 }
 
 #[test]
-fn what_recurs_is_income_unless_a_person_sends_it() {
+fn recurring_inflows_are_income_unless_sent_by_a_person() {
     assert_eq!(labeled("", recurring), "other_income");
     assert_eq!(labeled("TRANSFER_IN_DEPOSIT", recurring), "other_income");
     let from_person = |it: &mut Entry| {
@@ -301,7 +301,7 @@ fn returned(days: i64, spent_minor: i64, change: impl FnOnce(&mut Ledger)) -> &'
 }
 
 #[test]
-fn money_back_from_where_it_was_spent_is_a_refund() {
+fn an_inflow_after_a_purchase_at_the_same_merchant_is_a_refund() {
     assert_eq!(returned(120, 5_000, |_| {}), "refund");
     assert_eq!(returned(0, 5_000, |_| {}), "refund");
     assert_eq!(returned(121, 5_000, |_| {}), "unclassified");
@@ -309,7 +309,7 @@ fn money_back_from_where_it_was_spent_is_a_refund() {
     assert_eq!(returned(10, 4_999, |_| {}), "unclassified");
     let knows_payer = |it: &mut Ledger| it.entries[1].flags.gig = true;
     assert_eq!(returned(10, 9_000, knows_payer), "gig");
-    // A scheduled payer is recognized without words.
+    // A payer with a schedule is recognized without keywords.
     let pays_often = |it: &mut Ledger| {
         let first = it.entries[1].on;
         pay(it, Frequency::Monthly, &[after(first, 30)], 5_000);
@@ -327,8 +327,8 @@ fn money_back_from_where_it_was_spent_is_a_refund() {
 }
 
 #[test]
-fn a_refund_lowers_what_it_was_spent_on() {
-    let mut ledger = worked();
+fn a_refund_reduces_the_category_of_its_purchase() {
+    let mut ledger = worked_example();
     enter(&mut ledger, CARD, date("2025-02-03"), -9_000, "TRAVEL_FLIGHTS").key = "AIR".to_owned();
     enter(&mut ledger, CHECKING, date("2025-03-03"), 6_000, "").key = "AIR".to_owned();
     let parts = analyze(&ledger).expenses.parts;
@@ -336,9 +336,9 @@ fn a_refund_lowers_what_it_was_spent_on() {
 }
 
 #[test]
-fn what_comes_in_on_a_card_is_never_income() {
+fn inflows_on_a_card_are_never_income() {
     let on_card = |category: &str, change: fn(&mut Entry)| {
-        let mut ledger = worked();
+        let mut ledger = worked_example();
         change(enter(&mut ledger, CARD, date("2025-03-03"), 10_000, category));
         let (income, entry) = (analyze(&ledger), ledger.entries.last().unwrap());
         (income.labels[&entry.id].as_str(), income.monthly_income_minor)
@@ -358,15 +358,15 @@ fn what_comes_in_on_a_card_is_never_income() {
 
 /// The purpose assigned to an outflow of 30.00 in three months.
 fn spent(account: usize, category: &str, transfer: Option<TransferKind>) -> String {
-    let mut ledger = worked();
+    let mut ledger = worked_example();
     ledger.entries[0].amount_minor = 0;
     enter(&mut ledger, account, date("2025-03-03"), -3_000, category).transfer = transfer;
     let income = analyze(&ledger);
     let named = |block: &str, it: &Block| {
         it.parts.keys().map(|label| format!("{block}:{label}")).collect::<Vec<_>>()
     };
-    let mut places = named("expenses", &income.expenses);
-    places.extend(named("debt", &income.debt));
+    let mut blocks = named("expenses", &income.expenses);
+    blocks.extend(named("debt", &income.debt));
     for (name, share) in [
         ("saved", income.emergency_fund.net),
         ("invested", income.investments.net),
@@ -374,16 +374,16 @@ fn spent(account: usize, category: &str, transfer: Option<TransferKind>) -> Stri
     ] {
         let usual = if name == "unallocated" { 402_210 } else { 0 };
         if share.amount_minor != usual {
-            places.push(format!("{name} {}", share.amount_minor - usual));
+            blocks.push(format!("{name} {}", share.amount_minor - usual));
         }
     }
-    places.join(", ")
+    blocks.join(", ")
 }
 
 #[test]
-fn every_outflow_goes_to_the_block_it_belongs_to() {
+fn every_outflow_is_counted_in_its_block() {
     use TransferKind::{CardPayment, Investment, LoanPayment, Savings};
-    for (account, category, transfer, place) in [
+    for (account, category, transfer, expected) in [
         (CHECKING, "", None, "expenses:uncategorized, unallocated -1000"),
         (CARD, "FOOD_AND_DRINK_COFFEE", None, "expenses:food_and_drink, unallocated -1000"),
         (CHECKING, "INCOME_WAGES", None, "expenses:uncategorized, unallocated -1000"),
@@ -414,13 +414,17 @@ fn every_outflow_goes_to_the_block_it_belongs_to() {
         (LOAN, "BANK_FEES_INTEREST_CHARGE", None, ""),
         (BROKERAGE, "", None, ""),
     ] {
-        assert_eq!(spent(account, category, transfer), place, "{account} {category} {transfer:?}");
+        assert_eq!(
+            spent(account, category, transfer),
+            expected,
+            "{account} {category} {transfer:?}"
+        );
     }
 }
 
 #[test]
 fn pay_into_savings_is_income_and_saved() {
-    let mut ledger = worked();
+    let mut ledger = worked_example();
     enter(&mut ledger, SAVINGS, date("2025-03-03"), 3_000, "INCOME_INTEREST_EARNED");
     enter(&mut ledger, SAVINGS, date("2025-03-03"), 9_000, "").flags.person = true;
     let income = analyze(&ledger);
@@ -447,7 +451,7 @@ fn a_regular_withdrawal_counts_once() {
 }
 
 #[test]
-fn no_income_has_no_percents() {
+fn percentages_are_zero_without_income() {
     let mut ledger = book(date("2025-04-05"));
     enter(&mut ledger, CARD, date("2025-01-01"), -90_000, "RENT_AND_UTILITIES_RENT");
     let income = analyze(&ledger);
@@ -464,7 +468,7 @@ fn an_empty_ledger_is_all_zeros() {
 }
 
 #[test]
-fn constant_pay_of_any_cadence_never_varies_whenever_it_starts() {
+fn constant_pay_never_varies_at_any_frequency_or_start() {
     for frequency in Frequency::ALL.iter().copied() {
         let (payments, months) = frequency.payments_a_month();
         let expected = base::divide_half_even(185_033 * payments, months) as i64;

@@ -47,9 +47,9 @@ impl Window {
     }
 
     /// The index of the month that a day lies in.
-    pub(super) fn place(&self, on: Date) -> Option<usize> {
-        let place = if self.complete { month_of(on) - month_of(self.start) } else { 0 };
-        usize::try_from(place).ok().filter(|_| self.contains(on))
+    pub(super) fn month_index(&self, on: Date) -> Option<usize> {
+        let index = if self.complete { month_of(on) - month_of(self.start) } else { 0 };
+        usize::try_from(index).ok().filter(|_| self.contains(on))
     }
 
     /// The first and last day of each month, oldest first.

@@ -67,11 +67,15 @@ fn rates() -> Rates {
     rates
 }
 
-fn summed(positions: &[Position], accounts: &[AccountBalance]) -> Portfolio {
-    shown(positions, accounts, &View::default())
+fn portfolio_of(positions: &[Position], accounts: &[AccountBalance]) -> Portfolio {
+    portfolio_in_view(positions, accounts, &View::default())
 }
 
-fn shown(positions: &[Position], accounts: &[AccountBalance], view: &View) -> Portfolio {
+fn portfolio_in_view(
+    positions: &[Position],
+    accounts: &[AccountBalance],
+    view: &View,
+) -> Portfolio {
     portfolio(&Scope { positions, accounts, rates: &rates(), today: today() }, view)
 }
 
@@ -90,7 +94,7 @@ fn worked_example() -> Vec<Position> {
 
 #[test]
 fn the_worked_example_comes_out_to_the_cent() {
-    let portfolio = summed(&worked_example(), &[balance(1, 217_000)]);
+    let portfolio = portfolio_of(&worked_example(), &[balance(1, 217_000)]);
     let rows = rows(&portfolio);
     let values: Vec<_> = rows.iter().map(|it| it.current_value_minor).collect();
     assert_eq!(values, [Some(200_000), Some(5_000), Some(12_000)]);
@@ -117,29 +121,29 @@ fn the_worked_example_comes_out_to_the_cent() {
 }
 
 #[test]
-fn one_security_in_two_accounts_is_one_row_and_an_unknown_basis_makes_all_of_it_unknown() {
+fn one_security_in_two_accounts_is_one_row_and_one_unknown_basis_makes_its_basis_unknown() {
     let here = Position { cost_basis_minor: Some(1_000), ..position(1, "A", "1.5", Some("10")) };
     let there = Position { account_id: account(2), quantity: fixed("0.5"), ..here.clone() };
-    let both = summed(&[here.clone(), there.clone()], &[]);
+    let both = portfolio_of(&[here.clone(), there.clone()], &[]);
     assert_eq!(rows(&both)[0].quantity, fixed("2"));
     assert_eq!(rows(&both)[0].cost_basis_total_minor, Some(2_000));
     let unknown = Position { cost_basis_minor: None, ..there };
-    let both = summed(&[here, unknown], &[]);
+    let both = portfolio_of(&[here, unknown], &[]);
     assert_eq!(rows(&both).len(), 1);
     assert_eq!(rows(&both)[0].cost_basis_total_minor, None);
     assert_eq!(rows(&both)[0].current_value_minor, Some(2_000));
 }
 
 #[test]
-fn what_the_positions_leave_of_the_balance_is_a_row_whose_gain_is_unknown() {
-    let portfolio = summed(&[position(1, "A", "1", Some("10"))], &[balance(1, 1_250)]);
+fn the_rest_of_a_balance_is_a_row_without_a_gain() {
+    let portfolio = portfolio_of(&[position(1, "A", "1", Some("10"))], &[balance(1, 1_250)]);
     let rest = rows(&portfolio)[1];
     assert_eq!((rest.name.as_str(), rest.current_value_minor), ("Cash / unitemised", Some(250)));
     assert_eq!((rest.unitemised_in, rest.quantity), (Some(account(1)), fixed("2.5")));
     assert_eq!((rest.total_gain_loss_minor, rest.day_change_minor), (None, None));
     assert_eq!(portfolio.account_total.current_value_minor, Some(1_250));
     assert_eq!(portfolio.account_total.total_gain_loss_minor, None);
-    let over = summed(&[position(1, "A", "1", Some("10"))], &[balance(1, 900)]);
+    let over = portfolio_of(&[position(1, "A", "1", Some("10"))], &[balance(1, 900)]);
     assert_eq!(over.account_total.current_value_minor, Some(1_000));
     assert_eq!(over.over_itemized, [account(1)]);
 }
@@ -148,21 +152,21 @@ fn what_the_positions_leave_of_the_balance_is_a_row_whose_gain_is_unknown() {
 fn a_price_that_fell_since_the_last_sync_does_not_turn_into_cash() {
     let fell =
         Position { institution_value_minor: Some(1_000), ..position(1, "A", "1", Some("9")) };
-    let portfolio = summed(&[fell], &[balance(1, 1_000)]);
+    let portfolio = portfolio_of(&[fell], &[balance(1, 1_000)]);
     assert_eq!(rows(&portfolio).len(), 1);
     assert_eq!(portfolio.account_total.current_value_minor, Some(900));
 }
 
 #[test]
-fn what_is_left_of_a_balance_is_counted_in_the_currency_of_the_account() {
+fn the_rest_of_a_balance_is_in_the_currency_of_the_account() {
     let euro = Position { currency: Currency::EUR, ..position(1, "SAP", "1", Some("100")) };
-    let portfolio = summed(&[euro], &[balance(1, 11_500)]);
+    let portfolio = portfolio_of(&[euro], &[balance(1, 11_500)]);
     assert_eq!(rows(&portfolio)[1].current_value_minor, Some(500));
     assert_eq!(portfolio.account_total.current_value_minor, Some(11_500));
 }
 
 #[test]
-fn a_position_without_a_rate_keeps_its_own_numbers_but_enters_no_total() {
+fn a_position_without_an_exchange_rate_has_its_own_values_but_is_in_no_total() {
     let franc = Currency::parse("CHF").unwrap();
     let swiss = Position {
         currency: franc,
@@ -170,7 +174,7 @@ fn a_position_without_a_rate_keeps_its_own_numbers_but_enters_no_total() {
         ..position(1, "NESN", "1", Some("10"))
     };
     let euro = Position { currency: Currency::EUR, ..position(2, "SAP", "1", Some("100")) };
-    let portfolio = summed(&[swiss, euro], &[]);
+    let portfolio = portfolio_of(&[swiss, euro], &[]);
     let rows = rows(&portfolio);
     assert_eq!(rows[0].percent_of_account, Some(Percent(10_000)));
     assert_eq!(rows[1].total_gain_loss_minor, Some(500));
@@ -187,7 +191,7 @@ fn an_old_price_has_a_value_but_no_day_change() {
             priced_at,
             ..position(1, "A", "2", Some("10"))
         };
-        rows(&summed(&[priced], &[]))[0].day_change_minor
+        rows(&portfolio_of(&[priced], &[]))[0].day_change_minor
     };
     assert_eq!(change(days_ago(4)), Some(200));
     assert_eq!(change(days_ago(5)), None);
@@ -201,7 +205,7 @@ fn a_short_position_loses_when_the_price_rises() {
         cost_basis_minor: Some(-30_000),
         ..position(1, "A", "-2", Some("110"))
     };
-    let portfolio = summed(&[short], &[]);
+    let portfolio = portfolio_of(&[short], &[]);
     let row = rows(&portfolio)[0];
     assert_eq!((row.current_value_minor, row.day_change_minor), (Some(-22_000), Some(-2_000)));
     assert_eq!(row.day_change_percent, Some(Percent(-1_000)));
@@ -213,7 +217,7 @@ fn a_short_position_loses_when_the_price_rises() {
 }
 
 #[test]
-fn unknown_values_come_last_in_either_order_and_ties_go_by_symbol() {
+fn unknown_values_come_last_in_either_order_and_ties_are_sorted_by_symbol() {
     let symbols = |descending| {
         let mut nameless = position(9, "", "1", Some("5"));
         nameless.symbol = None;
@@ -225,7 +229,7 @@ fn unknown_values_come_last_in_either_order_and_ties_go_by_symbol() {
             position(1, "c", "1", Some("7")),
         ];
         let view = View { descending, ..View::default() };
-        let portfolio = shown(&positions, &[], &view);
+        let portfolio = portfolio_in_view(&positions, &[], &view);
         let symbol = |it: &&Holding| it.symbol.clone().unwrap_or("-".to_owned());
         rows(&portfolio).iter().map(symbol).collect::<Vec<_>>().join(" ")
     };
@@ -234,8 +238,8 @@ fn unknown_values_come_last_in_either_order_and_ties_go_by_symbol() {
 }
 
 #[test]
-fn nothing_in_scope_has_no_totals_rather_than_zeros() {
-    let portfolio = summed(&[], &[]);
+fn an_empty_scope_has_no_totals_rather_than_zeros() {
+    let portfolio = portfolio_of(&[], &[]);
     assert!(portfolio.groups.is_empty());
     assert_eq!(portfolio.account_total.current_value_minor, None);
     assert_eq!(portfolio.account_total.day_change_percent, None);
@@ -289,7 +293,7 @@ fn any_sort() -> impl Strategy<Value = SortBy> {
 }
 
 /// The visible sort key, for holdings of one currency.
-fn seen_key(holding: &Holding, sort_by: SortBy) -> Option<(String, i128)> {
+fn visible_key(holding: &Holding, sort_by: SortBy) -> Option<(String, i128)> {
     let number = match sort_by {
         SortBy::Symbol => return holding.symbol.as_ref().map(|it| (it.to_lowercase(), 0)),
         SortBy::LastPrice => holding.last_price.map(Fixed9::billionths),
@@ -315,19 +319,19 @@ fn one_price_each(positions: Vec<Position>) -> Vec<Position> {
 proptest! {
     #[test]
     fn the_total_value_is_the_sum_of_the_rows((positions, accounts) in any_scope()) {
-        let portfolio = summed(&positions, &accounts);
+        let portfolio = portfolio_of(&positions, &accounts);
         let rates = rates();
         let worth = |it: &&Holding| rates.to_base(it.current_value_minor?, it.currency);
         let known: Vec<i64> = rows(&portfolio).iter().filter_map(worth).collect();
         let sum = (!known.is_empty()).then(|| known.iter().sum::<i64>());
         prop_assert_eq!(portfolio.account_total.current_value_minor, sum);
-        let of_groups: Vec<i64> = portfolio.groups.iter().filter_map(|it| it.value_minor).collect();
-        prop_assert_eq!(of_groups.iter().sum::<i64>(), sum.unwrap_or(0));
+        let group_values: Vec<i64> = portfolio.groups.iter().filter_map(|it| it.value_minor).collect();
+        prop_assert_eq!(group_values.iter().sum::<i64>(), sum.unwrap_or(0));
     }
 
     #[test]
     fn shares_add_up_to_exactly_one_hundred((positions, accounts) in any_scope()) {
-        let portfolio = summed(&positions, &accounts);
+        let portfolio = portfolio_of(&positions, &accounts);
         let shares: Vec<i64> =
             rows(&portfolio).iter().filter_map(|it| it.percent_of_account).map(|it| it.0).collect();
         let expected = if shares.is_empty() { 0 } else { 10_000 };
@@ -337,15 +341,15 @@ proptest! {
     }
 
     #[test]
-    fn forgetting_a_basis_changes_no_value(
+    fn a_missing_cost_basis_changes_no_value(
         (mut positions, accounts) in any_scope(), pick: prop::sample::Index,
     ) {
-        let before = summed(&positions, &accounts).account_total;
+        let before = portfolio_of(&positions, &accounts).account_total;
         if !positions.is_empty() {
             let at = pick.index(positions.len());
             positions[at].cost_basis_minor = None;
         }
-        let after = summed(&positions, &accounts).account_total;
+        let after = portfolio_of(&positions, &accounts).account_total;
         prop_assert_eq!(before.current_value_minor, after.current_value_minor);
         prop_assert_eq!(before.day_change_minor, after.day_change_minor);
         prop_assert_eq!(before.day_change_percent, after.day_change_percent);
@@ -353,13 +357,13 @@ proptest! {
 
     #[test]
     fn a_holding_without_a_value_changes_no_total((mut positions, accounts) in any_scope()) {
-        let before = summed(&positions, &accounts).account_total;
+        let before = portfolio_of(&positions, &accounts).account_total;
         positions.push(Position {
             cost_basis_minor: Some(77_700),
             previous_close: Some(fixed("3")),
             ..position(50, "NEW", "7", None)
         });
-        prop_assert_eq!(before, summed(&positions, &accounts).account_total);
+        prop_assert_eq!(before, portfolio_of(&positions, &accounts).account_total);
     }
 
     #[test]
@@ -372,7 +376,7 @@ proptest! {
                 price: Some(Fixed9::from_billionths(price)),
                 ..position.clone()
             };
-            let portfolio = summed(&[split], &[]);
+            let portfolio = portfolio_of(&[split], &[]);
             let row = rows(&portfolio)[0];
             (row.current_value_minor, row.cost_basis_total_minor, row.total_gain_loss_minor)
         };
@@ -382,7 +386,7 @@ proptest! {
     }
 
     #[test]
-    fn descending_reverses_the_known_keys_and_leaves_the_unknown_last(
+    fn descending_reverses_known_keys_and_keeps_unknown_ones_last(
         (mut positions, _) in any_scope(), sort_by in any_sort(),
     ) {
         positions.iter_mut().for_each(|it| {
@@ -391,8 +395,8 @@ proptest! {
         });
         let keys = |descending| {
             let view = View { asset_class: None, sort_by, descending };
-            let portfolio = shown(&positions, &[], &view);
-            rows(&portfolio).iter().map(|it| seen_key(it, sort_by)).collect::<Vec<_>>()
+            let portfolio = portfolio_in_view(&positions, &[], &view);
+            rows(&portfolio).iter().map(|it| visible_key(it, sort_by)).collect::<Vec<_>>()
         };
         let (rising, falling) = (keys(false), keys(true));
         let known = |keys: &[Option<_>]| keys.iter().flatten().cloned().collect::<Vec<_>>();
@@ -409,15 +413,15 @@ proptest! {
     fn every_security_is_in_exactly_one_group_and_a_filter_only_hides(
         (positions, accounts) in any_scope(), class in prop::sample::select(AssetClass::ALL),
     ) {
-        let all = summed(&positions, &accounts);
+        let all = portfolio_of(&positions, &accounts);
         let rows = rows(&all);
-        let itemised = rows.iter().filter(|it| it.unitemised_in.is_none());
-        let ids: Vec<_> = itemised.map(|it| it.security_id).collect();
+        let itemized = rows.iter().filter(|it| it.unitemised_in.is_none());
+        let ids: Vec<_> = itemized.map(|it| it.security_id).collect();
         let distinct: BTreeSet<_> = ids.iter().copied().collect();
         prop_assert_eq!(ids.len(), distinct.len());
         prop_assert_eq!(distinct, positions.iter().map(|it| it.security_id).collect());
         let view = View { asset_class: Some(class), ..View::default() };
-        let filtered = shown(&positions, &accounts, &view);
+        let filtered = portfolio_in_view(&positions, &accounts, &view);
         prop_assert_eq!(filtered.account_total, all.account_total);
         let kept: Vec<_> = all.groups.into_iter().filter(|it| it.asset_class == class).collect();
         prop_assert_eq!(filtered.groups, kept);
@@ -431,6 +435,6 @@ proptest! {
         })
     ) {
         let (listed, shuffled) = (one_price_each(positions), one_price_each(shuffled));
-        prop_assert_eq!(summed(&listed, &accounts), summed(&shuffled, &accounts));
+        prop_assert_eq!(portfolio_of(&listed, &accounts), portfolio_of(&shuffled, &accounts));
     }
 }

@@ -85,7 +85,7 @@ pub fn merged(known: &TransactionDraft, draft: &TransactionDraft) -> Transaction
     TransactionDraft {
         external_id: either(&draft.external_id, &known.external_id),
         pending: draft.pending,
-        // It only identifies the known transaction and is not part of its content.
+        // The draft's value only identifies the known transaction and is not part of its content.
         settles: known.settles.clone(),
         posted_on: draft.posted_on,
         authorized_on: draft.authorized_on.or(known.authorized_on),

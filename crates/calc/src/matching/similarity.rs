@@ -21,7 +21,7 @@ const CANDIDATES_MAX: usize = 256;
 
 /// Matches posted drafts with pending transactions of the same sign and a similar description: first those with the
 /// exact amount, then outflows whose amount changed by a tip or a hold. The nearest days go first, and drafts are
-/// sorted, so that the order of the source does not matter. A draft that names what it settles is left out.
+/// sorted, so that the order of the source does not matter. A draft that names the transaction it settles is left out.
 pub(super) fn match_pending(matcher: &mut Matcher<'_>) {
     let mut unclaimed = UnclaimedTransactions::of(matcher, |it| it.content.pending);
     if unclaimed.by_day.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn match_pending(matcher: &mut Matcher<'_>) {
 }
 
 /// Matches posted drafts with posted transactions of other sources, with the same amount and a similar description
-/// within a few days. A source is never matched with itself: what it lists twice happened twice.
+/// within a few days. A source is never matched with itself: two rows of one source are two transactions.
 pub(super) fn match_other_sources(matcher: &mut Matcher<'_>) {
     let provenance = matcher.provenance;
     let mut unclaimed = UnclaimedTransactions::of(matcher, |it| {
@@ -125,8 +125,8 @@ impl UnclaimedTransactions {
         for (index, it) in matcher.known.iter().enumerate() {
             if !matcher.claimed[index] && may_be(it) {
                 let day = days_from_date(it.content.posted_on);
-                let place = (it.content.amount.minor(), index);
-                unclaimed.by_day.entry(day).or_default().insert(place);
+                let key = (it.content.amount.minor(), index);
+                unclaimed.by_day.entry(day).or_default().insert(key);
                 unclaimed.words.resize_with(index, WordSet::default);
                 unclaimed.words.push(WordSet::of(&it.content.description));
             }
@@ -154,14 +154,14 @@ impl UnclaimedTransactions {
     fn take_on(&mut self, posted: &mut OpenDraft, day: i64, exact: bool) -> Option<usize> {
         let (least, most) = posted.amounts(exact)?;
         let of_day = self.by_day.get_mut(&day)?;
-        let place = of_day
+        let found = of_day
             .range((least, 0)..=(most, usize::MAX))
             .take(posted.candidates_left)
             .inspect(|_| posted.candidates_left -= 1)
             .find(|(_, index)| self.words[*index].is_similar(&posted.words))
             .copied()?;
-        of_day.remove(&place);
-        Some(place.1)
+        of_day.remove(&found);
+        Some(found.1)
     }
 }
 

@@ -72,7 +72,7 @@ fn check(known: &[TransactionDraft], drafts: &[TransactionDraft], expected: &[Dr
 }
 
 #[test]
-fn an_id_decides_whatever_else_changed() {
+fn an_equal_id_matches_whatever_else_changed() {
     let known = [draft("a", 1, -500, "Shop"), draft("b", 1, -500, "Shop")];
     check(
         &known,
@@ -87,7 +87,7 @@ fn equal_content_under_another_id_is_another_transaction() {
 }
 
 #[test]
-fn a_posted_one_that_names_the_pending_one_it_settles_takes_its_place() {
+fn a_posted_transaction_replaces_the_pending_one_it_settles() {
     let known = [pending("p", 1, -500, "HOLD"), draft("q", 1, -500, "HOLD")];
     let settles = |id: &str| TransactionDraft {
         settles: Some(id.to_owned()),
@@ -105,13 +105,13 @@ fn a_posted_one_that_names_the_pending_one_it_settles_takes_its_place() {
 }
 
 #[test]
-fn a_draft_that_names_an_unknown_pending_one_claims_no_other() {
+fn a_draft_that_settles_an_unknown_transaction_matches_no_other() {
     let named = TransactionDraft { settles: Some("x".to_owned()), ..draft("t", 2, -500, "Shop") };
     check(&[pending("p", 1, -500, "Shop")], &[named], &[New]);
 }
 
 #[test]
-fn a_pending_one_is_recognised_when_it_posts_under_another_id_or_none() {
+fn a_pending_transaction_is_recognized_when_it_posts_under_another_id_or_none() {
     let known = [pending("p", 5, -500, "SQ *BLUE BOTTLE")];
     for id in ["t", ""] {
         check(&known, &[draft(id, 7, -500, "Blue Bottle Coffee Oakland")], &[Changed(0)]);
@@ -127,7 +127,7 @@ fn a_pending_one_is_recognised_when_it_posts_under_another_id_or_none() {
 }
 
 #[test]
-fn a_tip_or_a_hold_may_move_an_outflow_but_not_an_inflow() {
+fn a_tip_or_a_hold_may_change_the_amount_of_an_outflow_but_not_of_an_inflow() {
     let dinner = [pending("p", 5, -4_000, "Trattoria Roma")];
     for (minor, expected) in
         [(-3_000, Changed(0)), (-2_999, New), (-6_000, Changed(0)), (-6_001, New)]
@@ -142,7 +142,7 @@ fn a_tip_or_a_hold_may_move_an_outflow_but_not_an_inflow() {
 }
 
 #[test]
-fn the_exact_amount_goes_before_the_nearest_day() {
+fn the_exact_amount_is_preferred_to_the_nearest_day() {
     let known = [pending("p", 5, -1_100, "Cafe"), pending("q", 3, -1_000, "Cafe")];
     let drafts = [draft("t", 5, -1_000, "Cafe"), draft("u", 5, -1_200, "Cafe")];
     check(&known, &drafts, &[Changed(1), Changed(0)]);
@@ -153,7 +153,7 @@ fn the_exact_amount_goes_before_the_nearest_day() {
 }
 
 #[test]
-fn a_pending_one_still_listed_is_not_claimed_by_a_posted_one_like_it() {
+fn a_pending_transaction_still_listed_does_not_match_a_similar_posted_one() {
     for id in ["p", ""] {
         let known = [pending(id, 5, -275, "Metro")];
         let drafts = [draft("", 5, -275, "Metro"), pending(id, 5, -275, "Metro")];
@@ -172,21 +172,21 @@ fn two_equal_purchases_of_one_day_stay_two() {
 }
 
 #[test]
-fn a_file_recognises_what_a_bank_already_sent_and_the_other_way_round() {
-    let (of_file, of_bank) = (draft("", 1, -450, "Coffee"), draft("a", 1, -450, "Coffee"));
-    check(slice::from_ref(&of_bank), slice::from_ref(&of_file), &[Seen(0)]);
-    let both = [of_bank.clone(), of_file.clone()];
-    check(slice::from_ref(&of_file), &both, &[New, Seen(0)]);
-    check(&[of_file], &[of_bank], &[Changed(0)]);
+fn a_file_recognizes_transactions_of_the_bank_and_the_other_way_round() {
+    let (from_file, from_bank) = (draft("", 1, -450, "Coffee"), draft("a", 1, -450, "Coffee"));
+    check(slice::from_ref(&from_bank), slice::from_ref(&from_file), &[Seen(0)]);
+    let both = [from_bank.clone(), from_file.clone()];
+    check(slice::from_ref(&from_file), &both, &[New, Seen(0)]);
+    check(&[from_file], &[from_bank], &[Changed(0)]);
 }
 
 #[test]
-fn what_a_source_does_not_speak_of_is_kept() {
-    let told = TransactionDraft {
+fn fields_that_an_update_leaves_out_are_kept() {
+    let complete = TransactionDraft {
         counterparty: Some("Blue Bottle".to_owned()),
         ..draft("a", 1, -450, "Coffee")
     };
-    let mut known = imported(&[told]);
+    let mut known = imported(&[complete]);
     assert_eq!(import(&mut known, &[draft("", 1, -450, "Coffee")]), [Seen(0)]);
     assert_eq!(import(&mut known, &[draft("a", 1, -460, "Coffee")]), [Changed(0)]);
     assert_eq!(known[0].content.counterparty.as_deref(), Some("Blue Bottle"));
@@ -194,31 +194,34 @@ fn what_a_source_does_not_speak_of_is_kept() {
 }
 
 #[test]
-fn an_id_given_twice_in_one_batch_counts_once_and_the_later_word_counts() {
+fn an_id_repeated_in_a_batch_counts_once_with_its_last_content() {
     let drafts = [draft("a", 1, -1, "x"), draft("b", 1, -1, "x"), draft("a", 1, -2, "x")];
     check(&[], &drafts, &[Repeated(2), New, New]);
     check(&[draft("a", 1, -2, "x")], &drafts, &[Repeated(2), New, Seen(0)]);
 }
 
 #[test]
-fn descriptions_without_words_are_like_only_each_other() {
+fn descriptions_without_words_match_only_each_other() {
     check(&[pending("p", 1, -5, "***")], &[draft("t", 2, -5, "--")], &[Changed(0)]);
     check(&[pending("p", 1, -5, "***")], &[draft("t", 2, -5, "Shop")], &[New]);
 }
 
 #[test]
-fn a_tally_counts_every_draft_once() {
+fn match_counts_include_every_draft_once() {
     let matches = [New, Seen(0), Changed(1), Repeated(0), New];
     assert_eq!(MatchCounts::of(&matches), MatchCounts { new: 2, changed: 1, seen: 2 });
 }
 
-/// Few days, amounts and words, so that similar and equal transactions are common.
+/// A draft with few possible days, amounts and words, so that similar and equal transactions are common.
 fn any_content() -> impl Strategy<Value = TransactionDraft> {
     let amounts = prop::sample::select(vec![-1_200, -1_000, -1_000, -400, 400, 0]);
     let words = prop::sample::select(vec!["Cafe Roma", "CAFE", "Roma Hotel", "Metro", ""]);
-    (0..25_i64, amounts, words, prop::bool::weighted(0.3)).prop_map(|(day, minor, words, waits)| {
-        TransactionDraft { pending: waits, ..draft("", day, minor, words) }
-    })
+    (0..25_i64, amounts, words, prop::bool::weighted(0.3)).prop_map(
+        |(day, minor, words, is_pending)| TransactionDraft {
+            pending: is_pending,
+            ..draft("", day, minor, words)
+        },
+    )
 }
 
 fn with_ids(drafts: Vec<TransactionDraft>, prefix: &str) -> Vec<TransactionDraft> {
@@ -229,11 +232,11 @@ fn with_ids(drafts: Vec<TransactionDraft>, prefix: &str) -> Vec<TransactionDraft
 fn any_batch() -> impl Strategy<Value = Vec<TransactionDraft>> {
     let id = prop::option::of(0..1_000_u32);
     prop::collection::vec((any_content(), id), 0..40).prop_map(|rows| {
-        let give = |(it, id): (TransactionDraft, Option<u32>)| TransactionDraft {
+        let with_id = |(it, id): (TransactionDraft, Option<u32>)| TransactionDraft {
             external_id: id.map(|it| it.to_string()),
             ..it
         };
-        rows.into_iter().map(give).collect()
+        rows.into_iter().map(with_id).collect()
     })
 }
 
@@ -241,21 +244,21 @@ fn any_batch_with_ids(prefix: &'static str) -> impl Strategy<Value = Vec<Transac
     prop::collection::vec(any_content(), 0..40).prop_map(move |it| with_ids(it, prefix))
 }
 
-fn answered(matched: &DraftMatch) -> Option<usize> {
+fn matched_index(matched: &DraftMatch) -> Option<usize> {
     match *matched {
         Seen(at) | Changed(at) => Some(at),
         New | Repeated(_) => None,
     }
 }
 
-/// Which external id of a draft matched which known transaction, independent of order.
+/// The pairs of a draft's external id and the known transaction that it matches, independent of order.
 fn pairs(
     known: &[KnownTransaction],
     drafts: &[TransactionDraft],
 ) -> BTreeSet<(Option<String>, usize)> {
     let matches = match_drafts(known, drafts, "");
     let pair = |(draft, matched): (&TransactionDraft, &DraftMatch)| {
-        answered(matched).map(|at| (draft.external_id.clone(), at))
+        matched_index(matched).map(|at| (draft.external_id.clone(), at))
     };
     drafts.iter().zip(&matches).filter_map(pair).collect()
 }
@@ -266,7 +269,7 @@ fn contents(known: &[KnownTransaction]) -> BTreeSet<String> {
 
 proptest! {
     #[test]
-    fn importing_a_batch_again_finds_all_of_it_seen(batch in any_batch()) {
+    fn importing_a_batch_again_changes_nothing(batch in any_batch()) {
         let mut known = imported(&batch);
         let count = known.len();
         let matches = import(&mut known, &batch);
@@ -275,22 +278,22 @@ proptest! {
     }
 
     #[test]
-    fn a_known_one_answers_at_most_one_draft(first in any_batch(), second in any_batch()) {
+    fn a_known_transaction_matches_at_most_one_draft(first in any_batch(), second in any_batch()) {
         let known = imported(&first);
         let matches = match_drafts(&known, &second, "");
-        let answers: Vec<usize> = matches.iter().filter_map(answered).collect();
-        let distinct: BTreeSet<usize> = answers.iter().copied().collect();
-        prop_assert_eq!(answers.len(), distinct.len());
+        let indexes: Vec<usize> = matches.iter().filter_map(matched_index).collect();
+        let distinct: BTreeSet<usize> = indexes.iter().copied().collect();
+        prop_assert_eq!(indexes.len(), distinct.len());
         prop_assert!(distinct.iter().all(|it| *it < known.len()));
     }
 
     #[test]
-    fn an_id_meets_another_id_only_where_a_pending_one_posts(
+    fn different_ids_match_only_when_a_pending_transaction_posts(
         first in any_batch(), second in any_batch(),
     ) {
         let known = imported(&first);
         for (draft, matched) in second.iter().zip(match_drafts(&known, &second, "")) {
-            let Some(at) = answered(&matched) else { continue };
+            let Some(at) = matched_index(&matched) else { continue };
             let old = &known[at].content;
             let differ = draft.external_id.is_some()
                 && old.external_id.is_some()
@@ -324,7 +327,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pending_one_keeps_its_id_when_it_posts(
+    fn a_pending_transaction_keeps_its_id_when_it_posts(
         before in any_batch_with_ids("p"), after in any_content(), pick: prop::sample::Index,
     ) {
         prop_assume!(!before.is_empty());
@@ -350,7 +353,7 @@ fn reported_twice(id: u32, day: i64, minor: i64) -> (TransactionDraft, Transacti
 }
 
 #[test]
-fn two_sources_of_one_account_do_not_double_it_in_either_order() {
+fn two_sources_of_one_account_create_no_duplicates_in_either_order() {
     let days = [0, 0, 1, 2, 9, 10, 30];
     let (ofx, csv): (Vec<_>, Vec<_>) =
         days.iter().enumerate().map(|(n, day)| reported_twice(n as u32, *day, -450)).unzip();
@@ -362,12 +365,12 @@ fn two_sources_of_one_account_do_not_double_it_in_either_order() {
     import_by("file:csv", &mut other, &csv);
     let better = import_by("file:ofx", &mut other, &ofx);
     assert!(better.iter().all(|it| matches!(it, Changed(_))), "{better:?}");
-    let told = |known: &[KnownTransaction]| {
-        let mut told: Vec<_> = known.iter().map(|it| format!("{:?}", it.content)).collect();
-        told.sort();
-        told
+    let sorted = |known: &[KnownTransaction]| {
+        let mut texts: Vec<_> = known.iter().map(|it| format!("{:?}", it.content)).collect();
+        texts.sort();
+        texts
     };
-    assert_eq!(told(&one), told(&other));
+    assert_eq!(sorted(&one), sorted(&other));
     for (provenance, drafts) in [("file:csv", &csv), ("file:ofx", &ofx)] {
         let matches = import_by(provenance, &mut other, drafts);
         assert!(matches.iter().all(|it| matches!(it, Seen(_))), "{provenance}: {matches:?}");
@@ -375,7 +378,7 @@ fn two_sources_of_one_account_do_not_double_it_in_either_order() {
 }
 
 #[test]
-fn a_source_never_takes_one_of_its_own_rows_for_another() {
+fn a_source_never_matches_two_of_its_own_rows() {
     let mut known = Vec::new();
     import_by("file:csv", &mut known, &[draft("", 10, -450, "BLUE BOTTLE")]);
     assert_eq!(import_by("file:csv", &mut known, &[draft("", 11, -450, "BLUE BOTTLE")]), [New]);
@@ -385,7 +388,7 @@ fn a_source_never_takes_one_of_its_own_rows_for_another() {
 }
 
 #[test]
-fn what_only_looks_alike_is_no_crossing() {
+fn transactions_of_two_sources_that_differ_do_not_match() {
     let mut known = Vec::new();
     import_by("file:ofx", &mut known, &[draft("file:ofx 1", 10, -450, "BLUE BOTTLE COFFEE")]);
     for other in [
@@ -402,7 +405,7 @@ fn what_only_looks_alike_is_no_crossing() {
 }
 
 #[test]
-fn an_id_that_a_file_gives_again_later_means_something_else() {
+fn an_id_that_a_file_reuses_later_is_another_transaction() {
     let mut known = Vec::new();
     import_by("file:ofx", &mut known, &[draft("file:ofx 1", 10, -450, "BLUE BOTTLE")]);
     let cases = [
@@ -414,14 +417,14 @@ fn an_id_that_a_file_gives_again_later_means_something_else() {
     for (later, matched) in cases {
         assert_eq!(match_drafts(&known, slice::from_ref(&later), "file:ofx"), [matched]);
     }
-    let mut told = Vec::new();
-    import_by("sf:1", &mut told, &[draft("sf:1 1", 10, -450, "BLUE BOTTLE")]);
+    let mut synced = Vec::new();
+    import_by("sf:1", &mut synced, &[draft("sf:1 1", 10, -450, "BLUE BOTTLE")]);
     let moved = draft("sf:1 1", 70, -999, "SHELL");
-    assert_eq!(match_drafts(&told, &[moved], "sf:1"), [Changed(0)]);
+    assert_eq!(match_drafts(&synced, &[moved], "sf:1"), [Changed(0)]);
 }
 
 #[test]
-fn what_was_exported_from_here_is_known_by_our_own_ids() {
+fn our_own_exports_are_recognized_by_their_ids() {
     let known = imported(&[draft("bank-1", 10, -450, "BLUE BOTTLE")]);
     let mut exported =
         draft(&format!("{EVENKEEL_EXPORT} {}", known[0].id), 10, -450, "BLUE BOTTLE");
@@ -433,13 +436,13 @@ fn what_was_exported_from_here_is_known_by_our_own_ids() {
 proptest! {
     /// However often and in whatever order two sources report one history, each transaction exists once.
     #[test]
-    fn a_history_told_by_two_sources_is_there_once(
+    fn a_history_reported_by_two_sources_is_stored_once(
         purchases in prop::collection::vec((0_i64..40, 1_i64..4, 0_i64..2), 0..30),
         order in prop::collection::vec(any::<bool>(), 1..6),
     ) {
         // Purchases that one source dates differently get unique amounts, because equal ones cannot be told apart.
-        let told = purchases.iter().enumerate();
-        let (ofx, csv): (Vec<_>, Vec<_>) = told
+        let numbered = purchases.iter().enumerate();
+        let (ofx, csv): (Vec<_>, Vec<_>) = numbered
             .map(|(n, (day, minor, early))| {
                 let own = early * (n as i64 + 1);
                 let (ofx, csv) = reported_twice(n as u32, *day, -minor * 100 - own);

@@ -7,7 +7,7 @@ use base::Fixed9;
 use super::Position;
 use super::entries::{Book, Leg};
 
-/// Starts empty. Two are equal if every book has the same balance.
+/// The balance of every book, starting empty. Two are equal if every book has the same balance.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Balances(BTreeMap<(Book, Option<String>), i128>);
 
@@ -64,8 +64,8 @@ impl Balances {
     }
 
     /// The total over all symbols.
-    fn of(&self, wanted: Book) -> i128 {
-        let sums = self.0.iter().filter(|((book, _), _)| *book == wanted).map(|(_, sum)| *sum);
+    fn of(&self, book: Book) -> i128 {
+        let sums = self.0.iter().filter(|((it, _), _)| *it == book).map(|(_, sum)| *sum);
         sums.fold(0, i128::saturating_add)
     }
 }

@@ -97,19 +97,19 @@ fn sell(size: Size, price: Fixed9, position: Position) -> Result<Fill, OrderReje
     if held >= BOUND {
         return Err(OrderRejection::TooLarge);
     }
-    let (asked, is_short) = match size {
+    let (requested, is_short) = match size {
         Size::Shares(quantity) => (quantity.billionths(), quantity > position.quantity),
         Size::Cash(minor) => (billionths_for(minor, price), held <= 0),
     };
-    if asked <= 0 {
+    if requested <= 0 {
         return Err(OrderRejection::TooSmall);
     }
     if is_short {
         return Err(OrderRejection::NotEnoughShares { held: position.quantity });
     }
-    let wanted = asked.min(held);
-    let leaves_dust = worth(held - wanted, price).is_ok_and(|it| it < CENT);
-    let sold = if leaves_dust { held } else { wanted };
+    let quantity = requested.min(held);
+    let leaves_dust = worth(held - quantity, price).is_ok_and(|it| it < CENT);
+    let sold = if leaves_dust { held } else { quantity };
     let proceeds =
         i64::try_from(worth(sold, price)? / CENT).map_err(|_| OrderRejection::TooLarge)?;
     // A worthless position may be sold whole, but a part of a position is never sold for nothing.

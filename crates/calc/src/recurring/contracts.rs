@@ -112,7 +112,7 @@ fn count(detected: &[DetectedStream]) -> usize {
 fn clusters(points: &[Point], percent: i128, minor: i64, least: usize) -> Vec<Vec<Point>> {
     // Points are large, so amounts with the indexes of their points are sorted instead.
     let mut sorted: Vec<(i64, usize)> =
-        points.iter().zip(0..).map(|(it, place)| (it.amount_minor, place)).collect();
+        points.iter().zip(0..).map(|(it, index)| (it.amount_minor, index)).collect();
     sorted.sort_by_key(|it| it.0);
     let leaps =
         |a: i64, b: i64| b - a > minor && i128::from(b) * 100 > i128::from(a) * (100 + percent);

@@ -94,7 +94,7 @@ fn bound(count: usize, class: AmountClass, traits: GroupTraits, strictness: Stri
         (PaymentKind::Bill, class) if class.is_regular() => RARE_WITH_REGULAR_AMOUNTS,
         (PaymentKind::Bill, _) => RARE,
         (PaymentKind::Other, AmountClass::Fixed) => RARE_WITH_REGULAR_AMOUNTS,
-        // Of three amounts two are easily alike.
+        // Two of three amounts are often alike by chance.
         (PaymentKind::Other, AmountClass::Stepped | AmountClass::MostlyFixed) if count > 3 => {
             RARE_WITH_REGULAR_AMOUNTS
         }
@@ -121,7 +121,7 @@ fn twice_median(gaps: &[i64]) -> Option<i64> {
 
 /// Whether slots are mostly filled, seldom twice, and mostly on time.
 fn is_steady(fit: &Fit, class: AmountClass, traits: GroupTraits) -> bool {
-    let count = fit.places.len() as i64;
+    let count = fit.offsets.len() as i64;
     // A service that can be skipped keeps its price and its day.
     let may_skip = class.is_contractual() && fit.off_median == 0 && count >= 6;
     let covers_min = match traits.payment_kind {
@@ -142,19 +142,19 @@ fn leaves_out_a_season(fit: &Fit) -> bool {
     let Step::Months(every @ (3 | 6)) = fit.schedule.frequency.step() else { return false };
     let a_year = 12 / every;
     let mut paid = [false; 4];
-    for place in &fit.places {
-        paid[place.slot.rem_euclid(a_year) as usize] = true;
+    for offset in &fit.offsets {
+        paid[offset.slot.rem_euclid(a_year) as usize] = true;
     }
     // Two years show every season twice.
     fit.spanned >= 2 * a_year && paid.iter().take(a_year as usize).any(|it| !it)
 }
 
-/// Whether such amounts at such times are a contract rather than a habit.
+/// Whether amounts of this class in this fit are a contract rather than a habit.
 fn is_plausible(fit: &Fit, class: AmountClass, traits: GroupTraits) -> bool {
     let frequency = fit.schedule.frequency;
-    let count = fit.places.len();
+    let count = fit.offsets.len();
     if traits.payment_kind == PaymentKind::Habit {
-        let close = fit.places.iter().filter(|it| it.off <= 2).count();
+        let close = fit.offsets.iter().filter(|it| it.off <= 2).count();
         return frequency != Frequency::Weekly
             && fit.off_median <= 1
             && close * 10 >= count * 9

@@ -16,14 +16,14 @@ const DECIDING_MAX: usize = 64;
 pub(super) struct Fit {
     pub(super) schedule: Schedule,
     /// The slot of each point and its deviation in days, in the order of the points.
-    pub(super) places: Vec<SlotOffset>,
+    pub(super) offsets: Vec<SlotOffset>,
     pub(super) filled: i64,
     /// From the first filled slot to the last.
     pub(super) spanned: i64,
     pub(super) on_time: usize,
     pub(super) off_median: i64,
     pub(super) off_total: i64,
-    /// The same without allowing for weekends.
+    /// Like `off_total`, without allowing for weekends.
     pub(super) raw_total: i64,
     /// Whether payments follow the last payment rather than the calendar.
     pub(super) drifts: bool,
@@ -44,7 +44,7 @@ impl Fit {
         let mut chance = Probability::CERTAIN;
         let mut best_width = i64::MAX;
         let mut raws = Vec::with_capacity(points.len());
-        let place = |point: &Point| {
+        let offset_of = |point: &Point| {
             let slot = schedule.nearest(&point.at);
             let miss = schedule.miss(slot, &point.at);
             raws.push(miss.raw);
@@ -58,11 +58,11 @@ impl Fit {
             }
             SlotOffset { slot, off: miss.off }
         };
-        let places: Vec<SlotOffset> = points.iter().map(place).collect();
+        let offsets: Vec<SlotOffset> = points.iter().map(offset_of).collect();
         // Nearest slots never decrease as days increase.
-        let first = places.first().map_or(0, |it| it.slot);
-        let last = places.last().map_or(0, |it| it.slot);
-        let mut offs: Vec<i64> = places.iter().map(|it| it.off).collect();
+        let first = offsets.first().map_or(0, |it| it.slot);
+        let last = offsets.last().map_or(0, |it| it.slot);
+        let mut offs: Vec<i64> = offsets.iter().map(|it| it.off).collect();
         let middle = offs.len() / 2;
         let off_median = *offs.select_nth_unstable(middle).1;
         // Corrects for the number of frequencies tried; only a year has no neighbors of similar length.
@@ -71,15 +71,15 @@ impl Fit {
         }
         Some(Fit {
             schedule,
-            filled: 1 + places.windows(2).filter(|it| it[0].slot != it[1].slot).count() as i64,
+            filled: 1 + offsets.windows(2).filter(|it| it[0].slot != it[1].slot).count() as i64,
             spanned: last - first + 1,
-            on_time: places.iter().filter(|it| it.off <= cadence.tolerance_days).count(),
+            on_time: offsets.iter().filter(|it| it.off <= cadence.tolerance_days).count(),
             off_median,
-            off_total: places.iter().map(|it| it.off).sum(),
+            off_total: offsets.iter().map(|it| it.off).sum(),
             raw_total: raws.iter().map(|it| it.abs()).sum(),
             drifts: drifts(&raws),
             chance,
-            places,
+            offsets,
         })
     }
 

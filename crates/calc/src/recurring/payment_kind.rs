@@ -1,4 +1,4 @@
-//! Whether payments of a category are usually contracts or habits, before any date is examined.
+//! Classifies the payments of a category as contracts or habits, before any date is examined.
 
 use base::category::Category;
 

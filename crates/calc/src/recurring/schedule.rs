@@ -139,7 +139,7 @@ impl Schedule {
     }
 
     pub(super) fn day_of(&self, slot: i64) -> i64 {
-        self.place(slot, month_start)
+        self.nominal_day(slot, month_start)
     }
 
     /// The day on which the payment of a slot is expected.
@@ -163,12 +163,12 @@ impl Schedule {
             Phase::Months { every, start, .. } => (at.month - start).div_euclid(every),
             Phase::HalfMonths { early, .. } => at.month * 2 + i64::from(at.day_of_month() > early),
         };
-        let place = |slot: i64| self.place(slot, |month| at.start_of(month));
-        let due = place(guess);
+        let nominal_day = |slot: i64| self.nominal_day(slot, |month| at.start_of(month));
+        let due = nominal_day(guess);
         let (earlier, later) = if due > at.day {
-            ((guess - 1, place(guess - 1)), (guess, due))
+            ((guess - 1, nominal_day(guess - 1)), (guess, due))
         } else {
-            ((guess, due), (guess + 1, place(guess + 1)))
+            ((guess, due), (guess + 1, nominal_day(guess + 1)))
         };
         if at.day - earlier.1 <= later.1 - at.day { earlier.0 } else { later.0 }
     }
@@ -176,7 +176,7 @@ impl Schedule {
     /// How many days a payment deviates from its slot, and how many calendar days would deviate no more. Around a
     /// weekend slot, Friday to Monday are all on time.
     pub(super) fn miss(&self, slot: i64, at: &CalendarDay) -> Deviation {
-        let due = self.place(slot, |month| at.start_of(month));
+        let due = self.nominal_day(slot, |month| at.start_of(month));
         let raw = at.day - due;
         let days_into_weekend = weekday(due) - SATURDAY;
         if days_into_weekend < 0 || !self.yields_to_weekends() {
@@ -193,7 +193,8 @@ impl Schedule {
         !matches!(self.phase, Phase::Days { .. })
     }
 
-    fn place(&self, slot: i64, start_of: impl Fn(i64) -> i64) -> i64 {
+    /// The nominal day of a slot. `start_of` returns the first day of a month.
+    fn nominal_day(&self, slot: i64, start_of: impl Fn(i64) -> i64) -> i64 {
         let in_month = |month: i64, day: i64| {
             let start = start_of(month);
             start + day.min(start_of(month + 1) - start) - 1
@@ -236,7 +237,7 @@ impl CalendarDay {
         CalendarDay { day, month, starts: [-1, 0, 1, 2].map(|it| month_start(month + it)) }
     }
 
-    /// The same for another day of this month, without computing it again.
+    /// Another day of the same month, without computing the month starts again.
     pub(super) fn in_same_month(&self, day: i64) -> Option<CalendarDay> {
         let is_same = (self.starts[1]..self.starts[2]).contains(&day);
         is_same.then_some(CalendarDay { day, ..*self })

@@ -58,12 +58,12 @@ fn one_a_slot(detected: &DetectedStream) -> Vec<(i64, Point)> {
     let mut sorted: Vec<i64> = detected.points.iter().map(|it| it.amount_minor).collect();
     sorted.sort_unstable();
     let usual = median_of_sorted(&sorted);
-    let mut placed: Vec<_> = detected.fit.places.iter().zip(&detected.points).collect();
-    placed.sort_by_key(|(place, point)| {
-        (place.slot, place.off, (point.amount_minor - usual).abs(), point.order())
+    let mut payments: Vec<_> = detected.fit.offsets.iter().zip(&detected.points).collect();
+    payments.sort_by_key(|(offset, point)| {
+        (offset.slot, offset.off, (point.amount_minor - usual).abs(), point.order())
     });
-    placed.dedup_by_key(|(place, _)| place.slot);
-    placed.into_iter().map(|(place, point)| (place.slot, *point)).collect()
+    payments.dedup_by_key(|(offset, _)| offset.slot);
+    payments.into_iter().map(|(offset, point)| (offset.slot, *point)).collect()
 }
 
 /// The direction in which at least four of five weekend payments moved. Before any was seen, income is expected

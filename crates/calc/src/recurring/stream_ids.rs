@@ -55,7 +55,7 @@ struct Overlap<K> {
 }
 
 impl<K: Copy + Ord> Overlap<K> {
-    /// Of equal fractions the larger overlap goes first; the remaining order is arbitrary but deterministic.
+    /// The order among equal fractions: larger overlaps first. The rest of the order is arbitrary but deterministic.
     fn order(&self) -> (Reverse<usize>, K, usize) {
         (Reverse(self.both), self.id, self.at)
     }

@@ -1,4 +1,4 @@
-//! Why a score is what it is, and what would move it most.
+//! Explains a score: its band, the component that costs most, and the changes that would raise it most.
 
 use base::words;
 
@@ -15,7 +15,7 @@ words!(
 );
 
 impl Score {
-    /// Of the number that is shown, so that nobody sees 80 and reads "mixed".
+    /// The band of the rounded score. The displayed number is rounded too, so an 80 never reads "mixed".
     pub fn band(self) -> Band {
         match self.whole() {
             80.. => Band::Steady,
@@ -25,14 +25,14 @@ impl Score {
     }
 }
 
-/// A change that was tried on the person's own numbers.
+/// A suggested change, with the gain calculated from the person's own numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub kind: StepKind,
-    /// How much money it is about, once or by the month; none for a bad month fewer.
+    /// The amount of money it takes, once or per month; none for one bad month fewer.
     pub amount_minor: Option<i64>,
     pub evenkeel_gain: Score,
-    /// The part that gains most, and how much.
+    /// The part of the score that gains most; `part_gain` is its gain.
     pub part: Part,
     pub part_gain: Score,
 }
@@ -54,10 +54,10 @@ pub(super) fn steps(inputs: &Inputs, now: &GradedComponents) -> Vec<Step> {
     let mut steps: Vec<Step> = StepKind::ALL
         .iter()
         .filter_map(|kind| {
-            let (changed, amount_minor) = taken(*kind, inputs);
+            let (changed, amount_minor) = apply_step(*kind, inputs);
             let then = GradedComponents::of(&changed);
             let gain = |part: Part| Score(then.part(part).0 - now.part(part).0);
-            // Of equal gains the first part tells, which `max_by_key` from the back picks.
+            // `max_by_key` returns the last of equal gains; reversed, that is the first part.
             let part = Part::ALL.iter().rev().copied().max_by_key(|it| gain(*it))?;
             Some(Step {
                 kind: *kind,
@@ -73,8 +73,8 @@ pub(super) fn steps(inputs: &Inputs, now: &GradedComponents) -> Vec<Step> {
     steps
 }
 
-/// The inputs after the step.
-fn taken(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
+/// The inputs after the step, and the amount of money it takes.
+fn apply_step(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
     let mut changed = *inputs;
     match kind {
         StepKind::MoreAtHand => {
@@ -86,7 +86,7 @@ fn taken(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
             let part = i128::from(inputs.income_minor) * STEP_OBLIGATIONS_PERCENT / 100;
             let part = narrow(part.max(0));
             let debt = part.min(inputs.debt_minor.max(0));
-            // What debt does not give must come from the rent, which is an expense as well.
+            // The rest of the reduction comes from the rent, which is part of the expenses too.
             let rent = (part - debt).min(inputs.rent_minor.max(0));
             changed.debt_minor -= debt;
             changed.rent_minor -= rent;
@@ -101,7 +101,7 @@ fn taken(kind: StepKind, inputs: &Inputs) -> (Inputs, Option<i64>) {
 }
 
 impl Reason {
-    /// The quantity as a person says it.
+    /// The quantity in words for the person.
     pub fn said(&self) -> String {
         let tenths = |value: i128| {
             let rounded = (value * 10 + ONE / 2).div_euclid(ONE);
@@ -135,8 +135,7 @@ impl Reason {
         }
     }
 
-    /// The bends of the curve that the quantity lies between; both the same where it lies beyond
-    /// the outer ones.
+    /// The breakpoints of the curve around the quantity; twice the same one beyond the outer breakpoints.
     pub fn between(&self) -> (super::Breakpoint, super::Breakpoint) {
         let curve = self.component.curve();
         let passed = curve

@@ -63,9 +63,9 @@ impl Household {
 /// Computes every balance from the entries; all accounts begin empty.
 fn settle(ledger: &mut Ledger) {
     let today = days_from_date(ledger.as_of);
-    for (place, account) in ledger.accounts.iter_mut().enumerate() {
+    for (index, account) in ledger.accounts.iter_mut().enumerate() {
         let mut moved: BTreeMap<i64, i64> = BTreeMap::new();
-        for entry in ledger.entries.iter().filter(|it| it.account == place) {
+        for entry in ledger.entries.iter().filter(|it| it.account == index) {
             *moved.entry(days_from_date(entry.on)).or_default() += entry.amount_minor;
         }
         let mut balance: i64 = moved.range(..today - 365).map(|(_, it)| it).sum();
@@ -85,7 +85,7 @@ fn read(ledger: &Ledger) -> Inputs {
 }
 
 #[test]
-fn a_plain_household_is_read_as_it_lives() {
+fn the_inputs_of_a_plain_household_are_read() {
     let ledger = PLAIN.ledger();
     let inputs = read(&ledger);
     assert_eq!(inputs.income_minor, 434_821);
@@ -105,7 +105,7 @@ fn a_plain_household_is_read_as_it_lives() {
 }
 
 #[test]
-fn what_is_missing_is_said_in_words() {
+fn missing_inputs_are_described_in_words() {
     let missing = |ledger: &Ledger| {
         let missing = inputs(ledger, &analyze(ledger)).unwrap_err();
         missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -147,7 +147,7 @@ fn a_day_is_low_with_less_than_a_week_of_need() {
 }
 
 #[test]
-fn what_is_at_hand_is_a_middling_day_of_the_last_thirty() {
+fn liquid_money_is_the_median_of_the_last_thirty_days() {
     let mut ledger = small();
     let daily = (0..40).map(|it| if it < 10 { 1_000_000 } else { it }).collect();
     ledger.accounts[CHECKING].daily = daily;
@@ -188,7 +188,7 @@ fn distress_counts_months_and_not_events() {
 }
 
 #[test]
-fn a_card_without_a_limit_tells_nothing_of_slack_and_an_overpaid_one_owes_nothing() {
+fn a_card_without_a_limit_has_no_credit_use_and_an_overpaid_one_owes_nothing() {
     let mut ledger = small();
     ledger.accounts[CARD].balance_minor = 40_000;
     assert_eq!((read(&ledger).credit, read(&ledger).card_balance_minor), (None, 40_000));
@@ -211,7 +211,7 @@ fn purchases_of_thirty_days_are_counted_less_refunds() {
 }
 
 #[test]
-fn coverage_tells_what_is_unknown_and_what_is_unseen() {
+fn coverage_reports_unlabeled_inflows_and_unseen_card_purchases() {
     let mut ledger = small();
     enter(&mut ledger, CHECKING, date("2025-03-03"), 30_000, "INCOME_WAGES");
     enter(&mut ledger, CHECKING, date("2025-03-04"), 10_000, "");
@@ -225,7 +225,7 @@ fn coverage_tells_what_is_unknown_and_what_is_unseen() {
 }
 
 #[test]
-fn a_month_that_spends_all_it_earns_pays_for_itself() {
+fn a_month_that_spends_exactly_its_income_is_a_surplus_month() {
     let mut ledger = small();
     for (month, minor) in [("2025-01-03", 913_125), ("2025-02-03", 500), ("2025-03-03", 500)] {
         enter(&mut ledger, CHECKING, date(month), minor, "INCOME_WAGES");
@@ -236,7 +236,7 @@ fn a_month_that_spends_all_it_earns_pays_for_itself() {
 }
 
 #[test]
-fn a_rent_deposit_given_back_is_no_negative_rent() {
+fn a_returned_rent_deposit_does_not_make_rent_negative() {
     let mut ledger = small();
     let entry = enter(&mut ledger, CHECKING, date("2025-02-02"), 9_000, "RENT_AND_UTILITIES_RENT");
     entry.flags.refund = true;
@@ -290,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn one_account_in_two_parts_is_the_same(household in any_household()) {
+    fn splitting_an_account_in_two_changes_nothing(household in any_household()) {
         let ledger = household.ledger();
         let mut split = ledger.clone();
         let other = open(&mut split, AccountKind::Depository, "checking");
@@ -306,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_entries_and_what_comes_later_do_not_matter(
+    fn the_order_of_entries_and_later_entries_do_not_matter(
         household in any_household(), ahead in 1..400_i64,
     ) {
         let ledger = household.ledger();
@@ -323,15 +323,15 @@ proptest! {
     /// points for recovery does not hold: for a person who pays by card the balance is a staircase, and its median
     /// may lie on a step as high as the pay.
     #[test]
-    fn a_payday_moved_by_three_days_moves_only_what_was_at_hand(
+    fn a_payday_moved_by_three_days_changes_only_inputs_from_balances(
         household in any_household(), which in 0..10_usize, days in -3..=3_i64,
     ) {
         let ledger = household.ledger();
         let mut changed = ledger.clone();
         let paid = changed.entries.iter_mut().filter(|it| it.pay.is_some() && it.on < ledger.as_of);
         let mut paid: Vec<_> = paid.collect();
-        let place = paid.len().saturating_sub(1 + which);
-        let entry = &mut paid[place];
+        let index = paid.len().saturating_sub(1 + which);
+        let entry = &mut paid[index];
         entry.on = after(entry.on, days).min(ledger.as_of);
         settle(&mut changed);
         let (before, now) = (read(&ledger), read(&changed));
@@ -351,7 +351,7 @@ proptest! {
 
     /// If money leaves evenly and a month of needs is liquid, no score moves by two points.
     #[test]
-    fn an_even_life_hardly_notices_a_late_payday(
+    fn a_late_payday_hardly_moves_scores_if_spending_is_even(
         first in 20_000..20_400_i64, which in 0..10_usize, days in -3..=3_i64,
         daily_minor in 8_000..20_000_i64, months in 1..6_i64,
     ) {
@@ -369,8 +369,8 @@ proptest! {
         settle(&mut ledger);
         let mut changed = ledger.clone();
         let mut paid: Vec<_> = changed.entries.iter_mut().filter(|it| it.pay.is_some()).collect();
-        let place = paid.len() - 1 - which;
-        paid[place].on = after(paid[place].on, days).min(ledger.as_of);
+        let index = paid.len() - 1 - which;
+        paid[index].on = after(paid[index].on, days).min(ledger.as_of);
         settle(&mut changed);
         prop_assert!(moved(&ledger, &changed) <= Score(2 * ONE));
     }

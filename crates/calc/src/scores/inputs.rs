@@ -1,4 +1,4 @@
-//! Reads the inputs of the scores from a ledger, or says what is missing.
+//! Reads the inputs of the scores from a ledger, or lists the missing ones.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::income::window::month_of;
 use crate::income::{Income, InflowLabel, narrow};
 use crate::ledger::{Account, Ledger};
 
-/// Amounts per month where they are flows; none is negative.
+/// The inputs of the scores. Flows are amounts per month. No amount is negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
     pub income_minor: i64,
@@ -25,7 +25,7 @@ pub struct Inputs {
     pub card_balance_minor: i64,
     /// Card purchases of the last thirty days.
     pub card_purchases_minor: i64,
-    /// Of the cards with a limit; none without any.
+    /// The total balance and limit of the cards with a limit; none if no card has one.
     pub credit: Option<Credit>,
     /// Days on which liquid money was below a week's needs.
     pub low_days: Ratio,

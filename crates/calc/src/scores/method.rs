@@ -86,7 +86,7 @@ impl Component {
         }
     }
 
-    /// Linear between breakpoints and flat beyond the outer ones.
+    /// The points by quantity: linear between breakpoints and flat beyond the outer ones.
     pub fn curve(self) -> &'static [Breakpoint] {
         match self {
             Component::Runway => &[(0, 0), (250, 25), (1_000, 50), (3_000, 75), (6_000, 100)],
@@ -104,13 +104,14 @@ impl Component {
 /// The points of a quantity, both in billionths. Every step rounds down, so that the curve is monotonic.
 pub(super) fn points(component: Component, quantity: i128) -> i128 {
     let curve = component.curve();
-    let bend = |(at, points): Breakpoint| (i128::from(at) * (ONE / 1000), i128::from(points) * ONE);
-    let after = curve.iter().position(|it| bend(*it).0 >= quantity);
+    let scaled =
+        |(at, points): Breakpoint| (i128::from(at) * (ONE / 1000), i128::from(points) * ONE);
+    let after = curve.iter().position(|it| scaled(*it).0 >= quantity);
     match after {
-        None => bend(curve[curve.len() - 1]).1,
-        Some(0) => bend(curve[0]).1,
-        Some(place) => {
-            let ((x0, y0), (x1, y1)) = (bend(curve[place - 1]), bend(curve[place]));
+        None => scaled(curve[curve.len() - 1]).1,
+        Some(0) => scaled(curve[0]).1,
+        Some(index) => {
+            let ((x0, y0), (x1, y1)) = (scaled(curve[index - 1]), scaled(curve[index]));
             y0 + ((y1 - y0) * (quantity - x0)).div_euclid(x1 - x0)
         }
     }

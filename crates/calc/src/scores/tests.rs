@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Amounts in whole units; of the last four the first is in hundredths and the last in twelfths.
+/// Inputs with amounts in whole units. Low days are in hundredths, surplus months in twelfths.
 fn example(
     [income, expenses, debt, rent]: [i64; 4],
     [liquid, used, limit, purchases]: [i64; 4],
@@ -82,9 +82,9 @@ fn example_a_in_full() {
             ("surplus_months", 7500),
         ]
     );
-    let said: Vec<String> = scores.components.iter().map(Reason::said).collect();
+    let texts: Vec<String> = scores.components.iter().map(Reason::said).collect();
     assert_eq!(
-        said,
+        texts,
         [
             "1.9 months of spending in savings",
             "a sudden bill fully covered",
@@ -107,7 +107,7 @@ fn example_a_in_full() {
 }
 
 #[test]
-fn a_step_is_tried_on_the_persons_own_numbers() {
+fn the_gain_of_a_step_is_computed_from_the_persons_own_numbers() {
     let scores = score(&steady());
     let step = |kind: StepKind| scores.steps.iter().find(|it| it.kind == kind).unwrap();
     let more = step(StepKind::MoreAtHand);
@@ -117,7 +117,7 @@ fn a_step_is_tried_on_the_persons_own_numbers() {
     let fewer = step(StepKind::FewerObligations);
     assert_eq!((fewer.amount_minor, fewer.part), (Some(26_000), Part::Capacity));
     assert_eq!(fewer.part_gain.hundredths(), 1464);
-    // One bad month fewer leaves none: 100 instead of 60 points of a quarter.
+    // One bad month fewer leaves none: 100 instead of 60 points, with a weight of a quarter.
     let better = step(StepKind::FewerBadMonths);
     assert_eq!((better.amount_minor, better.part), (None, Part::Baseline));
     assert_eq!((better.part_gain.hundredths(), better.evenkeel_gain.hundredths()), (1000, 300));
@@ -141,7 +141,7 @@ fn a_step_takes_from_debt_first_and_then_from_rent() {
 }
 
 #[test]
-fn who_is_at_the_best_has_no_drag_and_no_step() {
+fn perfect_scores_have_no_drag_and_no_steps() {
     let inputs = Inputs {
         expenses_minor: 100_000,
         rent_minor: 0,
@@ -155,9 +155,9 @@ fn who_is_at_the_best_has_no_drag_and_no_step() {
 }
 
 #[test]
-fn weights_of_what_cannot_be_told_are_shared_out() {
+fn weights_of_unknown_components_are_redistributed() {
     let scores = score(&Inputs { credit: None, cv: None, ..steady() });
-    // Three quarters runway and one quarter shock; 35, 25 and 20 of 80.
+    // Runway weighs three quarters and shock one quarter; the components of baseline weigh 35, 25 and 20 of 80.
     assert_eq!(scores.recovery.hundredths(), 7124);
     assert_eq!(scores.baseline.hundredths(), 7892);
     assert_eq!(scores.components.len(), 7);
@@ -165,7 +165,7 @@ fn weights_of_what_cannot_be_told_are_shared_out() {
 }
 
 #[test]
-fn weights_add_up_to_one_and_what_is_lost_to_what_lacks() {
+fn weights_add_up_to_one_and_lost_points_to_the_missing_ones() {
     for inputs in [steady(), thin(), Inputs { credit: None, ..steady() }] {
         let scores = score(&inputs);
         let weight: i128 = scores.components.iter().map(|it| it.weight.billionths()).sum();
@@ -190,7 +190,7 @@ fn without_income_nothing_is_left_and_obligations_count_in_full() {
 }
 
 #[test]
-fn bands_follow_the_number_that_is_shown() {
+fn bands_follow_the_rounded_score() {
     let band = |hundredths: i128| Score(hundredths * ONE / 100).band();
     assert_eq!(band(7950), Band::Steady);
     assert_eq!(band(7949), Band::Mixed);
@@ -199,7 +199,7 @@ fn bands_follow_the_number_that_is_shown() {
 }
 
 #[test]
-fn curves_bend_in_order_and_go_one_way() {
+fn curves_are_ordered_and_monotonic() {
     for component in Component::ALL.iter().copied() {
         let curve = component.curve();
         assert!(curve.is_sorted_by(|a, b| a.0 < b.0), "{component:?}");
@@ -216,17 +216,20 @@ fn curves_bend_in_order_and_go_one_way() {
 }
 
 #[test]
-fn the_pictures_show_the_curves() {
+fn the_pictures_match_the_curves() {
     for component in Component::ALL.iter().copied() {
         let name = component.as_str();
         let path = format!("{}/../../docs/pictures/{name}.svg", env!("CARGO_MANIFEST_DIR"));
         let drawn = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(drawn == curve_svg(component), "docs/pictures/{name}.svg: draw it anew");
+        assert!(
+            drawn == curve_svg(component),
+            "docs/pictures/{name}.svg is outdated: draw it again"
+        );
     }
 }
 
 #[test]
-fn the_document_tells_the_version_and_every_weight() {
+fn the_document_states_the_version_and_every_weight() {
     let path = format!("{}/../../docs/scores.md", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.contains(&format!("version {VERSION} of the method")));
@@ -255,9 +258,9 @@ fn any_inputs() -> impl Strategy<Value = Inputs> {
     let flows = (money(), money(), money(), 0..=100_i64);
     let stocks = (0..20_000_000_i64, money(), money());
     let credit = prop::option::of((money(), 0..3_000_000_i64));
-    let behaviour = (0..=90_u32, 0..=12_u32, prop::option::of(0..1_000_000_000_i128), 0..=12_u32);
-    (flows, stocks, credit, behaviour).prop_map(
-        |((income, expenses, debt, rent), (liquid, cards, purchases), credit, behaviour)| Inputs {
+    let behavior = (0..=90_u32, 0..=12_u32, prop::option::of(0..1_000_000_000_i128), 0..=12_u32);
+    (flows, stocks, credit, behavior).prop_map(
+        |((income, expenses, debt, rent), (liquid, cards, purchases), credit, behavior)| Inputs {
             income_minor: income,
             expenses_minor: expenses + 1,
             debt_minor: debt,
@@ -266,10 +269,10 @@ fn any_inputs() -> impl Strategy<Value = Inputs> {
             card_balance_minor: cards,
             card_purchases_minor: purchases,
             credit: credit.map(|(used_minor, limit_minor)| Credit { used_minor, limit_minor }),
-            low_days: Ratio { part: behaviour.0, whole: 90 },
-            distress_months: behaviour.1,
-            cv: behaviour.2.map(Fixed9::from_billionths),
-            surplus_months: Some(Ratio { part: behaviour.3, whole: 12 }),
+            low_days: Ratio { part: behavior.0, whole: 90 },
+            distress_months: behavior.1,
+            cv: behavior.2.map(Fixed9::from_billionths),
+            surplus_months: Some(Ratio { part: behavior.3, whole: 12 }),
             shock_floor_minor: 200_000,
         },
     )
@@ -280,7 +283,7 @@ fn all_four(inputs: &Inputs) -> [Score; 4] {
     [scores.evenkeel, scores.recovery, scores.capacity, scores.baseline]
 }
 
-/// The same person with one number worse.
+/// Copies of the inputs, each with one number worse.
 fn worsened(inputs: &Inputs, by: i64) -> Vec<Inputs> {
     let it = *inputs;
     let credit = it.credit.map(|it| Credit { used_minor: it.used_minor + by, ..it });
@@ -304,7 +307,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn what_is_worse_never_raises_a_score(inputs in any_inputs(), by in 1..1_000_000_i64) {
+    fn a_worse_input_never_raises_a_score(inputs in any_inputs(), by in 1..1_000_000_i64) {
         let before = all_four(&inputs);
         for worse in worsened(&inputs, by) {
             let after = all_four(&worse);
@@ -316,21 +319,21 @@ proptest! {
 
     #[test]
     fn scores_stay_between_zero_and_a_hundred(
-        inputs in any_inputs(), wild in prop::collection::vec(any::<i64>(), 9),
+        inputs in any_inputs(), extreme in prop::collection::vec(any::<i64>(), 9),
     ) {
-        let credit = Some(Credit { used_minor: wild[7], limit_minor: wild[8] });
-        let wild = Inputs {
-            income_minor: wild[0],
-            expenses_minor: wild[1],
-            debt_minor: wild[2],
-            rent_minor: wild[3],
-            liquid_minor: wild[4],
-            card_balance_minor: wild[5],
-            card_purchases_minor: wild[6],
+        let credit = Some(Credit { used_minor: extreme[7], limit_minor: extreme[8] });
+        let extreme = Inputs {
+            income_minor: extreme[0],
+            expenses_minor: extreme[1],
+            debt_minor: extreme[2],
+            rent_minor: extreme[3],
+            liquid_minor: extreme[4],
+            card_balance_minor: extreme[5],
+            card_purchases_minor: extreme[6],
             credit,
             ..inputs
         };
-        for it in all_four(&inputs).into_iter().chain(all_four(&wild)) {
+        for it in all_four(&inputs).into_iter().chain(all_four(&extreme)) {
             prop_assert!((0..=100).contains(&it.whole()) && it >= Score(0), "{it:?}");
             prop_assert!(it <= Score(100 * ONE));
         }

@@ -82,12 +82,13 @@ pub(super) struct Search<'a> {
     accounts: &'a [Account],
     words: Vec<AccountWords>,
     pub(super) legs: &'a [Leg],
-    /// The account index of each leg open to pairing: none if the account is unknown or the person overrides.
+    /// The account index of each leg open to pairing: none if the account is unknown or the
+    /// person said that the leg is not a transfer.
     pub(super) owners: Vec<Option<usize>>,
     pub(super) days: Vec<i64>,
     read_text: &'a LegTextReader<'a>,
-    /// Loaded only if a candidate needs it, and boxed because most legs have none.
-    said: Vec<OnceCell<Box<LegText>>>,
+    /// The texts of the legs, each loaded only if a candidate needs it. Boxed, because most are never loaded.
+    leg_texts: Vec<OnceCell<Box<LegText>>>,
     texts: Vec<OnceCell<Box<Text>>>,
     overrides: &'a TransferOverrides,
     found: Vec<Candidate>,
@@ -100,11 +101,11 @@ impl<'a> Search<'a> {
         read_text: &'a LegTextReader<'a>,
         overrides: &'a TransferOverrides,
     ) -> Search<'a> {
-        let places: HashMap<AccountId, usize> =
+        let account_indexes: HashMap<AccountId, usize> =
             accounts.iter().enumerate().map(|(at, it)| (it.id, at)).collect();
         let owner = |leg: &Leg| {
-            let place = places.get(&leg.account).copied();
-            place.filter(|_| !overrides.not_transfers.contains(&leg.id))
+            let index = account_indexes.get(&leg.account).copied();
+            index.filter(|_| !overrides.not_transfers.contains(&leg.id))
         };
         Search {
             accounts,
@@ -113,7 +114,7 @@ impl<'a> Search<'a> {
             owners: legs.iter().map(owner).collect(),
             days: legs.iter().map(|it| days_from_date(it.on)).collect(),
             read_text,
-            said: legs.iter().map(|_| OnceCell::new()).collect(),
+            leg_texts: legs.iter().map(|_| OnceCell::new()).collect(),
             texts: legs.iter().map(|_| OnceCell::new()).collect(),
             overrides,
             found: Vec::new(),
@@ -128,9 +129,11 @@ impl<'a> Search<'a> {
         }
         let named: BTreeSet<TransactionId> = confirmed.iter().flat_map(|it| [it.0, it.1]).collect();
         let legs = self.legs.iter().enumerate().filter(|(_, it)| named.contains(&it.id));
-        let places: BTreeMap<TransactionId, usize> = legs.map(|(at, it)| (it.id, at)).collect();
+        let leg_indexes: BTreeMap<TransactionId, usize> =
+            legs.map(|(at, it)| (it.id, at)).collect();
         for (outflow, inflow) in confirmed.difference(&self.overrides.refused) {
-            if let (Some(outflow), Some(inflow)) = (places.get(outflow), places.get(inflow))
+            if let (Some(outflow), Some(inflow)) =
+                (leg_indexes.get(outflow), leg_indexes.get(inflow))
                 && self.owners_of(*outflow, *inflow).is_some()
                 && self.legs[*outflow].amount_minor < 0
                 && self.legs[*inflow].amount_minor > 0
@@ -138,7 +141,7 @@ impl<'a> Search<'a> {
                 self.add(*outflow, *inflow, Basis::Confirmed, vec![Evidence::Confirmed]);
             }
         }
-        places.into_values().for_each(|leg| self.owners[leg] = None);
+        leg_indexes.into_values().for_each(|leg| self.owners[leg] = None);
     }
 
     fn exact(&mut self) {
@@ -192,19 +195,19 @@ impl<'a> Search<'a> {
         }
         let reaches = self.accounts[to].kind;
         let rare = is_rare().then_some(Evidence::RareAmount);
-        let told = [Some(Evidence::Lag(lag)), rare].into_iter().flatten();
-        let told = told.chain(of_leg(self.said(outflow), Side::Outflow, reaches));
-        let told = told.chain(of_leg(self.said(inflow), Side::Inflow, reaches));
+        let evidence = [Some(Evidence::Lag(lag)), rare].into_iter().flatten();
+        let evidence = evidence.chain(of_leg(self.leg_text(outflow), Side::Outflow, reaches));
+        let evidence = evidence.chain(of_leg(self.leg_text(inflow), Side::Inflow, reaches));
         let least = match basis {
             // Repetition may still be added.
             Basis::Exact => SUGGEST_HALVES - REPEATED_HALVES,
             _ => SUGGEST_HALVES,
         };
-        // Reading texts costs most, so a pair that no name could save is dropped before.
-        if sum(told.clone()) + 2 * NAMING_HALVES < least {
+        // Searching texts for names costs most, so a pair that no name could save is dropped before.
+        if sum(evidence.clone()) + 2 * NAMING_HALVES < least {
             return;
         }
-        let mut evidence: Vec<Evidence> = told.collect();
+        let mut evidence: Vec<Evidence> = evidence.collect();
         evidence.extend(self.naming(outflow, Side::Outflow, to, from));
         evidence.extend(self.naming(inflow, Side::Inflow, from, to));
         if sum(evidence.iter().copied()) >= least {
@@ -217,15 +220,15 @@ impl<'a> Search<'a> {
     fn repeated(&mut self) {
         type Route = (usize, usize, Currency, u64);
         let mut days_of: BTreeMap<Route, Vec<i64>> = BTreeMap::new();
-        let way = |search: &Search<'_>, it: &Candidate| -> Option<Route> {
+        let route = |search: &Search<'_>, it: &Candidate| -> Option<Route> {
             let leg = &search.legs[it.outflow];
             let (from, to) = search.owners_of(it.outflow, it.inflow)?;
             Some((from, to, leg.currency, leg.amount_minor.unsigned_abs()))
         };
         for it in self.found.iter().filter(|it| it.basis == Basis::Exact) {
             // Small amounts repeat by chance.
-            if let Some(way) = way(self, it).filter(|it| it.3 >= LEAST_RARE_MINOR) {
-                days_of.entry(way).or_default().push(self.days[it.outflow]);
+            if let Some(route) = route(self, it).filter(|it| it.3 >= LEAST_RARE_MINOR) {
+                days_of.entry(route).or_default().push(self.days[it.outflow]);
             }
         }
         for days in days_of.values_mut() {
@@ -240,7 +243,9 @@ impl<'a> Search<'a> {
             if it.legs().iter().any(|leg| partners[*leg] > 1) {
                 continue;
             }
-            let Some(days) = way(self, it).and_then(|way| days_of.get(&way)) else { continue };
+            let Some(days) = route(self, it).and_then(|route| days_of.get(&route)) else {
+                continue;
+            };
             if is_repeated(days, self.days[it.outflow]) {
                 it.evidence.push(Evidence::Repeated);
                 it.points_halves += REPEATED_HALVES;
@@ -270,9 +275,10 @@ impl<'a> Search<'a> {
         }
         // An outflow of a card is a purchase, and the inflow a refund or a friend's share, unless the text says that
         // it is a cash advance.
-        let says = |phrase| [outflow, inflow].iter().any(|leg| self.text(*leg).has_phrase(phrase));
-        let lends = says(&["BALANCE", "TRANSFER"])
-            || to.kind != AccountKind::Credit && says(&["CASH", "ADVANCE"]);
+        let mentions =
+            |phrase| [outflow, inflow].iter().any(|leg| self.text(*leg).has_phrase(phrase));
+        let lends = mentions(&["BALANCE", "TRANSFER"])
+            || to.kind != AccountKind::Credit && mentions(&["CASH", "ADVANCE"]);
         !lends
     }
 
@@ -283,17 +289,17 @@ impl<'a> Search<'a> {
         // ALLY 2222 names Ally, but no other account there.
         let means_another = by == Naming::Institution
             && self.words.iter().enumerate().any(|(at, it)| {
-                at != other && it.is_sibling_of(&self.words[other]) && it.is_told_in(text)
+                at != other && it.is_sibling_of(&self.words[other]) && it.is_identified_in(text)
             });
         (!means_another).then_some(Evidence::NamesOther(side, by))
     }
 
-    pub(super) fn said(&self, leg: usize) -> &LegText {
-        self.said[leg].get_or_init(|| Box::new((self.read_text)(leg)))
+    pub(super) fn leg_text(&self, leg: usize) -> &LegText {
+        self.leg_texts[leg].get_or_init(|| Box::new((self.read_text)(leg)))
     }
 
     fn text(&self, leg: usize) -> &Text {
-        self.texts[leg].get_or_init(|| Box::new(Text::of(&self.said(leg).description)))
+        self.texts[leg].get_or_init(|| Box::new(Text::of(&self.leg_text(leg).description)))
     }
 
     fn add(&mut self, outflow: usize, inflow: usize, basis: Basis, mut evidence: Vec<Evidence>) {

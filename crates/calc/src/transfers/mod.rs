@@ -114,7 +114,7 @@ pub struct Pair {
     /// The sum over the evidence.
     pub points_halves: i32,
     pub evidence: Vec<Evidence>,
-    /// Pairing its legs differently would be equally good, and only the ids overrides: the legs are certainly
+    /// Pairing its legs differently would be equally good, and the choice was made by id. The legs are certainly
     /// transfers, but which belongs to which is not certain.
     pub ambiguous: bool,
     /// The amount that left and did not arrive, within one currency: outflow + inflow + fee is zero.

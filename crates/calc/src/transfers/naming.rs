@@ -82,23 +82,24 @@ impl Text {
     }
 
     pub(super) fn has_phrase(&self, phrase: &[impl AsRef<str>]) -> bool {
-        let says = |(start, end): &(usize, usize), word: &str| &self.capitals[*start..*end] == word;
+        let equals =
+            |(start, end): &(usize, usize), word: &str| &self.capitals[*start..*end] == word;
         !phrase.is_empty()
             && self
                 .words
                 .windows(phrase.len())
-                .any(|run| run.iter().zip(phrase).all(|(at, word)| says(at, word.as_ref())))
+                .any(|run| run.iter().zip(phrase).all(|(at, word)| equals(at, word.as_ref())))
     }
 
     /// Whether a word consists of these digits, alone or after masking letters.
     fn has_mask(&self, mask: &str) -> bool {
         // 2026 is more often a year than an account, unless the text clearly means an account.
         let is_year = mask.len() == 4 && (mask.starts_with("19") || mask.starts_with("20"));
-        let is_said = |word: &str| match word.trim_start_matches('X') {
+        let is_mask = |word: &str| match word.trim_start_matches('X') {
             shown if shown.len() < word.len() => shown == mask,
             _ => word == mask && !is_year,
         };
-        self.words().any(is_said) || self.has_phrase(&["ENDING", "IN", mask])
+        self.words().any(is_mask) || self.has_phrase(&["ENDING", "IN", mask])
     }
 }
 
@@ -113,7 +114,7 @@ pub(super) struct AccountWords {
 
 impl AccountWords {
     pub(super) fn of(account: &Account) -> AccountWords {
-        let is_telling = |word: &str| {
+        let is_distinctive = |word: &str| {
             word.chars().count() >= 4
                 && word.chars().all(char::is_alphabetic)
                 && !is_listed(word, PLAIN)
@@ -123,7 +124,7 @@ impl AccountWords {
             account.mask.as_ref().map(|it| it.chars().filter(char::is_ascii_digit).collect());
         AccountWords {
             institution: account.institution.as_deref().map_or_else(Vec::new, phrases),
-            nickname: name.words().filter(|it| is_telling(it)).map(str::to_owned).collect(),
+            nickname: name.words().filter(|it| is_distinctive(it)).map(str::to_owned).collect(),
             roles: roles(account.kind, account.subtype.as_deref()),
             mask: mask.filter(|it| it.len() >= 3),
         }
@@ -152,7 +153,7 @@ impl AccountWords {
     }
 
     /// Whether the text names this account and not only its institution.
-    pub(super) fn is_told_in(&self, text: &Text) -> bool {
+    pub(super) fn is_identified_in(&self, text: &Text) -> bool {
         self.has_mask_in(text) || self.nickname.iter().any(|it| text.has_phrase(&[it]))
     }
 
@@ -169,13 +170,13 @@ impl AccountWords {
 fn phrases(institution: &str) -> Vec<Vec<String>> {
     let name = Text::of(institution);
     let whole: Vec<String> = name.words().map(str::to_owned).collect();
-    let mut telling = whole.as_slice();
-    while let [rest @ .., last] = telling
+    let mut distinctive = whole.as_slice();
+    while let [rest @ .., last] = distinctive
         && is_listed(last, CORPORATE)
     {
-        telling = rest;
+        distinctive = rest;
     }
-    let mut phrases = vec![whole.clone(), telling.to_vec()];
+    let mut phrases = vec![whole.clone(), distinctive.to_vec()];
     for (formal, others) in ALIASES {
         if name.has_phrase(formal) {
             phrases.extend(others.iter().map(|it| it.iter().map(|it| (*it).to_owned()).collect()));

@@ -5,51 +5,52 @@ use std::cmp::Reverse;
 use super::candidates::{Basis, Candidate};
 use super::{ACCEPT_HALVES, Evidence, Leg, Pair, PairingResult};
 
-/// Accepted candidates go before suggested ones, whatever their basis, so that a suggestion never takes the leg of an
-/// accepted pair.
+/// Selects the pairs and the suggestions. Accepted candidates go before suggested ones, whatever their basis, so that a
+/// suggestion never takes the leg of an accepted pair.
 pub(super) fn choose(candidates: Vec<Candidate>, legs: &[Leg]) -> PairingResult {
     let (accepted, suggested): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_sure);
-    let mut taken = vec![false; legs.len()];
+    let mut paired = vec![false; legs.len()];
     PairingResult {
-        pairs: best_first(accepted, legs, &mut taken),
-        suggestions: best_first(suggested, legs, &mut taken),
+        pairs: best_first(accepted, legs, &mut paired),
+        suggestions: best_first(suggested, legs, &mut paired),
     }
 }
 
-/// With an exchange rate many amounts agree, so a text must name the other account, however many points the rest has.
+/// Whether the candidate is accepted without asking. With an exchange rate many amounts agree, so then a text must
+/// name the other account, however many points the rest has.
 fn is_sure(candidate: &Candidate) -> bool {
     let names_other = |it: &Evidence| matches!(it, Evidence::NamesOther(..));
     candidate.points_halves >= ACCEPT_HALVES
         && (candidate.basis != Basis::Exchange || candidate.evidence.iter().any(names_other))
 }
 
-fn best_first(mut candidates: Vec<Candidate>, legs: &[Leg], taken: &mut [bool]) -> Vec<Pair> {
-    candidates.retain(|it| it.legs().iter().all(|leg| !taken[*leg]));
+fn best_first(mut candidates: Vec<Candidate>, legs: &[Leg], paired: &mut [bool]) -> Vec<Pair> {
+    candidates.retain(|it| it.legs().iter().all(|leg| !paired[*leg]));
     candidates.sort_unstable_by_key(|it| {
         let ids = (legs[it.outflow].id, legs[it.inflow].id);
         (it.basis, Reverse(it.points_halves), it.gap_days, ids)
     });
     let mut choice = Selection::new(&candidates, legs.len());
-    let mut places = Vec::new();
-    for (place, candidate) in candidates.iter().enumerate() {
-        if candidate.legs().iter().all(|leg| !taken[*leg]) {
+    let mut selected = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        if candidate.legs().iter().all(|leg| !paired[*leg]) {
             for leg in candidate.legs() {
-                taken[leg] = true;
-                choice.chosen[leg] = Some(place);
+                paired[leg] = true;
+                choice.chosen[leg] = Some(index);
             }
-            places.push(place);
+            selected.push(index);
         }
     }
-    let as_pair = |place: usize| Pair {
-        outflow: legs[candidates[place].outflow].id,
-        inflow: legs[candidates[place].inflow].id,
-        kind: candidates[place].kind,
-        points_halves: candidates[place].points_halves,
-        evidence: candidates[place].evidence.clone(),
-        ambiguous: choice.is_ambiguous(place),
-        fee_minor: candidates[place].fee_minor,
+    let as_pair = |index: usize| Pair {
+        outflow: legs[candidates[index].outflow].id,
+        inflow: legs[candidates[index].inflow].id,
+        kind: candidates[index].kind,
+        points_halves: candidates[index].points_halves,
+        evidence: candidates[index].evidence.clone(),
+        ambiguous: choice.is_ambiguous(index),
+        fee_minor: candidates[index].fee_minor,
     };
-    let mut pairs: Vec<Pair> = places.into_iter().map(as_pair).collect();
+    let mut pairs: Vec<Pair> = selected.into_iter().map(as_pair).collect();
     pairs.sort_unstable_by_key(|it| (it.outflow, it.inflow));
     pairs
 }
@@ -65,8 +66,8 @@ struct Selection<'a> {
 impl<'a> Selection<'a> {
     fn new(candidates: &'a [Candidate], legs: usize) -> Selection<'a> {
         let mut by_leg: Vec<(usize, usize)> = Vec::with_capacity(candidates.len() * 2);
-        for (place, it) in candidates.iter().enumerate() {
-            by_leg.extend(it.legs().map(|leg| (leg, place)));
+        for (index, it) in candidates.iter().enumerate() {
+            by_leg.extend(it.legs().map(|leg| (leg, index)));
         }
         by_leg.sort_unstable();
         Selection { candidates, chosen: vec![None; legs], by_leg }
@@ -80,8 +81,8 @@ impl<'a> Selection<'a> {
 
     /// Whether the legs could be paired differently without losing anything: one of them with a leg that is left
     /// over, or both with those of another pair.
-    fn is_ambiguous(&self, place: usize) -> bool {
-        let pair = &self.candidates[place];
+    fn is_ambiguous(&self, index: usize) -> bool {
+        let pair = &self.candidates[index];
         let others = |leg| self.of(leg).filter(|it| it.legs() != pair.legs());
         let is_alone = |leg: usize| self.chosen[leg].is_none();
         let swaps = |other: &Candidate| match self.chosen[other.inflow] {

@@ -73,7 +73,7 @@ impl Search<'_> {
     }
 
     fn is_worded(&self, leg: usize) -> bool {
-        self.owners[leg].is_some() && self.said(leg).words.transfer
+        self.owners[leg].is_some() && self.leg_text(leg).words.transfer
     }
 }
 

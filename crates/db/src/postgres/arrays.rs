@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_update_of_one_row_becomes_one_of_many() {
+    fn an_update_is_rewritten_to_take_many_rows() {
         let sql =
             "update notes set word = $2,\n at = $12\n where id = $1 and word in ('where', $3)";
         let expected = "update notes set word = v.c2,\n at = v.c12\n from unnest($1, $2, $3) with \

@@ -127,7 +127,7 @@ async fn an_unresponsive_connection_times_out_and_is_not_reused() {
 }
 
 #[tokio::test]
-async fn opening_a_database_on_an_unreachable_server_assert_unavailable() {
+async fn opening_a_database_on_an_unreachable_server_fails_as_unavailable() {
     let Some(remote) = Remote::new().await else { return };
     remote.proxy.cut();
     let url = format!("postgres://nobody@127.0.0.1:{}/nothing", remote.proxy.port());

@@ -60,7 +60,7 @@ async fn an_edited_migration_is_refused() {
     db.migrate(ONE).await.unwrap();
     let refused = db.migrate(EDITED).await.unwrap_err();
     assert!(matches!(refused, MigrateError::Differs { version: 1 }), "{refused:?}");
-    assert!(db.check("select id from b").await.is_err(), "nothing was applied");
+    assert!(db.check("select id from b").await.is_err(), "a migration was applied");
 }
 
 #[tokio::test]

@@ -166,7 +166,7 @@ async fn slow_statements_have_their_own_connections_and_are_canceled_with_their_
         })
         .collect();
     while waiting().await < 2 {}
-    assert_eq!(waiting().await, 2, "no more than two at once");
+    assert_eq!(waiting().await, 2, "more than two slow reads run at once");
     assert!(slow.iter().all(|it| !it.is_finished()));
     slow.iter().for_each(tokio::task::JoinHandle::abort);
     while waiting().await > 0 {}

@@ -95,11 +95,11 @@ async fn rows_dumped_from_one_database_can_be_inserted_into_another() {
     });
     dump.await.unwrap();
     let rows = std::mem::take(&mut *rows.lock().unwrap());
-    let taken = rows.clone();
+    let copied = rows.clone();
     let table = tables[0].clone();
     to.db
         .write(move |tx| {
-            let rows = taken.iter().map(|(id, image, parent, word)| {
+            let rows = copied.iter().map(|(id, image, parent, word)| {
                 vec![(*id).into(), Param::Bytes(image.as_deref()), (*parent).into(), word.into()]
             });
             table.insert_many(tx, rows)
@@ -138,6 +138,6 @@ async fn any_number_of_rows_is_inserted_completely() {
             tx.insert_many("notes", ["id"], rows)
         });
         assert!(matches!(again.await, Err(db::Error::Unique)));
-        assert_eq!(notes.ids().await.len() as i64, count, "all or nothing");
+        assert_eq!(notes.ids().await.len() as i64, count, "a failed insert left rows behind");
     }
 }

@@ -113,7 +113,7 @@ async fn a_transaction_completes_even_if_its_caller_stops_waiting() {
     let (started, begun) = tokio::sync::oneshot::channel();
     let (go, wait) = mpsc::channel::<()>();
     let db = notes.db.clone();
-    let asking = tokio::spawn(async move {
+    let caller = tokio::spawn(async move {
         db.write(move |tx| {
             started.send(()).unwrap();
             wait.recv().unwrap();
@@ -122,13 +122,13 @@ async fn a_transaction_completes_even_if_its_caller_stops_waiting() {
         .await
     });
     begun.await.unwrap();
-    asking.abort();
-    assert!(asking.await.unwrap_err().is_cancelled());
+    caller.abort();
+    assert!(caller.await.unwrap_err().is_cancelled());
     go.send(()).unwrap();
-    // The next one is behind it on SQLite; on PostgreSQL it waits for the same row.
-    let taken = notes.db.write(|tx| add(tx, 1)).await;
-    if taken.is_ok() {
-        // It came first, so the other one found the id taken.
+    // The second insert is queued behind the first on SQLite; on PostgreSQL it waits for the same row.
+    let second = notes.db.write(|tx| add(tx, 1)).await;
+    if second.is_ok() {
+        // The second insert came first, so the first one failed with a duplicate id.
         assert_eq!(notes.db.engine(), db::Engine::Postgres);
     }
     assert_eq!(notes.ids().await, [1]);
@@ -318,10 +318,10 @@ async fn execute_each_returns_the_number_of_changed_rows_per_parameter_row() {
                 .collect();
             tx.execute_each(CHANGE, &rows)
         };
-        let touched = notes.db.write(change).await.unwrap();
+        let changed = notes.db.write(change).await.unwrap();
         let expected: Vec<u64> =
             (first..first + count).map(|id| u64::from(id % 5 != 0 && id < 200)).collect();
-        assert_eq!(touched, expected, "{count} from {first}");
+        assert_eq!(changed, expected, "{count} from {first}");
     }
     type Note = (i64, Option<String>, Option<Vec<u8>>);
     let read = |row: &db::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));

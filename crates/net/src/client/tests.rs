@@ -3,7 +3,7 @@ use tokio::net::TcpListener;
 use super::connect_to_any;
 
 #[tokio::test]
-async fn an_address_that_refuses_does_not_hide_the_next() {
+async fn the_next_address_is_tried_when_one_refuses() {
     let open = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let closed = TcpListener::bind(("127.0.0.1", 0)).await.unwrap().local_addr().unwrap();
     let addresses = [closed, open.local_addr().unwrap()];

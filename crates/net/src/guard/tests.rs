@@ -27,7 +27,7 @@ fn admits(guard: &Guard, addresses: &[&str]) -> bool {
 
 /// Both ends of every special-purpose range.
 const REFUSED: [&str; 68] = [
-    // Unspecified and this network.
+    // Unspecified, and "this network".
     "0.0.0.0",
     "0.255.255.255",
     "::",
@@ -45,16 +45,16 @@ const REFUSED: [&str; 68] = [
     "192.168.255.255",
     "fc00::",
     "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
-    // Shared by the customers of a provider.
+    // Carrier-grade NAT.
     "100.64.0.0",
     "100.127.255.255",
-    // Link-local and the old site-local.
+    // Link-local, and the deprecated site-local.
     "169.254.0.0",
     "169.254.255.255",
     "fe80::",
     "febf:ffff::1",
     "fec0::1",
-    // Metadata of clouds.
+    // Cloud metadata services.
     "169.254.169.254",
     "169.254.170.2",
     "168.63.129.16",
@@ -62,7 +62,7 @@ const REFUSED: [&str; 68] = [
     "192.0.0.192",
     "fd00:ec2::254",
     "fd20:ce::254",
-    // Protocols, the old relay of 6to4, benchmarks.
+    // Protocol assignments, the deprecated 6to4 relay, benchmarking.
     "192.0.0.0",
     "192.0.0.255",
     "192.88.99.1",
@@ -87,8 +87,8 @@ const REFUSED: [&str; 68] = [
     "255.255.255.255",
     "ff02::1",
     "ff0e::1",
-    // Others within: mapped, compatible, translated, NAT64, 6to4, Teredo. Public ones as well,
-    // because nobody's name leads there honestly.
+    // Embedded IPv4 addresses: mapped, compatible, translated, NAT64, 6to4, Teredo. Public ones are refused too,
+    // because no honest host name resolves to them.
     "::ffff:127.0.0.1",
     "::ffff:169.254.169.254",
     "::ffff:8.8.8.8",
@@ -102,7 +102,7 @@ const REFUSED: [&str; 68] = [
     "2002:7f00:1::",
     "2002:808:808::1",
     "2001:0:4136:e378:8000:63bf:3fff:fdd2",
-    // Discarded, segment routing, and what nobody has been given.
+    // Discard-only, segment routing, and unassigned.
     "100::1",
     "5f00::1",
     "4000::1",
@@ -253,7 +253,7 @@ proptest! {
         }
     }
 
-    /// However an IPv4 address is embedded in an IPv6 address, it is refused.
+    /// An IPv4 address embedded in an IPv6 address is refused in every form.
     #[test]
     fn embedded_addresses_are_refused(bits: u32, end: u64) {
         let inner = u128::from(bits);

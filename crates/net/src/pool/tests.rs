@@ -74,7 +74,7 @@ async fn a_connection_to_an_address_that_is_no_longer_allowed_is_dropped() {
     let listed = Guard::Public { allow: vec!["192.168.1.1".parse().unwrap()] };
     assert!(pool.take(&here, &listed).is_some());
     assert!(pool.take(&here, &Guard::Public { allow: Vec::new() }).is_none());
-    assert_eq!(take(&pool, &here), None, "it was dropped");
+    assert_eq!(take(&pool, &here), None, "the connection was dropped");
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,7 +113,7 @@ async fn expired_connections_and_empty_scopes_are_removed() {
     let opening = pool.opening("b");
     tokio::time::sleep(Duration::from_secs(36)).await;
     assert_eq!(far.read(&mut [0]).await.unwrap(), 0, "closed from our side");
-    assert!(Arc::ptr_eq(&opening, &pool.opening("b")), "a request still waits there");
+    assert!(Arc::ptr_eq(&opening, &pool.opening("b")), "a request still waits in this scope");
     assert_eq!(pool.scopes().by_name.len(), 1);
     drop(opening);
     tokio::time::sleep(Duration::from_secs(6)).await;

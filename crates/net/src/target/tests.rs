@@ -24,7 +24,7 @@ fn a_url_is_split_into_origin_and_path() {
 }
 
 #[test]
-fn hosts_that_programs_read_differently_are_refused() {
+fn hosts_that_parsers_read_differently_are_refused() {
     for host in [
         "2130706433",
         "017700000001",

@@ -63,7 +63,7 @@ where
 async fn a_flood_ends_long_before_the_timeout() {
     let client = unguarded_client();
     let padding = "a".repeat(1_000);
-    for says in [
+    for response in [
         "HTTP/1.1 100 Continue\r\n\r\n".to_owned(),
         format!("HTTP/1.1 103 Early Hints\r\nLink: {padding}\r\n\r\n"),
         format!("HTTP/1.1 200 OK\r\nX-Padding: {padding}\r\nX-More: "),
@@ -72,11 +72,11 @@ async fn a_flood_ends_long_before_the_timeout() {
         "\0".repeat(1_000),
         padding,
     ] {
-        let server = Server::plain(says.clone(), Then::Flood).await;
+        let server = Server::plain(response.clone(), Then::Flood).await;
         let began = Instant::now();
         let failure = ask(&client, &server.url("/"), Vec::new(), LIMITS).await.unwrap_err();
-        assert_eq!(failure, Failure::Broken, "{says:?}");
-        assert!(began.elapsed() < LIMITS.total / 2, "{says:?}");
+        assert_eq!(failure, Failure::Broken, "{response:?}");
+        assert!(began.elapsed() < LIMITS.total / 2, "{response:?}");
     }
 }
 
@@ -136,14 +136,14 @@ async fn chunks_with_excessive_framing_are_refused() {
 #[tokio::test]
 async fn responses_sent_byte_by_byte_still_time_out() {
     let client = unguarded_client();
-    for says in [
+    for response in [
         "HTTP/1.1 200 OK\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     ] {
         let url = serve_each(move |mut stream| async move {
             read_some(&mut stream).await?;
             stream.set_nodelay(true).ok()?;
-            for byte in says.bytes() {
+            for byte in response.bytes() {
                 stream.write_all(&[byte]).await.ok()?;
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -159,16 +159,16 @@ async fn responses_sent_byte_by_byte_still_time_out() {
 #[tokio::test]
 async fn a_server_that_closes_early_breaks_the_request_at_every_position() {
     let client = unguarded_client();
-    let says = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    for stage in 0..says.len() {
+    let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    for stage in 0..response.len() {
         let url = serve_each(move |mut stream| async move {
             read_some(&mut stream).await?;
-            stream.write_all(&says.as_bytes()[..stage]).await.ok()
+            stream.write_all(&response.as_bytes()[..stage]).await.ok()
         });
         let failure = ask(&client, &url.await, Vec::new(), LIMITS).await.unwrap_err();
         assert_eq!(failure, Failure::Broken, "{stage}");
     }
-    // Before it has read anything, with and without an unsent request body.
+    // The server closes before it reads anything, with and without an unsent request body.
     for body in [0, 4_000_000] {
         let url = serve_each(|stream| async {
             drop(stream);
@@ -184,16 +184,16 @@ async fn a_server_that_closes_early_breaks_the_request_at_every_position() {
 #[tokio::test]
 async fn a_server_that_closes_during_the_handshake_is_a_tls_failure() {
     let client = unguarded_client();
-    for says in ["", "\x16\x03\x03\x40\x00", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
+    for response in ["", "\x16\x03\x03\x40\x00", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
         let url = serve_each(move |mut stream| async move {
             read_some(&mut stream).await?;
-            stream.write_all(says.as_bytes()).await.ok()
+            stream.write_all(response.as_bytes()).await.ok()
         });
         let url = url.await.replace("http:", "https:");
         assert_eq!(
             ask(&client, &url, Vec::new(), LIMITS).await.unwrap_err(),
             Failure::Tls,
-            "{says:?}"
+            "{response:?}"
         );
     }
 }
@@ -203,8 +203,8 @@ async fn a_response_counts_even_if_the_request_body_was_not_read() {
     let client = unguarded_client();
     let url = serve_each(|mut stream| async move {
         read_some(&mut stream).await?;
-        let says = b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!";
-        stream.write_all(says).await.ok()?;
+        let response = b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!";
+        stream.write_all(response).await.ok()?;
         std::future::pending().await
     });
     let url = url.await;
@@ -225,9 +225,9 @@ async fn a_server_that_reads_nothing_times_out() {
 
 #[tokio::test]
 async fn a_redirect_to_a_metadata_address_is_returned_and_not_followed() {
-    let says = "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/meta-data/\r\n\
+    let response = "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/meta-data/\r\n\
                 Alt-Svc: h2=\"169.254.169.254:80\"\r\nContent-Length: 0\r\n\r\n";
-    let server = Server::script(move |_, _| (says.into(), Then::Again));
+    let server = Server::script(move |_, _| (response.into(), Then::Again));
     let mut server = server.await;
     let client = unguarded_client();
     for _ in 0..3 {
@@ -255,7 +255,7 @@ async fn an_early_response_does_not_answer_the_next_request() {
     assert_eq!(server.connections(), [1, 2]);
 }
 
-/// A frame of HTTP/2.
+/// An HTTP/2 frame.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
@@ -313,37 +313,37 @@ async fn ask_flooding(first: Vec<u8>, repeated: Vec<u8>) -> Result<HttpResponse,
 
 #[tokio::test]
 async fn a_flood_of_http_2_frames_ends_long_before_the_timeout() {
-    let opened = frame(HEADERS, END_HEADERS, 1, STATUS_200);
+    let response_head = frame(HEADERS, END_HEADERS, 1, STATUS_200);
     // A header bomb: one long field in the HPACK table that is then referenced with one byte each.
     let packed = [&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'a'; 4_000], &[0xbe; 12_000]].concat();
-    for (what, first, repeated) in [
+    for (case, first, repeated) in [
         ("pings", vec![], frame(PING, 0, 0, &[0; 8])),
         ("settings", vec![], frame(SETTINGS, 0, 0, &[])),
         ("changing settings", vec![], frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0xff])),
-        ("windows", vec![], frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])),
+        ("window updates", vec![], frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])),
         ("unknown frames", vec![], frame(0xee, 0, 0, &[0; 100])),
-        ("interim answers", vec![], frame(HEADERS, END_HEADERS, 1, STATUS_103)),
-        ("empty data", opened.clone(), frame(DATA, 0, 1, &[])),
-        ("padding", opened.clone(), frame(DATA, 8, 1, &[&[255][..], &[0; 255]].concat())),
-        ("data beyond the window", opened.clone(), frame(DATA, 0, 1, &[b'x'; 1_000])),
-        ("heads that go on", frame(HEADERS, 0, 1, STATUS_200), frame(CONTINUATION, 0, 1, &[])),
-        ("packed heads", frame(HEADERS, END_HEADERS, 1, &packed), vec![]),
+        ("interim responses", vec![], frame(HEADERS, END_HEADERS, 1, STATUS_103)),
+        ("empty data", response_head.clone(), frame(DATA, 0, 1, &[])),
+        ("padding", response_head.clone(), frame(DATA, 8, 1, &[&[255][..], &[0; 255]].concat())),
+        ("data beyond the window", response_head.clone(), frame(DATA, 0, 1, &[b'x'; 1_000])),
+        ("endless headers", frame(HEADERS, 0, 1, STATUS_200), frame(CONTINUATION, 0, 1, &[])),
+        ("compressed headers", frame(HEADERS, END_HEADERS, 1, &packed), vec![]),
         ("resets", frame(RESET, 0, 1, &[0, 0, 0, 8]), frame(RESET, 0, 1, &[0, 0, 0, 8])),
-        ("farewells", frame(GO_AWAY, 0, 0, &[0; 8]), frame(GO_AWAY, 0, 0, &[0; 8])),
-        ("data out of nowhere", frame(DATA, 0, 3, b"x"), vec![]),
+        ("GOAWAY frames", frame(GO_AWAY, 0, 0, &[0; 8]), frame(GO_AWAY, 0, 0, &[0; 8])),
+        ("data on an unopened stream", frame(DATA, 0, 3, b"x"), vec![]),
         ("no HTTP/2 at all", b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), vec![]),
     ] {
         let failure = ask_flooding(first, repeated).await.unwrap_err();
-        assert_eq!(failure, Failure::Broken, "{what}");
+        assert_eq!(failure, Failure::Broken, "{case}");
     }
 }
 
 #[tokio::test]
 async fn many_good_responses_do_not_allow_a_longer_flood() {
     let (authority, tls) = http2_acceptor();
-    let (tell, mut left) = mpsc::unbounded_channel();
+    let (sender, mut totals) = mpsc::unbounded_channel();
     let url = serve_each(move |stream| {
-        let (tls, tell) = (tls.clone(), tell.clone());
+        let (tls, sender) = (tls.clone(), sender.clone());
         async move {
             let (mut from, mut to) = tokio::io::split(tls.accept(stream).await.ok()?);
             write(&mut to, &frame(SETTINGS, 0, 0, &[])).await?;
@@ -363,23 +363,23 @@ async fn many_good_responses_do_not_allow_a_longer_flood() {
             }
             tokio::spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
             let pings = frame(PING, 0, 0, &[0; 8]).repeat(200);
-            let mut taken = 0;
+            let mut written = 0;
             while to.write_all(&pings).await.is_ok() {
-                taken += pings.len();
+                written += pings.len();
             }
-            tell.send(taken).ok()
+            sender.send(written).ok()
         }
     });
     let url = url.await.replace("http:", "https:");
     let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
     let client = HttpClient::new(policy).unwrap();
     for _ in 0..60 {
-        let asked = HttpRequest::get(&*url).pooled("a");
-        assert_eq!(client.send(asked, LIMITS).await.unwrap().status, 204);
+        let request = HttpRequest::get(&*url).pooled("a");
+        assert_eq!(client.send(request, LIMITS).await.unwrap().status, 204);
     }
     // The system's socket buffers hold a few unread megabytes.
-    let taken = left.recv().await.unwrap();
-    assert!(taken < 16 * 1024 * 1024, "{taken}");
+    let written = totals.recv().await.unwrap();
+    assert!(written < 16 * 1024 * 1024, "{written}");
 }
 
 #[tokio::test]
@@ -401,8 +401,8 @@ async fn a_stalled_http_2_server_leaves_no_tasks_behind() {
         let policy = Policy { guard: Guard::Any, extra_ca: Some(authority.pem.into_bytes()) };
         let client = HttpClient::new(policy).unwrap();
         let ask = || HttpRequest::post(&*url, vec![0; 32_000_000]).pooled("a");
-        let asked = join_all((0..3).map(|_| client.send(ask(), SHORT))).await;
-        assert!(asked.iter().all(|it| it.as_ref().is_err_and(|it| *it == Failure::Timeout)));
+        let results = join_all((0..3).map(|_| client.send(ask(), SHORT))).await;
+        assert!(results.iter().all(|it| it.as_ref().is_err_and(|it| *it == Failure::Timeout)));
         drop(client);
         // Three tasks stay: the listener, the stalled server, and the pool's sweeper.
         let gone = async {

@@ -28,7 +28,7 @@ async fn this_machine_is_not_reachable_by_name_or_address() {
         let url = format!("https://{host}:{}/", server.port);
         assert_eq!(client.vet(&url, LIMITS.connect).await, Err(Failure::BadUrl), "{host}");
     }
-    assert!(server.heard.try_recv().is_err());
+    assert!(server.requests.try_recv().is_err());
 }
 
 #[tokio::test]
@@ -38,10 +38,10 @@ async fn a_network_that_the_operator_allows_is_reachable_by_https_only() {
     let client = client(&["127.0.0.0/8", "::1"], &authority);
     let url = format!("https://localhost:{}/hook", server.port);
     assert_eq!(client.vet(&url, LIMITS.connect).await, Ok(()));
-    assert!(server.heard.try_recv().is_err(), "vetting sends no request");
+    assert!(server.requests.try_recv().is_err(), "vetting sends no request");
     let reply = client.clone().send(HttpRequest::post(url.clone(), "hi"), LIMITS).await.unwrap();
     assert_eq!((reply.status, &reply.body[..]), (200, &b"ok"[..]));
-    assert!(server.heard.recv().await.unwrap().starts_with("POST /hook HTTP/1.1\r\n"));
+    assert!(server.requests.recv().await.unwrap().starts_with("POST /hook HTTP/1.1\r\n"));
 
     let plain = url.replace("https:", "http:");
     assert_eq!(client.vet(&plain, LIMITS.connect).await, Err(Failure::NotHttps));

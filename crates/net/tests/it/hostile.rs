@@ -159,7 +159,7 @@ const HOSTILE: [(&str, Failure); 119] = [
     ("https://public.example../", BadUrl),
     ("https://public.example:/", BadUrl),
     ("https://public.example:00443443/", BadUrl),
-    // Other schemes than https.
+    // Schemes other than https.
     ("http://public.example/", NotHttps),
     ("gopher://127.0.0.1:6379/_FLUSHALL", BadUrl),
     ("file:///etc/passwd", BadUrl),
@@ -171,8 +171,8 @@ async fn no_request_is_sent_to_a_hostile_url() {
     let client = HttpClient::new(policy).unwrap().with_resolver(lookup);
     for (url, failure) in HOSTILE {
         assert_eq!(client.vet(url, LIMITS.connect).await, Err(failure), "{url}");
-        for asked in [HttpRequest::get(url), HttpRequest::get(url).pooled("a")] {
-            assert_eq!(client.send(asked, LIMITS).await.unwrap_err(), failure, "{url}");
+        for request in [HttpRequest::get(url), HttpRequest::get(url).pooled("a")] {
+            assert_eq!(client.send(request, LIMITS).await.unwrap_err(), failure, "{url}");
         }
     }
     assert_eq!(client.vet("https://public.example/", LIMITS.connect).await, Ok(()));
@@ -182,7 +182,8 @@ async fn no_request_is_sent_to_a_hostile_url() {
 #[tokio::test]
 async fn an_overlong_url_is_refused_before_any_lookup() {
     let policy = Policy { guard: Guard::Public { allow: Vec::new() }, extra_ca: None };
-    let client = HttpClient::new(policy).unwrap().with_resolver(|name| panic!("asked for {name}"));
+    let client =
+        HttpClient::new(policy).unwrap().with_resolver(|name| panic!("{name} was looked up"));
     for url in [
         format!("https://public.example/{}", "a".repeat(3_000_000)),
         format!("https://{}.example/", "a".repeat(64)),
@@ -194,8 +195,8 @@ async fn an_overlong_url_is_refused_before_any_lookup() {
     }
 }
 
-/// DNS rebinding: two servers on one port, of which the client may only reach the first, and a name that resolves to
-/// the first on the first lookup and to the second afterwards.
+/// A DNS rebinding attack: two servers on the same port, of which the client may reach only the first, and a host name
+/// that resolves to the first on the first lookup and to the second afterward.
 struct Rebinding {
     vetted: Receiver,
     inside: Receiver,

@@ -68,8 +68,8 @@ async fn an_endless_body_is_cut_off_at_the_limit() {
 #[tokio::test]
 async fn oversized_headers_are_refused() {
     let padding = "a".repeat(40_000);
-    let says = format!("HTTP/1.1 200 OK\r\nX-Padding: {padding}\r\nContent-Length: 0\r\n\r\n");
-    let server = Server::plain(says, Then::Close).await;
+    let response = format!("HTTP/1.1 200 OK\r\nX-Padding: {padding}\r\nContent-Length: 0\r\n\r\n");
+    let server = Server::plain(response, Then::Close).await;
     assert_eq!(ask(server.url("/"), LIMITS).await.unwrap_err(), Failure::Broken);
 }
 

@@ -1,25 +1,25 @@
-//! What is sent and received, and what debug output shows of it.
+//! Requests as the server receives them, responses as the client returns them, and their debug output.
 
 use net::{Failure, HttpRequest, HttpResponse};
 
 use crate::server::{Server, Then};
 use crate::{LIMITS, unguarded_client};
 
-async fn answer(says: &str) -> Result<HttpResponse, Failure> {
-    let server = Server::plain(says, Then::Close).await;
+async fn answer(response: &str) -> Result<HttpResponse, Failure> {
+    let server = Server::plain(response, Then::Close).await;
     unguarded_client().send(HttpRequest::get(server.url("/")), LIMITS).await
 }
 
 #[tokio::test]
 async fn a_request_arrives_as_it_was_built() {
     let mut server = Server::plain("HTTP/1.1 204 No Content\r\n\r\n", Then::Close).await;
-    let asked = HttpRequest::post(server.url("/in?a=b%20c#d"), "{\"e\":1}")
+    let request = HttpRequest::post(server.url("/in?a=b%20c#d"), "{\"e\":1}")
         .header("Content-Type", "application/json")
         .header("webhook-id", "evt_1");
-    let reply = unguarded_client().send(asked, LIMITS).await.unwrap();
+    let reply = unguarded_client().send(request, LIMITS).await.unwrap();
     assert_eq!((reply.status, reply.body.len(), reply.truncated), (204, 0, false));
-    let heard = server.heard.recv().await.unwrap();
-    let (head, body) = heard.split_once("\r\n\r\n").unwrap();
+    let received = server.requests.recv().await.unwrap();
+    let (head, body) = received.split_once("\r\n\r\n").unwrap();
     let mut lines = head.split("\r\n");
     assert_eq!(lines.next(), Some("POST /in?a=b%20c HTTP/1.1"));
     let mut lines: Vec<&str> = lines.collect();
@@ -62,18 +62,18 @@ async fn a_redirect_is_returned_and_not_followed() {
     let mut elsewhere = Server::plain("HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
     for status in [301, 302, 303, 307, 308] {
         let location = elsewhere.url("/secret");
-        let says =
+        let response =
             format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
-        let reply = answer(&says).await.unwrap();
+        let reply = answer(&response).await.unwrap();
         assert_eq!((reply.status, reply.header("location")), (status, Some(location.as_str())));
         assert_eq!(reply.failure(), Some(Failure::Redirect));
     }
-    assert!(elsewhere.heard.try_recv().is_err());
+    assert!(elsewhere.requests.try_recv().is_err());
 }
 
 #[tokio::test]
 async fn an_incomplete_response_is_a_failure() {
-    for says in [
+    for response in [
         "",
         "HTTP/1.1 200 OK\r\nContent-Le",
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5",
@@ -81,7 +81,7 @@ async fn an_incomplete_response_is_a_failure() {
         "SSH-2.0-OpenSSH_9.9\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     ] {
-        assert_eq!(answer(says).await.unwrap_err(), Failure::Broken, "{says}");
+        assert_eq!(answer(response).await.unwrap_err(), Failure::Broken, "{response}");
     }
 }
 
@@ -90,17 +90,17 @@ async fn a_header_value_cannot_inject_another_header() {
     let mut server = Server::plain("HTTP/1.1 200 OK\r\n\r\n", Then::Close).await;
     for (name, value) in [("x-key", "a\r\nx-other: b"), ("x-key", "a\0"), ("x key", "a"), ("", "a")]
     {
-        let asked = HttpRequest::get(server.url("/")).header(name, value);
-        assert_eq!(unguarded_client().send(asked, LIMITS).await.unwrap_err(), Failure::BadHeader);
+        let request = HttpRequest::get(server.url("/")).header(name, value);
+        assert_eq!(unguarded_client().send(request, LIMITS).await.unwrap_err(), Failure::BadHeader);
     }
-    assert!(server.heard.try_recv().is_err());
+    assert!(server.requests.try_recv().is_err());
 }
 
 #[tokio::test]
 async fn debug_output_contains_no_secrets() {
-    let asked = HttpRequest::post("https://user-part.example:8443/SECRET?key=SECRET", "SECRET")
+    let request = HttpRequest::post("https://user-part.example:8443/SECRET?key=SECRET", "SECRET")
         .header("authorization", "SECRET");
-    let shown = format!("{asked:?}");
+    let shown = format!("{request:?}");
     assert!(!shown.contains("SECRET"), "{shown}");
     for part in ["POST", "https://user-part.example:8443", "authorization", "6"] {
         assert!(shown.contains(part), "{shown}");

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Barrier, mpsc};
 use tokio_rustls::TlsAcceptor;
 
-use crate::receiver::{AT_ONCE, Receiver, serve};
+use crate::receiver::{Receiver, STREAMS_MAX, serve};
 use crate::server::{Authority, Server, Then};
 use crate::{LIMITS, unguarded_client};
 
@@ -32,14 +32,14 @@ async fn ok(client: &HttpClient, url: String, scope: &str) {
 }
 
 /// A server for each protocol: HTTP/1.1 without TLS, HTTP/1.1 with TLS, and HTTP/2.
-async fn each_kind() -> [(Receiver, HttpClient); 3] {
+async fn each_protocol() -> [(Receiver, HttpClient); 3] {
     let plain = (Receiver::plain().await, unguarded_client());
     [plain, Receiver::secure(&["http/1.1"]).await, Receiver::secure(&["h2", "http/1.1"]).await]
 }
 
 #[tokio::test]
 async fn sequential_requests_share_one_connection() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         for _ in 0..5 {
             ok(&client.clone(), receiver.url("/"), "a").await;
         }
@@ -49,7 +49,7 @@ async fn sequential_requests_share_one_connection() {
 
 #[tokio::test]
 async fn scopes_do_not_share_connections_and_unpooled_requests_open_new_ones() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         for scope in ["a", "b", "a", "b"] {
             ok(&client, receiver.url("/"), scope).await;
         }
@@ -58,7 +58,7 @@ async fn scopes_do_not_share_connections_and_unpooled_requests_open_new_ones() {
             client.send(HttpRequest::get(receiver.url("/")), LIMITS).await.unwrap();
         }
         assert_eq!(receiver.connections(), [3, 4]);
-        receiver.has_open(2).await;
+        receiver.wait_until_open(2).await;
     }
 }
 
@@ -76,15 +76,15 @@ async fn another_origin_in_the_same_scope_has_its_own_connection() {
 async fn concurrent_http_2_requests_of_a_scope_share_one_connection() {
     let (mut receiver, client) = Receiver::secure(&["h2", "http/1.1"]).await;
     // Each is answered only when others are in flight at the same time.
-    let asked = (0..6 * AT_ONCE).map(|_| ok(&client, receiver.url("/together"), "a"));
-    join_all(asked).await;
-    let seen = receiver.seen.recv().await.unwrap();
-    assert_eq!((seen.version, seen.connection), (Version::HTTP_2, 1));
-    assert_eq!(seen.authority, Some(format!("127.0.0.1:{}", receiver.port)));
-    assert_eq!(&seen.body[..], b"{}");
-    assert!(!seen.headers.contains_key("host") && !seen.headers.contains_key("connection"));
-    assert_eq!(seen.headers["content-length"], "2");
-    assert_eq!(seen.headers["accept-encoding"], "identity");
+    let requests = (0..6 * STREAMS_MAX).map(|_| ok(&client, receiver.url("/together"), "a"));
+    join_all(requests).await;
+    let request = receiver.requests.recv().await.unwrap();
+    assert_eq!((request.version, request.connection), (Version::HTTP_2, 1));
+    assert_eq!(request.authority, Some(format!("127.0.0.1:{}", receiver.port)));
+    assert_eq!(&request.body[..], b"{}");
+    assert!(!request.headers.contains_key("host") && !request.headers.contains_key("connection"));
+    assert_eq!(request.headers["content-length"], "2");
+    assert_eq!(request.headers["accept-encoding"], "identity");
     assert_eq!(receiver.connections(), [1; 47]);
 }
 
@@ -94,10 +94,10 @@ async fn concurrent_http_1_requests_use_one_connection_each_and_keep_them() {
     for _ in 0..2 {
         join_all((0..6).map(|_| ok(&client, receiver.url("/slow"), "a"))).await;
     }
-    let seen = receiver.seen.recv().await.unwrap();
-    assert_eq!(seen.version, Version::HTTP_11);
-    assert_eq!(seen.headers["host"], format!("127.0.0.1:{}", receiver.port));
-    assert!(!seen.headers.contains_key("connection"));
+    let request = receiver.requests.recv().await.unwrap();
+    assert_eq!(request.version, Version::HTTP_11);
+    assert_eq!(request.headers["host"], format!("127.0.0.1:{}", receiver.port));
+    assert!(!request.headers.contains_key("connection"));
     let mut used = receiver.connections();
     used.sort_unstable();
     assert_eq!(used.last(), Some(&6));
@@ -111,16 +111,16 @@ async fn connections_to_a_known_http_1_server_are_opened_concurrently() {
     let url = format!("https://{}/slow", listener.local_addr().unwrap());
     // After the first, no connection is accepted before three are waiting.
     let three = Arc::new(Barrier::new(3));
-    let (tell, _seen) = mpsc::unbounded_channel();
+    let (sender, _requests) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         for connection in 1.. {
             let (stream, _) = listener.accept().await.unwrap();
-            let (tls, tell, three) = (tls.clone(), tell.clone(), three.clone());
+            let (tls, sender, three) = (tls.clone(), sender.clone(), three.clone());
             tokio::spawn(async move {
                 if connection > 1 {
                     three.wait().await;
                 }
-                serve(tls.accept(stream).await.unwrap(), connection, tell).await;
+                serve(tls.accept(stream).await.unwrap(), connection, sender).await;
             });
         }
     });
@@ -132,7 +132,7 @@ async fn connections_to_a_known_http_1_server_are_opened_concurrently() {
 
 #[tokio::test]
 async fn a_response_with_connection_close_is_followed_by_a_new_connection() {
-    for (receiver, client) in &mut each_kind().await[..2] {
+    for (receiver, client) in &mut each_protocol().await[..2] {
         ok(client, receiver.url("/"), "a").await;
         assert_eq!(
             &ask(client, receiver.url("/last"), "a", LIMITS).await.unwrap().body[..],
@@ -145,18 +145,18 @@ async fn a_response_with_connection_close_is_followed_by_a_new_connection() {
 
 #[tokio::test]
 async fn a_response_over_the_body_limit_closes_the_connection() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         let long = ask(&client, receiver.url("/long"), "a", LIMITS).await.unwrap();
         assert_eq!((long.body.len(), long.truncated), (LIMITS.body_max, true));
         ok(&client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
-        receiver.has_open(1).await;
+        receiver.wait_until_open(1).await;
     }
 }
 
 #[tokio::test]
 async fn a_truncated_response_closes_the_connection_even_if_it_arrived_completely() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         let limits = Limits { body_max: 1, ..LIMITS };
         assert!(ask(&client, receiver.url("/"), "a", limits).await.unwrap().truncated);
         ok(&client, receiver.url("/"), "a").await;
@@ -166,7 +166,7 @@ async fn a_truncated_response_closes_the_connection_even_if_it_arrived_completel
 
 #[tokio::test]
 async fn sequential_large_responses_stay_within_the_read_budget() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         for _ in 0..20 {
             let reply = ask(&client, receiver.url("/large"), "a", LIMITS).await.unwrap();
             assert_eq!((reply.body.len(), reply.truncated), (60_000, false));
@@ -181,7 +181,7 @@ async fn sequential_large_responses_stay_within_the_read_budget() {
 
 #[tokio::test]
 async fn a_request_that_times_out_retires_the_connection_but_not_other_requests() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         ok(&client, receiver.url("/"), "a").await;
         let others = join_all((0..3).map(|_| ok(&client, receiver.url("/slow"), "a")));
         let brief = Limits { total: Duration::from_millis(50), ..LIMITS };
@@ -202,7 +202,7 @@ async fn an_http_2_server_that_never_answered_gets_a_new_connection() {
     assert_eq!(never.unwrap_err(), Failure::Timeout);
     ok(&client, receiver.url("/"), "a").await;
     assert_eq!(receiver.connections(), [1, 2]);
-    receiver.has_open(1).await;
+    receiver.wait_until_open(1).await;
 }
 
 #[tokio::test]
@@ -251,16 +251,16 @@ async fn a_retry_uses_a_new_connection_and_not_another_reused_one() {
 
 #[tokio::test]
 async fn a_request_lost_after_the_first_byte_of_a_response_is_not_sent_again() {
-    for says in ["H", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", "nonsense\r\n\r\n"] {
+    for response in ["H", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", "nonsense\r\n\r\n"] {
         let server = Server::script(move |_, request| match request {
             1 => (OK.into(), Then::Again),
-            _ => (says.into(), Then::Close),
+            _ => (response.into(), Then::Close),
         });
         let mut server = server.await;
         let client = unguarded_client();
         ok(&client, server.url("/"), "a").await;
         assert_eq!(ask(&client, server.url("/"), "a", LIMITS).await.unwrap_err(), Failure::Broken);
-        assert_eq!(server.connections(), [1, 1], "{says}");
+        assert_eq!(server.connections(), [1, 1], "{response}");
     }
 }
 
@@ -280,25 +280,25 @@ async fn a_retry_has_only_the_remaining_time() {
 
 #[tokio::test]
 async fn idle_connections_are_closed() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         ok(&client, receiver.url("/"), "a").await;
-        receiver.has_open(1).await;
+        receiver.wait_until_open(1).await;
         tokio::time::pause();
         for _ in 0..7 {
             tokio::time::advance(Duration::from_secs(5)).await;
         }
         tokio::time::resume();
-        receiver.has_open(0).await;
+        receiver.wait_until_open(0).await;
         ok(&client, receiver.url("/"), "a").await;
         assert_eq!(receiver.connections(), [1, 2]);
         drop(client);
-        receiver.has_open(0).await;
+        receiver.wait_until_open(0).await;
     }
 }
 
 #[tokio::test]
 async fn a_server_that_restarted_is_reached_again() {
-    for (mut receiver, client) in each_kind().await {
+    for (mut receiver, client) in each_protocol().await {
         ok(&client, receiver.url("/"), "a").await;
         receiver.hang_up();
         ok(&client, receiver.url("/"), "a").await;

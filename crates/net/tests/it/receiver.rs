@@ -21,10 +21,10 @@ use tokio_rustls::TlsAcceptor;
 use crate::server::Authority;
 
 /// The limit of concurrent HTTP/2 streams. Streams opened beyond it before the client knew the limit are refused.
-pub(crate) const AT_ONCE: u32 = 8;
+pub(crate) const STREAMS_MAX: u32 = 8;
 
 /// A received request.
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     /// Connections are counted from 1.
     pub(crate) connection: usize,
     pub(crate) version: Version,
@@ -38,7 +38,7 @@ pub(crate) struct Seen {
 pub(crate) struct Receiver {
     pub(crate) port: u16,
     scheme: &'static str,
-    pub(crate) seen: mpsc::UnboundedReceiver<Seen>,
+    pub(crate) requests: mpsc::UnboundedReceiver<ReceivedRequest>,
     open: Arc<AtomicUsize>,
     hang_up: watch::Sender<()>,
 }
@@ -62,7 +62,7 @@ impl Receiver {
     pub(crate) async fn start(address: &str, tls: Option<Arc<ServerConfig>>) -> Receiver {
         let listener = TcpListener::bind(address).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (tell, seen) = mpsc::unbounded_channel();
+        let (sender, requests) = mpsc::unbounded_channel();
         let open = Arc::<AtomicUsize>::default();
         let scheme = if tls.is_some() { "https" } else { "http" };
         let accepted = open.clone();
@@ -70,17 +70,17 @@ impl Receiver {
         tokio::spawn(async move {
             for connection in 1.. {
                 let Ok((stream, _)) = listener.accept().await else { return };
-                let (tell, open, tls) = (tell.clone(), accepted.clone(), tls.clone());
+                let (sender, open, tls) = (sender.clone(), accepted.clone(), tls.clone());
                 let mut hung_up = hung_up.clone();
                 hung_up.mark_unchanged();
                 tokio::spawn(async move {
                     open.fetch_add(1, SeqCst);
                     let serving = async {
                         let Some(tls) = tls.map(TlsAcceptor::from) else {
-                            return serve(stream, connection, tell).await;
+                            return serve(stream, connection, sender).await;
                         };
                         if let Ok(stream) = tls.accept(stream).await {
-                            serve(stream, connection, tell).await;
+                            serve(stream, connection, sender).await;
                         }
                     };
                     tokio::select! {
@@ -91,7 +91,7 @@ impl Receiver {
                 });
             }
         });
-        Receiver { port, scheme, seen, open, hang_up }
+        Receiver { port, scheme, requests, open, hang_up }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -100,7 +100,7 @@ impl Receiver {
 
     /// The connection number of each request received so far.
     pub(crate) fn connections(&mut self) -> Vec<usize> {
-        std::iter::from_fn(|| self.seen.try_recv().ok()).map(|it| it.connection).collect()
+        std::iter::from_fn(|| self.requests.try_recv().ok()).map(|it| it.connection).collect()
     }
 
     /// Closes every connection.
@@ -108,53 +108,56 @@ impl Receiver {
         self.hang_up.send_replace(());
     }
 
-    /// Waits until so many connections are open.
-    pub(crate) async fn has_open(&self, wanted: usize) {
-        while self.open.load(SeqCst) != wanted {
+    /// Waits until exactly `count` connections are open.
+    pub(crate) async fn wait_until_open(&self, count: usize) {
+        while self.open.load(SeqCst) != count {
             tokio::task::yield_now().await;
         }
     }
 }
 
 /// Serves one connection; `connection` is its number.
-pub(crate) async fn serve<S>(stream: S, connection: usize, tell: mpsc::UnboundedSender<Seen>)
-where
+pub(crate) async fn serve<S>(
+    stream: S,
+    connection: usize,
+    sender: mpsc::UnboundedSender<ReceivedRequest>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |request: Request<Incoming>| {
-        let tell = tell.clone();
+        let sender = sender.clone();
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect().await?.to_bytes();
             let authority = head.uri.authority().map(ToString::to_string);
             let (version, headers) = (head.version, head.headers);
-            let _ = tell.send(Seen { connection, version, authority, headers, body });
+            let _ = sender.send(ReceivedRequest { connection, version, authority, headers, body });
             Ok::<_, hyper::Error>(answer(head.uri.path()).await)
         }
     });
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http2().max_concurrent_streams(AT_ONCE);
+    server.http2().max_concurrent_streams(STREAMS_MAX);
     let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// Requests for `/together` are answered when as many are there as one connection of HTTP/2 may carry at once.
-static TOGETHER: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(AT_ONCE as usize));
+/// Requests for `/together` are answered once as many have arrived as one HTTP/2 connection may carry.
+static TOGETHER: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(STREAMS_MAX as usize));
 
 async fn answer(path: &str) -> Response<Full<Bytes>> {
-    let says = |it: &'static [u8]| Response::new(Full::new(Bytes::from_static(it)));
+    let respond = |it: &'static [u8]| Response::new(Full::new(Bytes::from_static(it)));
     match path {
         "/slow" => tokio::time::sleep(Duration::from_millis(100)).await,
         "/together" => {
             TOGETHER.wait().await;
         }
         "/never" => std::future::pending().await,
-        "/long" => return says(&[b'x'; 100_000]),
-        "/large" => return says(&[b'x'; 60_000]),
-        "/head" => return with_header(says(b"ok"), "x-long", "x".repeat(30_000)),
-        "/last" => return with_header(says(b"bye"), "connection", "close".to_owned()),
+        "/long" => return respond(&[b'x'; 100_000]),
+        "/large" => return respond(&[b'x'; 60_000]),
+        "/head" => return with_header(respond(b"ok"), "x-long", "x".repeat(30_000)),
+        "/last" => return with_header(respond(b"bye"), "connection", "close".to_owned()),
         _ => {}
     }
-    says(b"ok")
+    respond(b"ok")
 }
 
 fn with_header<B>(mut to: Response<B>, name: &'static str, value: String) -> Response<B> {

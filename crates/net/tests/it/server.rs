@@ -1,4 +1,4 @@
-//! A scripted server: it reads a request, writes given bytes, and then closes, stalls or goes on.
+//! A scripted server: it reads a request, writes given bytes, and then closes, stalls or continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
-/// What the server does after its response.
+/// The server's behavior after its response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     Close,
@@ -28,7 +28,7 @@ pub(crate) enum Then {
 pub(crate) struct Server {
     pub(crate) port: u16,
     /// The received requests, as raw text.
-    pub(crate) heard: mpsc::UnboundedReceiver<String>,
+    pub(crate) requests: mpsc::UnboundedReceiver<String>,
     used: mpsc::UnboundedReceiver<usize>,
 }
 
@@ -36,14 +36,14 @@ pub(crate) struct Server {
 type Script = dyn Fn(usize, usize) -> (Vec<u8>, Then) + Send + Sync;
 
 impl Server {
-    pub(crate) async fn plain(says: impl Into<Vec<u8>>, then: Then) -> Server {
-        let says = says.into();
-        Server::script(move |_, _| (says.clone(), then)).await
+    pub(crate) async fn plain(response: impl Into<Vec<u8>>, then: Then) -> Server {
+        let response = response.into();
+        Server::script(move |_, _| (response.clone(), then)).await
     }
 
-    pub(crate) async fn secure(tls: Arc<ServerConfig>, says: &str) -> Server {
-        let says = says.as_bytes().to_vec();
-        Server::start(Arc::new(move |_, _| (says.clone(), Then::Close)), Some(tls.into())).await
+    pub(crate) async fn secure(tls: Arc<ServerConfig>, response: &str) -> Server {
+        let response = response.as_bytes().to_vec();
+        Server::start(Arc::new(move |_, _| (response.clone(), Then::Close)), Some(tls.into())).await
     }
 
     pub(crate) async fn script(
@@ -55,28 +55,29 @@ impl Server {
     async fn start(script: Arc<Script>, tls: Option<TlsAcceptor>) -> Server {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let ((tell, heard), (count, used)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
+        let ((sender, requests), (count, used)) =
+            (mpsc::unbounded_channel(), mpsc::unbounded_channel());
         tokio::spawn(async move {
             for connection in 1.. {
                 let Ok((stream, _)) = listener.accept().await else { return };
-                let (script, tls, tell, count) =
-                    (script.clone(), tls.clone(), tell.clone(), count.clone());
-                let says = move |request| {
+                let (script, tls, sender, count) =
+                    (script.clone(), tls.clone(), sender.clone(), count.clone());
+                let respond = move |request| {
                     let _ = count.send(connection);
                     script(connection, request)
                 };
                 tokio::spawn(async move {
                     match tls {
-                        None => converse(stream, says, &tell).await,
+                        None => serve_scripted(stream, respond, &sender).await,
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => converse(stream, says, &tell).await,
+                            Ok(stream) => serve_scripted(stream, respond, &sender).await,
                             Err(_) => None,
                         },
                     }
                 });
             }
         });
-        Server { port, heard, used }
+        Server { port, requests, used }
     }
 
     /// The connection number of each request received so far.
@@ -89,22 +90,22 @@ impl Server {
     }
 }
 
-/// None if the client closes the connection.
-async fn converse(
+/// Serves one connection by the script; none if the client closes it.
+async fn serve_scripted(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    says: impl Fn(usize) -> (Vec<u8>, Then),
-    tell: &mpsc::UnboundedSender<String>,
+    respond: impl Fn(usize) -> (Vec<u8>, Then),
+    sender: &mpsc::UnboundedSender<String>,
 ) -> Option<()> {
     for request in 1.. {
-        let mut heard = Vec::new();
-        while !is_whole(&heard) {
-            if stream.read_buf(&mut heard).await.ok()? == 0 {
+        let mut received = Vec::new();
+        while !is_complete(&received) {
+            if stream.read_buf(&mut received).await.ok()? == 0 {
                 return None;
             }
         }
-        tell.send(String::from_utf8_lossy(&heard).into_owned()).ok()?;
-        let (words, then) = says(request);
-        stream.write_all(&words).await.ok()?;
+        sender.send(String::from_utf8_lossy(&received).into_owned()).ok()?;
+        let (bytes, then) = respond(request);
+        stream.write_all(&bytes).await.ok()?;
         stream.flush().await.ok()?;
         match then {
             Then::Close => return stream.shutdown().await.ok(),
@@ -115,7 +116,7 @@ async fn converse(
                 tokio::time::sleep(Duration::from_millis(10)).await;
             },
             Then::Flood => loop {
-                stream.write_all(&words).await.ok()?;
+                stream.write_all(&bytes).await.ok()?;
             },
             Then::Again => {}
         }
@@ -123,8 +124,8 @@ async fn converse(
     None
 }
 
-fn is_whole(heard: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(heard).to_lowercase();
+fn is_complete(received: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(received).to_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.split("content-length: ").nth(1).and_then(|it| it.split('\r').next());
     body.len() >= length.map_or(0, |it| it.parse().unwrap())

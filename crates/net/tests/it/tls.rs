@@ -1,4 +1,4 @@
-//! Which certificates the client trusts.
+//! The certificates that the client trusts.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ async fn ask(
     let reply = client.send(HttpRequest::get(url).header("x-key", "secret"), LIMITS).await;
     assert_eq!(
         reply.is_ok(),
-        server.heard.try_recv().is_ok(),
+        server.requests.try_recv().is_ok(),
         "nothing is sent to an untrusted server"
     );
     reply

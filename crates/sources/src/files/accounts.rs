@@ -24,7 +24,7 @@ pub(super) struct AccountIdentity {
 pub(super) struct StatementAccounts {
     accounts: Vec<CollectedAccount>,
     /// Account indexes by number: some banks keep several currencies under one number.
-    places: BTreeMap<String, Vec<(Currency, usize)>>,
+    indexes: BTreeMap<String, Vec<(Currency, usize)>>,
     rows: usize,
     rows_max: usize,
 }
@@ -37,7 +37,7 @@ struct CollectedAccount {
 
 impl StatementAccounts {
     pub(super) fn new(rows_max: usize) -> StatementAccounts {
-        StatementAccounts { accounts: Vec::new(), places: BTreeMap::new(), rows: 0, rows_max }
+        StatementAccounts { accounts: Vec::new(), indexes: BTreeMap::new(), rows: 0, rows_max }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -60,28 +60,28 @@ impl StatementAccounts {
         rows: Vec<TransactionDraft>,
         closing: Option<(Date, BalanceDraft)>,
     ) -> Result<(), String> {
-        let places = self.places.get(&identity.number).map_or(&[][..], Vec::as_slice);
-        let place = match places.iter().find(|(it, _)| *it == currency) {
-            Some((_, place)) => *place,
+        let indexes = self.indexes.get(&identity.number).map_or(&[][..], Vec::as_slice);
+        let index = match indexes.iter().find(|(it, _)| *it == currency) {
+            Some((_, index)) => *index,
             None if self.accounts.len() == ACCOUNTS_MAX => {
                 return Err(format!("the file has more than {ACCOUNTS_MAX} accounts"));
             }
             None => {
-                let external_id = match places.is_empty() {
+                let external_id = match indexes.is_empty() {
                     true => identity.number.clone(),
                     false => format!("{}/{currency}", identity.number),
                 };
-                let places = self.places.entry(identity.number.clone()).or_default();
-                places.push((currency, self.accounts.len()));
+                let indexes = self.indexes.entry(identity.number.clone()).or_default();
+                indexes.push((currency, self.accounts.len()));
                 let bank = identity.bank.clone();
                 let account = FileAccount { bank, draft: draft(identity, external_id, currency) };
                 self.accounts.push(CollectedAccount { account, closings: Vec::new() });
                 self.accounts.len() - 1
             }
         };
-        if let Some(kept) = self.accounts.get_mut(place) {
-            kept.account.draft.transactions.extend(rows);
-            kept.closings.extend(closing);
+        if let Some(collected) = self.accounts.get_mut(index) {
+            collected.account.draft.transactions.extend(rows);
+            collected.closings.extend(closing);
         }
         Ok(())
     }

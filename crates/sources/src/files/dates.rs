@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn dates_are_read_in_every_form() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("2026-01-05", "2026-01-05"),
             ("2026/1/5", "2026-01-05"),
             ("20260105", "2026-01-05"),
@@ -245,7 +245,7 @@ mod tests {
             ("02/29/2024", "2024-02-29"),
         ] {
             let read = read(text, DateOrder::MonthFirst, TODAY).map(|it| it.to_string());
-            assert_eq!(read.as_deref(), Some(wanted), "{text}");
+            assert_eq!(read.as_deref(), Some(expected), "{text}");
         }
         let day_first = read("05/01/2026", DateOrder::DayFirst, TODAY);
         assert_eq!(day_first, Some(Date::constant(2026, 1, 5)));

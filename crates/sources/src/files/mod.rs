@@ -148,12 +148,12 @@ pub fn read_as(
 /// Numbers accounts of one file that share bank and number, such as a checking and a savings account. Otherwise the
 /// next import would merge their rows.
 fn number_duplicate_accounts(mut reading: FileContents) -> FileContents {
-    let mut taken: BTreeSet<(Option<String>, String)> = BTreeSet::new();
+    let mut seen: BTreeSet<(Option<String>, String)> = BTreeSet::new();
     for account in &mut reading.accounts {
         let name = account.draft.external_id.clone();
         let mut count = 1;
         while !name.is_empty()
-            && !taken.insert((account.bank.clone(), account.draft.external_id.clone()))
+            && !seen.insert((account.bank.clone(), account.draft.external_id.clone()))
         {
             count += 1;
             account.draft.external_id = format!("{name} ({count})");
@@ -192,7 +192,7 @@ pub enum FileQuestion {
     CardBalance { account: usize },
 }
 
-/// RejectedRow rows with their reasons.
+/// Rejected rows with their reasons.
 #[derive(Debug, Clone, Default)]
 pub struct Rejections {
     /// The first of them, in file order.

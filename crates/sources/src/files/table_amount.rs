@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn amounts_are_parsed_with_signs_currencies_and_separators() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("12", "1200"),
             ("12.3", "1230"),
             ("-12.34", "-1234"),
@@ -339,16 +339,16 @@ mod tests {
             ("12a", "NotANumber"),
             ("é", "NotANumber"),
         ] {
-            assert_eq!(shown(text, DecimalMark::Dot, "USD"), wanted, "{text:?}");
+            assert_eq!(shown(text, DecimalMark::Dot, "USD"), expected, "{text:?}");
         }
-        for (text, wanted) in [
+        for (text, expected) in [
             ("1.234,50-", "-123450"),
             ("+1,00", "100"),
             ("-12,5 €", "-1250"),
             ("1.234", "123400"),
             ("12.34", "NotANumber"),
         ] {
-            assert_eq!(shown(text, DecimalMark::Comma, "EUR"), wanted, "{text:?}");
+            assert_eq!(shown(text, DecimalMark::Comma, "EUR"), expected, "{text:?}");
         }
         assert_eq!(shown("1200", DecimalMark::Dot, "JPY"), "1200");
         assert_eq!(shown("1200.5", DecimalMark::Dot, "JPY"), "TooPrecise");
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_says_what_its_decimal_mark_is() {
+    fn the_decimal_mark_is_determined_from_a_column() {
         for (column, mark) in [
             (&["1.234,50", "12"][..], DecimalMark::Comma),
             (&["1,234.50"], DecimalMark::Dot),
@@ -375,7 +375,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_amounts_are_read_back(
             minor in -100_000_000_000_000..=100_000_000_000_000_i64,
             code in "USD|JPY|KWD|EUR",
             comma: bool,

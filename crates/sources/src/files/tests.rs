@@ -12,7 +12,7 @@ fn ids(reading: &FileContents) -> Vec<&str> {
 }
 
 #[test]
-fn accounts_of_one_number_are_told_apart() {
+fn accounts_with_the_same_number_get_different_ids() {
     let kinds = ["CHECKING", "SAVINGS", "CHECKING", "MONEYMRKT"];
     let text = format!("<OFX>{}", kinds.map(statement).concat());
     let reading = read(text.as_bytes(), &fixtures::options()).unwrap();
@@ -27,7 +27,7 @@ fn accounts_without_a_number_stay_without_one() {
 }
 
 #[test]
-fn a_file_is_read_as_what_it_is_said_to_be() {
+fn a_file_is_read_in_the_given_format() {
     let text = "D1/31/2024\nT1\n^\n";
     assert_eq!(read(text.as_bytes(), &fixtures::options()).unwrap_err(), FileError::Unknown);
     for format in Format::ALL {
@@ -41,8 +41,8 @@ fn a_file_is_read_as_what_it_is_said_to_be() {
     }
 }
 
-/// None of these is a bank's file; each would take minutes or gigabytes in a parser that reads anything twice,
-/// recurses with every mark, or keeps what it cannot use.
+/// None of these is a bank's file. Each would take minutes or gigabytes in a parser that reads anything twice,
+/// recurses with every token, or keeps data that it cannot use.
 #[test]
 fn no_parser_is_slow_on_repetitive_input() {
     const BYTES: usize = 50_000;

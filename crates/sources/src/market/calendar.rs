@@ -102,12 +102,12 @@ fn is_holiday(date: Date) -> bool {
 /// New Year's Day on a Saturday, because the year's books close on that Friday.
 fn is_observed(date: Date) -> bool {
     let is_new_year = |it: &Date| it.month() == 1 && it.day() == 1;
-    let stands_in_for = match date.weekday() {
+    let weekend_holiday = match date.weekday() {
         Weekday::Monday => date.yesterday().ok(),
         Weekday::Friday => date.tomorrow().ok().filter(|it| !is_new_year(it)),
         _ => None,
     };
-    is_fixed_holiday(date) || stands_in_for.is_some_and(is_fixed_holiday)
+    is_fixed_holiday(date) || weekend_holiday.is_some_and(is_fixed_holiday)
 }
 
 fn is_fixed_holiday(date: Date) -> bool {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_session_is_the_one_that_is_on_or_the_one_before() {
+    fn the_last_session_is_the_current_or_the_previous_one() {
         let day = |text: &str| last_session(at(text)).date();
         assert_eq!(day("2026-11-25T14:29:59Z"), on("2026-11-24"));
         assert_eq!(day("2026-11-25T14:30:00Z"), on("2026-11-25"));

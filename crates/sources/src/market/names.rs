@@ -81,8 +81,8 @@ pub fn kind_of(symbol: &str) -> Option<InstrumentKind> {
 }
 
 fn find(symbol: &str) -> Option<&'static (&'static str, &'static str, InstrumentKind)> {
-    let place = NAMED.binary_search_by_key(&symbol, |(known, _, _)| known);
-    place.ok().map(|it| &NAMED[it])
+    let index = NAMED.binary_search_by_key(&symbol, |(known, _, _)| known);
+    index.ok().map(|it| &NAMED[it])
 }
 
 #[cfg(test)]

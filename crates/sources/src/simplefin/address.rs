@@ -1,7 +1,8 @@
 //! SimpleFIN's two secret URLs: the claim URL in a setup token, and the access URL. Neither is ever printed.
 //!
-//! The parser is our own, because the `url` crate rewrites what it accepts: it reads `https:///claim` as the host `claim`,
-//! a backslash as a slash and `127.1` as `127.0.0.1`. Here such URLs are refused, by this parser or by the HTTP client.
+//! The parser is our own, because the `url` crate rewrites the URLs it accepts: it reads `https:///claim` as the host
+//! `claim`, a backslash as a slash and `127.1` as `127.0.0.1`. Here such URLs are refused, by this parser or by the
+//! HTTP client.
 
 use std::fmt;
 
@@ -21,7 +22,7 @@ const LENIENT: Config =
 const DECODERS: [GeneralPurpose; 2] =
     [GeneralPurpose::new(&STANDARD, LENIENT), GeneralPurpose::new(&URL_SAFE, LENIENT)];
 
-/// What is wrong with an address, in words for the person who pasted it.
+/// The reason why an address is invalid, in words for the person who pasted it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressError(&'static str);
 
@@ -236,8 +237,8 @@ mod tests {
     #[test]
     fn an_invalid_token_is_refused_with_advice() {
         for text in ["", " ", "hello there!", "https://bridge.simplefin.org/claim/x", "AAAA"] {
-            let said = SetupToken::parse(text).unwrap_err().to_string();
-            assert!(said.contains("token"), "{text}: {said}");
+            let message = SetupToken::parse(text).unwrap_err().to_string();
+            assert!(message.contains("token"), "{text}: {message}");
         }
         for url in [
             "ftp://a.example/claim",
@@ -284,7 +285,11 @@ mod tests {
         assert_eq!(format!("{access:?}"), "AccessUrl(host.example, hidden)");
         let token = SetupToken::parse(DEMO).unwrap();
         assert!(!format!("{token:?}").contains("claim"));
-        let said = access.redact(&format!("{} and {}", access.expose(), access.authorization()));
-        assert!(!said.contains("word") && !said.contains(&PADDED.encode("name:word")), "{said}");
+        let redacted =
+            access.redact(&format!("{} and {}", access.expose(), access.authorization()));
+        assert!(
+            !redacted.contains("word") && !redacted.contains(&PADDED.encode("name:word")),
+            "{redacted}"
+        );
     }
 }

@@ -57,16 +57,16 @@ impl BoundedRequest {
     ) -> Result<HttpResponse, SimplefinError> {
         let limits = Limits { connect: CONNECT, total: self.within, body_max: self.body_max };
         for _ in 0..=MOST_REDIRECTS {
-            let mut asked = match posts {
+            let mut request = match posts {
                 true => HttpRequest::post(url.as_str(), "").header("content-length", "0"),
                 false => HttpRequest::get(url.as_str()),
             };
             if let Some(authorization) = &authorization {
-                asked = asked
+                request = request
                     .header("accept", "application/json")
                     .header("authorization", authorization.as_str());
             }
-            let reply = client.send(asked, limits).await.map_err(SimplefinError::from_failure)?;
+            let reply = client.send(request, limits).await.map_err(SimplefinError::from_failure)?;
             let further = match reply.status {
                 301 | 302 | 303 | 307 | 308 => reply.header("location"),
                 _ if reply.truncated => return Err(SimplefinError::TooLarge),
@@ -94,24 +94,24 @@ fn origin(url: &str) -> Option<String> {
 
 /// The target of a redirect from `url`. None if it is not a URL, contains credentials, or would leave TLS.
 fn joined(url: &str, location: &str) -> Option<String> {
-    let here = Parts::of(url)?;
+    let base = Parts::of(url)?;
     let whole = if location.contains("://") && !location.starts_with(['/', '?']) {
         location.to_owned()
     } else if let Some(rest) = location.strip_prefix("//") {
-        let scheme = if here.is_https() { "https" } else { "http" };
+        let scheme = if base.is_https() { "https" } else { "http" };
         format!("{scheme}://{rest}")
     } else {
-        let path = here.path().split('?').next().unwrap_or_default();
+        let path = base.path().split('?').next().unwrap_or_default();
         let folder = path.rfind('/').map_or("/", |at| &path[..=at]);
         match location.chars().next() {
-            Some('/') => format!("{}{location}", here.origin()),
-            Some('?') => format!("{}{path}{location}", here.origin()),
-            _ => format!("{}{folder}{location}", here.origin()),
+            Some('/') => format!("{}{location}", base.origin()),
+            Some('?') => format!("{}{path}{location}", base.origin()),
+            _ => format!("{}{folder}{location}", base.origin()),
         }
     };
-    let there = Parts::of(&whole)?;
-    let lesser = here.is_https() && !there.is_https();
-    (!lesser && !there.has_user_info()).then_some(whole)
+    let target = Parts::of(&whole)?;
+    let lesser = base.is_https() && !target.is_https();
+    (!lesser && !target.has_user_info()).then_some(whole)
 }
 
 #[cfg(test)]

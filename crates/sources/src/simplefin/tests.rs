@@ -8,7 +8,7 @@ fn day(text: &str) -> Date {
 }
 
 #[test]
-fn a_year_is_asked_for_from_its_end() {
+fn windows_run_backward_from_the_last_day() {
     let found = windows(day("2025-11-16"), day("2026-02-20"));
     assert_eq!(
         found,
@@ -24,7 +24,7 @@ fn a_year_is_asked_for_from_its_end() {
 }
 
 #[test]
-fn a_query_says_only_what_it_wants() {
+fn a_query_has_only_the_parameters_it_needs() {
     let access = AccessUrl::parse("https://user:word@host.example/simplefin").unwrap();
     let base = "https://host.example/simplefin/accounts?version=2";
     assert_eq!(Query::default().url(&access), base);

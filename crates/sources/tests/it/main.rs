@@ -1,5 +1,5 @@
 //! Tests of the sources against fake servers.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+#![expect(clippy::unwrap_used, reason = "a failed step of a test should panic")]
 
 mod alpaca;
 mod simplefin;

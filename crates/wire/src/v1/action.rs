@@ -125,7 +125,7 @@ pub struct TradeDetails {
     pub amount_label: String,
     #[schema(example = "$187.10")]
     pub current_price_display: Option<String>,
-    #[schema(example = "+$2.10 (+1.14 %)")]
+    #[schema(example = "+$2.10 (+1.14%)")]
     pub price_change_display: Option<String>,
     /// positive, negative or neutral.
     #[schema(example = "positive")]

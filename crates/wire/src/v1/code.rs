@@ -60,12 +60,12 @@ impl Code {
         self.facts().status
     }
 
-    /// What the error means, for its page.
+    /// The meaning of the error, shown on its page.
     pub fn meaning(self) -> &'static str {
         self.facts().meaning
     }
 
-    /// What to do about the error, for its page.
+    /// How to recover from the error, shown on its page.
     pub fn recovery(self) -> &'static str {
         self.facts().recovery
     }

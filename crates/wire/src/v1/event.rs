@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_but_the_test_has_an_example_of_itself() {
+    fn every_type_except_the_test_event_has_an_example() {
         let (at, today) = (Timestamp::UNIX_EPOCH, Date::constant(2026, 4, 10));
         for it in EventType::ALL {
             let example = example(it.name, crate::json::Moment(at), crate::json::Day(today));

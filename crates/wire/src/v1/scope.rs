@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What a token may do. No scope allows deciding an action: only a signed-in person can do that.
+/// A permission of a token. No scope allows deciding an action: only a signed-in person can do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     AccountsRead,

@@ -13,7 +13,7 @@ fn benefits() -> impl Iterator<Item = (String, &'static Benefit)> {
 }
 
 #[test]
-fn every_file_of_the_folder_is_in_the_catalogue_under_its_id() {
+fn every_file_in_the_folder_is_in_the_catalog_under_its_id() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/cards");
     let name = |it: std::io::Result<std::fs::DirEntry>| it.unwrap().file_name().into_string();
     let found: BTreeSet<String> =
@@ -27,7 +27,7 @@ fn every_file_of_the_folder_is_in_the_catalogue_under_its_id() {
 }
 
 #[test]
-fn every_row_names_its_sources_and_their_days() {
+fn every_card_has_dated_sources() {
     for card in cards() {
         assert!(!card.sources.is_empty(), "{}", card.id);
         for source in &card.sources {
@@ -53,7 +53,7 @@ fn fees_follow_each_other_without_a_gap() {
 }
 
 #[test]
-fn every_benefit_is_whole() {
+fn every_benefit_is_complete_and_consistent() {
     for card in cards() {
         let ids: BTreeSet<&str> = card.benefits.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids.len(), card.benefits.len(), "{}", card.id);
@@ -79,7 +79,7 @@ fn every_benefit_is_whole() {
 }
 
 #[test]
-fn what_is_called_observable_can_be_observed_and_nothing_else_is() {
+fn exactly_the_benefits_with_recognizable_credits_are_observable() {
     for (name, it) in benefits() {
         assert_eq!(it.observable, it.kind == Kind::StatementCredit, "{name}");
         assert_eq!(it.observable, !it.credit_patterns.is_empty(), "{name}");
@@ -100,7 +100,7 @@ fn what_is_called_observable_can_be_observed_and_nothing_else_is() {
 }
 
 #[test]
-fn a_credit_of_one_benefit_is_none_of_another_on_the_same_card() {
+fn benefits_of_a_card_share_no_credit_pattern_at_the_same_time() {
     for card in cards() {
         for (index, one) in card.benefits.iter().enumerate() {
             for other in &card.benefits[index + 1..] {
@@ -191,7 +191,7 @@ const ADVERTISED: &str = "
 ";
 
 #[test]
-fn the_periods_of_a_year_add_up_to_what_is_advertised() {
+fn the_periods_of_a_year_add_up_to_the_advertised_value() {
     let minor = |dollars: &str| base::Money::parse(dollars, Currency::USD).unwrap().minor();
     let advertised: Vec<(String, i64)> = ADVERTISED
         .trim()
@@ -205,10 +205,10 @@ fn the_periods_of_a_year_add_up_to_what_is_advertised() {
 }
 
 #[test]
-fn a_row_that_says_something_unknown_is_refused() {
+fn a_card_file_with_an_invalid_value_is_refused() {
     let (_, good) = FILES[3];
     assert!(rows::read(good).is_ok());
-    for (word, other) in [
+    for (valid, invalid) in [
         ("monthly", "fortnightly"),
         ("10.00", "10.005"),
         ("2024-07-24", "2024-02-30"),
@@ -216,7 +216,7 @@ fn a_row_that_says_something_unknown_is_refused() {
         ("FOOD_AND_DRINK_FAST_FOOD", "FAST_FOOD"),
         ("observable = true", ""),
     ] {
-        let bad = good.replace(word, other);
-        assert!(bad != good && rows::read(&bad).is_err(), "{word}");
+        let bad = good.replace(valid, invalid);
+        assert!(bad != good && rows::read(&bad).is_err(), "{valid}");
     }
 }

@@ -64,15 +64,15 @@ fn a_statement_year_runs_to_the_first_closing_after_the_anniversary() {
     // A statement that closes later in the month of the anniversary already ends the year.
     let late = Some(exact.with_closing_day(31));
     assert_eq!(shown(travel, "2026-06-01", late), "2026-04-01 to 2027-03-31 30000");
-    // One that closes on the anniversary does not: the next one is the first after it.
+    // A statement that closes on the anniversary does not end the year: the next one does.
     let same = Some(exact.with_closing_day(20));
     assert_eq!(shown(travel, "2026-06-01", same), "2026-04-21 to 2027-04-20 30000");
-    // Without a closing day, about thirty days later.
+    // Without a closing day, the year ends about thirty days after the anniversary.
     assert_eq!(shown(travel, "2026-06-01", Some(exact)), "2026-04-20 to 2027-04-19 30000 about");
 }
 
 #[test]
-fn what_is_guessed_says_so() {
+fn guessed_periods_are_marked_as_approximate() {
     let charged = Some(Anniversary::charged_on(on("2026-05-11")));
     let hotel = benefit("chase-sapphire-preferred", "hotel");
     assert_eq!(shown(hotel, "2026-11-15", charged), "2026-05-11 to 2027-05-10 10000 about");
@@ -83,7 +83,7 @@ fn what_is_guessed_says_so() {
 }
 
 #[test]
-fn a_benefit_given_once_has_one_period() {
+fn a_one_time_benefit_has_one_period() {
     let hotels = benefit("chase-sapphire-reserve", "select-hotels");
     for day in ["2025-01-01", "2026-11-15", "2030-01-01"] {
         assert_eq!(shown(hotels, day, None), "2026-01-01 to 2026-12-31 25000");
@@ -112,7 +112,7 @@ fn any_anniversary() -> impl Strategy<Value = Option<Anniversary>> {
 
 proptest! {
     #[test]
-    fn periods_tile_time(
+    fn periods_have_no_gaps_or_overlaps(
         benefit in any_benefit(),
         anniversary in any_anniversary(),
         day in 8_000_i64..30_000,
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn any_year_of_periods_gives_the_annual_value(
+    fn four_years_of_periods_add_up_to_four_annual_values(
         benefit in any_benefit(),
         anniversary in any_anniversary(),
         day in 8_000_i64..30_000,
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn no_day_of_any_year_is_too_much(
+    fn every_day_lies_in_its_period(
         benefit in any_benefit(),
         anniversary in any_anniversary(),
         day in -719_162_i64..=2_932_896,

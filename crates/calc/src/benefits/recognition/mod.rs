@@ -35,7 +35,7 @@ const DISTINCTIVE: u8 = 80;
 /// The product of an account. The issuer must match, and no word of `not_names` may occur: a Delta Platinum is not a
 /// Platinum. The best match is used if it is the only one; otherwise the person is asked.
 pub fn match_card(name: &str, other_words: &str, institution: &str) -> Match {
-    // A tier of the network, not a product called Elite.
+    // World Elite is a tier of the card network, not a product called Elite.
     let text = format!("{name} {other_words}").to_uppercase().replace("WORLD ELITE", " ");
     let words = Words::of(&text);
     let Some(issuer) = issuer(&Words::of(institution)).or_else(|| issuer(&words)) else {

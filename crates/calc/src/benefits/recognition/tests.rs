@@ -16,7 +16,7 @@ fn shown(name: &str, institution: &str) -> String {
 }
 
 #[test]
-fn names_as_banks_write_them_are_recognised() {
+fn names_as_banks_write_them_are_recognized() {
     let check = |name, institution, expected| {
         assert_eq!(shown(name, institution), expected, "{name}");
     };
@@ -40,7 +40,7 @@ fn names_as_banks_write_them_are_recognised() {
 }
 
 #[test]
-fn a_product_with_a_like_name_is_not_taken_for_another() {
+fn a_product_with_a_similar_name_is_not_recognized() {
     let check = |name, institution| assert_eq!(shown(name, institution), "none", "{name}");
     check("Business Gold Card", "American Express");
     check("Business Platinum Card", "American Express");
@@ -55,20 +55,20 @@ fn a_product_with_a_like_name_is_not_taken_for_another() {
 }
 
 #[test]
-fn half_a_name_is_a_question() {
+fn a_partial_name_gives_candidates() {
     assert_eq!(shown("Sapphire", "Chase"), "ask: chase-sapphire-preferred chase-sapphire-reserve");
     assert_eq!(shown("Freedom", "Chase"), "ask: chase-freedom-unlimited");
     assert_eq!(shown("Venture Rewards", "Capital One"), "ask: capital-one-venture-x");
 }
 
 #[test]
-fn other_words_of_the_bank_help() {
+fn the_second_text_of_the_bank_is_searched_too() {
     let found = match_card("Visa ...4321", "CHASE SAPPHIRE RESERVE", "Chase");
     assert!(matches!(found, Match::One(card) if card.id == "chase-sapphire-reserve"));
 }
 
 #[test]
-fn every_product_is_recognised_by_each_of_its_names() {
+fn every_product_is_recognized_by_each_of_its_names() {
     for card in cards() {
         for name in &card.names {
             let found = match_card(name, "ending in 1234", &card.issuer);
@@ -79,7 +79,7 @@ fn every_product_is_recognised_by_each_of_its_names() {
 
 proptest! {
     #[test]
-    fn no_text_is_too_strange(name in "\\PC{0,40}", words in "\\PC{0,40}", bank in "\\PC{0,20}") {
+    fn any_text_is_accepted(name in "\\PC{0,40}", words in "\\PC{0,40}", bank in "\\PC{0,20}") {
         let found = match_card(&name, &words, &bank);
         prop_assert!(!matches!(found, Match::Unsure(cards) if cards.is_empty()));
     }

@@ -15,7 +15,7 @@ const REFUND_DAYS_MAX: i64 = 120;
 /// would take quadratic time.
 const CANDIDATES_MAX: usize = 256;
 
-/// An entry with its words, which every benefit looks up.
+/// An entry with its words, split once for all benefits.
 pub(super) struct Line<'a> {
     entry: &'a Entry,
     description: Words,
@@ -56,7 +56,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What a statement shows about one benefit.
+/// The observations about one benefit in the statement lines.
 #[derive(Default)]
 pub(super) struct Observed {
     pub(super) links: Vec<Link>,
@@ -96,7 +96,7 @@ pub(super) fn observe(
             }
             _ => {
                 if let Some(index) = named.iter().max_by_key(|it| ledgers[**it].last_credit_on()) {
-                    ledgers[*index].take_back(line);
+                    ledgers[*index].reverse(line);
                 }
             }
         }
@@ -117,7 +117,7 @@ struct Purchase<'a> {
     /// The amount less refunds.
     net_minor: i64,
     is_sure: bool,
-    is_taken: bool,
+    is_credited: bool,
 }
 
 struct Credit {
@@ -133,8 +133,8 @@ struct BenefitLedger<'a> {
     /// Sorted by day.
     purchases: Vec<Purchase<'a>>,
     credits: Vec<Credit>,
-    /// The credited total of the period that begins on a day.
-    given: BTreeMap<Date, i64>,
+    /// The credited total of each period, by its first day.
+    credited_by_period: BTreeMap<Date, i64>,
 }
 
 impl<'a> BenefitLedger<'a> {
@@ -152,7 +152,7 @@ impl<'a> BenefitLedger<'a> {
                 gross_minor,
                 net_minor: gross_minor,
                 is_sure,
-                is_taken: false,
+                is_credited: false,
             })
         };
         let mut purchases: Vec<Purchase<'a>> = lines.iter().filter_map(purchase).collect();
@@ -162,7 +162,7 @@ impl<'a> BenefitLedger<'a> {
             anniversary,
             purchases,
             credits: Vec::new(),
-            given: BTreeMap::new(),
+            credited_by_period: BTreeMap::new(),
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a> BenefitLedger<'a> {
         let minor = line.entry.amount_minor;
         let fits = |index: &usize| {
             let it = &self.purchases[*index];
-            !it.is_taken && minor <= it.gross_minor
+            !it.is_credited && minor <= it.gross_minor
         };
         let rank = |index: &usize| {
             let it = &self.purchases[*index];
@@ -199,7 +199,7 @@ impl<'a> BenefitLedger<'a> {
     fn link(&mut self, line: &Line<'_>) {
         let found = self.find(line);
         if let Some(index) = found {
-            self.purchases[index].is_taken = true;
+            self.purchases[index].is_credited = true;
         }
         let on = date_from_days(found.map_or(self.usual_day(line), |it| self.purchases[it].day));
         let link = Link {
@@ -208,8 +208,9 @@ impl<'a> BenefitLedger<'a> {
             amount_minor: line.entry.amount_minor,
             on,
         };
-        let given = self.given.entry(cycle(self.benefit, on, self.anniversary).start).or_default();
-        *given = given.saturating_add(link.amount_minor);
+        let period = cycle(self.benefit, on, self.anniversary).start;
+        let credited = self.credited_by_period.entry(period).or_default();
+        *credited = credited.saturating_add(link.amount_minor);
         self.credits.push(Credit { link, purchase: found });
     }
 
@@ -219,22 +220,24 @@ impl<'a> BenefitLedger<'a> {
 
     fn room(&self, on: Date) -> i64 {
         let cycle = cycle(self.benefit, on, self.anniversary);
-        cycle.amount_minor.saturating_sub(*self.given.get(&cycle.start).unwrap_or(&0))
+        cycle.amount_minor.saturating_sub(*self.credited_by_period.get(&cycle.start).unwrap_or(&0))
     }
 
     /// Handles the reversal of a credit by the issuer; an equal credit is preferred.
-    fn take_back(&mut self, line: &Line<'_>) {
+    fn reverse(&mut self, line: &Line<'_>) {
         let mut left = line.entry.amount_minor.saturating_neg();
         let recent = || (0..self.credits.len()).rev().take(CANDIDATES_MAX);
         let equal = recent().find(|it| self.credits[*it].link.amount_minor == left);
         let order: Vec<usize> = equal.into_iter().chain(recent()).collect();
         for index in order {
             let link = &mut self.credits[index].link;
-            let taken = left.min(link.amount_minor);
-            link.amount_minor -= taken;
-            left -= taken;
+            let reversed = left.min(link.amount_minor);
+            link.amount_minor -= reversed;
+            left -= reversed;
             let period = cycle(self.benefit, link.on, self.anniversary).start;
-            self.given.entry(period).and_modify(|it| *it = it.saturating_sub(taken));
+            self.credited_by_period
+                .entry(period)
+                .and_modify(|it| *it = it.saturating_sub(reversed));
         }
     }
 
@@ -257,7 +260,7 @@ impl<'a> BenefitLedger<'a> {
             let most = it.purchase.map_or(i64::MAX, |it| self.purchases[it].net_minor);
             Link { amount_minor: it.link.amount_minor.min(most), ..it.link }
         };
-        let waits = |it: &&Purchase<'_>| it.is_sure && !it.is_taken && it.net_minor > 0;
+        let awaits_credit = |it: &&Purchase<'_>| it.is_sure && !it.is_credited && it.net_minor > 0;
         let waiting = |it: &Purchase<'_>| Link {
             purchase: Some(it.line.entry.id),
             credit: None,
@@ -266,13 +269,13 @@ impl<'a> BenefitLedger<'a> {
         };
         Observed {
             links: self.credits.iter().map(net).collect(),
-            waiting: self.purchases.iter().filter(waits).map(waiting).collect(),
+            waiting: self.purchases.iter().filter(awaits_credit).map(waiting).collect(),
             credited: !self.credits.is_empty(),
         }
     }
 }
 
-/// Whether the purchase surely counts, or possibly; none if it does not.
+/// Whether the purchase surely counts for the benefit: false if only possibly, none if not at all.
 fn eligible(benefit: &Benefit, line: &Line<'_>) -> Option<bool> {
     let eligible = &benefit.eligible;
     if eligible.except.iter().any(|it| line.is_at(it)) {

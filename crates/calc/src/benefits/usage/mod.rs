@@ -47,7 +47,7 @@ pub struct Mark {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkValue {
-    /// Enrolled, or past the required spending; holds from then on.
+    /// Enrolled, or past the required spending, from that day on.
     Activated,
     /// This amount was used in the period, or all of it.
     Used(Option<i64>),
@@ -254,15 +254,15 @@ impl<'a> BenefitView<'a, '_> {
         let in_period = |it: &&Link| cycle.contains(it.on) && it.amount_minor > 0;
         let links: Vec<Link> = self.observed.links.iter().filter(in_period).copied().collect();
         let seen: Vec<(Date, i64)> = links.iter().map(|it| (it.on, it.amount_minor)).collect();
-        let said = |it: &&Mark| match it.what {
+        let marked_use = |it: &&Mark| match it.what {
             MarkValue::Used(amount) if cycle.contains(it.on) => {
                 Some((it.on, amount.unwrap_or(cycle.amount_minor).max(0)))
             }
             _ => None,
         };
-        let said: Vec<(Date, i64)> = self.marks.iter().filter_map(said).collect();
+        let marked: Vec<(Date, i64)> = self.marks.iter().filter_map(marked_use).collect();
         let sum = |uses: &[(Date, i64)]| uses.iter().map(|it| i128::from(it.1)).sum::<i128>();
-        let uses = if sum(&said) > sum(&seen) { said } else { seen };
+        let uses = if sum(&marked) > sum(&seen) { marked } else { seen };
         (links, uses)
     }
 

@@ -32,10 +32,11 @@ pub(super) fn facts() -> TransactionFacts<'static> {
     }
 }
 
-fn of(kind: AccountKind, inflow: bool) -> TransactionFacts<'static> {
+fn facts_for(kind: AccountKind, inflow: bool) -> TransactionFacts<'static> {
     TransactionFacts { account_kind: kind, inflow, ..facts() }
 }
 
+/// Enriches a row without rules and without history.
 fn plain(description: &str, facts: &TransactionFacts<'_>) -> Enriched {
     enrich(&clean(description), facts, &Rules::none(), &History::empty())
 }
@@ -77,12 +78,13 @@ fn keyed(id: u64, key: &str, code: &str) -> Rule {
 }
 
 #[test]
-fn each_stage_answers_when_those_before_it_are_silent() {
-    let fix =
+fn each_source_decides_when_those_before_it_do_not() {
+    let correction =
         TransactionOverride { counterparty: None, category: Some(category("TRAVEL_LODGING")) };
     let rules = Rules::new(vec![keyed(1, "KROGER", "MEDICAL_DENTAL_CARE")]);
-    let told = Some(category("GENERAL_MERCHANDISE_SUPERSTORES"));
-    let mut row = TransactionFacts { user_override: Some(&fix), source_category: told, ..facts() };
+    let provided = Some(category("GENERAL_MERCHANDISE_SUPERSTORES"));
+    let mut row =
+        TransactionFacts { user_override: Some(&correction), source_category: provided, ..facts() };
     row.transfer = Some(TransferKind::Savings);
     let mut seen = Vec::new();
     let cleaned = clean("KROGER #12");
@@ -103,7 +105,7 @@ fn each_stage_answers_when_those_before_it_are_silent() {
             (Some(category("TRAVEL_LODGING")), CategorySource::User),
             (Some(category("MEDICAL_DENTAL_CARE")), CategorySource::Rule),
             (Some(category("TRANSFER_OUT_SAVINGS")), CategorySource::Structure),
-            (told, CategorySource::Provider),
+            (provided, CategorySource::Provider),
             (Some(category("FOOD_AND_DRINK_GROCERIES")), CategorySource::Merchant),
             (Some(category("FOOD_AND_DRINK_RESTAURANT")), CategorySource::Keyword),
             (None, CategorySource::None),
@@ -112,20 +114,20 @@ fn each_stage_answers_when_those_before_it_are_silent() {
 }
 
 #[test]
-fn a_source_that_says_other_has_said_nothing() {
+fn the_provider_category_other_yields_to_the_merchant() {
     let row = TransactionFacts { source_category: Some(category("OTHER_OTHER")), ..facts() };
     check("KROGER", &row, "FOOD_AND_DRINK_GROCERIES", CategorySource::Merchant, Some("Kroger"));
 }
 
 #[test]
-fn the_counterparty_has_an_order_of_its_own() {
-    let fix = TransactionOverride { counterparty: Some("Mine".to_owned()), category: None };
-    let called =
+fn the_counterparty_has_its_own_order_of_sources() {
+    let correction = TransactionOverride { counterparty: Some("Mine".to_owned()), category: None };
+    let naming =
         Rule { words: Some("blue".to_owned()), counterparty: Some("Ruled".to_owned()), ..rule(1) };
-    let rules = Rules::new(vec![called]);
+    let rules = Rules::new(vec![naming]);
     let cleaned = clean("SQ *BLUE BOTTLE #1");
     let mut row = TransactionFacts {
-        user_override: Some(&fix),
+        user_override: Some(&correction),
         source_counterparty: Some("Told"),
         ..facts()
     };
@@ -151,7 +153,7 @@ fn the_counterparty_has_an_order_of_its_own() {
 }
 
 #[test]
-fn a_transfer_is_what_its_kind_and_direction_say() {
+fn a_transfer_is_categorized_by_its_kind_and_direction() {
     for (transfer, inflow, code) in [
         (TransferKind::CardPayment, false, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
         (TransferKind::CardPayment, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
@@ -169,7 +171,7 @@ fn a_transfer_is_what_its_kind_and_direction_say() {
 }
 
 #[test]
-fn a_loan_payment_is_named_by_the_loan_or_else_by_the_words() {
+fn a_loan_payment_is_categorized_by_the_loan_or_else_by_the_description() {
     for (subtype, code) in [
         (Some("mortgage"), "LOAN_PAYMENTS_MORTGAGE_PAYMENT"),
         (Some("auto"), "LOAN_PAYMENTS_CAR_PAYMENT"),
@@ -177,7 +179,8 @@ fn a_loan_payment_is_named_by_the_loan_or_else_by_the_words() {
         (Some("consumer"), "LOAN_PAYMENTS_PERSONAL_LOAN_PAYMENT"),
         (None, "LOAN_PAYMENTS_OTHER_PAYMENT"),
     ] {
-        let row = TransactionFacts { account_subtype: subtype, ..of(AccountKind::Loan, true) };
+        let row =
+            TransactionFacts { account_subtype: subtype, ..facts_for(AccountKind::Loan, true) };
         check("THANKS", &row, code, CategorySource::Structure, Some("Thanks"));
     }
     let paying = TransactionFacts { transfer: Some(TransferKind::LoanPayment), ..facts() };
@@ -187,7 +190,7 @@ fn a_loan_payment_is_named_by_the_loan_or_else_by_the_words() {
 }
 
 #[test]
-fn the_banks_own_words_are_facts_of_its_account() {
+fn the_banks_own_phrases_override_the_provider() {
     let (card, cash) = (AccountKind::Credit, AccountKind::Depository);
     for (description, kind, inflow, code) in [
         ("INTEREST PAID", cash, true, "INCOME_INTEREST_EARNED"),
@@ -199,17 +202,17 @@ fn the_banks_own_words_are_facts_of_its_account() {
         ("PAYMENT THANK YOU - WEB", card, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
         ("AUTOPAY 999990000012345RAUTOPAY", card, true, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"),
     ] {
-        check(description, &of(kind, inflow), code, CategorySource::Structure, None);
+        check(description, &facts_for(kind, inflow), code, CategorySource::Structure, None);
     }
-    let told = Some(category("GENERAL_SERVICES_OTHER_GENERAL_SERVICES"));
-    let row = TransactionFacts { source_category: told, ..of(card, false) };
+    let provided = Some(category("GENERAL_SERVICES_OTHER_GENERAL_SERVICES"));
+    let row = TransactionFacts { source_category: provided, ..facts_for(card, false) };
     check("LATE FEE", &row, "BANK_FEES_LATE_FEES", CategorySource::Structure, None);
     let library = plain("CITY LIBRARY LATE FEE", &row);
-    assert_eq!((library.category, library.category_source), (told, CategorySource::Provider));
+    assert_eq!((library.category, library.category_source), (provided, CategorySource::Provider));
 }
 
 #[test]
-fn words_that_name_nobody_have_no_counterparty() {
+fn descriptions_without_a_name_have_no_counterparty() {
     for (description, inflow, code) in [
         ("ATM WITHDRAWAL 001234 03/12", false, "TRANSFER_OUT_WITHDRAWAL"),
         ("FOREIGN TRANSACTION FEE", false, "BANK_FEES_FOREIGN_TRANSACTION_FEES"),
@@ -221,7 +224,7 @@ fn words_that_name_nobody_have_no_counterparty() {
     ] {
         check(
             description,
-            &of(AccountKind::Depository, inflow),
+            &facts_for(AccountKind::Depository, inflow),
             code,
             CategorySource::Keyword,
             None,
@@ -235,8 +238,8 @@ fn words_that_name_nobody_have_no_counterparty() {
 }
 
 #[test]
-fn the_direction_decides_what_words_and_merchants_mean() {
-    let (inward, outward) = (of(AccountKind::Depository, true), facts());
+fn the_direction_changes_the_category_of_keywords_and_merchants() {
+    let (inward, outward) = (facts_for(AccountKind::Depository, true), facts());
     for (description, facts, code, category_source) in [
         ("ACME CORP PAYROLL", &inward, "INCOME_SALARY", CategorySource::Keyword),
         ("ACME CORP PAYROLL", &outward, "", CategorySource::None),
@@ -292,7 +295,7 @@ fn the_direction_decides_what_words_and_merchants_mean() {
 }
 
 #[test]
-fn the_longest_phrase_wins_and_compounds_are_understood() {
+fn the_longest_phrase_wins_and_compound_words_match() {
     for (description, code) in [
         ("GASTHOF HOTEL CAR RENTAL", "TRAVEL_RENTAL_CARS"),
         ("CITY OF AUSTIN UTILITIES", "RENT_AND_UTILITIES_OTHER_UTILITIES"),
@@ -307,7 +310,7 @@ fn the_longest_phrase_wins_and_compounds_are_understood() {
 }
 
 #[test]
-fn rules_decide_by_key_and_account_then_by_key_then_by_words_and_newer_ones_first() {
+fn rules_apply_by_key_and_account_then_key_then_words_and_newest_first() {
     let here = Rule { account: Some(account(1)), ..keyed(1, "LUIGI", "TRAVEL_LODGING") };
     let elsewhere = Rule { account: Some(account(2)), ..keyed(9, "LUIGI", "TRAVEL_FLIGHTS") };
     let old = keyed(2, "LUIGI", "MEDICAL_DENTAL_CARE");
@@ -320,7 +323,7 @@ fn rules_decide_by_key_and_account_then_by_key_then_by_words_and_newer_ones_firs
     };
     let newer_words = Rule { id: 10, account: None, category: old.category, ..words.clone() };
     let inward = Rule { inflow: Some(true), ..keyed(11, "LUIGI", "INCOME_OTHER") };
-    let nothing = Rule { category: here.category, ..rule(12) };
+    let no_condition = Rule { category: here.category, ..rule(12) };
     let decide = |rules: &[&Rule]| {
         let rules = Rules::new(rules.iter().map(|it| (*it).clone()).collect());
         let found = enrich(&clean("Luigi  Nr. 7"), &facts(), &rules, &History::empty());
@@ -330,11 +333,11 @@ fn rules_decide_by_key_and_account_then_by_key_then_by_words_and_newer_ones_firs
     assert_eq!(decide(&[&new, &old, &elsewhere, &words]), new.category);
     assert_eq!(decide(&[&words, &elsewhere]), words.category);
     assert_eq!(decide(&[&words, &newer_words]), newer_words.category);
-    assert_eq!(decide(&[&elsewhere, &inward, &nothing]), None);
+    assert_eq!(decide(&[&elsewhere, &inward, &no_condition]), None);
 }
 
 #[test]
-fn two_rules_may_answer_one_question_each() {
+fn one_rule_may_set_the_name_and_another_the_category() {
     let name =
         Rule { counterparty: Some("Luigi's".to_owned()), ..keyed(2, "LUIGI", "OTHER_OTHER") };
     let name = Rule { category: None, ..name };
@@ -356,15 +359,15 @@ fn every_spelling_of_a_merchant_has_one_key() {
 }
 
 #[test]
-fn a_source_that_says_other_is_heard_only_where_nobody_else_speaks() {
+fn the_provider_category_other_is_used_only_as_a_last_resort() {
     let other = TransactionFacts { source_category: Some(category("OTHER_OTHER")), ..facts() };
     check("ZQX 17", &other, "OTHER_OTHER", CategorySource::Provider, Some("ZQX 17"));
     check("KROGER", &other, "FOOD_AND_DRINK_GROCERIES", CategorySource::Merchant, Some("Kroger"));
 }
 
 #[test]
-fn a_security_named_after_a_trade_is_no_purchase_there() {
-    let bought = of(AccountKind::Investment, false);
+fn keywords_do_not_apply_to_bought_securities() {
+    let bought = facts_for(AccountKind::Investment, false);
     check(
         "YOU BOUGHT BIG MARKET FUND",
         &bought,
@@ -372,21 +375,21 @@ fn a_security_named_after_a_trade_is_no_purchase_there() {
         CategorySource::None,
         Some("You Bought Big Market Fund"),
     );
-    let paid = of(AccountKind::Investment, true);
+    let paid = facts_for(AccountKind::Investment, true);
     assert_eq!(plain("DIVIDEND RECEIVED", &paid).category, Some(category("INCOME_DIVIDENDS")));
 }
 
 #[test]
-fn what_a_payer_of_wages_refunds_is_no_wage() {
-    let back = of(AccountKind::Depository, true);
+fn a_refund_from_a_gig_payer_is_not_income() {
+    let back = facts_for(AccountKind::Depository, true);
     assert_eq!(plain("UBER TRIP", &back).category, Some(category("INCOME_GIG_ECONOMY")));
     let refund = plain("REFUND UBER TRIP", &back).category.unwrap();
     assert_eq!(refund.primary(), "TRANSPORTATION");
 }
 
 #[test]
-fn what_a_shop_pays_its_people_is_pay() {
-    let paid = of(AccountKind::Depository, true);
+fn payroll_from_a_shop_is_salary() {
+    let paid = facts_for(AccountKind::Depository, true);
     let found = plain("WAITROSE 0339 PAYROLL PPD ID: 123456789", &paid);
     assert_eq!(
         (found.category, found.category_source),
@@ -395,7 +398,7 @@ fn what_a_shop_pays_its_people_is_pay() {
 }
 
 #[test]
-fn a_till_for_restaurants_says_what_nothing_else_does() {
+fn a_restaurant_processor_sets_the_category_only_as_a_last_resort() {
     let restaurant = "FOOD_AND_DRINK_RESTAURANT";
     check("TST* LUIGI", &facts(), restaurant, CategorySource::Keyword, Some("Luigi"));
     let coffee = plain("TST* LUIGI COFFEE", &facts()).category;
@@ -404,7 +407,7 @@ fn a_till_for_restaurants_says_what_nothing_else_does() {
 }
 
 #[test]
-fn a_rule_with_a_beginning_leaves_alone_what_came_before_it() {
+fn a_rule_with_a_start_ignores_rows_imported_before_it() {
     let old = keyed(1, "LUIGI", "TRAVEL_LODGING");
     let newer = Rule { from_ms: Some(1_000), ..keyed(2, "LUIGI", "TRAVEL_FLIGHTS") };
     let rules = Rules::new(vec![old, newer]);
@@ -418,15 +421,15 @@ fn a_rule_with_a_beginning_leaves_alone_what_came_before_it() {
 }
 
 #[test]
-fn a_rule_hides_what_it_holds_for_and_nothing_else() {
+fn a_hiding_rule_hides_only_the_rows_it_matches() {
     let hiding = Rule { hides: true, category: None, ..keyed(1, "LUIGI", "OTHER_OTHER") };
     let named = keyed(2, "LUIGI", "TRAVEL_FLIGHTS");
     let only_in = Rule { inflow: Some(true), ..hiding.clone() };
-    let of = |rules: Vec<Rule>, text: &str| {
+    let enriched = |rules: Vec<Rule>, text: &str| {
         enrich(&clean(text), &facts(), &Rules::new(rules), &History::empty())
     };
-    let both = of(vec![hiding.clone(), named.clone()], "LUIGI");
+    let both = enriched(vec![hiding.clone(), named.clone()], "LUIGI");
     assert_eq!((both.hidden, both.category_source), (true, CategorySource::Rule));
-    assert!(!of(vec![hiding], "MARIO").hidden);
-    assert!(!of(vec![only_in, named], "LUIGI").hidden);
+    assert!(!enriched(vec![hiding], "MARIO").hidden);
+    assert!(!enriched(vec![only_in, named], "LUIGI").hidden);
 }

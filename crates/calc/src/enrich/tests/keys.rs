@@ -24,7 +24,7 @@ fn the_worked_examples_hold() {
 }
 
 #[test]
-fn one_merchant_has_one_key_however_it_shortens_its_name() {
+fn every_abbreviation_of_a_merchant_has_the_same_key() {
     check(&[
         ("AMAZON MKTPL*2K4AB1XY", "AMAZON"),
         ("AMZN MKTP US*RT4KL0PQ2 AMZN.COM/BILL WA", "AMAZON"),
@@ -41,7 +41,7 @@ fn one_merchant_has_one_key_however_it_shortens_its_name() {
 }
 
 #[test]
-fn american_banks_are_read() {
+fn descriptions_of_american_banks_are_cleaned() {
     check(&[
         (
             "RECURRING PAYMENT AUTHORIZED ON 03/12 NETFLIX.COM LOS GATOS CA S1234567 CARD 1234",
@@ -73,7 +73,7 @@ fn american_banks_are_read() {
 }
 
 #[test]
-fn european_banks_are_read() {
+fn descriptions_of_european_banks_are_cleaned() {
     check(&[
         (
             "SEPA-LASTSCHRIFT NETFLIX INTERNATIONAL B.V. EREF+123 MREF+ABC CRED+NL12 SVWZ+ABO",
@@ -104,7 +104,7 @@ fn european_banks_are_read() {
 }
 
 #[test]
-fn dates_and_times_are_dropped_however_they_are_written() {
+fn dates_and_times_are_dropped_in_every_format() {
     for date in [
         "12/03",
         "3/12/24",
@@ -124,7 +124,7 @@ fn dates_and_times_are_dropped_however_they_are_written() {
 }
 
 #[test]
-fn names_with_digits_and_dashes_are_told_from_numbers() {
+fn names_with_digits_and_dashes_are_distinguished_from_numbers() {
     check(&[
         ("LUIGI T-1234", "LUIGI"),
         ("KROGER-0339", "KROGER"),
@@ -140,7 +140,7 @@ fn names_with_digits_and_dashes_are_told_from_numbers() {
 }
 
 #[test]
-fn letters_of_every_script_stay() {
+fn letters_of_every_script_are_kept() {
     check(&[
         ("日本スーパー 東京", "日本スーパー 東京"),
         ("кафе пушкин #12", "КАФЕ ПУШКИН"),
@@ -149,7 +149,7 @@ fn letters_of_every_script_stay() {
 }
 
 #[test]
-fn what_names_nobody_is_unknown_and_a_lone_mixed_word_is_a_name() {
+fn a_text_without_a_name_is_unknown_and_a_lone_mixed_word_is_a_name() {
     for description in ["", " ", "***", "12/03", "123456", "XXXX1234", "EREF+12", "\u{202e}\u{0}"] {
         assert_eq!(clean(description).key, UNKNOWN, "{description:?}");
     }
@@ -163,9 +163,9 @@ fn what_names_nobody_is_unknown_and_a_lone_mixed_word_is_a_name() {
 }
 
 #[test]
-fn a_channel_is_never_peeled_to_nothing() {
+fn removing_the_channel_never_leaves_an_empty_key() {
     check(&[("DIRECT DEBIT", "DIRECT DEBIT"), ("VENMO CASHOUT", "VENMO CASHOUT"), ("POS", "POS")]);
-    // A place is not a merchant, unless a star precedes it.
+    // A city is not a merchant, unless a star precedes it.
     check(&[
         ("VENMO NEW YORK NY", "VENMO"),
         ("SQ *PARIS", "PARIS"),
@@ -174,7 +174,7 @@ fn a_channel_is_never_peeled_to_nothing() {
 }
 
 #[test]
-fn processors_are_remembered_and_people_are_told_from_shops() {
+fn processors_and_people_are_recognized() {
     for (description, processor, key, person) in [
         ("SQ *BLUE BOTTLE", Some(Processor::Square), "BLUE BOTTLE", false),
         ("PAYPAL *SPOTIFY", Some(Processor::Paypal), "SPOTIFY", false),
@@ -196,7 +196,7 @@ fn processors_are_remembered_and_people_are_told_from_shops() {
 }
 
 #[test]
-fn transfer_and_refund_words_are_seen_and_look_alikes_are_not() {
+fn transfer_and_refund_words_are_recognized_and_similar_words_are_not() {
     for (description, transfer, refund) in [
         ("ONLINE TRANSFER TO SAV ...1234", true, false),
         ("CHASE CREDIT CRD AUTOPAY", true, false),
@@ -235,7 +235,7 @@ fn a_merchant_is_found_by_its_longest_spelling() {
 }
 
 #[test]
-fn a_text_of_fields_is_read_at_its_name() {
+fn the_key_comes_from_the_name_field_of_a_structured_text() {
     for (description, key) in [
         (
             "SEPA Overboeking IBAN: NL12INGB0000123456 Naam: JANSEN FIETSEN Omschrijving: 12",

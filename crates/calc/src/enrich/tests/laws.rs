@@ -8,7 +8,7 @@ use super::cascade::facts;
 use crate::enrich::fold::fold;
 use crate::enrich::*;
 
-/// Pieces of real descriptors in any order, to exercise the rules about prefixes and endings.
+/// Pieces of real descriptors, combined in any order to exercise the rules about prefixes and endings.
 const PIECES: [&str; 48] = [
     "SQ *",
     "TST*",
@@ -77,7 +77,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..9).prop_map(|it| it.join(" "))
 }
 
-fn front() -> impl Strategy<Value = String> {
+fn prefix() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
         Just("SQ *".to_owned()),
@@ -89,7 +89,7 @@ fn front() -> impl Strategy<Value = String> {
     ]
 }
 
-fn place() -> impl Strategy<Value = String> {
+fn location() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
         Just(" OAKLAND CA".to_owned()),
@@ -143,13 +143,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn a_key_is_its_own_key(text in pieces()) {
+    fn cleaning_a_key_again_changes_nothing(text in pieces()) {
         let key = clean(&text).key;
         prop_assert_eq!(&clean(&key).key, &key, "{}", text);
     }
 
     #[test]
-    fn a_key_of_any_text_is_its_own_key_and_never_empty(text in "\\PC{0,60}") {
+    fn the_key_of_any_text_is_stable_and_never_empty(text in "\\PC{0,60}") {
         let key = clean(&text).key;
         prop_assert!(!key.is_empty());
         prop_assert_eq!(&clean(&key).key, &key);
@@ -164,32 +164,32 @@ proptest! {
     }
 
     #[test]
-    fn noise_around_a_name_leaves_its_key(
+    fn noise_around_a_name_does_not_change_its_key(
         name in prop::sample::select(&NAMES[..]),
-        front in front(), store in store(), place in place(), reference in reference(),
+        prefix in prefix(), store in store(), location in location(), reference in reference(),
     ) {
-        let noisy = format!("{front}{name}{store}{place}{reference}");
+        let noisy = format!("{prefix}{name}{store}{location}{reference}");
         prop_assert_eq!(clean(&noisy).key, clean(name).key, "{}", noisy);
     }
 
     #[test]
-    fn two_names_under_the_same_noise_stay_two(
+    fn two_names_with_the_same_noise_have_different_keys(
         a in 0..NAMES.len(), b in 0..NAMES.len(),
-        front in front(), store in store(), place in place(), reference in reference(),
+        prefix in prefix(), store in store(), location in location(), reference in reference(),
     ) {
-        let key = |at: usize| clean(&format!("{front}{}{store}{place}{reference}", NAMES[at])).key;
+        let key = |at: usize| clean(&format!("{prefix}{}{store}{location}{reference}", NAMES[at])).key;
         prop_assert_eq!(key(a) == key(b), a == b);
     }
 
     #[test]
-    fn the_persons_word_always_wins(
-        text in pieces(), (inflow, amount_minor, kind, told) in row(), own in 0..Category::ALL.len(),
+    fn the_persons_override_always_wins(
+        text in pieces(), (inflow, amount_minor, kind, provided) in row(), own in 0..Category::ALL.len(),
     ) {
         let own = Category::ALL[own];
         let fix = TransactionOverride { counterparty: Some("Mine".to_owned()), category: Some(own) };
         let facts = TransactionFacts {
             inflow, amount_minor, account_kind: AccountKind::ALL[kind], user_override: Some(&fix),
-            source_category: told.map(|it| Category::ALL[it]), source_counterparty: Some("Told"),
+            source_category: provided.map(|it| Category::ALL[it]), source_counterparty: Some("Told"),
             transfer: Some(TransferKind::Transfer), ..facts()
         };
         let rule = Rule {
@@ -203,10 +203,10 @@ proptest! {
     }
 
     #[test]
-    fn every_row_gets_one_answer(text in pieces(), (inflow, amount_minor, kind, told) in row()) {
+    fn enrichment_is_deterministic_and_consistent(text in pieces(), (inflow, amount_minor, kind, provided) in row()) {
         let facts = TransactionFacts {
             inflow, amount_minor, account_kind: AccountKind::ALL[kind],
-            source_category: told.map(|it| Category::ALL[it]), ..facts()
+            source_category: provided.map(|it| Category::ALL[it]), ..facts()
         };
         let answer = || enrich(&clean(&text), &facts, &Rules::none(), &History::empty());
         let found = answer();
@@ -225,7 +225,7 @@ fn folding_any_character_twice_changes_nothing() {
 }
 
 #[test]
-fn hostile_text_costs_no_more_than_its_beginning() {
+fn only_the_first_512_characters_are_read() {
     for unit in [
         "A",
         "SQ *",

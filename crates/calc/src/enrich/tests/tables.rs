@@ -31,7 +31,7 @@ fn every_spelling_is_its_own_key() {
 }
 
 #[test]
-fn the_key_of_a_name_is_that_of_a_descriptor_of_nothing_else() {
+fn the_key_of_a_merchant_is_the_key_of_its_name() {
     for merchant in &MERCHANTS.merchants {
         assert_eq!(clean(merchant.name).key, merchant.key, "{}", merchant.name);
     }
@@ -52,7 +52,7 @@ fn no_two_merchants_share_a_name() {
 #[test]
 fn a_merchant_is_found_behind_every_kind_of_noise() {
     let mut wrong = Vec::new();
-    // CHASE CARD #1234 is a card of Chase, not its name.
+    // CHASE CARD #1234 names a card of Chase, so spellings that end in CARD are left out.
     for (spelling, name) in spellings().into_iter().filter(|(it, _)| !it.ends_with(" CARD")) {
         for noisy in [
             format!("{spelling} #1234"),
@@ -72,7 +72,7 @@ fn a_merchant_is_found_behind_every_kind_of_noise() {
 }
 
 #[test]
-fn a_merchant_is_found_without_spaces_and_without_its_end() {
+fn a_merchant_is_found_with_spaces_missing_or_its_end_cut_off() {
     for (description, name) in [
         ("HOMEDEPOT 0123", Some("Home Depot")),
         ("HOMEDEPOT COM", Some("Home Depot")),
@@ -80,7 +80,7 @@ fn a_merchant_is_found_without_spaces_and_without_its_end() {
         ("SPROUTS FARMERS MARK", Some("Sprouts Farmers Market")),
         ("WHOLEFOODSMARK", Some("Whole Foods Market")),
         ("HEMKOP UPPSALA", Some("Hemköp")),
-        // Whole words may be another name, and nine letters are too few.
+        // Not found: whole words may be another name, and nine letters are too few.
         ("GOLDEN STATE", None),
         ("SPRTSFRM", None),
     ] {
@@ -90,7 +90,7 @@ fn a_merchant_is_found_without_spaces_and_without_its_end() {
 }
 
 #[test]
-fn no_line_of_the_tables_is_too_long_to_read() {
+fn no_line_of_the_tables_exceeds_100_characters() {
     for text in [descriptors::TEXT, keywords::TEXT, merchants::TEXT] {
         let long: Vec<_> = text.lines().filter(|it| it.chars().count() > 100).collect();
         assert!(long.is_empty(), "{long:#?}");
@@ -98,7 +98,7 @@ fn no_line_of_the_tables_is_too_long_to_read() {
 }
 
 #[test]
-fn every_keyword_is_spelled_as_descriptors_are_and_has_a_meaning() {
+fn every_keyword_is_normalized_and_has_a_category_or_is_a_bank_phrase() {
     let mut count = 0;
     for (keyword, phrases) in keywords::sections() {
         assert!(keyword.category.is_some() || keyword.is_bank, "{phrases:?}");
@@ -113,7 +113,7 @@ fn every_keyword_is_spelled_as_descriptors_are_and_has_a_meaning() {
 }
 
 #[test]
-fn every_heading_of_the_keywords_is_understood() {
+fn every_heading_of_the_keyword_table_is_valid() {
     let known = ["in", "out", "bank", "depository", "credit", "loan", "investment", "other"];
     let text = include_str!("../../../../../data/keywords.txt");
     for head in text.lines().filter_map(|it| it.strip_prefix('[')) {
@@ -125,7 +125,7 @@ fn every_heading_of_the_keywords_is_understood() {
 }
 
 #[test]
-fn no_phrase_means_two_things_for_one_row() {
+fn no_phrase_has_two_categories_for_the_same_row() {
     let mut seen = BTreeMap::new();
     let mut wrong = BTreeSet::new();
     let rows = || {
@@ -147,7 +147,7 @@ fn no_phrase_means_two_things_for_one_row() {
 }
 
 #[test]
-fn every_line_of_the_descriptors_is_understood() {
+fn every_line_of_the_descriptor_table_is_valid() {
     let sections = [
         "channel",
         "processor",

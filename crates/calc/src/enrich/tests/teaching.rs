@@ -30,7 +30,7 @@ fn guess(history: &History, key: &str) -> Option<Category> {
 }
 
 #[test]
-fn twenty_rows_teach_and_nineteen_do_not() {
+fn history_predicts_from_twenty_rows_but_not_from_nineteen() {
     let all = rows(10);
     let enough = History::train(all.iter().copied());
     assert_eq!(guess(&enough, "ZWIEBELHOF NEU"), Some(allotment()));
@@ -40,13 +40,13 @@ fn twenty_rows_teach_and_nineteen_do_not() {
 }
 
 #[test]
-fn a_word_that_both_habits_share_leaves_too_much_doubt() {
+fn a_word_shared_by_both_habits_gives_no_prediction() {
     let history = History::train(rows(20).into_iter());
     assert_eq!(guess(&history, "QUAST"), None);
 }
 
 #[test]
-fn a_key_without_a_known_word_is_like_none_before() {
+fn a_key_without_a_known_word_gives_no_prediction() {
     let only = (0..50).map(|_| (sample("ZWIEBELHOF", false, 2_000), allotment()));
     let history = History::train(only);
     assert_eq!(guess(&history, "SOMETHING NEW"), None);
@@ -55,7 +55,7 @@ fn a_key_without_a_known_word_is_like_none_before() {
 }
 
 #[test]
-fn the_direction_and_the_amount_are_evidence_too() {
+fn direction_and_amount_influence_the_prediction() {
     let bought = (0..20).map(|_| (sample("QUAST", false, 2_000), allotment()));
     let earned = (0..20).map(|_| (sample("QUAST", true, 90_000), choir()));
     let history = History::train(bought.chain(earned));
@@ -72,7 +72,7 @@ fn the_order_of_the_rows_does_not_matter() {
 }
 
 #[test]
-fn history_speaks_only_when_nobody_else_does() {
+fn history_is_used_only_when_no_other_source_decides() {
     let history = History::train(rows(10).into_iter());
     let found = |description: &str| {
         let it = enrich(&clean(description), &facts(), &Rules::none(), &history);

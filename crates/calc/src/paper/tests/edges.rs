@@ -55,13 +55,13 @@ fn a_sell_brings_whole_cents_rounded_down() {
 }
 
 #[test]
-fn nothing_and_next_to_nothing_are_too_small() {
+fn an_order_worth_less_than_a_cent_is_too_small() {
     for size in [shares("0"), shares("-1"), Size::Cash(0), Size::Cash(-5)] {
         assert_eq!(buy(size, "10"), Err(OrderRejection::TooSmall));
         assert_eq!(sell(size, "10", position("1", 1)), Err(OrderRejection::TooSmall));
     }
     assert_eq!(buy(Size::Cash(1), "100000000"), Err(OrderRejection::TooSmall));
-    // A fraction worth less than a cent stays.
+    // A fraction worth less than a cent cannot be sold.
     assert_eq!(sell(shares("0.0001"), "10", position("1", 1)), Err(OrderRejection::TooSmall));
 }
 
@@ -71,13 +71,13 @@ fn shares_that_are_not_held_cannot_be_sold() {
     let refused = Err(OrderRejection::NotEnoughShares { held: fixed("1.5") });
     assert_eq!(sell(shares("1.500000001"), "10", held), refused);
     assert_eq!(sell(Size::Cash(9_999), "10", held).map(|it| it.quantity), Ok(fixed("1.5")));
-    let nothing = Err(OrderRejection::NotEnoughShares { held: Fixed9::ZERO });
-    assert_eq!(sell(Size::Cash(100), "10", Position::default()), nothing);
-    assert_eq!(sell(shares("1"), "10", Position::default()), nothing);
+    let none_held = Err(OrderRejection::NotEnoughShares { held: Fixed9::ZERO });
+    assert_eq!(sell(Size::Cash(100), "10", Position::default()), none_held);
+    assert_eq!(sell(shares("1"), "10", Position::default()), none_held);
 }
 
 #[test]
-fn dust_goes_along_and_a_cents_worth_stays() {
+fn a_rest_worth_less_than_a_cent_is_sold_too() {
     let held = position("1.001", 1_000);
     assert_eq!(sell(shares("1"), "10", held).map(|it| it.quantity), Ok(fixed("1")));
     let all = sell(shares("1"), "9.99", held).unwrap();
@@ -86,7 +86,7 @@ fn dust_goes_along_and_a_cents_worth_stays() {
 }
 
 #[test]
-fn a_worthless_position_can_be_got_rid_of() {
+fn a_worthless_position_can_be_sold() {
     let all = sell(shares("0.5"), "0.01", position("0.5", 70)).unwrap();
     assert_eq!((all.cash_minor, all.basis_minor, all.realised_minor), (0, 70, -70));
 }
@@ -97,14 +97,14 @@ fn basis_is_released_half_to_even() {
     assert_eq!((released(1), released(3), released(5)), (0, 2, 2));
     let third = sell(shares("1"), "10", position("3", 100)).unwrap();
     assert_eq!((third.basis_minor, third.realised_minor), (33, 967));
-    // A product beyond 128 bits.
+    // The product exceeds 128 bits.
     let vast = position("9999999999999999999", i64::MAX);
     let part = sell(shares("4999999999999999999.5"), "0.01", vast).unwrap();
     assert_eq!(part.basis_minor, 4_611_686_018_427_387_904);
 }
 
 #[test]
-fn what_has_no_place_in_the_books_is_too_large() {
+fn an_order_that_would_overflow_is_too_large() {
     let most = "9999999999999999999.999999999";
     assert_eq!(buy(shares(most), "1"), Err(OrderRejection::TooLarge));
     assert_eq!(buy(shares(most), most), Err(OrderRejection::TooLarge));
@@ -121,7 +121,7 @@ fn what_has_no_place_in_the_books_is_too_large() {
 }
 
 #[test]
-fn two_percent_is_not_too_far_and_a_billionth_more_is() {
+fn a_price_may_move_by_two_percent_and_no_more() {
     let far = |now: &str| moved_too_far(fixed("50"), fixed(now));
     assert!(!far("51") && !far("49") && !far("50"));
     assert!(far("51.000000001") && far("48.999999999") && far("0"));
@@ -129,7 +129,7 @@ fn two_percent_is_not_too_far_and_a_billionth_more_is() {
 }
 
 #[test]
-fn a_queued_buy_puts_two_percent_more_aside() {
+fn a_queued_buy_reserves_two_percent_more() {
     assert_eq!(reserve(shares("3"), fixed("190")), Some(58_140));
     assert_eq!(reserve(shares("0.000000001"), fixed("0.000000001")), Some(1));
     // Slightly more than 1.02 cents.
@@ -142,7 +142,7 @@ fn a_queued_buy_puts_two_percent_more_aside() {
 }
 
 #[test]
-fn a_split_pays_for_what_it_cannot_express() {
+fn a_split_pays_cash_in_lieu_of_what_it_rounds_off() {
     // Two thirds of a billionth, at thirty million dollars a share, are two cents.
     let held = position("0.000000005", 30);
     let made = split(held, 1, 3, fixed("30000000"));
@@ -156,7 +156,7 @@ fn a_split_pays_for_what_it_cannot_express() {
 }
 
 #[test]
-fn a_split_without_sense_changes_nothing() {
+fn an_invalid_split_changes_nothing() {
     let held = position("9999999999999999999", 5);
     for (to, from) in [(0, 1), (1, 0), (0, 0), (2, 1), (u32::MAX, 1)] {
         assert_eq!(split(held, to, from, fixed("1")).position, held);

@@ -6,8 +6,8 @@ use super::*;
 
 const SYMBOLS: [&str; 2] = ["ACME", "ZETA"];
 
-/// Sixty events of this size still add up within 64 bits.
-const MOST_AT_ONCE: i64 = 10_i64.pow(16);
+/// The largest amount of one event: sixty of them still add up within 64 bits.
+const MAX_EVENT_MINOR: i64 = 10_i64.pow(16);
 
 #[derive(Debug, Clone)]
 enum Event {
@@ -84,7 +84,7 @@ fn legs_of(event: &Event, books: &Balances) -> Option<Vec<Leg>> {
         Event::Order { side, size, reference, points, symbol } => {
             let held = books.position(SYMBOLS[symbol]);
             let fill = fill(side, size, reference, points, held).ok()?;
-            let most = if side == Side::Buy { books.cash() } else { MOST_AT_ONCE };
+            let most = if side == Side::Buy { books.cash() } else { MAX_EVENT_MINOR };
             (fill.cash_minor <= most).then(|| entries::trade(SYMBOLS[symbol], &fill))
         }
         Event::Reserve(minor) => Some(entries::reservation(minor.min(books.cash()))),
@@ -95,7 +95,7 @@ fn legs_of(event: &Event, books: &Balances) -> Option<Vec<Leg>> {
         }
         Event::Dividend { each, symbol } => {
             let held = books.position(SYMBOLS[symbol]);
-            Some(entries::dividend(dividend(held.quantity, each).min(MOST_AT_ONCE)))
+            Some(entries::dividend(dividend(held.quantity, each).min(MAX_EVENT_MINOR)))
         }
     }
 }
@@ -125,8 +125,8 @@ proptest! {
                 books.deposits() + books.realised() + books.dividends() - basis
             );
             prop_assert!(books.cash() >= 0 && books.reserved() >= 0);
-            let sound = |it: &Position| it.quantity > Fixed9::ZERO && it.basis_minor >= 0;
-            prop_assert!(positions.values().all(sound), "{:?}", positions);
+            let is_valid = |it: &Position| it.quantity > Fixed9::ZERO && it.basis_minor >= 0;
+            prop_assert!(positions.values().all(is_valid), "{:?}", positions);
         }
         let mut replayed = Balances::default();
         replayed.apply(&ledger);
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn a_fill_rounds_by_less_than_a_cent_and_never_for_the_person(
+    fn a_fill_rounds_by_less_than_a_cent_and_never_in_the_persons_favor(
         side in any_side(), size in any_size(), reference in any_price(), points in any_points(),
         held in any_position(),
     ) {
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn the_whole_position_sold_leaves_no_basis(
+    fn selling_the_whole_position_leaves_no_basis(
         held in any_position(), reference in any_price(), points in 0..9_000_u32,
     ) {
         let whole = Size::Shares(held.quantity);
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_is_nothing_or_worth_a_cent(
+    fn the_rest_after_a_sale_is_zero_or_worth_a_cent(
         size in any_size(), held in any_position(), reference in any_price(),
     ) {
         let Ok(fill) = fill(Side::Sell, size, reference, 5, held) else { return Ok(()) };
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn to_buy_and_sell_at_once_never_gains(
+    fn buying_and_selling_at_once_never_gains(
         size in any_size(), reference in any_price(), points in any_points(),
     ) {
         let Ok(bought) = fill(Side::Buy, size, reference, points, Position::default()) else {
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_put_aside_pays_for_every_fill_within_the_collar(
+    fn the_reserve_covers_every_fill_within_the_collar(
         size in any_size(), shown in any_price(), moved in 9_790..10_210_i128,
         points in prop::sample::select(vec![0, 1, 5, 50]),
     ) {
@@ -206,11 +206,11 @@ proptest! {
     }
 
     #[test]
-    fn a_split_keeps_the_value_to_a_cent_and_the_basis_but_for_what_is_paid(
+    fn a_split_keeps_value_and_basis_except_for_cash_in_lieu(
         held in any_position(), to in 1..50_u32, from in 1..50_u32, price in any_price(),
     ) {
         let made = split(held, to, from, price);
-        // Everything times `from`, so that no quotient is rounded.
+        // Everything is multiplied by `from`, so that no quotient is rounded.
         let (to, from) = (i128::from(to), i128::from(from));
         let before = worth(held.quantity, price) * to;
         let paid = i128::from(made.in_lieu_minor) * CENT;
@@ -226,17 +226,17 @@ proptest! {
     }
 
     #[test]
-    fn no_number_is_too_hostile(
+    fn no_input_panics(
         side in any_side(), shares: bool, amount: i128, minor: i64, reference: i128, points: u32,
         quantity: i128, basis_minor: i64, to: u32, from: u32,
     ) {
         let fixed = Fixed9::from_billionths;
         let held = Position { quantity: fixed(quantity), basis_minor };
-        let of = |amount| if shares { Size::Shares(fixed(amount)) } else { Size::Cash(minor) };
-        let size = of(amount);
+        let size_of = |amount| if shares { Size::Shares(fixed(amount)) } else { Size::Cash(minor) };
+        let size = size_of(amount);
         let _ = fill(side, size, fixed(reference), points, held);
         let bounded = Position { quantity: fixed(quantity % BOUND), basis_minor };
-        let _ = fill(side, of(amount % BOUND), fixed(reference % BOUND), points, bounded);
+        let _ = fill(side, size_of(amount % BOUND), fixed(reference % BOUND), points, bounded);
         let _ = split(held, to, from, fixed(reference));
         let _ = split(bounded, to, from, fixed(reference % BOUND));
         let _ = (moved_too_far(fixed(amount), fixed(reference)), reserve(size, fixed(reference)));

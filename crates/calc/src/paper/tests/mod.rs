@@ -58,7 +58,7 @@ fn the_worked_example_comes_out_to_the_cent() {
 }
 
 #[test]
-fn the_books_of_the_worked_example_can_be_read() {
+fn the_balances_reflect_every_entry() {
     let mut balances = Balances::default();
     balances.apply(&entries::deposit(1_000_000));
     balances.apply(&entries::reservation(51_000));

@@ -16,7 +16,7 @@ fn a_stream_that_grew_keeps_its_id() {
 }
 
 #[test]
-fn half_of_all_must_be_in_both() {
+fn at_least_half_of_all_transactions_must_be_in_both() {
     let known = [('a', ids(0..4))];
     assert_eq!(match_stream_ids(&known, &[ids(0..8)]), [Some('a')]);
     assert_eq!(match_stream_ids(&known, &[ids(0..9)]), [None]);
@@ -25,7 +25,7 @@ fn half_of_all_must_be_in_both() {
 }
 
 #[test]
-fn the_better_overlap_takes_the_id_and_it_is_given_once() {
+fn the_better_overlap_gets_the_id_and_it_is_given_once() {
     let known = [('a', ids(0..10))];
     assert_eq!(match_stream_ids(&known, &[ids(0..5), ids(3..10)]), [None, Some('a')]);
     assert_eq!(match_stream_ids(&known, &[ids(0..5), ids(5..10)]), [Some('a'), None]);
@@ -43,14 +43,14 @@ proptest! {
     #[test]
     fn the_same_streams_keep_their_ids_in_any_order(
         sizes in prop::collection::vec(1_usize..9, 0..8),
-        turn in 0_usize..8,
+        rotation in 0_usize..8,
     ) {
         let streams = sizes.iter().enumerate();
         let mut known: Vec<(usize, Vec<TransactionId>)> =
             streams.map(|(at, size)| (at, ids(at * 10..at * 10 + size))).collect();
         let found: Vec<Vec<TransactionId>> = known.iter().map(|it| it.1.clone()).collect();
-        let turn = turn.min(known.len());
-        known.rotate_left(turn);
+        let rotation = rotation.min(known.len());
+        known.rotate_left(rotation);
         let expected: Vec<_> = (0..sizes.len()).map(Some).collect();
         prop_assert_eq!(match_stream_ids(&known, &found), expected);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Eighteen months, from a Sunday.
+/// The first day, 2024-01-01: households cover eighteen months.
 const START: i64 = 19_723;
 pub(super) const END: i64 = START + 548;
 
@@ -44,11 +44,11 @@ impl Random {
         low + (self.next() % (high - low + 1) as u64) as i64
     }
 
-    fn percent(&mut self, of: i64) -> bool {
-        self.between(0, 99) < of
+    fn percent(&mut self, chance: i64) -> bool {
+        self.between(0, 99) < chance
     }
 
-    /// Roughly normal around a mean, with a deviation in thousandths of it, and never below a tenth.
+    /// A roughly normal value around a mean, with a deviation in thousandths of it, and never below a tenth of it.
     fn around(&mut self, mean: i64, thousandths: i64) -> i64 {
         let dice: i64 = (0..12).map(|_| self.between(0, 1_000)).sum::<i64>() - 6_000;
         (mean + mean * thousandths / 1_000 * dice / 1_000).max(mean / 10)
@@ -60,16 +60,16 @@ impl Household {
         let random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let (groups, truths) = (Vec::new(), Vec::new());
         let mut household = Household { groups, truths, noise, random, count: 0 };
-        household.earn();
-        household.live();
-        household.subscribe();
-        household.insure();
-        household.visit();
-        household.spend();
+        household.add_wages();
+        household.add_housing();
+        household.add_subscriptions();
+        household.add_insurance();
+        household.add_habits();
+        household.add_irregular_spending();
         household
     }
 
-    fn merchant(&mut self, inflow: bool, payment_kind: PaymentKind) -> usize {
+    fn add_merchant(&mut self, inflow: bool, payment_kind: PaymentKind) -> usize {
         let unknown = self.random.percent(self.noise.without_category);
         let payment_kind = if unknown { PaymentKind::Other } else { payment_kind };
         self.groups.push(Group { inflow, payment_kind, occurrences: Vec::new() });
@@ -84,18 +84,18 @@ impl Household {
             return None;
         }
         let broken = self.random.percent(self.noise.broken_keys);
-        let group = if broken { self.merchant(false, PaymentKind::Other) } else { merchant };
+        let group = if broken { self.add_merchant(false, PaymentKind::Other) } else { merchant };
         self.groups[group].occurrences.push(Occurrence { id, on_days: day, amount_minor });
         Some(id).filter(|_| !broken)
     }
 
-    fn agree(&mut self, group: usize, frequency: Frequency, paid: &[(i64, i64)]) {
+    fn add_contract(&mut self, group: usize, frequency: Frequency, paid: &[(i64, i64)]) {
         let ids = paid.iter().filter_map(|(day, minor)| self.pay(group, *day, *minor)).collect();
         self.truths.push(Truth { group, frequency, ids });
     }
 
-    fn earn(&mut self) {
-        let employer = self.merchant(true, PaymentKind::Bill);
+    fn add_wages(&mut self) {
+        let employer = self.add_merchant(true, PaymentKind::Bill);
         let (frequency, days) = match self.random.between(0, 99) {
             0..43 => (Frequency::Biweekly, self.every(14)),
             43..70 => (Frequency::Weekly, self.every(7)),
@@ -121,7 +121,7 @@ impl Household {
             let early = if self.random.percent(4) { self.random.between(1, 2) } else { 0 };
             paid.push((business_day(day, -1) - early, minor));
         }
-        self.agree(employer, frequency, &paid);
+        self.add_contract(employer, frequency, &paid);
     }
 
     fn every(&mut self, days: i64) -> Vec<i64> {
@@ -130,16 +130,16 @@ impl Household {
     }
 
     /// Rent, a loan and utilities.
-    fn live(&mut self) {
-        let landlord = self.merchant(false, PaymentKind::Bill);
+    fn add_housing(&mut self) {
+        let landlord = self.add_merchant(false, PaymentKind::Bill);
         let (rent, rise) = (self.random.between(90_000, 220_000), self.random.between(102, 108));
         let rises_on = START + self.random.between(60, 400);
         let price = |day: i64| if day < rises_on { rent } else { rent * rise / 100 };
         let paid: Vec<_> =
             months(1, 1).iter().map(|it| (business_day(*it, 1), price(*it))).collect();
-        self.agree(landlord, Frequency::Monthly, &paid);
+        self.add_contract(landlord, Frequency::Monthly, &paid);
         for _ in 0..self.random.between(2, 3) {
-            let utility = self.merchant(false, PaymentKind::Bill);
+            let utility = self.add_merchant(false, PaymentKind::Bill);
             let (day, base) = (self.random.between(1, 28), self.random.between(4_000, 16_000));
             let (swing, phase) = (self.random.between(15, 35), self.random.between(0, 11));
             let mut paid = Vec::new();
@@ -149,23 +149,23 @@ impl Household {
                 let minor = self.random.around(season, 40);
                 paid.push((due + self.random.between(-2, 2), minor));
             }
-            self.agree(utility, Frequency::Monthly, &paid);
+            self.add_contract(utility, Frequency::Monthly, &paid);
         }
     }
 
-    fn subscribe(&mut self) {
-        let mut merchant = self.merchant(false, PaymentKind::Bill);
+    fn add_subscriptions(&mut self) {
+        let mut merchant = self.add_merchant(false, PaymentKind::Bill);
         for index in 0..self.random.between(3, 7) {
             let shared = index == 1 && self.random.percent(40);
             if !shared && index > 0 {
                 let payment_kind =
                     if self.random.percent(60) { PaymentKind::Bill } else { PaymentKind::Other };
-                merchant = self.merchant(false, payment_kind);
+                merchant = self.add_merchant(false, payment_kind);
             }
-            self.subscription(merchant);
+            self.add_subscription(merchant);
         }
         if self.random.percent(30) {
-            let kit = self.merchant(false, PaymentKind::Bill);
+            let kit = self.add_merchant(false, PaymentKind::Bill);
             let price = self.random.between(4_000, 9_000);
             let weeks = self.every(7);
             let kept: Vec<_> = weeks
@@ -173,11 +173,11 @@ impl Household {
                 .filter(|_| !self.random.percent(18))
                 .map(|it| (it, price))
                 .collect();
-            self.agree(kit, Frequency::Weekly, &kept);
+            self.add_contract(kit, Frequency::Weekly, &kept);
         }
     }
 
-    fn subscription(&mut self, merchant: usize) {
+    fn add_subscription(&mut self, merchant: usize) {
         let day = if self.random.percent(25) {
             self.random.between(29, 31)
         } else {
@@ -202,12 +202,12 @@ impl Household {
                 paid.push((due + jitter, if first && trial { 100 } else { price }));
             }
         }
-        self.agree(merchant, Frequency::Monthly, &paid);
+        self.add_contract(merchant, Frequency::Monthly, &paid);
     }
 
     /// Policies at one insurer or several, and yearly fees.
-    fn insure(&mut self) {
-        let insurer = self.merchant(false, PaymentKind::Bill);
+    fn add_insurance(&mut self) {
+        let insurer = self.add_merchant(false, PaymentKind::Bill);
         for (every, frequency) in
             [(3, Frequency::Quarterly), (6, Frequency::SemiAnnually), (12, Frequency::Annually)]
         {
@@ -217,14 +217,14 @@ impl Household {
                 let skip = self.random.between(0, (every - 1).min(5)) as usize;
                 let late = |it: i64| it + 30 * skip as i64;
                 let paid: Vec<_> = days.iter().map(|it| (late(*it), price)).collect();
-                self.agree(insurer, frequency, &paid);
+                self.add_contract(insurer, frequency, &paid);
             }
         }
         if self.random.percent(60) {
-            let club = self.merchant(false, PaymentKind::Other);
+            let club = self.add_merchant(false, PaymentKind::Other);
             let first = START + self.random.between(0, 170);
             let price = self.random.between(2_000, 15_000);
-            self.agree(
+            self.add_contract(
                 club,
                 Frequency::Annually,
                 &[(first, price), (first + 365, price * 104 / 100)],
@@ -233,11 +233,13 @@ impl Household {
     }
 
     /// Habits with a rhythm, which make detection hard.
-    fn visit(&mut self) {
-        let grocer = self.merchant(false, PaymentKind::Habit);
-        let (parking, coffee) =
-            (self.merchant(false, PaymentKind::Habit), self.merchant(false, PaymentKind::Habit));
-        let fare = self.merchant(false, PaymentKind::Habit);
+    fn add_habits(&mut self) {
+        let grocer = self.add_merchant(false, PaymentKind::Habit);
+        let (parking, coffee) = (
+            self.add_merchant(false, PaymentKind::Habit),
+            self.add_merchant(false, PaymentKind::Habit),
+        );
+        let fare = self.add_merchant(false, PaymentKind::Habit);
         let prices = [425, 475, 550];
         for day in START..=END {
             let weekday = date_from_days(day).weekday().to_monday_zero_offset();
@@ -264,7 +266,7 @@ impl Household {
             (80, 110, 150, PaymentKind::Other),
             (12, 18, 350, PaymentKind::Other),
         ] {
-            let merchant = self.merchant(false, payment_kind);
+            let merchant = self.add_merchant(false, payment_kind);
             let base = self.random.between(2_000, 9_000);
             let mut day = START + self.random.between(0, high);
             while day <= END {
@@ -276,7 +278,7 @@ impl Household {
     }
 
     /// Spending without a rhythm: shops, cash, friends, and many merchants seen a few times.
-    fn spend(&mut self) {
+    fn add_irregular_spending(&mut self) {
         let kinds = [
             (PaymentKind::Habit, 120, 3),
             (PaymentKind::Habit, 70, 5),
@@ -284,14 +286,14 @@ impl Household {
             (PaymentKind::Other, 14, 2),
         ];
         for (payment_kind, visits, spread) in kinds {
-            let merchant = self.merchant(false, payment_kind);
+            let merchant = self.add_merchant(false, payment_kind);
             for _ in 0..visits {
                 let minor = self.random.around(3_500, 150 * spread);
                 let day = START + self.random.between(0, 548);
                 self.pay(merchant, day, minor);
             }
         }
-        let cash = self.merchant(false, PaymentKind::Habit);
+        let cash = self.add_merchant(false, PaymentKind::Habit);
         for _ in 0..28 {
             let minor = 2_000 * self.random.between(1, 5);
             let day = START + self.random.between(0, 548);
@@ -301,7 +303,7 @@ impl Household {
             let inflow = self.random.percent(15);
             let payment_kind =
                 if self.random.percent(40) { PaymentKind::Other } else { PaymentKind::Habit };
-            let merchant = self.merchant(inflow, payment_kind);
+            let merchant = self.add_merchant(inflow, payment_kind);
             let base = self.random.between(500, 12_000);
             for _ in 0..self.random.between(2, 7) {
                 let minor = self.random.around(base, 250);
@@ -314,7 +316,7 @@ impl Household {
 
 const SINE: [i64; 12] = [0, 50, 87, 100, 87, 50, 0, -50, -87, -100, -87, -50];
 
-/// A day of every so many months, or the month's last.
+/// The given day of every n-th month, or the month's last day if it is shorter.
 fn months(every: i64, day: i64) -> Vec<i64> {
     let dates = (0..18).step_by(every as usize).map(|it| {
         let first = date_from_days(START + 15).first_of_month();

@@ -3,10 +3,10 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Any day of the years 1 to 9999, and days close enough together to look regular.
+/// Payments on any day of the years 1 to 9999, and payments close enough together to look regular.
 fn any_paid() -> impl Strategy<Value = Vec<(Date, i64)>> {
-    let wild = (-719_162_i64..=2_932_896, 1_i64..=i64::MAX);
-    let tame = (20_000_i64..20_800, prop_oneof![Just(999_i64), 1_i64..20_000]);
+    let arbitrary = (-719_162_i64..=2_932_896, 1_i64..=i64::MAX);
+    let recent = (20_000_i64..20_800, prop_oneof![Just(999_i64), 1_i64..20_000]);
     let regular = (0_i64..60, -2_i64..=2, prop_oneof![Just(999), Just(1_299), 900_i64..1_100]);
     let period = prop_oneof![Just(7_i64), Just(14), Just(15), Just(30), Just(91), Just(365)];
     let regular = (period, prop::collection::vec(regular, 0..40)).prop_map(|(period, slots)| {
@@ -14,8 +14,8 @@ fn any_paid() -> impl Strategy<Value = Vec<(Date, i64)>> {
         slots.into_iter().map(day).collect::<Vec<_>>()
     });
     let days = prop_oneof![
-        prop::collection::vec(wild, 0..30),
-        prop::collection::vec(tame, 0..60),
+        prop::collection::vec(arbitrary, 0..30),
+        prop::collection::vec(recent, 0..60),
         regular
     ];
     days.prop_map(|it| it.into_iter().map(|(day, minor)| (date_from_days(day), minor)).collect())
@@ -28,7 +28,7 @@ fn any_group() -> impl Strategy<Value = Group> {
         .prop_map(|(inflow, payment_kind, paid)| group(inflow, payment_kind, &paid))
 }
 
-/// A clean stream with any start and a frequency in days or months.
+/// Monthly payments of one amount without noise.
 fn clean(start: i64, day: i8, count: i64) -> Vec<(Date, i64)> {
     monthly(&date_from_days(19_000 + start).to_string(), day, count, 1_599)
 }
@@ -38,7 +38,7 @@ fn last_day(group: &Group) -> Date {
     last.map_or(date("2025-01-01"), date_from_days)
 }
 
-fn hold_together(stream: &Stream, as_of: Date) {
+fn assert_consistent(stream: &Stream, as_of: Date) {
     let members = &stream.members;
     assert!(members.len() >= 2);
     assert!(members.is_sorted_by(|a, b| a.on <= b.on && a.slot_on < b.slot_on));
@@ -56,11 +56,11 @@ fn hold_together(stream: &Stream, as_of: Date) {
 
 proptest! {
     #[test]
-    fn any_payments_give_streams_that_hold_together(group in any_group(), early in 0_i64..400) {
+    fn any_payments_give_consistent_streams(group in any_group(), early in 0_i64..400) {
         let last = days_from_date(last_day(&group));
         for as_of in [date_from_days(last - early), date_from_days(last + early)] {
             let found = detect_streams(&group, as_of);
-            found.iter().for_each(|it| hold_together(it, as_of));
+            found.iter().for_each(|it| assert_consistent(it, as_of));
             let mut ids: Vec<_> =
                 found.iter().flat_map(|it| &it.members).map(|it| it.id).collect();
             let count = ids.len();
@@ -71,14 +71,14 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_occurrences_does_not_matter(group in any_group(), turn in 0_usize..60) {
+    fn the_order_of_occurrences_does_not_matter(group in any_group(), rotation in 0_usize..60) {
         let as_of = last_day(&group);
         let expected = detect_streams(&group, as_of);
-        let mut turned = group;
-        let turn = turn.min(turned.occurrences.len());
-        turned.occurrences.rotate_left(turn);
-        turned.occurrences.reverse();
-        prop_assert_eq!(detect_streams(&turned, as_of), expected);
+        let mut rotated = group;
+        let rotation = rotation.min(rotated.occurrences.len());
+        rotated.occurrences.rotate_left(rotation);
+        rotated.occurrences.reverse();
+        prop_assert_eq!(detect_streams(&rotated, as_of), expected);
     }
 
     #[test]
@@ -92,16 +92,16 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_later_is_not_known_yet(group in any_group(), early in 0_i64..400) {
+    fn later_payments_are_ignored(group in any_group(), early in 0_i64..400) {
         let as_of = date_from_days(days_from_date(last_day(&group)) - early);
         let mut then = group.clone();
         then.occurrences.retain(|it| it.on_days <= days_from_date(as_of));
         prop_assert_eq!(detect_streams(&group, as_of), detect_streams(&then, as_of));
     }
 
-    /// A few payments a fortnight apart, a day early or late, may as well be semi-monthly; a dozen cannot.
+    /// Takes at least a dozen payments: a few that are two weeks apart, give or take a day, could also be semi-monthly.
     #[test]
-    fn whole_weeks_later_the_same_weekly_streams_are_found(
+    fn a_shift_by_whole_weeks_finds_the_same_weekly_streams(
         days in prop_oneof![Just(7_i64), Just(14)],
         jitters in prop::collection::vec(-1_i64..=1, 12..40),
         weeks in -500_i64..500,
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clean_stream_is_found_whole_and_its_next_day_foretold(
+    fn a_clean_stream_is_found_completely_and_its_next_day_predicted(
         start in 0_i64..2_000, day in 1_i8..=31, count in 3_i64..40,
     ) {
         let paid = clean(start, day, count + 1);
@@ -136,13 +136,13 @@ proptest! {
         prop_assert_eq!(found.len(), 1);
         prop_assert_eq!(found[0].members.len(), known.len());
         prop_assert_eq!(found[0].frequency, Frequency::Monthly);
-        // A few payments may all be on a month's last day, which leaves 28 to 31 open.
+        // A few payments may all be on a month's last day, so their due day may be any from 28 to 31.
         let off = days_from_date(found[0].next_expected_on.unwrap()) - days_from_date(next.0);
         prop_assert!(off.abs() <= if count < 4 { 3 } else { 1 }, "{} off", off);
     }
 
     #[test]
-    fn a_stream_outlives_the_loss_of_one_payment(
+    fn a_stream_survives_one_missing_payment(
         start in 0_i64..2_000, day in 1_i8..=31, count in 6_i64..40, lost in 1_usize..39,
     ) {
         let mut paid = clean(start, day, count);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_outlives_one_change_of_price(
+    fn a_stream_survives_one_price_change(
         start in 0_i64..2_000, day in 1_i8..=31, count in 4_i64..40, at in 0_usize..40, up: bool,
     ) {
         let mut paid = clean(start, day, count);
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn slots_of_a_range_are_those_of_its_parts(
+    fn the_slots_of_a_range_are_the_slots_of_its_parts(
         start in 0_i64..2_000,
         day in 1_i8..=31,
         from in 0_i64..3_000,

@@ -59,7 +59,7 @@ impl Score {
         }
     }
 
-    /// In thousandths.
+    /// Precision and recall in thousandths.
     fn precision_and_recall(&self, name: &str) -> (usize, usize) {
         let (precision, recall) =
             (self.right * 1_000 / self.found, self.known * 1_000 / self.truths);
@@ -72,7 +72,7 @@ fn shared(stream: &Stream, truth: &Truth) -> usize {
     stream.members.iter().filter(|it| truth.ids.contains(&it.id)).count()
 }
 
-/// Four of five of its payments belong to one true stream, and it has half of that stream's.
+/// Whether four of five of its payments belong to the true stream, and it has half of that stream's payments.
 fn is_right(stream: &Stream, group: usize, truth: &Truth) -> bool {
     let shared = shared(stream, truth);
     group == truth.group && shared * 5 >= stream.members.len() * 4 && shared * 2 >= truth.ids.len()
@@ -86,7 +86,7 @@ fn line(stream: &Stream) -> String {
 }
 
 #[test]
-fn nearly_all_streams_are_found_and_nearly_all_found_are_true() {
+fn nearly_all_streams_are_found_and_nearly_all_found_are_right() {
     for (name, seeds, noise) in [("clean", 0..12, CLEAN), ("usual", 100..112, USUAL)] {
         let score = Score::of(seeds, noise);
         let (precision, recall) = score.precision_and_recall(name);

@@ -5,8 +5,8 @@ use super::*;
 #[test]
 fn a_card_payment_adds_up_as_in_the_worked_example() {
     let legs = [
-        worded(1, CHECKING, 3, -124_357, "AMEX EPAYMENT"),
-        worded(2, AMEX, 4, 124_357, "PAYMENT THANK YOU"),
+        transfer_leg(1, CHECKING, 3, -124_357, "AMEX EPAYMENT"),
+        transfer_leg(2, AMEX, 4, 124_357, "PAYMENT THANK YOU"),
     ];
     check(&legs, "1>2:23");
     let pair = &found(&legs).pairs[0];
@@ -25,24 +25,27 @@ fn a_card_payment_adds_up_as_in_the_worked_example() {
 }
 
 #[test]
-fn a_dinner_on_a_card_and_a_friends_share_of_it_are_no_pair() {
+fn a_dinner_on_a_card_and_a_friends_share_of_it_are_not_a_pair() {
     let mut repaid = leg(2, CHECKING, 1, 4_280, "ZELLE FROM SAM");
     repaid.words.person = true;
     check(&[leg(1, AMEX, 0, -4_280, "RESTAURANT"), repaid], "");
 }
 
 #[test]
-fn equal_amounts_a_day_apart_without_a_hint_are_not_even_a_question() {
+fn equal_amounts_a_day_apart_without_a_hint_are_not_suggested() {
     let legs = [leg(1, CHECKING, 0, -10_000, "ACH DEBIT"), leg(2, SAVINGS, 1, 10_000, "DEPOSIT")];
     check(&legs, "");
 }
 
-/// maybe-finance/maybe, pull request 1585.
+/// A failure reported in maybe-finance/maybe, pull request 1585.
 #[test]
-fn a_card_or_loan_may_show_the_payment_two_days_before_the_bank_but_nothing_else_may() {
+fn only_a_card_or_loan_may_show_a_payment_up_to_two_days_before_the_bank() {
     let legs = |account, lag: i64| {
         let text = "PAYMENT RECEIVED";
-        [worded(1, CHECKING, 9, -30_000, "AUTOPAY"), worded(2, account, 9 + lag, 30_000, text)]
+        [
+            transfer_leg(1, CHECKING, 9, -30_000, "AUTOPAY"),
+            transfer_leg(2, account, 9 + lag, 30_000, text),
+        ]
     };
     for account in [AMEX, MORTGAGE] {
         check(&legs(account, -1), "1>2:13");
@@ -55,9 +58,9 @@ fn a_card_or_loan_may_show_the_payment_two_days_before_the_bank_but_nothing_else
     check(&legs(SAVINGS, 6), "");
 }
 
-/// securo-finance/securo, issue 648.
+/// A failure reported in securo-finance/securo, issue 648.
 #[test]
-fn a_friend_who_repays_an_exact_purchase_does_not_make_it_vanish() {
+fn a_friends_repayment_is_not_paired_with_the_exact_purchase() {
     let mut repaid = leg(2, WALLET, 0, 6_317, "PAYMENT FROM SAM");
     repaid.words.person = true;
     let mut bought = leg(1, CHECKING, 0, -6_317, "TRADER JOES");
@@ -67,24 +70,24 @@ fn a_friend_who_repays_an_exact_purchase_does_not_make_it_vanish() {
     check(&[bought, repaid], "");
 }
 
-/// securo-finance/securo, issue 973.
+/// A failure reported in securo-finance/securo, issue 973.
 #[test]
-fn two_equal_transfers_of_one_day_are_told_apart_by_what_their_texts_name() {
+fn two_equal_transfers_of_one_day_are_separated_by_the_accounts_they_name() {
     let legs = [
-        worded(1, CHECKING, 0, -50_000, "TRANSFER TO ALLY X8888"),
-        worded(2, CHECKING, 0, -50_000, "TRANSFER TO ALLY X2222"),
-        worded(3, SAVINGS, 2, 50_000, "TRANSFER FROM CHASE"),
-        worded(4, VACATION, 0, 50_000, "TRANSFER FROM CHASE"),
+        transfer_leg(1, CHECKING, 0, -50_000, "TRANSFER TO ALLY X8888"),
+        transfer_leg(2, CHECKING, 0, -50_000, "TRANSFER TO ALLY X2222"),
+        transfer_leg(3, SAVINGS, 2, 50_000, "TRANSFER FROM CHASE"),
+        transfer_leg(4, VACATION, 0, 50_000, "TRANSFER FROM CHASE"),
     ];
     check(&legs, "1>4:26 2>3:24");
 }
 
-/// we-promise/sure, issue 3308 and pull request 3309.
+/// A failure reported in we-promise/sure, issue 3308 and pull request 3309.
 #[test]
-fn amounts_near_an_exchange_rate_need_words_on_both_legs_and_no_account_kept_by_hand() {
+fn amounts_near_an_exchange_rate_need_words_on_both_legs_and_no_manual_account() {
     let legs = |account, sent: &str, minor| {
-        let arrived = worded(2, account, 1, minor, "TRANSFER IN");
-        [worded(1, CHECKING, 0, -110_000, sent), Leg { currency: Currency::EUR, ..arrived }]
+        let arrived = transfer_leg(2, account, 1, minor, "TRANSFER IN");
+        [transfer_leg(1, CHECKING, 0, -110_000, sent), Leg { currency: Currency::EUR, ..arrived }]
     };
     check(&legs(EUROS, "TRANSFER OUT", 98_000), "1>2:13?");
     check(&legs(EUROS, "TRANSFER OUT", 102_000), "1>2:13?");
@@ -92,7 +95,7 @@ fn amounts_near_an_exchange_rate_need_words_on_both_legs_and_no_account_kept_by_
     assert_eq!(found(&legs(EUROS, "TRANSFER TO WISE", 98_000)).pairs[0].fee_minor, 0);
     check(&legs(EUROS, "TRANSFER TO WISE", 97_999), "");
     check(&legs(EUROS, "TRANSFER TO WISE", 102_001), "");
-    check(&legs(BY_HAND, "TRANSFER OUT", 100_000), "");
+    check(&legs(MANUAL, "TRANSFER OUT", 100_000), "");
     for silent in 0..2 {
         let mut legs = legs(EUROS, "TRANSFER TO WISE", 100_000);
         legs[silent].words.transfer = false;
@@ -104,9 +107,9 @@ fn amounts_near_an_exchange_rate_need_words_on_both_legs_and_no_account_kept_by_
     check(&unknown, "");
 }
 
-/// we-promise/sure, issue 2954.
+/// A failure reported in we-promise/sure, issue 2954.
 #[test]
-fn amounts_that_come_back_every_month_are_no_evidence_and_a_refusal_holds() {
+fn amounts_repeated_every_month_are_not_evidence_and_a_refusal_is_kept() {
     let mut legs = Vec::new();
     for month in 0..6 {
         legs.push(leg(month * 2, CHECKING, 30 * month as i64, -1_599, "STREAMING"));
@@ -114,42 +117,42 @@ fn amounts_that_come_back_every_month_are_no_evidence_and_a_refusal_holds() {
     }
     check(&legs, "");
     let legs = [
-        worded(1, CHECKING, 0, -30_000, "TRANSFER"),
-        worded(2, SAVINGS, 0, 30_000, "TRANSFER"),
-        worded(3, SAVINGS, 3, 30_000, "TRANSFER"),
+        transfer_leg(1, CHECKING, 0, -30_000, "TRANSFER"),
+        transfer_leg(2, SAVINGS, 0, 30_000, "TRANSFER"),
+        transfer_leg(3, SAVINGS, 3, 30_000, "TRANSFER"),
     ];
     check(&legs, "1>2:14");
     let refused =
         TransferOverrides { refused: [(id(1), id(2))].into(), ..TransferOverrides::default() };
-    assert_eq!(shown(&found_after(&legs, &refused)), "1>3:11");
+    assert_eq!(shown(&found_with(&legs, &refused)), "1>3:11");
 }
 
-/// we-promise/sure, issue 2596.
+/// A failure reported in we-promise/sure, issue 2596.
 #[test]
-fn a_hop_through_a_wallet_leaves_the_purchase_a_purchase_and_the_persons_word_stands() {
+fn a_purchase_through_a_wallet_is_not_paired_and_the_persons_override_is_kept() {
     let mut bought = leg(3, WALLET, 1, -2_999, "SPOTIFY");
     bought.merchant = true;
     let mut refunded = leg(4, CHECKING, 2, 2_999, "SPOTIFY REFUND");
     (refunded.merchant, refunded.words.refund) = (true, true);
     let legs = [
-        worded(1, CHECKING, 0, -2_999, "PAYPAL INST XFER"),
-        worded(2, WALLET, 1, 2_999, "BANK DEPOSIT TO PP ACCOUNT"),
+        transfer_leg(1, CHECKING, 0, -2_999, "PAYPAL INST XFER"),
+        transfer_leg(2, WALLET, 1, 2_999, "BANK DEPOSIT TO PP ACCOUNT"),
         bought,
         refunded,
     ];
     check(&legs, "1>2:19");
     let overrides =
         TransferOverrides { not_transfers: [id(2)].into(), ..TransferOverrides::default() };
-    assert_eq!(shown(&found_after(&legs, &overrides)), "");
+    assert_eq!(shown(&found_with(&legs, &overrides)), "");
 }
 
-/// The categories that are trusted from providers.
+/// Checks which provider categories are trusted.
 #[test]
-fn categories_alone_decide_when_both_say_transfer_and_not_when_one_says_purchase() {
+fn two_transfer_categories_make_a_pair_and_a_purchase_category_prevents_one() {
     let legs = |out: &str, into: &str| {
         [
-            categorised(leg(1, CHECKING, 0, -50_000, "WEB ID 1"), out),
-            categorised(leg(2, SAVINGS, 0, 50_000, "PPD ID 2"), into),
+            categorized(leg(1, CHECKING, 0, -50_000, "WEB ID 1"), out),
+            categorized(leg(2, SAVINGS, 0, 50_000, "PPD ID 2"), into),
         ]
     };
     check(&legs("TRANSFER_OUT_SAVINGS", "TRANSFER_IN_ACCOUNT_TRANSFER"), "1>2:14");
@@ -168,10 +171,10 @@ fn categories_alone_decide_when_both_say_transfer_and_not_when_one_says_purchase
 }
 
 #[test]
-fn a_payment_category_counts_where_it_can_be_true() {
+fn a_payment_category_counts_only_for_a_matching_account() {
     let legs = |account, code: &str| {
         [
-            categorised(leg(1, CHECKING, 0, -50_000, "WEB ID 1"), code),
+            categorized(leg(1, CHECKING, 0, -50_000, "WEB ID 1"), code),
             leg(2, account, 0, 50_000, "PPD ID 2"),
         ]
     };
@@ -181,7 +184,7 @@ fn a_payment_category_counts_where_it_can_be_true() {
 }
 
 #[test]
-fn what_arrives_on_a_card_without_a_word_is_rather_a_payment() {
+fn an_inflow_on_a_card_without_words_counts_as_a_payment() {
     let sent = leg(1, CHECKING, 1, -41_233, "ACH");
     let arrived = leg(2, AMEX, 0, 41_233, "ACH");
     check(&[sent.clone(), arrived.clone()], "1>2:11");
@@ -191,9 +194,10 @@ fn what_arrives_on_a_card_without_a_word_is_rather_a_payment() {
 }
 
 #[test]
-fn the_accounts_at_its_ends_say_what_a_move_is_for() {
+fn the_accounts_determine_the_kind_of_a_transfer() {
     let kind = |from, to| {
-        let legs = [worded(1, from, 0, -700, "TRANSFER"), worded(2, to, 0, 700, "TRANSFER")];
+        let legs =
+            [transfer_leg(1, from, 0, -700, "TRANSFER"), transfer_leg(2, to, 0, 700, "TRANSFER")];
         found(&legs).pairs[0].kind.as_str()
     };
     assert_eq!(kind(CHECKING, AMEX), "card_payment");
@@ -206,9 +210,10 @@ fn the_accounts_at_its_ends_say_what_a_move_is_for() {
 }
 
 #[test]
-fn money_leaves_a_card_only_as_a_loan_that_the_bank_calls_so() {
-    let legs =
-        |to, text: &str| [worded(1, AMEX, 0, -90_000, text), worded(2, to, 0, 90_000, "TRANSFER")];
+fn money_leaves_a_card_only_as_a_cash_advance_or_balance_transfer() {
+    let legs = |to, text: &str| {
+        [transfer_leg(1, AMEX, 0, -90_000, text), transfer_leg(2, to, 0, 90_000, "TRANSFER")]
+    };
     check(&legs(CHECKING, "TRANSFER"), "");
     check(&legs(CHECKING, "CASH ADVANCE"), "1>2:14");
     check(&legs(CHECKING, "Balance-transfer check"), "1>2:14");
@@ -218,17 +223,20 @@ fn money_leaves_a_card_only_as_a_loan_that_the_bank_calls_so() {
 }
 
 #[test]
-fn a_payment_to_a_card_that_is_not_linked_stays_alone() {
-    let autopay = worded(1, CHECKING, 0, -41_233, "DISCOVER CREDIT CRD AUTOPAY");
-    let autopay = categorised(autopay, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT");
+fn a_payment_to_a_card_that_is_not_linked_is_not_paired() {
+    let autopay = transfer_leg(1, CHECKING, 0, -41_233, "DISCOVER CREDIT CRD AUTOPAY");
+    let autopay = categorized(autopay, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT");
     check(std::slice::from_ref(&autopay), "");
     check(&[autopay, leg(2, SAVINGS, 4, 30_000, "DEPOSIT")], "");
 }
 
 #[test]
-fn a_small_fee_may_be_kept_on_the_way_where_both_texts_speak_of_a_transfer() {
+fn a_small_fee_is_accepted_if_both_texts_mention_a_transfer() {
     let legs = |sent: i64, text: &str, arrived: i64| {
-        [worded(1, CHECKING, 0, -sent, text), worded(2, SAVINGS, 1, arrived, "WIRE TRANSFER")]
+        [
+            transfer_leg(1, CHECKING, 0, -sent, text),
+            transfer_leg(2, SAVINGS, 1, arrived, "WIRE TRANSFER"),
+        ]
     };
     check(&legs(20_500, "TRANSFER TO ALLY", 20_000), "1>2:19");
     check(&legs(20_501, "TRANSFER TO ALLY", 20_000), "");
@@ -238,9 +246,9 @@ fn a_small_fee_may_be_kept_on_the_way_where_both_texts_speak_of_a_transfer() {
     check(&legs(20_500, "TRANSFER", 20_000), "1>2:13");
     let pair = &found(&legs(20_300, "TRANSFER TO ALLY", 20_000)).pairs[0];
     assert_eq!(pair.fee_minor, 300);
-    let said = Evidence::Fee(base::Money::new(300, Currency::USD)).text();
-    assert_eq!(pair.evidence.last().unwrap().text(), said);
-    assert_eq!(said, "A fee of 3.00 USD was charged.");
+    let fee_text = Evidence::Fee(base::Money::new(300, Currency::USD)).text();
+    assert_eq!(pair.evidence.last().unwrap().text(), fee_text);
+    assert_eq!(fee_text, "A fee of 3.00 USD was charged.");
     for silent in 0..2 {
         let mut legs = legs(20_300, "TRANSFER TO ALLY", 20_000);
         legs[silent].words.transfer = false;
@@ -249,11 +257,11 @@ fn a_small_fee_may_be_kept_on_the_way_where_both_texts_speak_of_a_transfer() {
 }
 
 #[test]
-fn an_exact_amount_goes_before_one_with_a_fee() {
+fn an_exact_amount_is_preferred_to_one_with_a_fee() {
     let legs = [
-        worded(1, CHECKING, 0, -20_000, "TRANSFER TO ALLY"),
-        worded(2, SAVINGS, 0, 19_800, "TRANSFER"),
-        worded(3, BROKERAGE, 2, 20_000, "TRANSFER"),
+        transfer_leg(1, CHECKING, 0, -20_000, "TRANSFER TO ALLY"),
+        transfer_leg(2, SAVINGS, 0, 19_800, "TRANSFER"),
+        transfer_leg(3, BROKERAGE, 2, 20_000, "TRANSFER"),
     ];
     check(&legs, "1>3:12");
 }
@@ -274,76 +282,76 @@ fn an_odd_amount_counts_only_if_nothing_else_has_it_within_a_month() {
 }
 
 #[test]
-fn partners_that_only_ids_tell_apart_are_marked() {
-    let out = |number| worded(number, CHECKING, 0, -50_000, "TRANSFER");
-    let into = |number, account| worded(number, account, 0, 50_000, "TRANSFER");
+fn partners_that_differ_only_in_their_ids_are_marked_as_ambiguous() {
+    let out = |number| transfer_leg(number, CHECKING, 0, -50_000, "TRANSFER");
+    let into = |number, account| transfer_leg(number, account, 0, 50_000, "TRANSFER");
     check(&[out(1), out(2), into(3, SAVINGS), into(4, VACATION)], "1>3:14~ 2>4:14~");
     check(&[out(1), into(3, SAVINGS), into(4, VACATION)], "1>3:14~");
     check(&[out(1), out(2), into(3, SAVINGS)], "1>3:14~");
-    let named = worded(1, CHECKING, 0, -50_000, "TRANSFER TO X8888");
-    let late = worded(2, BROKERAGE, -1, -50_000, "TRANSFER");
+    let named = transfer_leg(1, CHECKING, 0, -50_000, "TRANSFER TO X8888");
+    let late = transfer_leg(2, BROKERAGE, -1, -50_000, "TRANSFER");
     check(&[named, late, into(3, SAVINGS), into(4, VACATION)], "1>4:20 2>3:13");
-    let better = worded(1, CHECKING, 0, -50_000, "TRANSFER TO VACATION");
+    let better = transfer_leg(1, CHECKING, 0, -50_000, "TRANSFER TO VACATION");
     check(&[better, into(3, SAVINGS), into(4, VACATION)], "1>4:20");
 }
 
 #[test]
-fn of_equal_points_the_nearer_day_wins() {
+fn with_equal_points_the_nearer_day_wins() {
     let legs = [
-        worded(1, CHECKING, 0, -50_000, "TRANSFER"),
+        transfer_leg(1, CHECKING, 0, -50_000, "TRANSFER"),
         leg(2, SAVINGS, 2, 50_000, "SENT FROM CHASE"),
-        worded(3, VACATION, 0, 50_000, "TRANSFER"),
+        transfer_leg(3, VACATION, 0, 50_000, "TRANSFER"),
     ];
     check(&legs[..2], "1>2:14");
     check(&legs, "1>3:14");
 }
 
 #[test]
-fn days_of_authorization_break_a_tie() {
+fn authorization_dates_break_a_tie() {
     let authorized =
         |leg: Leg, day: i64| Leg { authorized_on: Some(date_from_days(ZERO + day)), ..leg };
-    let out = authorized(worded(1, CHECKING, 2, -50_000, "TRANSFER"), 0);
-    let near = authorized(worded(4, VACATION, 2, 50_000, "TRANSFER"), 0);
-    let far = authorized(worded(3, SAVINGS, 2, 50_000, "TRANSFER"), 1);
+    let out = authorized(transfer_leg(1, CHECKING, 2, -50_000, "TRANSFER"), 0);
+    let near = authorized(transfer_leg(4, VACATION, 2, 50_000, "TRANSFER"), 0);
+    let far = authorized(transfer_leg(3, SAVINGS, 2, 50_000, "TRANSFER"), 1);
     check(&[out, near, far], "1>4:14");
 }
 
 #[test]
-fn what_the_person_confirmed_is_a_pair_and_its_legs_are_nobody_elses() {
+fn a_confirmed_pair_is_kept_and_its_legs_are_in_no_other_pair() {
     let legs = [
-        worded(1, CHECKING, 0, -50_000, "TRANSFER"),
-        worded(2, SAVINGS, 0, 50_000, "TRANSFER"),
+        transfer_leg(1, CHECKING, 0, -50_000, "TRANSFER"),
+        transfer_leg(2, SAVINGS, 0, 50_000, "TRANSFER"),
         leg(3, VACATION, 40, 49_000, "?"),
     ];
     let confirmed =
         TransferOverrides { confirmed: [(id(1), id(3))].into(), ..TransferOverrides::default() };
-    let found = found_after(&legs, &confirmed);
+    let found = found_with(&legs, &confirmed);
     assert_eq!(shown(&found), "1>3:10");
     assert_eq!((found.pairs[0].fee_minor, found.pairs[0].kind), (1_000, TransferKind::Savings));
     assert_eq!(found.pairs[0].evidence, [Evidence::Confirmed]);
-    assert_eq!(shown(&found_after(&legs[..2], &confirmed)), "");
-    for no in [
+    assert_eq!(shown(&found_with(&legs[..2], &confirmed)), "");
+    for conflicting in [
         TransferOverrides { not_transfers: [id(3)].into(), ..confirmed.clone() },
         TransferOverrides { refused: [(id(1), id(3))].into(), ..confirmed.clone() },
         TransferOverrides { confirmed: [(id(3), id(1))].into(), ..TransferOverrides::default() },
         TransferOverrides { confirmed: [(id(2), id(3))].into(), ..TransferOverrides::default() },
     ] {
-        assert_eq!(shown(&found_after(&legs, &no)), "");
+        assert_eq!(shown(&found_with(&legs, &conflicting)), "");
     }
 }
 
 #[test]
-fn a_question_never_takes_the_leg_of_an_answer() {
+fn a_suggestion_never_uses_the_leg_of_a_pair() {
     let legs = [
-        worded(1, CHECKING, 0, -20_000, "TRANSFER TO ALLY"),
-        worded(2, SAVINGS, 0, 19_700, "TRANSFER"),
+        transfer_leg(1, CHECKING, 0, -20_000, "TRANSFER TO ALLY"),
+        transfer_leg(2, SAVINGS, 0, 19_700, "TRANSFER"),
         leg(3, BROKERAGE, 2, 20_000, "DEPOSIT"),
     ];
     check(&legs[..2], "1>2:20");
     check(&[legs[0].clone(), legs[2].clone()], "1>3:8?");
     check(&legs, "1>2:20");
     let legs = [
-        worded(1, CHECKING, 0, -20_000, "TRANSFER TO X2222"),
+        transfer_leg(1, CHECKING, 0, -20_000, "TRANSFER TO X2222"),
         leg(2, BROKERAGE, 0, -20_000, "ACH"),
         leg(3, SAVINGS, 0, 20_000, "ACH"),
         leg(4, VACATION, 0, 20_000, "ACH"),
@@ -360,22 +368,25 @@ fn legs_of_unknown_accounts_only_make_an_amount_common() {
 }
 
 #[test]
-fn among_a_crowd_of_equal_amounts_nobody_is_picked() {
-    let crowd = |count: u64, arrived: i64| {
-        let mut legs = vec![worded(1, CHECKING, 0, -500, "TRANSFER")];
-        legs.extend((0..count).map(|it| worded(10 + it, SAVINGS, 0, arrived, "TRANSFER")));
+fn too_many_equal_amounts_give_no_pair() {
+    let pair_count = |count: u64, arrived: i64| {
+        let mut legs = vec![transfer_leg(1, CHECKING, 0, -500, "TRANSFER")];
+        legs.extend((0..count).map(|it| transfer_leg(10 + it, SAVINGS, 0, arrived, "TRANSFER")));
         found(&legs).pairs.len()
     };
     for arrived in [500, 499] {
-        assert_eq!((crowd(32, arrived), crowd(33, arrived)), (1, 0));
+        assert_eq!((pair_count(32, arrived), pair_count(33, arrived)), (1, 0));
     }
 }
 
 #[test]
-fn a_text_names_an_account_in_the_ways_that_banks_write() {
+fn a_text_names_an_account_as_banks_write_it() {
     use Naming::{Institution, Mask, Nickname, Role};
     let named = |account: u8, text: &str| {
-        let legs = [worded(1, CHECKING, 0, -500, text), worded(2, account, 0, 500, "TRANSFER")];
+        let legs = [
+            transfer_leg(1, CHECKING, 0, -500, text),
+            transfer_leg(2, account, 0, 500, "TRANSFER"),
+        ];
         let found = found(&legs);
         let evidence = found.pairs[0].evidence.iter();
         evidence.copied().find_map(|it| match it {
@@ -413,11 +424,14 @@ fn a_text_names_an_account_in_the_ways_that_banks_write() {
 }
 
 #[test]
-fn a_year_is_no_mask_unless_the_text_says_that_it_is() {
+fn a_year_is_not_a_mask_unless_the_text_marks_it_as_one() {
     let mut accounts = accounts();
     accounts[1].mask = Some("2026".to_owned());
     let points = |text: &str| {
-        let legs = [worded(1, CHECKING, 0, -500, text), worded(2, SAVINGS, 0, 500, "TRANSFER")];
+        let legs = [
+            transfer_leg(1, CHECKING, 0, -500, text),
+            transfer_leg(2, SAVINGS, 0, 500, "TRANSFER"),
+        ];
         pair(&accounts, &legs, &TransferOverrides::default(), &convert).pairs[0].points_halves
     };
     assert_eq!(points("TRANSFER 03/04/2026"), 14);
@@ -426,25 +440,31 @@ fn a_year_is_no_mask_unless_the_text_says_that_it_is() {
 }
 
 #[test]
-fn what_is_too_short_names_nobody() {
+fn names_that_are_too_short_do_not_match() {
     let mut accounts = accounts();
     accounts[1].name = "Sam".to_owned();
     accounts[1].institution = Some("Q".to_owned());
     accounts[1].mask = Some("77".to_owned());
     for text in ["SAM", "Q", "77", "X77"] {
-        let legs = [worded(1, CHECKING, 0, -500, text), worded(2, SAVINGS, 0, 500, "TRANSFER")];
+        let legs = [
+            transfer_leg(1, CHECKING, 0, -500, text),
+            transfer_leg(2, SAVINGS, 0, 500, "TRANSFER"),
+        ];
         let found = pair(&accounts, &legs, &TransferOverrides::default(), &convert);
         assert_eq!(shown(&found), "1>2:14", "{text}");
     }
 }
 
 #[test]
-fn what_both_accounts_are_called_names_neither_but_leaves_the_institution() {
+fn a_name_of_both_accounts_is_ignored_but_their_institution_counts() {
     let mut accounts = accounts();
     accounts[0].name = "Vacation".to_owned();
     accounts[0].mask = Some("8888".to_owned());
     let points = |text: &str| {
-        let legs = [worded(1, CHECKING, 0, -500, text), worded(2, VACATION, 0, 500, "TRANSFER")];
+        let legs = [
+            transfer_leg(1, CHECKING, 0, -500, text),
+            transfer_leg(2, VACATION, 0, 500, "TRANSFER"),
+        ];
         pair(&accounts, &legs, &TransferOverrides::default(), &convert).pairs[0].points_halves
     };
     assert_eq!(points("VACATION 8888"), 14);
@@ -452,21 +472,21 @@ fn what_both_accounts_are_called_names_neither_but_leaves_the_institution() {
 }
 
 #[test]
-fn two_names_outweigh_a_table_that_takes_the_wallet_for_a_shop() {
+fn two_account_names_outweigh_a_wallet_listed_as_a_merchant() {
     let sent = leg(1, CHECKING, 0, -500, "PAYPAL INST");
     let arrived = leg(2, WALLET, 0, 500, "ADDED FROM CHASE");
     let sent = Leg { merchant: true, ..sent };
     check(&[sent.clone(), arrived.clone()], "1>2:10");
-    check(&[categorised(sent, "TRANSFER_OUT_WITHDRAWAL"), arrived], "1>2:10");
+    check(&[categorized(sent, "TRANSFER_OUT_WITHDRAWAL"), arrived], "1>2:10");
 }
 
 #[test]
-fn a_bank_that_writes_its_own_name_names_no_other_account_of_it() {
+fn a_banks_own_name_does_not_identify_another_account_there() {
     let mut accounts = accounts();
     accounts[1].institution = Some("Chase".to_owned());
     let legs = [
-        worded(1, CHECKING, 0, -500, "CHASE TRANSFER"),
-        worded(2, SAVINGS, 0, 500, "CHASE TRANSFER"),
+        transfer_leg(1, CHECKING, 0, -500, "CHASE TRANSFER"),
+        transfer_leg(2, SAVINGS, 0, 500, "CHASE TRANSFER"),
     ];
     let found = pair(&accounts, &legs, &TransferOverrides::default(), &convert);
     assert_eq!(shown(&found), "1>2:14");

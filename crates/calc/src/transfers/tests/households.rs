@@ -1,4 +1,4 @@
-//! Quality tests: generated households with known transfers, and traps among them.
+//! Quality tests on generated households with known transfers and transactions that only look like them.
 
 use std::collections::BTreeSet;
 
@@ -29,14 +29,14 @@ impl Random {
 }
 
 /// How often texts and tables recognize that something is not a transfer, in percent.
-const SEEN_PERCENT: u64 = 85;
+const RECOGNIZED_PERCENT: u64 = 85;
 const ROUND: [i64; 8] = [5_000, 10_000, 10_000, 15_000, 20_000, 25_000, 30_000, 50_000];
 
 struct Household {
     random: Random,
     hints_percent: u64,
     legs: Vec<Leg>,
-    moves: BTreeSet<(TransactionId, TransactionId)>,
+    transfers: BTreeSet<(TransactionId, TransactionId)>,
 }
 
 impl Household {
@@ -46,13 +46,20 @@ impl Household {
         id
     }
 
-    /// One leg of a true transfer, whose category the provider knows in half of all cases; its text may give hints or
-    /// none.
-    fn half(&mut self, account: u8, day: i64, minor: i64, other: u8, code: &str) -> TransactionId {
+    /// Adds one leg of a true transfer. The provider knows its category in half of all cases, and its text may give
+    /// hints.
+    fn add_leg(
+        &mut self,
+        account: u8,
+        day: i64,
+        minor: i64,
+        other: u8,
+        code: &str,
+    ) -> TransactionId {
         let code = if self.random.chance(50) { code } else { "" };
         if !self.random.chance(self.hints_percent) {
             let text = format!("ACH {}", self.random.between(10_000, 99_999));
-            return self.push(categorised(leg(0, account, day, minor, &text), code));
+            return self.push(categorized(leg(0, account, day, minor, &text), code));
         }
         let (institution, mask) = match other {
             CHECKING => ("CHASE", "X1111"),
@@ -69,10 +76,10 @@ impl Household {
             1 => format!("{institution} PMT"),
             _ => "ONLINE TRANSFER".to_owned(),
         };
-        self.push(categorised(worded(0, account, day, minor, &text), code))
+        self.push(categorized(transfer_leg(0, account, day, minor, &text), code))
     }
 
-    fn moves(&mut self, from: u8, to: u8, minor: i64, day: i64, lag: i64) {
+    fn add_transfer(&mut self, from: u8, to: u8, minor: i64, day: i64, lag: i64) {
         let (out, into) = match to {
             AMEX | CAPITAL_ONE => {
                 ("LOAN_PAYMENTS_CREDIT_CARD_PAYMENT", "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT")
@@ -82,114 +89,124 @@ impl Household {
         };
         // Connections have gaps, so some legs are never seen.
         let is_seen = (self.random.chance(95), self.random.chance(95));
-        let out = is_seen.0.then(|| self.half(from, day, -minor, to, out));
-        let into = is_seen.1.then(|| self.half(to, day + lag, minor, from, into));
-        self.moves.extend(out.zip(into));
+        let out = is_seen.0.then(|| self.add_leg(from, day, -minor, to, out));
+        let into = is_seen.1.then(|| self.add_leg(to, day + lag, minor, from, into));
+        self.transfers.extend(out.zip(into));
     }
 
-    fn bought(&mut self, account: u8, day: i64, minor: i64) {
-        let merchant = self.random.chance(SEEN_PERCENT);
-        let code = if self.random.chance(SEEN_PERCENT) { "FOOD_AND_DRINK_RESTAURANT" } else { "" };
-        let bought = categorised(leg(0, account, day, -minor, "CORNER SHOP"), code);
+    fn add_purchase(&mut self, account: u8, day: i64, minor: i64) {
+        let merchant = self.random.chance(RECOGNIZED_PERCENT);
+        let code =
+            if self.random.chance(RECOGNIZED_PERCENT) { "FOOD_AND_DRINK_RESTAURANT" } else { "" };
+        let bought = categorized(leg(0, account, day, -minor, "CORNER SHOP"), code);
         self.push(Leg { merchant, ..bought });
     }
 
-    fn with_person(&mut self, account: u8, day: i64, minor: i64) {
+    fn add_payment_with_person(&mut self, account: u8, day: i64, minor: i64) {
         let (person, transfer) = (self.random.chance(90), self.random.chance(15));
         let words = TextFlags { person, transfer, refund: false };
         self.push(Leg { words, ..leg(0, account, day, minor, "ZELLE SAM") });
     }
 
-    fn month(&mut self, first: i64) {
+    fn add_month(&mut self, first: i64) {
         for payday in [0, 14] {
             let wages = leg(0, CHECKING, first + payday, 221_840, "ACME PAYROLL");
-            let code = if self.random.chance(SEEN_PERCENT) { "INCOME_WAGES" } else { "" };
-            self.push(categorised(wages, code));
+            let code = if self.random.chance(RECOGNIZED_PERCENT) { "INCOME_WAGES" } else { "" };
+            self.push(categorized(wages, code));
             let (minor, lag) = (self.random.pick(&ROUND), self.random.between(0, 3));
-            self.moves(CHECKING, SAVINGS, minor, first + payday + 1, lag);
+            self.add_transfer(CHECKING, SAVINGS, minor, first + payday + 1, lag);
         }
         for (card, due) in [(AMEX, 8), (CAPITAL_ONE, 19)] {
             let (minor, lag) = (self.random.between(15_000, 250_000), self.random.between(-1, 2));
-            self.moves(CHECKING, card, minor, first + due, lag);
+            self.add_transfer(CHECKING, card, minor, first + due, lag);
         }
         let lag = self.random.between(1, 3);
-        self.moves(CHECKING, BROKERAGE, 50_000, first + 5, lag);
+        self.add_transfer(CHECKING, BROKERAGE, 50_000, first + 5, lag);
         let lag = self.random.between(-1, 2);
-        self.moves(CHECKING, MORTGAGE, 183_307, first + 2, lag);
-        self.occasional_moves(first);
-        self.traps(first);
-        self.lone_halves(first);
+        self.add_transfer(CHECKING, MORTGAGE, 183_307, first + 2, lag);
+        self.add_occasional_transfers(first);
+        self.add_decoys(first);
+        self.add_unlinked_legs(first);
     }
 
-    fn occasional_moves(&mut self, first: i64) {
+    fn add_occasional_transfers(&mut self, first: i64) {
         let day = first + self.random.between(0, 27);
         let minor = self.random.pick(&ROUND);
         if self.random.chance(40) {
             let lags = (self.random.between(0, 2), self.random.between(0, 2));
-            self.moves(CHECKING, SAVINGS, minor, day, lags.0);
-            self.moves(CHECKING, VACATION, minor, day, lags.1);
+            self.add_transfer(CHECKING, SAVINGS, minor, day, lags.0);
+            self.add_transfer(CHECKING, VACATION, minor, day, lags.1);
         }
         if self.random.chance(30) {
             let lag = self.random.between(0, 2);
-            self.moves(SAVINGS, CHECKING, self.random.0 as i64 % 40 * 2_500 + 110_000, day, lag);
+            self.add_transfer(
+                SAVINGS,
+                CHECKING,
+                self.random.0 as i64 % 40 * 2_500 + 110_000,
+                day,
+                lag,
+            );
         }
         let (minor, lag) = (self.random.between(900, 9_000), self.random.between(0, 3));
-        self.moves(CHECKING, WALLET, minor, day, lag);
-        self.bought(WALLET, day + lag, minor);
+        self.add_transfer(CHECKING, WALLET, minor, day, lag);
+        self.add_purchase(WALLET, day + lag, minor);
     }
 
-    fn traps(&mut self, first: i64) {
+    fn add_decoys(&mut self, first: i64) {
         for _ in 0..30 {
             let account = self.random.pick(&[CHECKING, AMEX, CAPITAL_ONE]);
             let (day, minor) = (self.random.between(0, 27), self.random.between(400, 12_000));
-            self.bought(account, first + day, minor);
+            self.add_purchase(account, first + day, minor);
         }
         for _ in 0..3 {
             let day = first + self.random.between(0, 27);
             let minor = self.random.pick(&[2_000, 4_000, 10_000, 20_000]);
             let code =
-                if self.random.chance(SEEN_PERCENT) { "TRANSFER_OUT_WITHDRAWAL" } else { "" };
-            self.push(categorised(leg(0, CHECKING, day, -minor, "ATM 5TH AVE"), code));
+                if self.random.chance(RECOGNIZED_PERCENT) { "TRANSFER_OUT_WITHDRAWAL" } else { "" };
+            self.push(categorized(leg(0, CHECKING, day, -minor, "ATM 5TH AVE"), code));
             let (day, minor) = (first + self.random.between(0, 27), self.random.pick(&ROUND));
-            self.with_person(CHECKING, day, -minor);
+            self.add_payment_with_person(CHECKING, day, -minor);
             let (day, minor) = (first + self.random.between(0, 27), self.random.pick(&ROUND));
-            self.with_person(WALLET, day, minor);
+            self.add_payment_with_person(WALLET, day, minor);
         }
         let (day, minor) = (first + self.random.between(0, 27), self.random.between(1_500, 9_000));
         let payer = self.random.pick(&[CHECKING, AMEX]);
-        self.bought(payer, day, minor);
+        self.add_purchase(payer, day, minor);
         let lag = self.random.between(0, 3);
-        self.with_person(WALLET, day + lag, minor);
+        self.add_payment_with_person(WALLET, day + lag, minor);
         let (day, minor) = (first + self.random.between(0, 27), self.random.between(1_500, 20_000));
         let payer = self.random.pick(&[CHECKING, CAPITAL_ONE]);
-        self.bought(payer, day, minor);
+        self.add_purchase(payer, day, minor);
         let (merchant, refund) =
-            (self.random.chance(SEEN_PERCENT), self.random.chance(SEEN_PERCENT));
+            (self.random.chance(RECOGNIZED_PERCENT), self.random.chance(RECOGNIZED_PERCENT));
         let words = TextFlags { refund, ..TextFlags::default() };
         let day = day + self.random.between(1, 5);
         self.push(Leg { merchant, words, ..leg(0, AMEX, day, minor, "CORNER SHOP CREDIT") });
     }
 
-    /// Transfers whose other leg is on an account that is not linked.
-    fn lone_halves(&mut self, first: i64) {
+    /// Adds transfers whose other leg is on an account that is not linked.
+    fn add_unlinked_legs(&mut self, first: i64) {
         let minor = self.random.between(15_000, 90_000);
-        let autopay = worded(0, CHECKING, first + 12, -minor, "DISCOVER E-PAYMENT");
-        self.push(categorised(autopay, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"));
-        let cheque = (first + self.random.between(0, 27), self.random.pick(&ROUND));
+        let autopay = transfer_leg(0, CHECKING, first + 12, -minor, "DISCOVER E-PAYMENT");
+        self.push(categorized(autopay, "LOAN_PAYMENTS_CREDIT_CARD_PAYMENT"));
+        let check_deposit = (first + self.random.between(0, 27), self.random.pick(&ROUND));
         let code = if self.random.chance(50) { "TRANSFER_IN_DEPOSIT" } else { "" };
-        self.push(categorised(leg(0, SAVINGS, cheque.0, cheque.1, "MOBILE DEPOSIT"), code));
+        self.push(categorized(
+            leg(0, SAVINGS, check_deposit.0, check_deposit.1, "MOBILE DEPOSIT"),
+            code,
+        ));
         if self.random.chance(20) {
             let (day, minor) = (first + self.random.between(0, 27), self.random.pick(&ROUND));
-            self.push(worded(0, CHECKING, day, -minor, "VANGUARD BUY TRANSFER"));
+            self.push(transfer_leg(0, CHECKING, day, -minor, "VANGUARD BUY TRANSFER"));
         }
     }
 }
 
 fn household(seed: u64, hints_percent: u64) -> Household {
     let random = Random(seed);
-    let (legs, moves) = (Vec::new(), BTreeSet::new());
-    let mut household = Household { random, hints_percent, legs, moves };
-    (0..12).for_each(|month| household.month(month * 30));
+    let (legs, transfers) = (Vec::new(), BTreeSet::new());
+    let mut household = Household { random, hints_percent, legs, transfers };
+    (0..12).for_each(|month| household.add_month(month * 30));
     household
 }
 
@@ -197,19 +214,19 @@ fn household(seed: u64, hints_percent: u64) -> Household {
 #[derive(Default)]
 struct Tally {
     right: usize,
-    said: usize,
+    reported: usize,
     truth: usize,
 }
 
 impl Tally {
-    fn add<T: Ord>(&mut self, said: &BTreeSet<T>, truth: &BTreeSet<T>) {
-        self.right += said.intersection(truth).count();
-        self.said += said.len();
+    fn add<T: Ord>(&mut self, reported: &BTreeSet<T>, truth: &BTreeSet<T>) {
+        self.right += reported.intersection(truth).count();
+        self.reported += reported.len();
         self.truth += truth.len();
     }
 
     fn precision(&self) -> usize {
-        self.right * 1000 / self.said
+        self.right * 1000 / self.reported
     }
 
     fn recall(&self) -> usize {
@@ -217,7 +234,7 @@ impl Tally {
     }
 }
 
-fn measured(hints_percent: u64) -> [Tally; 3] {
+fn measure(hints_percent: u64) -> [Tally; 3] {
     let mut tallies: [Tally; 3] = Default::default();
     let [pairs, sure_pairs, flags] = &mut tallies;
     for seed in 0..40 {
@@ -225,22 +242,22 @@ fn measured(hints_percent: u64) -> [Tally; 3] {
         let found = found(&household.legs);
         let ids = |it: &Pair| (it.outflow, it.inflow);
         let both = |it: &(TransactionId, TransactionId)| [it.0, it.1];
-        let said: BTreeSet<_> = found.pairs.iter().map(ids).collect();
+        let reported: BTreeSet<_> = found.pairs.iter().map(ids).collect();
         let sure: BTreeSet<_> = found.pairs.iter().filter(|it| !it.ambiguous).map(ids).collect();
-        pairs.add(&said, &household.moves);
-        sure_pairs.add(&sure, &household.moves);
+        pairs.add(&reported, &household.transfers);
+        sure_pairs.add(&sure, &household.transfers);
         flags.add(
-            &said.iter().flat_map(both).collect::<BTreeSet<_>>(),
-            &household.moves.iter().flat_map(both).collect(),
+            &reported.iter().flat_map(both).collect::<BTreeSet<_>>(),
+            &household.transfers.iter().flat_map(both).collect(),
         );
     }
     tallies
 }
 
 #[test]
-fn households_are_read_as_precisely_as_promised() {
+fn precision_and_recall_reach_their_minimum_on_households() {
     for (hints_percent, least_recall) in [(90, 940), (60, 840), (20, 620)] {
-        let [pairs, sure, flags] = measured(hints_percent);
+        let [pairs, sure, flags] = measure(hints_percent);
         println!(
             "hints {hints_percent} %: pairs {}/{}, not ambiguous {}/{}, flags {}/{} of {} moves",
             pairs.precision(),
@@ -252,7 +269,7 @@ fn households_are_read_as_precisely_as_promised() {
             pairs.truth,
         );
         assert!(flags.precision() >= 990 && pairs.recall() >= least_recall);
-        // The others are legs that differ only in their ids, and are marked ambiguous.
+        // The other pairs have legs that differ only in their ids, and are marked as ambiguous.
         assert!(sure.precision() >= if hints_percent == 90 { 990 } else { 970 });
     }
 }

@@ -33,7 +33,7 @@ const CODES: [&str; 8] = [
 /// Equal amounts, amounts that differ by a fee, and two that agree at the exchange rate.
 const AMOUNTS: [i64; 7] = [50_000, 50_000, 49_700, 45_500, 12_357, 3_111, 500];
 
-/// Few amounts, days and texts, so that candidates and ties are common.
+/// A leg with few possible amounts, days and texts, so that candidates and ties are common.
 fn any_leg(days: i64) -> impl Strategy<Value = Leg> {
     let flags = (
         prop::bool::weighted(0.5),
@@ -41,9 +41,9 @@ fn any_leg(days: i64) -> impl Strategy<Value = Leg> {
         prop::bool::weighted(0.1),
         prop::bool::weighted(0.1),
     );
-    let place = (1..=11_u8, 0..days, prop::option::weighted(0.2, 0..days));
+    let posting = (1..=11_u8, 0..days, prop::option::weighted(0.2, 0..days));
     let amount = (select(&AMOUNTS[..]), any::<bool>(), prop::bool::weighted(0.15));
-    (place, amount, select(&TEXTS[..]), select(&CODES[..]), flags).prop_map(
+    (posting, amount, select(&TEXTS[..]), select(&CODES[..]), flags).prop_map(
         |((account, day, authorized), (minor, is_inflow, is_euro), text, code, flags)| {
             let (transfer, refund, person, merchant) = flags;
             let minor = if is_inflow { minor } else { -minor };
@@ -52,7 +52,7 @@ fn any_leg(days: i64) -> impl Strategy<Value = Leg> {
                 currency: if is_euro { Currency::EUR } else { Currency::USD },
                 merchant,
                 words: TextFlags { transfer, refund, person },
-                ..categorised(leg(0, account, day, minor, text), code)
+                ..categorized(leg(0, account, day, minor, text), code)
             }
         },
     )
@@ -73,10 +73,11 @@ fn ids(pairs: &[Pair]) -> BTreeSet<(TransactionId, TransactionId)> {
     pairs.iter().map(|it| (it.outflow, it.inflow)).collect()
 }
 
-fn touching(found: &PairingResult, some: &BTreeSet<TransactionId>) -> PairingResult {
+/// The pairs and suggestions that have one of the given legs.
+fn with_legs(found: &PairingResult, some: &BTreeSet<TransactionId>) -> PairingResult {
     let keep = |pairs: &[Pair]| {
-        let touches = |it: &&Pair| some.contains(&it.outflow) || some.contains(&it.inflow);
-        pairs.iter().filter(touches).cloned().collect()
+        let has_leg = |it: &&Pair| some.contains(&it.outflow) || some.contains(&it.inflow);
+        pairs.iter().filter(has_leg).cloned().collect()
     };
     PairingResult { pairs: keep(&found.pairs), suggestions: keep(&found.suggestions) }
 }
@@ -131,10 +132,10 @@ proptest! {
     }
 
     #[test]
-    fn what_was_refused_never_comes_back(legs in any_legs(12, 60)) {
+    fn a_refused_pair_is_never_found_again(legs in any_legs(12, 60)) {
         let mut overrides = TransferOverrides::default();
         loop {
-            let found = found_after(&legs, &overrides);
+            let found = found_with(&legs, &overrides);
             prop_assert!(all(&found).all(|it| !overrides.refused.contains(&(it.outflow, it.inflow))));
             if all(&found).next().is_none() {
                 break;
@@ -145,20 +146,20 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_transfer_is_in_no_pair(
+    fn a_leg_marked_as_no_transfer_is_in_no_pair(
         legs in any_legs(12, 60), no in prop::collection::btree_set(0..60_u64, 0..30),
     ) {
         let not_transfers: BTreeSet<TransactionId> = no.into_iter().map(id).collect();
         let overrides = TransferOverrides { not_transfers, ..TransferOverrides::default() };
-        let found = found_after(&legs, &overrides);
-        prop_assert_eq!(touching(&found, &overrides.not_transfers), PairingResult::default());
+        let found = found_with(&legs, &overrides);
+        prop_assert_eq!(with_legs(&found, &overrides.not_transfers), PairingResult::default());
     }
 
     #[test]
-    fn confirming_what_was_found_changes_nothing(legs in any_legs(12, 60)) {
+    fn confirming_the_found_pairs_changes_nothing(legs in any_legs(12, 60)) {
         let first = found(&legs);
         let overrides = TransferOverrides { confirmed: ids(&first.pairs), ..TransferOverrides::default() };
-        let second = found_after(&legs, &overrides);
+        let second = found_with(&legs, &overrides);
         prop_assert_eq!(ids(&second.pairs), ids(&first.pairs));
         prop_assert_eq!(ids(&second.suggestions), ids(&first.suggestions));
     }
@@ -180,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn no_pair_leaves_its_group(legs in any_legs(40, 60)) {
+    fn both_legs_of_a_pair_are_in_the_same_group(legs in any_legs(40, 60)) {
         let found = found(&legs);
         let groups = groups(&legs, &TransferOverrides::default());
         let members: Vec<BTreeSet<TransactionId>> =
@@ -197,15 +198,15 @@ proptest! {
     }
 
     #[test]
-    fn a_group_with_all_that_reaches_it_gives_the_same_pairs_as_everything(
+    fn a_group_and_the_legs_within_reach_give_the_same_pairs_as_all_legs(
         legs in any_legs(150, 120),
-        wanted in prop::collection::vec(any::<Index>(), 1..3),
+        picked in prop::collection::vec(any::<Index>(), 1..3),
         more in prop::collection::btree_set(0..120_usize, 0..20),
     ) {
         let groups = groups(&legs, &TransferOverrides::default());
         let at = |it: &Index| it.index(groups.len().max(1));
         let chosen: BTreeSet<usize> =
-            wanted.iter().filter_map(|it| groups.get(at(it))).flatten().copied().collect();
+            picked.iter().filter_map(|it| groups.get(at(it))).flatten().copied().collect();
         let inside: Vec<&Leg> = chosen.iter().map(|at| &legs[*at]).collect();
         let some: Vec<Leg> = legs
             .iter()
@@ -214,11 +215,11 @@ proptest! {
             .map(|(_, it)| it.clone())
             .collect();
         let names: BTreeSet<TransactionId> = inside.iter().map(|it| it.id).collect();
-        prop_assert_eq!(touching(&found(&some), &names), touching(&found(&legs), &names));
+        prop_assert_eq!(with_legs(&found(&some), &names), with_legs(&found(&legs), &names));
     }
 
     #[test]
-    fn a_new_leg_changes_only_pairs_that_it_reaches(
+    fn a_new_leg_changes_only_pairs_within_its_reach(
         legs in any_legs(150, 120), new in any_leg(150),
     ) {
         let new = Leg { id: id(500), ..new };
@@ -231,11 +232,11 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(touching(&found(&legs), &far), touching(&found(&after), &far));
+        prop_assert_eq!(with_legs(&found(&legs), &far), with_legs(&found(&after), &far));
     }
 
     #[test]
-    fn anything_at_all_is_read_without_panic(
+    fn no_input_panics(
         rows in prop::collection::vec(
             (any::<u8>(), any::<i64>(), -719_528..2_932_896_i64, any::<String>(), any::<bool>()),
             0..40,
@@ -253,7 +254,7 @@ proptest! {
             let minor = if is_extreme { extremes[account as usize % 6] } else { minor };
             let day = if is_extreme { 2_932_896 - ZERO } else { day - ZERO };
             let currency = if minor % 3 == 0 { Currency::EUR } else { Currency::USD };
-            let leg = worded(at as u64, account % 11, day, minor, &text);
+            let leg = transfer_leg(at as u64, account % 11, day, minor, &text);
             legs.push(Leg { currency, ..leg });
         }
         let found = pair(&accounts, &legs, &TransferOverrides::default(), &|_, _, _, _| Some(rate));
@@ -264,27 +265,27 @@ proptest! {
 #[test]
 fn texts_are_read_once_and_only_where_amounts_and_days_agree() {
     let legs = [
-        worded(1, CHECKING, 0, -50_000, "TRANSFER TO SAVINGS"),
-        worded(2, SAVINGS, 1, 49_700, "TRANSFER"),
-        worded(3, SAVINGS, 1, 50_000, "TRANSFER"),
-        // The same amount, but long after.
-        worded(4, CHECKING, 30, -50_000, "TRANSFER TO SAVINGS"),
+        transfer_leg(1, CHECKING, 0, -50_000, "TRANSFER TO SAVINGS"),
+        transfer_leg(2, SAVINGS, 1, 49_700, "TRANSFER"),
+        transfer_leg(3, SAVINGS, 1, 50_000, "TRANSFER"),
+        // The same amount, but much later.
+        transfer_leg(4, CHECKING, 30, -50_000, "TRANSFER TO SAVINGS"),
         // A similar amount, but less.
-        worded(5, CHECKING, 1, -49_000, "TRANSFER TO SAVINGS"),
+        transfer_leg(5, CHECKING, 1, -49_000, "TRANSFER TO SAVINGS"),
         leg(6, AMEX, 1, -1_234, "SHOP"),
-        worded(7, VACATION, 2, -80_000, "TRANSFER"),
+        transfer_leg(7, VACATION, 2, -80_000, "TRANSFER"),
     ];
-    let asked = std::cell::RefCell::new(Vec::new());
-    let (bare, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
-    let say = |leg: usize| {
-        asked.borrow_mut().push(leg);
-        said[leg].clone()
+    let read_legs = std::cell::RefCell::new(Vec::new());
+    let (bare, texts_of_legs): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
+    let read_text = |leg: usize| {
+        read_legs.borrow_mut().push(leg);
+        texts_of_legs[leg].clone()
     };
     let found =
-        super::super::pair(&accounts(), &bare, &say, &TransferOverrides::default(), &convert);
+        super::super::pair(&accounts(), &bare, &read_text, &TransferOverrides::default(), &convert);
     assert_eq!(shown(&found), "1>3:19");
-    asked.borrow_mut().sort_unstable();
-    assert_eq!(asked.into_inner(), [0, 1, 2]);
+    read_legs.borrow_mut().sort_unstable();
+    assert_eq!(read_legs.into_inner(), [0, 1, 2]);
 }
 
 /// Leg 4 makes the amount of 1 and 2 common, and so decides whether 2 has a better partner than 3.
@@ -292,8 +293,8 @@ fn texts_are_read_once_and_only_where_amounts_and_days_agree() {
 fn a_leg_can_make_an_amount_common_a_month_away() {
     let legs = [
         leg(1, CHECKING, 30, -12_357, "ACH"),
-        worded(2, SAVINGS, 35, 12_357, "DEPOSIT"),
-        worded(3, BROKERAGE, 30, -12_400, "TRANSFER"),
+        transfer_leg(2, SAVINGS, 35, 12_357, "DEPOSIT"),
+        transfer_leg(3, BROKERAGE, 30, -12_400, "TRANSFER"),
         leg(4, AMEX, 0, -12_357, "SHOP"),
     ];
     check(&legs[..3], "1>2:9?");
@@ -303,7 +304,7 @@ fn a_leg_can_make_an_amount_common_a_month_away() {
 
 /// Three transfers of one amount support each other, two do not; the first leg decides about the last.
 #[test]
-fn a_standing_order_without_a_word_is_known_by_its_repetition() {
+fn a_standing_order_without_words_is_recognized_by_repetition() {
     let order = |at: u64, day: i64| {
         [
             leg(at, CHECKING, day, -50_000, "ACH DEBIT"),

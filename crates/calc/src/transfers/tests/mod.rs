@@ -33,7 +33,7 @@ const WALLET: u8 = 6;
 const MORTGAGE: u8 = 7;
 const VACATION: u8 = 8;
 const EUROS: u8 = 9;
-const BY_HAND: u8 = 10;
+const MANUAL: u8 = 10;
 
 fn accounts() -> Vec<Account> {
     use AccountKind::{Credit, Depository, Investment, Loan};
@@ -47,7 +47,7 @@ fn accounts() -> Vec<Account> {
         account(MORTGAGE, Loan, "mortgage", ["Rocket Mortgage", "Home loan", "7777"]),
         account(VACATION, Depository, "savings", ["Ally Bank", "Vacation", "8888"]),
         account(EUROS, Depository, "checking", ["Wise", "Euro account", "9999"]),
-        account(BY_HAND, Depository, "checking", ["", "Cash jar", ""]),
+        account(MANUAL, Depository, "checking", ["", "Cash jar", ""]),
     ];
     accounts[9].manual = true;
     accounts
@@ -87,8 +87,8 @@ fn pair(
     overrides: &TransferOverrides,
     convert: &Convert,
 ) -> PairingResult {
-    let (legs, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
-    super::pair(accounts, &legs, &|leg| said[leg].clone(), overrides, convert)
+    let (legs, texts): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
+    super::pair(accounts, &legs, &|leg| texts[leg].clone(), overrides, convert)
 }
 
 fn components(
@@ -97,11 +97,11 @@ fn components(
     overrides: &TransferOverrides,
     convert: &Convert,
 ) -> Vec<Vec<usize>> {
-    let (legs, said): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
-    super::components(accounts, &legs, &|leg| said[leg].clone(), overrides, convert)
+    let (legs, texts): (Vec<_>, Vec<_>) = legs.iter().map(Leg::parts).unzip();
+    super::components(accounts, &legs, &|leg| texts[leg].clone(), overrides, convert)
 }
 
-/// A plain leg; tests change what is special about theirs.
+/// A plain leg, which tests adapt.
 fn leg(number: u64, account: u8, day: i64, amount_minor: i64, description: &str) -> Leg {
     Leg {
         id: id(number),
@@ -118,16 +118,16 @@ fn leg(number: u64, account: u8, day: i64, amount_minor: i64, description: &str)
 }
 
 /// A leg whose text mentions a transfer.
-fn worded(number: u64, account: u8, day: i64, amount_minor: i64, description: &str) -> Leg {
+fn transfer_leg(number: u64, account: u8, day: i64, amount_minor: i64, description: &str) -> Leg {
     let words = TextFlags { transfer: true, ..TextFlags::default() };
     Leg { words, ..leg(number, account, day, amount_minor, description) }
 }
 
-fn categorised(leg: Leg, code: &str) -> Leg {
+fn categorized(leg: Leg, code: &str) -> Leg {
     Leg { category: Category::parse(code), ..leg }
 }
 
-/// A euro is worth 1.10 dollars on every day.
+/// Converts at 1.10 dollars to the euro on every day.
 fn convert(minor: i64, from: Currency, to: Currency, _: Date) -> Option<i64> {
     let mut rates = crate::rates::Rates::new(Currency::USD);
     rates.set(Currency::EUR, Fixed9::parse("1.10").ok()?);
@@ -135,22 +135,22 @@ fn convert(minor: i64, from: Currency, to: Currency, _: Date) -> Option<i64> {
 }
 
 fn found(legs: &[Leg]) -> PairingResult {
-    found_after(legs, &TransferOverrides::default())
+    found_with(legs, &TransferOverrides::default())
 }
 
-fn found_after(legs: &[Leg], overrides: &TransferOverrides) -> PairingResult {
+fn found_with(legs: &[Leg], overrides: &TransferOverrides) -> PairingResult {
     pair(&accounts(), legs, overrides, &convert)
 }
 
 /// One item per pair, by the last bytes of the ids; `?` after a suggestion, `~` after an ambiguous pair.
 fn shown(found: &PairingResult) -> String {
     let number = |id: TransactionId| u128::from_be_bytes(*id.as_bytes());
-    let word = |it: &Pair, mark: &str| {
+    let describe = |it: &Pair, mark: &str| {
         let unsure = if it.ambiguous { "~" } else { "" };
         format!("{}>{}:{}{mark}{unsure}", number(it.outflow), number(it.inflow), it.points_halves)
     };
-    let pairs = found.pairs.iter().map(|it| word(it, ""));
-    pairs.chain(found.suggestions.iter().map(|it| word(it, "?"))).collect::<Vec<_>>().join(" ")
+    let pairs = found.pairs.iter().map(|it| describe(it, ""));
+    pairs.chain(found.suggestions.iter().map(|it| describe(it, "?"))).collect::<Vec<_>>().join(" ")
 }
 
 #[track_caller]

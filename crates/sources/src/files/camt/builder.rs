@@ -62,15 +62,15 @@ impl<'a> AccountsBuilder<'a> {
     }
 
     /// The currency of the account, if the stated currency agrees with it.
-    fn currency(&self, statement: &Statement, told: Option<&str>) -> Result<Currency, String> {
+    fn currency(&self, statement: &Statement, stated: Option<&str>) -> Result<Currency, String> {
         let own = statement.currency.as_deref();
         let balance = statement.balances.iter().find_map(|it| it.currency.as_deref());
-        let Some(code) = own.or(balance).or(told) else { return Ok(self.options.currency) };
+        let Some(code) = own.or(balance).or(stated) else { return Ok(self.options.currency) };
         let unknown = |_| format!("the currency is \"{}\", which is none of ISO 4217", cut(code));
         let currency = Currency::parse(code).map_err(unknown)?;
-        match told {
-            Some(told) if told != code => {
-                Err(format!("the amount is in {}, but the account is in {currency}", cut(told)))
+        match stated {
+            Some(stated) if stated != code => {
+                Err(format!("the amount is in {}, but the account is in {currency}", cut(stated)))
             }
             _ => Ok(currency),
         }

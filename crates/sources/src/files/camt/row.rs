@@ -84,8 +84,8 @@ impl Row {
         if let Some(amounts) = self.parts(entry) {
             let parts = entry.details.iter().zip(&amounts).zip(1..);
             return parts
-                .map(|((detail, amount), place)| {
-                    let id = self.id.as_ref().map(|it| part_id(it, entry, detail, place));
+                .map(|((detail, amount), number)| {
+                    let id = self.id.as_ref().map(|it| part_id(it, entry, detail, number));
                     self.draft(entry, Some(detail), *amount, id)
                 })
                 .collect();
@@ -138,14 +138,14 @@ impl Row {
     }
 }
 
-/// The id of a payment in a batch. A batch is delivered as a whole, so the index always means the same payment.
-fn part_id(id: &str, entry: &Entry, detail: &Detail, place: usize) -> String {
+/// The id of a payment in a batch. A batch is delivered as a whole, so the number always means the same payment.
+fn part_id(id: &str, entry: &Entry, detail: &Detail, number: usize) -> String {
     let references = &detail.references;
     let own =
         references.servicer.as_ref().filter(|it| Some(*it) != entry.servicer_reference.as_ref());
     let own = own.or(references.transaction.as_ref()).or(references.end_to_end.as_ref());
     match own {
-        Some(own) => format!("{id}/{place}/{own}"),
-        None => format!("{id}/{place}"),
+        Some(own) => format!("{id}/{number}/{own}"),
+        None => format!("{id}/{number}"),
     }
 }

@@ -14,7 +14,7 @@ fn fixtures_are_read_as_expected() {
 }
 
 #[test]
-fn it_is_known_by_its_beginning() {
+fn the_format_is_recognized_by_its_beginning() {
     for (path, bytes) in load("camt") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
@@ -35,7 +35,7 @@ fn it_is_known_by_its_beginning() {
 }
 
 #[test]
-fn what_is_hostile_ends_soon() {
+fn hostile_files_are_read_in_bounded_time() {
     let deep = format!("<BkToCstmrStmt>{}", "<a>".repeat(1_000_000));
     let details = "<TxDtls/>".repeat(300_000);
     let many = format!(
@@ -55,7 +55,7 @@ fn what_is_hostile_ends_soon() {
 }
 
 #[test]
-fn a_file_of_many_accounts_is_bounded() {
+fn the_number_of_accounts_is_limited() {
     let statement = |it| format!("<Stmt><Acct><Id><IBAN>{it}</IBAN></Id></Acct></Stmt>");
     let text: String = (0..1_002).map(statement).collect();
     let reading = read(format!("<D>{text}</D>").as_bytes(), &options()).unwrap();
@@ -63,7 +63,7 @@ fn a_file_of_many_accounts_is_bounded() {
 }
 
 #[test]
-fn reasons_stay_short_whatever_a_tag_is_called() {
+fn reasons_stay_short_for_long_tag_names() {
     let name = "x".repeat(10_000);
     let text = format!("<D><Stmt><Acct><Id><IBAN>1</IBAN></Id></Acct></Stmt><{name}></D>");
     let rejected = read(text.as_bytes(), &options()).unwrap().rejected;
@@ -71,35 +71,37 @@ fn reasons_stay_short_whatever_a_tag_is_called() {
 }
 
 #[test]
-fn a_document_type_is_refused_in_words() {
+fn a_document_type_is_refused_with_a_reason() {
     let bomb =
         load("camt").into_iter().find(|(path, _)| path.ends_with("entity_bomb.xml")).unwrap().1;
-    let Err(FileError::Broken { reason, .. }) = read(&bomb, &options()) else { panic!("read") };
+    let Err(FileError::Broken { reason, .. }) = read(&bomb, &options()) else {
+        panic!("the file was not refused")
+    };
     assert!(reason.contains("DOCTYPE"), "{reason}");
 }
 
-/// A generated entry: amount, day of March, description.
-type Made = (i64, u8, String, bool);
+/// A generated entry: amount, day of March, description, and whether it is pending.
+type GeneratedEntry = (i64, u8, String, bool);
 
-fn written(entries: &[Made], is_new: bool) -> String {
+fn render(entries: &[GeneratedEntry], is_new: bool) -> String {
     let money = |minor: i64| {
         let text = Money::new(minor.abs(), Currency::EUR).to_string();
         text.trim_end_matches(" EUR").to_owned()
     };
     let indicator = |minor: i64| if minor < 0 { "DBIT" } else { "CRDT" };
     let status = |is_pending: bool| {
-        let word = if is_pending { "PDNG" } else { "BOOK" };
-        if is_new { format!("<Cd>{word}</Cd>") } else { word.to_owned() }
+        let code = if is_pending { "PDNG" } else { "BOOK" };
+        if is_new { format!("<Cd>{code}</Cd>") } else { code.to_owned() }
     };
     let escaped =
         |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace(']', "&#93;");
     let rows: String = entries
         .iter()
         .enumerate()
-        .map(|(place, (minor, day, text, is_pending))| {
+        .map(|(index, (minor, day, text, is_pending))| {
             format!(
                 "<Ntry><Amt Ccy=\"EUR\">{}</Amt><CdtDbtInd>{}</CdtDbtInd><Sts>{}</Sts>\n\
-                 <BookgDt><Dt>2026-03-{day:02}</Dt></BookgDt><AcctSvcrRef>R{place}</AcctSvcrRef>\n\
+                 <BookgDt><Dt>2026-03-{day:02}</Dt></BookgDt><AcctSvcrRef>R{index}</AcctSvcrRef>\n\
                  <AddtlNtryInf>{}</AddtlNtryInf></Ntry>\n",
                 money(*minor),
                 indicator(*minor),
@@ -125,7 +127,7 @@ fn written(entries: &[Made], is_new: bool) -> String {
     )
 }
 
-fn made() -> impl Strategy<Value = Vec<Made>> {
+fn any_entries() -> impl Strategy<Value = Vec<GeneratedEntry>> {
     let text = "[A-Za-z<&>\"'\\]äß€][A-Za-z0-9<&>\"'\\] äß€]{0,20}[A-Za-z<&>\\]]";
     proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text, any::<bool>()), 0..12)
 }
@@ -134,11 +136,11 @@ static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| load("camt
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(entries in made(), is_new: bool) {
-        let reading = read(written(&entries, is_new).as_bytes(), &options()).unwrap();
+    fn a_rendered_file_is_read_back(entries in any_entries(), is_new: bool) {
+        let reading = read(render(&entries, is_new).as_bytes(), &options()).unwrap();
         prop_assert_eq!(&reading.rejected.rows, &[]);
         let rows = &reading.accounts[0].draft.transactions;
-        let found: Vec<Made> = rows
+        let found: Vec<GeneratedEntry> = rows
             .iter()
             .map(|it| {
                 let day = u8::try_from(it.posted_on.day()).unwrap();
@@ -149,20 +151,20 @@ proptest! {
     }
 
     #[test]
-    fn line_endings_do_not_matter(entries in made()) {
-        let unix = written(&entries, false);
+    fn line_endings_do_not_matter(entries in any_entries()) {
+        let unix = render(&entries, false);
         let windows = unix.replace('\n', "\r\n");
         let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &options())));
         prop_assert_eq!(unix, windows);
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = (looks_like(&bytes), read(&bytes, &options()));
     }
 
     #[test]
-    fn no_damage_makes_it_panic(
+    fn damaged_fixtures_never_panic(
         which: prop::sample::Index,
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {

@@ -19,7 +19,7 @@ const ACCOUNTS_MAX: usize = 200;
 #[derive(Default)]
 pub(super) struct TableAccounts {
     accounts: Vec<AccountRows>,
-    places: BTreeMap<(String, String, Currency), usize>,
+    indexes: BTreeMap<(String, String, Currency), usize>,
     last: usize,
 }
 
@@ -44,8 +44,8 @@ struct RowDetails {
 
 impl TableAccounts {
     pub(super) fn add(&mut self, line: usize, entry: Entry<'_>) -> Result<(), String> {
-        let place = self.place(&entry)?;
-        let account = &mut self.accounts[place];
+        let index = self.account_index(&entry)?;
+        let account = &mut self.accounts[index];
         if account.card.as_deref().is_some_and(|it| !same(it, entry.card)) {
             account.card = Some(String::new());
         }
@@ -70,14 +70,15 @@ impl TableAccounts {
         Ok(())
     }
 
-    fn place(&mut self, entry: &Entry<'_>) -> Result<usize, String> {
+    /// The index of the entry's account, which is added if it is new.
+    fn account_index(&mut self, entry: &Entry<'_>) -> Result<usize, String> {
         // Rows of one account usually follow each other.
         if self.accounts.get(self.last).is_some_and(|it| it.is_of(entry)) {
             return Ok(self.last);
         }
         let key = (entry.account.to_owned(), entry.account_name.to_string(), entry.currency);
-        self.last = match self.places.get(&key) {
-            Some(place) => *place,
+        self.last = match self.indexes.get(&key) {
+            Some(index) => *index,
             None if self.accounts.len() == ACCOUNTS_MAX => {
                 return Err(format!("The file has more than {ACCOUNTS_MAX} accounts."));
             }
@@ -90,7 +91,7 @@ impl TableAccounts {
                     rows: Vec::new(),
                     details: Vec::new(),
                 });
-                self.places.insert(key, self.accounts.len() - 1);
+                self.indexes.insert(key, self.accounts.len() - 1);
                 self.accounts.len() - 1
             }
         };
@@ -241,7 +242,7 @@ impl AccountRows {
                     ChargeSign::Negative => ChargeSign::Positive,
                     ChargeSign::Positive => ChargeSign::Negative,
                 };
-                return options.charges.map_or((other, true), |told| (told, false));
+                return options.charges.map_or((other, true), |answer| (answer, false));
             }
             Some(charges) => return (charges, false),
             None => {}
@@ -252,8 +253,9 @@ impl AccountRows {
                 false,
             );
         }
-        let said = |direction| self.details.iter().any(|it| it.sign == Sign::Stated(direction));
-        match (said(Direction::In), said(Direction::Out)) {
+        let is_stated =
+            |direction| self.details.iter().any(|it| it.sign == Sign::Stated(direction));
+        match (is_stated(Direction::In), is_stated(Direction::Out)) {
             (true, false) => return (ChargeSign::Positive, false),
             (false, true) => return (ChargeSign::Negative, false),
             _ => {}
@@ -267,18 +269,19 @@ impl AccountRows {
     }
 
     fn balance(&self, proof: Proof, turns: bool) -> Option<BalanceDraft> {
-        let mut told = self
+        let mut balances = self
             .rows
             .iter()
             .zip(&self.details)
             .filter_map(|(row, detail)| detail.balance_minor.map(|it| (row.posted_on, it)));
-        let (on, minor) = if proof.is_oldest_first { told.next_back()? } else { told.next()? };
+        let (on, minor) =
+            if proof.is_oldest_first { balances.next_back()? } else { balances.next()? };
         let current_minor = if turns { minor.checked_neg()? } else { minor };
         let as_of = midday(on)?;
         Some(BalanceDraft { as_of, current_minor, available_minor: None, limit_minor: None })
     }
 
-    /// DecimalMarkCounts rows without a balance as pending, unless no row has one.
+    /// Counts rows without a balance as pending, unless no row has one.
     fn mark_pending(&mut self) {
         if self.details.iter().any(|it| it.balance_minor.is_some()) {
             for (row, detail) in self.rows.iter_mut().zip(&self.details) {

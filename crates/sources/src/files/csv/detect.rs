@@ -106,86 +106,86 @@ impl<'a> Table<'a> {
         self.titles.or(self.rows.first().copied()).map_or(1, |it| it.line)
     }
 
-    fn cells(&self, place: usize) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(move |row| row.cells.get(place).map_or("", String::as_str))
+    fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row.cells.get(column).map_or("", String::as_str))
     }
 
     /// Whether all non-empty cells of a column satisfy the predicate.
-    fn holds(&self, place: usize, is_such: impl Fn(&str) -> bool) -> bool {
-        self.cells(place).all(|it| it.is_empty() || is_such(it))
+    fn holds(&self, column: usize, is_such: impl Fn(&str) -> bool) -> bool {
+        self.cells(column).all(|it| it.is_empty() || is_such(it))
     }
 
-    fn is_date(&self, place: usize) -> bool {
-        let count = self.cells(place).filter(|it| dates::looks_like(it, self.today)).count();
+    fn is_date(&self, column: usize) -> bool {
+        let count = self.cells(column).filter(|it| dates::looks_like(it, self.today)).count();
         count * 2 > self.rows.len() || self.rows.is_empty()
     }
 
     /// Whether most non-empty cells are amounts: one broken row must not hide the column.
-    fn is_amount(&self, place: usize) -> bool {
-        let filled = || self.cells(place).filter(|it| !it.is_empty());
+    fn is_amount(&self, column: usize) -> bool {
+        let filled = || self.cells(column).filter(|it| !it.is_empty());
         let count = filled().filter(|it| table_amount::looks_like(it)).count();
         count * 2 > filled().count() || filled().next().is_none()
     }
 
     fn guess(&self) -> Option<DetectedLayout> {
-        let mut places: BTreeMap<Field, usize> = BTreeMap::new();
+        let mut columns: BTreeMap<Field, usize> = BTreeMap::new();
         if let Some(titles) = self.titles {
-            self.by_words(&titles.cells, &mut places);
+            self.by_words(&titles.cells, &mut columns);
         }
-        let by_words = places.len();
-        self.by_content(&mut places);
-        let has = |field: Field| places.contains_key(&field);
+        let by_words = columns.len();
+        self.by_content(&mut columns);
+        let has = |field: Field| columns.contains_key(&field);
         if !has(Field::Date) || !(has(Field::Amount) || has(Field::Debit) || has(Field::Credit)) {
             return None;
         }
-        let is_proven = self.is_proven(&places);
+        let is_proven = self.is_proven(&columns);
         let confidence = 30
             + 10 * by_words.min(3)
             + if has(Field::Description) { 10 } else { 0 }
             + if is_proven { 15 } else { 0 };
-        let mapping = self.mapping(&places);
+        let mapping = self.mapping(&columns);
         Some(DetectedLayout { mapping, preset: None, confidence: confidence as u8 })
     }
 
-    fn by_words(&self, titles: &[String], places: &mut BTreeMap<Field, usize>) {
+    fn by_words(&self, titles: &[String], columns: &mut BTreeMap<Field, usize>) {
         for (field, _) in titles::WORDS {
-            let free = |place: &usize| !places.values().any(|it| it == place);
-            let ranked = (0..titles.len())
-                .filter(free)
-                .filter_map(|place| titles::rank(*field, &titles[place]).map(|rank| (rank, place)));
-            let fitting = ranked.filter(|(_, place)| self.suits(*field, *place)).min();
-            if let Some((_, place)) = fitting {
-                places.insert(*field, place);
+            let free = |column: &usize| !columns.values().any(|it| it == column);
+            let ranked = (0..titles.len()).filter(free).filter_map(|column| {
+                titles::rank(*field, &titles[column]).map(|rank| (rank, column))
+            });
+            let fitting = ranked.filter(|(_, column)| self.suits(*field, *column)).min();
+            if let Some((_, column)) = fitting {
+                columns.insert(*field, column);
             }
         }
         // An amount column next to a debit or credit column would count the same money twice.
-        let is_split = places.contains_key(&Field::Debit) && places.contains_key(&Field::Credit);
+        let is_split = columns.contains_key(&Field::Debit) && columns.contains_key(&Field::Credit);
         if is_split {
-            places.remove(&Field::Amount);
-        } else if places.contains_key(&Field::Amount) {
-            places.remove(&Field::Debit);
-            places.remove(&Field::Credit);
+            columns.remove(&Field::Amount);
+        } else if columns.contains_key(&Field::Amount) {
+            columns.remove(&Field::Debit);
+            columns.remove(&Field::Credit);
         }
-        if !places.contains_key(&Field::Amount) {
-            places.remove(&Field::Direction);
+        if !columns.contains_key(&Field::Amount) {
+            columns.remove(&Field::Direction);
         }
     }
 
     /// Whether the contents of a column fit the field that its title names.
-    fn suits(&self, field: Field, place: usize) -> bool {
+    fn suits(&self, field: Field, column: usize) -> bool {
         match field {
-            Field::Date | Field::Authorized => self.is_date(place),
-            Field::Amount | Field::Debit | Field::Credit | Field::Balance => self.is_amount(place),
+            Field::Date | Field::Authorized => self.is_date(column),
+            Field::Amount | Field::Debit | Field::Credit | Field::Balance => self.is_amount(column),
             Field::Direction => {
                 let known = [titles::OUT_WORDS, titles::IN_WORDS].concat();
                 let is_known = |it: &str| known.contains(&it.to_lowercase().as_str());
-                self.cells(place).all(is_known) && !self.rows.is_empty()
+                self.cells(column).all(is_known) && !self.rows.is_empty()
             }
             Field::Currency => {
-                self.holds(place, |it| it == "€" || Currency::parse(&it.to_uppercase()).is_ok())
+                self.holds(column, |it| it == "€" || Currency::parse(&it.to_uppercase()).is_ok())
             }
             Field::Id => {
-                let mut ids: Vec<&str> = self.cells(place).collect();
+                let mut ids: Vec<&str> = self.cells(column).collect();
                 ids.sort_unstable();
                 ids.windows(2).all(|it| it[0] != it[1])
                     && ids.first().is_none_or(|it| !it.is_empty())
@@ -195,53 +195,53 @@ impl<'a> Table<'a> {
     }
 
     /// Assigns the fields that no title named, by the contents of the columns.
-    fn by_content(&self, places: &mut BTreeMap<Field, usize>) {
-        let free = |places: &BTreeMap<Field, usize>| {
-            let taken: Vec<usize> = places.values().copied().collect();
-            (0..self.width).filter(move |it| !taken.contains(it)).collect::<Vec<usize>>()
+    fn by_content(&self, columns: &mut BTreeMap<Field, usize>) {
+        let free = |columns: &BTreeMap<Field, usize>| {
+            let used: Vec<usize> = columns.values().copied().collect();
+            (0..self.width).filter(move |it| !used.contains(it)).collect::<Vec<usize>>()
         };
-        if !places.contains_key(&Field::Date) {
-            let date = free(places).into_iter().find(|it| self.is_date(*it));
-            places.extend(date.map(|it| (Field::Date, it)));
+        if !columns.contains_key(&Field::Date) {
+            let date = free(columns).into_iter().find(|it| self.is_date(*it));
+            columns.extend(date.map(|it| (Field::Date, it)));
         }
         let has_amount =
-            [Field::Amount, Field::Debit, Field::Credit].iter().any(|it| places.contains_key(it));
+            [Field::Amount, Field::Debit, Field::Credit].iter().any(|it| columns.contains_key(it));
         if !has_amount {
-            let is_full = |place: &usize| {
-                let filled = self.cells(*place).filter(|it| !it.is_empty()).count();
-                filled * 2 > self.rows.len() && self.is_amount(*place) && !self.is_date(*place)
+            let is_full = |column: &usize| {
+                let filled = self.cells(*column).filter(|it| !it.is_empty()).count();
+                filled * 2 > self.rows.len() && self.is_amount(*column) && !self.is_date(*column)
             };
-            let columns: Vec<usize> = free(places).into_iter().filter(is_full).take(6).collect();
-            let pairs = columns.iter().flat_map(|a| columns.iter().map(move |b| (*a, *b)));
+            let amounts: Vec<usize> = free(columns).into_iter().filter(is_full).take(6).collect();
+            let pairs = amounts.iter().flat_map(|a| amounts.iter().map(move |b| (*a, *b)));
             let running = pairs
                 .filter(|(a, b)| a != b)
                 .find(|(a, b)| running_balance::prove(&self.steps(*a, *b)).is_some());
             match running {
                 Some((amount, balance)) => {
-                    places.insert(Field::Amount, amount);
-                    places.insert(Field::Balance, balance);
+                    columns.insert(Field::Amount, amount);
+                    columns.insert(Field::Balance, balance);
                 }
                 None => {
                     let has_decimals =
                         |it: &&usize| self.cells(**it).any(|it| it.contains(['.', ',']));
-                    let amount = columns.iter().find(has_decimals).or(columns.first());
-                    places.extend(amount.map(|it| (Field::Amount, *it)));
+                    let amount = amounts.iter().find(has_decimals).or(amounts.first());
+                    columns.extend(amount.map(|it| (Field::Amount, *it)));
                 }
             }
         }
-        if !places.contains_key(&Field::Description) {
-            let letters = |place: &usize| -> usize {
-                self.cells(*place)
+        if !columns.contains_key(&Field::Description) {
+            let letters = |column: &usize| -> usize {
+                self.cells(*column)
                     .map(|it| it.chars().filter(|it| it.is_alphabetic()).count())
                     .sum()
             };
-            let longest = free(places).into_iter().max_by_key(letters);
-            places.extend(longest.filter(|it| letters(it) > 0).map(|it| (Field::Description, it)));
+            let longest = free(columns).into_iter().max_by_key(letters);
+            columns.extend(longest.filter(|it| letters(it) > 0).map(|it| (Field::Description, it)));
         }
     }
 
-    fn is_proven(&self, places: &BTreeMap<Field, usize>) -> bool {
-        let both = places.get(&Field::Amount).zip(places.get(&Field::Balance));
+    fn is_proven(&self, columns: &BTreeMap<Field, usize>) -> bool {
+        let both = columns.get(&Field::Amount).zip(columns.get(&Field::Balance));
         both.is_some_and(|(a, b)| running_balance::prove(&self.steps(*a, *b)).is_some())
     }
 
@@ -258,19 +258,19 @@ impl<'a> Table<'a> {
             .collect()
     }
 
-    fn mapping(&self, places: &BTreeMap<Field, usize>) -> Mapping {
+    fn mapping(&self, indexes: &BTreeMap<Field, usize>) -> Mapping {
         let titles = self.titles.map_or(&[][..], |it| &it.cells);
-        let column = |place: usize| match titles.get(place) {
-            Some(title) => column_of(titles, place, title),
-            None => Column::Number(place + 1),
+        let column = |index: usize| match titles.get(index) {
+            Some(title) => column_of(titles, index, title),
+            None => Column::Number(index + 1),
         };
         let columns: BTreeMap<Field, Vec<Column>> =
-            places.iter().map(|(field, place)| (*field, vec![column(*place)])).collect();
-        let words = |field: Field, words: &[&str]| match places.contains_key(&field) {
+            indexes.iter().map(|(field, index)| (*field, vec![column(*index)])).collect();
+        let words = |field: Field, words: &[&str]| match indexes.contains_key(&field) {
             true => words.iter().map(|it| (*it).to_owned()).collect(),
             false => Vec::new(),
         };
-        let amount = places.get(&Field::Amount).or(places.get(&Field::Debit));
+        let amount = indexes.get(&Field::Amount).or(indexes.get(&Field::Debit));
         let currency = amount.and_then(|it| titles.get(*it)).and_then(|it| titles::currency(it));
         Mapping {
             has_header: self.titles.is_some(),
@@ -286,9 +286,9 @@ impl<'a> Table<'a> {
 }
 
 /// Names a column by its title, or by its number if the title is empty or was used before.
-pub(super) fn column_of(titles: &[String], place: usize, title: &str) -> Column {
-    match title.is_empty() || titles[..place].iter().any(|it| it == title) {
-        true => Column::Number(place + 1),
+pub(super) fn column_of(titles: &[String], index: usize, title: &str) -> Column {
+    match title.is_empty() || titles[..index].iter().any(|it| it == title) {
+        true => Column::Number(index + 1),
         false => Column::Title(title.to_owned()),
     }
 }

@@ -256,8 +256,8 @@ mod tests {
     }
 
     #[test]
-    fn cells_and_lines_are_those_of_the_file() {
-        for (text, wanted) in [
+    fn records_are_split_into_cells_with_their_lines() {
+        for (text, expected) in [
             ("a,b\nc,d\n", "1:a|b 2:c|d"),
             ("a,b\r\nc,d", "1:a|b 2:c|d"),
             ("a,b\rc,d\r", "1:a|b 2:c|d"),
@@ -271,7 +271,7 @@ mod tests {
             ("a\"b,c\n", "1:a\"b|c"),
             ("\"\",\"\"\"\"\n", "1:|\""),
         ] {
-            assert_eq!(shown(text), wanted, "{text:?}");
+            assert_eq!(shown(text), expected, "{text:?}");
         }
     }
 
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_little_but_separators_is_refused_before_it_is_read() {
+    fn a_file_of_mostly_separators_is_refused_before_parsing() {
         for mark in ["\n", "\"", ",", "\r"] {
             let text = mark.repeat(MARKS_MAX);
             assert_eq!(check_size(&text, Delimiter::Comma), Ok(()));

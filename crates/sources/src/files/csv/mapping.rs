@@ -166,7 +166,7 @@ pub struct Complaint {
 /// The resolved mapping: column indexes, counted from 0.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layout {
-    places: BTreeMap<Field, Vec<usize>>,
+    columns: BTreeMap<Field, Vec<usize>>,
 }
 
 impl Layout {
@@ -175,7 +175,7 @@ impl Layout {
     }
 
     pub(super) fn all(&self, field: Field) -> &[usize] {
-        self.places.get(&field).map_or(&[], Vec::as_slice)
+        self.columns.get(&field).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -183,35 +183,35 @@ impl Mapping {
     /// All problems that keep the mapping from being used on a table with these titles; empty if there are none.
     pub fn check(&self, titles: &[String]) -> Vec<Complaint> {
         let mut complaints = self.missing();
-        let mut say = |field, text: String| complaints.push(Complaint { field, text });
-        let mut taken: BTreeMap<usize, Field> = BTreeMap::new();
+        let mut add = |field, text: String| complaints.push(Complaint { field, text });
+        let mut used: BTreeMap<usize, Field> = BTreeMap::new();
         for (field, columns) in &self.columns {
             let label = field.label();
             let most = field.columns_max();
             if columns.len() > most {
                 let text = format!("Choose no more than {most} for \u{201c}{label}\u{201d}.");
-                say(Some(*field), text);
+                add(Some(*field), text);
             }
             for column in columns {
-                let Some(place) = place_of(column, titles) else {
+                let Some(index) = index_of(column, titles) else {
                     let text = format!("The file has no {column}, which is chosen as {label}.");
-                    say(Some(*field), text);
+                    add(Some(*field), text);
                     continue;
                 };
                 if !field.is_exclusive() {
                     continue;
                 }
-                if let Some(other) = taken.insert(place, *field) {
+                if let Some(other) = used.insert(index, *field) {
                     let other = other.label();
                     let text = format!("{column} is chosen as {other} and as {label}.");
-                    say(Some(*field), upper_first(&text));
+                    add(Some(*field), upper_first(&text));
                 }
             }
         }
         if let Some(code) = &self.currency
             && Currency::parse(code).is_err()
         {
-            say(Some(Field::Currency), format!("{code} is no currency; write USD or EUR."));
+            add(Some(Field::Currency), format!("{code} is no currency; write USD or EUR."));
         }
         complaints
     }
@@ -219,25 +219,25 @@ impl Mapping {
     fn missing(&self) -> Vec<Complaint> {
         let has = |field: Field| self.columns.get(&field).is_some_and(|it| !it.is_empty());
         let mut found = Vec::new();
-        let mut say = |field, text: &str| found.push(Complaint { field, text: text.to_owned() });
+        let mut add = |field, text: &str| found.push(Complaint { field, text: text.to_owned() });
         if !has(Field::Date) && !has(Field::Authorized) {
-            say(Some(Field::Date), "Choose the column with the date.");
+            add(Some(Field::Date), "Choose the column with the date.");
         }
         let is_split = has(Field::Debit) || has(Field::Credit);
         match (has(Field::Amount), is_split) {
             (false, false) => {
-                say(
+                add(
                     Some(Field::Amount),
                     "Choose the column with the amount, or those with money out and in.",
                 );
             }
             (true, true) => {
-                say(Some(Field::Amount), "Choose either one amount, or money out and money in.");
+                add(Some(Field::Amount), "Choose either one amount, or money out and money in.");
             }
             _ => {}
         }
         if has(Field::Direction) && self.out_words.is_empty() {
-            say(Some(Field::Direction), "Say which words mean that money left the account.");
+            add(Some(Field::Direction), "Say which words mean that money left the account.");
         }
         found
     }
@@ -248,14 +248,14 @@ impl Mapping {
             return Err(complaint.text);
         }
         let find = |columns: &Vec<Column>| {
-            columns.iter().filter_map(|column| place_of(column, titles)).collect()
+            columns.iter().filter_map(|column| index_of(column, titles)).collect()
         };
-        let places = self.columns.iter().map(|(field, columns)| (*field, find(columns))).collect();
-        Ok(Layout { places })
+        let columns = self.columns.iter().map(|(field, columns)| (*field, find(columns))).collect();
+        Ok(Layout { columns })
     }
 }
 
-fn place_of(column: &Column, titles: &[String]) -> Option<usize> {
+fn index_of(column: &Column, titles: &[String]) -> Option<usize> {
     match column {
         Column::Number(number) => number.checked_sub(1).filter(|it| *it < titles.len()),
         Column::Title(title) => {

@@ -131,18 +131,18 @@ fn sheet_of(text: &str, mapping: &Mapping) -> Sheet {
         true => titles.len(),
         false => rows.iter().map(|it| it.cells.len()).max().unwrap_or(0),
     };
-    let column = |place: usize| {
-        let title = titles.get(place).map_or("", String::as_str);
+    let column = |index: usize| {
+        let title = titles.get(index).map_or("", String::as_str);
         let mut samples: Vec<String> = Vec::new();
-        for cell in rows.iter().filter_map(|row| row.cells.get(place)) {
+        for cell in rows.iter().filter_map(|row| row.cells.get(index)) {
             if !cell.is_empty() && samples.len() < SHOWN_SAMPLES && !samples.contains(cell) {
                 samples.push(cell.clone());
             }
         }
-        let name = detect::column_of(&titles, place.min(titles.len()), title);
-        let column = if title.is_empty() { Column::Number(place + 1) } else { name };
+        let name = detect::column_of(&titles, index.min(titles.len()), title);
+        let column = if title.is_empty() { Column::Number(index + 1) } else { name };
         let title =
-            if title.is_empty() { format!("Column {}", place + 1) } else { title.to_owned() };
+            if title.is_empty() { format!("Column {}", index + 1) } else { title.to_owned() };
         SheetColumn { column, title, samples }
     };
     Sheet { columns: (0..width).map(column).collect(), rows }

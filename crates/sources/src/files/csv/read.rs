@@ -133,9 +133,9 @@ impl ColumnEvidence {
         while records.next(&mut cells).is_some() {
             count += 1;
             check_rows(count, options)?;
-            let told = |place: &usize| cells.get(*place).map(|it| tidy(it));
-            dates.iter().filter_map(told).for_each(|it| evidence.orders.count(it));
-            amounts.iter().filter_map(told).for_each(|it| evidence.marks.count(it));
+            let cell_text = |column: &usize| cells.get(*column).map(|it| tidy(it));
+            dates.iter().filter_map(cell_text).for_each(|it| evidence.orders.count(it));
+            amounts.iter().filter_map(cell_text).for_each(|it| evidence.marks.count(it));
         }
         Ok(evidence)
     }

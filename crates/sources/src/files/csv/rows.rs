@@ -131,12 +131,12 @@ impl<'m> Reader<'m> {
     pub(super) fn row<'c>(
         &self,
         cells: Cells<'c>,
-        mut take: impl FnMut(Entry<'c>) -> Result<(), String>,
+        mut add: impl FnMut(Entry<'c>) -> Result<(), String>,
     ) -> Result<(), RowRejection> {
         let clear = |reason| RowRejection { reason, is_footer: false };
         if self.width.is_some_and(|it| cells.iter().skip(it).any(|it| !tidy(it).is_empty())) {
-            let (found, wanted) = (cells.len(), self.width.unwrap_or(0));
-            let reason = format!("The row has {found} cells, and there are {wanted} columns.");
+            let (found, expected) = (cells.len(), self.width.unwrap_or(0));
+            let reason = format!("The row has {found} cells, and there are {expected} columns.");
             return Err(self.rejection(cells, reason));
         }
         if self.has_status(cells, &self.mapping.ignored_words) {
@@ -151,7 +151,7 @@ impl<'m> Reader<'m> {
         let directions = self.directions(cells).map_err(clear)?;
         for direction in directions.into_iter().flatten() {
             let entry = self.entry(cells, (posted_on, authorized_on), direction).map_err(clear)?;
-            take(Entry { is_pending, ..entry }).map_err(clear)?;
+            add(Entry { is_pending, ..entry }).map_err(clear)?;
         }
         Ok(())
     }
@@ -168,14 +168,14 @@ impl<'m> Reader<'m> {
 
     fn has_status(&self, cells: Cells<'_>, words: &[String]) -> bool {
         !words.is_empty()
-            && self.status.iter().any(|place| {
-                let status = cell(cells, Some(*place));
+            && self.status.iter().any(|column| {
+                let status = cell(cells, Some(*column));
                 words.iter().any(|it| it.eq_ignore_ascii_case(status))
             })
     }
 
     fn is_balance_row(&self, cells: Cells<'_>) -> bool {
-        let is_blank = |place: Option<usize>| cell(cells, place).is_empty();
+        let is_blank = |column: Option<usize>| cell(cells, column).is_empty();
         if !(is_blank(self.amount) && is_blank(self.debit) && is_blank(self.credit)) {
             return false;
         }
@@ -183,7 +183,8 @@ impl<'m> Reader<'m> {
         BALANCE_ROWS.iter().any(|it| text.starts_with(it))
     }
 
-    /// The booking date, the purchase date, and whether the row is pending: a row with only a purchase date is.
+    /// The booking date, the purchase date, and whether the row is booked. A row with only a purchase date is pending,
+    /// unless the file has no column for booking dates.
     fn dates(&self, cells: Cells<'_>) -> Result<(Date, Option<Date>, bool), String> {
         let (booked, bought) = (cell(cells, self.date), cell(cells, self.authorized));
         let read = |text: &str| {
@@ -212,8 +213,8 @@ impl<'m> Reader<'m> {
 
     /// The direction of the money, if the file has a column for it. An exchange has both directions.
     fn directions(&self, cells: Cells<'_>) -> Result<[Option<Option<Direction>>; 2], String> {
-        let Some(place) = self.direction else { return Ok([Some(None), None]) };
-        let word = cell(cells, Some(place));
+        let Some(column) = self.direction else { return Ok([Some(None), None]) };
+        let word = cell(cells, Some(column));
         let is_in = |words: &[String]| words.iter().any(|it| it.eq_ignore_ascii_case(word));
         let mapping = self.mapping;
         if is_in(&mapping.both_words) {
@@ -279,12 +280,12 @@ impl<'m> Reader<'m> {
         cells: Cells<'_>,
         direction: Option<Direction>,
     ) -> Result<Currency, String> {
-        let place = match (self.currencies.as_slice(), direction) {
+        let column = match (self.currencies.as_slice(), direction) {
             ([], _) => return Ok(self.currency),
             ([_, arrives, ..], Some(Direction::In)) => *arrives,
             ([first, ..], _) => *first,
         };
-        match cell(cells, Some(place)) {
+        match cell(cells, Some(column)) {
             "" => Ok(self.currency),
             "€" => Ok(Currency::EUR),
             code => Currency::parse(code)
@@ -303,13 +304,13 @@ impl<'m> Reader<'m> {
             let away = value.saturating_abs().saturating_neg();
             (if direction == Direction::Out { away } else { value.saturating_abs() }, Sign::Column)
         };
-        let place = match (self.amount, direction) {
-            (Some(place), _) => Some(place),
+        let column = match (self.amount, direction) {
+            (Some(column), _) => Some(column),
             (None, Some(Direction::Out)) => self.debit,
             (None, Some(Direction::In)) => self.credit,
             (None, None) => return self.split(cells, currency),
         };
-        let Some(written) = self.number(cells, place, currency)? else {
+        let Some(written) = self.number(cells, column, currency)? else {
             return Err(self.no_amount());
         };
         Ok(match (direction, written.direction) {
@@ -352,19 +353,19 @@ impl<'m> Reader<'m> {
     fn optional(
         &self,
         cells: Cells<'_>,
-        place: Option<usize>,
+        column: Option<usize>,
         currency: Currency,
     ) -> Result<Option<i64>, String> {
-        Ok(self.number(cells, place, currency)?.map(|it| it.minor))
+        Ok(self.number(cells, column, currency)?.map(|it| it.minor))
     }
 
     fn number(
         &self,
         cells: Cells<'_>,
-        place: Option<usize>,
+        column: Option<usize>,
         currency: Currency,
     ) -> Result<Option<WrittenAmount>, String> {
-        let text = cell(cells, place);
+        let text = cell(cells, column);
         if text.is_empty() {
             return Ok(None);
         }
@@ -391,8 +392,8 @@ impl<'m> Reader<'m> {
     fn description(&self, cells: Cells<'_>) -> String {
         let mut joined = String::new();
         let mut seen: [&str; 4] = [""; 4];
-        for (index, place) in self.description.iter().enumerate() {
-            let text = cell(cells, Some(*place));
+        for (index, column) in self.description.iter().enumerate() {
+            let text = cell(cells, Some(*column));
             if text.is_empty() || seen.contains(&text) {
                 continue;
             }
@@ -407,11 +408,11 @@ impl<'m> Reader<'m> {
 
     /// The counterparty. With two columns, the first is the payee and the second the payer.
     fn counterparty(&self, cells: Cells<'_>, is_out: bool) -> Option<String> {
-        let place = match self.counterparty.as_slice() {
+        let column = match self.counterparty.as_slice() {
             [_, payer, ..] if !is_out => Some(*payer),
-            places => places.first().copied(),
+            columns => columns.first().copied(),
         };
-        some(&self.text(cell(cells, place)))
+        some(&self.text(cell(cells, column)))
     }
 
     /// The text without the apostrophe that keeps spreadsheets from evaluating it.
@@ -424,8 +425,8 @@ impl<'m> Reader<'m> {
 }
 
 /// The text of a cell; empty if the row is too short.
-fn cell<'c>(cells: Cells<'c>, place: Option<usize>) -> &'c str {
-    place.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
+fn cell<'c>(cells: Cells<'c>, column: Option<usize>) -> &'c str {
+    column.and_then(|it| cells.get(it)).map_or("", |it| tidy(it))
 }
 
 fn some(text: &str) -> Option<String> {

@@ -13,7 +13,7 @@ fn every_fixture_is_read_as_expected() {
 }
 
 #[test]
-fn a_file_of_a_known_source_is_recognised() {
+fn a_file_of_a_known_source_is_recognized() {
     for (file, preset) in [
         ("ally.csv", Some("Ally")),
         ("amex-basic.csv", None),
@@ -65,7 +65,7 @@ fn a_file_of_a_known_source_is_recognised() {
 }
 
 #[test]
-fn other_formats_are_not_taken_for_tables() {
+fn other_formats_are_not_recognized_as_csv() {
     for text in [
         "",
         "hello\nthis is not a table\n",
@@ -89,7 +89,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_mapping_survives_being_stored() {
+fn a_stored_mapping_is_loaded_unchanged() {
     for path in fixtures::paths("csv") {
         let Ok(found) = detect(&std::fs::read(path).unwrap(), &options()) else { continue };
         let stored = serde_json::to_string(&found.mapping).unwrap();
@@ -103,12 +103,12 @@ fn a_mapping_survives_being_stored() {
 }
 
 #[test]
-fn nonsense_in_a_mapping_is_told_beside_its_field() {
+fn errors_in_a_mapping_name_their_field() {
     let titles = ["Day", "What", "Sum"].map(str::to_owned);
     let check = |json: &str| -> Vec<String> {
         let mapping: Mapping = serde_json::from_str(json).unwrap();
-        let told = mapping.check(&titles);
-        told.iter().map(|it| format!("{}: {}", it.field.unwrap().label(), it.text)).collect()
+        let errors = mapping.check(&titles);
+        errors.iter().map(|it| format!("{}: {}", it.field.unwrap().label(), it.text)).collect()
     };
     assert_eq!(check(r#"{"columns":{"date":["day "],"amount":[3]}}"#), [""; 0]);
     assert_eq!(
@@ -148,7 +148,7 @@ fn nonsense_in_a_mapping_is_told_beside_its_field() {
 }
 
 #[test]
-fn a_person_can_choose_the_source_and_settle_doubts() {
+fn a_person_can_choose_the_source_and_answer_questions() {
     let bytes = fixture("amex-basic.csv");
     let open = read(&bytes, &options()).unwrap();
     assert_eq!(open.questions, [FileQuestion::ChargeSign { read_as: ChargeSign::Positive }]);
@@ -160,12 +160,12 @@ fn a_person_can_choose_the_source_and_settle_doubts() {
     assert_eq!(first.amount, Money::new(-925, Currency::USD));
 
     let bytes = fixture("generic-three.csv");
-    let told = ParseOptions {
+    let answers = ParseOptions {
         dates: Some(DateOrder::DayFirst),
         charges: Some(ChargeSign::Positive),
         ..options()
     };
-    let settled = read(&bytes, &told).unwrap();
+    let settled = read(&bytes, &answers).unwrap();
     assert_eq!(settled.questions, []);
     let first = &settled.accounts[0].draft.transactions[0];
     assert_eq!(first.posted_on, Date::constant(2026, 5, 1));
@@ -173,10 +173,10 @@ fn a_person_can_choose_the_source_and_settle_doubts() {
 }
 
 #[test]
-fn balances_that_contradict_a_known_source_are_a_doubt_until_the_person_tells() {
+fn balances_that_contradict_a_known_source_are_a_question_until_answered() {
     let bytes = fixture("chase-contradicted.csv");
-    let told = ParseOptions { charges: Some(ChargeSign::Positive), ..options() };
-    let settled = read(&bytes, &told).unwrap();
+    let answers = ParseOptions { charges: Some(ChargeSign::Positive), ..options() };
+    let settled = read(&bytes, &answers).unwrap();
     assert_eq!(settled.questions, []);
     let account = &settled.accounts[0].draft;
     assert_eq!(account.transactions[0].amount.minor(), -12_040);
@@ -184,9 +184,9 @@ fn balances_that_contradict_a_known_source_are_a_doubt_until_the_person_tells() 
 }
 
 #[test]
-fn a_page_gets_columns_with_samples() {
+fn detected_columns_have_samples() {
     let found = detect(&fixture("ing-de.csv"), &options()).unwrap();
-    let column = |place: usize| &found.sheet.columns[place];
+    let column = |index: usize| &found.sheet.columns[index];
     assert_eq!((found.mapping.skip_lines, found.sheet.rows[0].line), (13, 15));
     assert_eq!(column(0).column, Column::Title("Buchung".to_owned()));
     assert_eq!(column(0).samples, ["10.11.2026", "05.11.2026", "02.11.2026"]);
@@ -216,9 +216,9 @@ fn hostile_files_are_read_in_bounded_time_and_memory() {
     }
 }
 
-/// Each of these once took seconds: they contain no row, or every byte ends a cell.
+/// Each of these files once took seconds to read: they contain no row, or every byte ends a cell.
 #[test]
-fn the_largest_files_of_little_but_separators_are_refused_or_read_at_once() {
+fn large_files_of_separators_are_refused_or_read_quickly() {
     let head = "Date,Amount\n2026-01-05,1\n";
     let all = BYTES_MAX - head.len();
     let some = 1 << 20;
@@ -240,13 +240,13 @@ fn the_largest_files_of_little_but_separators_are_refused_or_read_at_once() {
             Err(FileError::TooManyCells | FileError::TooManyRows { .. } | FileError::Unknown) => {}
             Err(other) => panic!("{piece:?}: {other}"),
         }
-        // The same without a table in front.
+        // The same without a table before it.
         let _ = read(&text.as_bytes()[head.len()..], &options());
     }
 }
 
 #[test]
-fn rows_are_bounded_whatever_is_in_them() {
+fn the_number_of_rows_is_limited_whether_valid_or_not() {
     let limits = Limits { rows: 20, ..Limits::DEFAULT };
     let few = ParseOptions { limits, ..options() };
     let rejection = FileError::TooManyRows { most: 20 };
@@ -258,7 +258,7 @@ fn rows_are_bounded_whatever_is_in_them() {
 }
 
 #[test]
-fn a_cell_of_any_length_is_short_in_what_is_shown() {
+fn long_cells_are_shortened_in_previews_and_reasons() {
     let long = "x".repeat(1 << 20);
     let text = format!("Date,Amount,{long}\n2026-01-05,{long},{long}\n2026-01-06,1,{long}\n");
     let found = detect(text.as_bytes(), &options()).unwrap();
@@ -274,9 +274,9 @@ fn many(row: impl Fn(usize) -> String) -> String {
     (0..5_000).map(row).collect()
 }
 
-/// One of the many ways in which a bank may write a statement.
+/// How a bank lays out a statement.
 #[derive(Debug, Clone)]
-struct Way {
+struct Layout {
     delimiter: char,
     comma: bool,
     line_end: &'static str,
@@ -285,11 +285,11 @@ struct Way {
     bom: bool,
 }
 
-fn way() -> impl Strategy<Value = Way> {
+fn any_layout() -> impl Strategy<Value = Layout> {
     let ends = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
     let delimiter = prop_oneof![Just(','), Just(';'), Just('\t'), Just('|')];
     (delimiter, any::<bool>(), ends, 0_usize..4, any::<bool>(), any::<bool>()).prop_map(
-        |(delimiter, comma, line_end, date, split, bom)| Way {
+        |(delimiter, comma, line_end, date, split, bom)| Layout {
             delimiter,
             comma,
             line_end,
@@ -300,29 +300,29 @@ fn way() -> impl Strategy<Value = Way> {
     )
 }
 
-fn rendered(rows: &[(i64, i64, String)], way: &Way) -> String {
+fn rendered(rows: &[(i64, i64, String)], layout: &Layout) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let number = |minor: i64| {
         let mut text = Vec::new();
         Money::new(minor, Currency::EUR).write(&mut text);
         let text = String::from_utf8(text).unwrap();
-        quoted(&if way.comma { text.replace('.', ",") } else { text })
+        quoted(&if layout.comma { text.replace('.', ",") } else { text })
     };
-    let mut lines = vec![match way.split {
+    let mut lines = vec![match layout.split {
         true => vec!["Date".into(), "Description".into(), "Debit".into(), "Credit".into()],
         false => vec!["Date".to_owned(), "Description".into(), "Amount (EUR)".into()],
     }];
     for (days, minor, text) in rows {
         let date = date_from_days(*days);
         let (year, month, day) = (date.year(), date.month(), date.day());
-        let date = match way.date {
+        let date = match layout.date {
             0 => date.to_string(),
             1 => format!("{day:02}.{month:02}.{year}"),
             2 => format!("{year}{month:02}{day:02}"),
             _ => date.strftime("%d %b %Y").to_string(),
         };
         let mut cells = vec![date, quoted(text)];
-        match (way.split, *minor < 0) {
+        match (layout.split, *minor < 0) {
             (false, _) => cells.push(number(*minor)),
             (true, true) => cells.extend([number(-*minor), String::new()]),
             (true, false) => cells.extend([String::new(), number(*minor)]),
@@ -330,8 +330,8 @@ fn rendered(rows: &[(i64, i64, String)], way: &Way) -> String {
         lines.push(cells);
     }
     let lines: Vec<String> =
-        lines.iter().map(|it| it.join(&way.delimiter.to_string()) + way.line_end).collect();
-    format!("{}{}", if way.bom { "\u{feff}" } else { "" }, lines.concat())
+        lines.iter().map(|it| it.join(&layout.delimiter.to_string()) + layout.line_end).collect();
+    format!("{}{}", if layout.bom { "\u{feff}" } else { "" }, lines.concat())
 }
 
 /// Escapes text as our own exports do.
@@ -341,7 +341,7 @@ fn exported(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn what_we_export_is_read_back(
+    fn our_own_export_is_read_back(
         rows in prop::collection::vec(
             (
                 (0..3_usize, -10_i64.pow(14)..=10_i64.pow(14), 0_i64..30_000, proptest::option::of(0_i64..30_000)),
@@ -357,7 +357,7 @@ proptest! {
             cash_flow_direction,date_posted,date_authorized,pending,category_label,category_tier1,\
             category_tier2,counterparty_name,counterparty_logo_url,original_description,\
             is_internal_transfer,updated_at\r\n".to_owned();
-        let mut wanted = vec![Vec::new(); 3];
+        let mut expected = vec![Vec::new(); 3];
         for (index, ((account, minor, posted, authorized), (pending, category), (words, name)))
             in rows.iter().enumerate()
         {
@@ -375,7 +375,7 @@ proptest! {
                 name.as_deref().map_or(String::new(), exported),
                 exported(words),
             );
-            wanted[*account].push(TransactionDraft {
+            expected[*account].push(TransactionDraft {
                 external_id: Some(format!("txn_{index}")),
                 pending: *pending,
                 settles: None,
@@ -392,25 +392,25 @@ proptest! {
         prop_assert_eq!(read.rejected.rows, []);
         prop_assert_eq!(read.questions, []);
         for account in &read.accounts {
-            let place: usize = account.draft.external_id[4..].parse().unwrap();
-            prop_assert_eq!(&account.draft.transactions, &wanted[place]);
-            prop_assert_eq!(&account.draft.name, &format!("Account {place}"));
+            let index: usize = account.draft.external_id[4..].parse().unwrap();
+            prop_assert_eq!(&account.draft.transactions, &expected[index]);
+            prop_assert_eq!(&account.draft.name, &format!("Account {index}"));
         }
         let total: usize = read.accounts.iter().map(|it| it.draft.transactions.len()).sum();
         prop_assert_eq!(total, rows.len());
     }
 
     #[test]
-    fn what_a_bank_writes_is_read_back(
+    fn a_statement_in_any_layout_is_read_back(
         rows in prop::collection::vec(
             (18_000_i64..20_700, -10_i64.pow(12)..10_i64.pow(12), "[A-Za-z][A-Za-z ,;'\"|ä]{0,20}[A-Za-z]"),
             1..30,
         ),
-        way in way(),
+        layout in any_layout(),
     ) {
-        let text = rendered(&rows, &way);
-        let told = ParseOptions { charges: Some(ChargeSign::Negative), currency: Currency::EUR, ..options() };
-        let read = read(text.as_bytes(), &told).unwrap();
+        let text = rendered(&rows, &layout);
+        let answers = ParseOptions { charges: Some(ChargeSign::Negative), currency: Currency::EUR, ..options() };
+        let read = read(text.as_bytes(), &answers).unwrap();
         prop_assert_eq!(read.rejected.count, 0, "{:?} in {}", read.rejected, text);
         prop_assert_eq!(read.questions, []);
         let drafts = &read.accounts[0].draft.transactions;
@@ -431,21 +431,21 @@ proptest! {
         which in any::<prop::sample::Index>(),
         other in any::<prop::sample::Index>(),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
-        way in 0..4,
+        kind in 0..4,
     ) {
         let files = fixtures::paths("csv");
         let mut bytes = std::fs::read(which.get(&files)).unwrap();
         let more = std::fs::read(other.get(&files)).unwrap();
-        for (place, byte) in cuts {
+        for (position, byte) in cuts {
             if bytes.is_empty() {
                 break;
             }
-            let place = place.index(bytes.len());
-            match way {
-                0 => bytes[place] = byte,
-                1 => bytes.truncate(place),
-                2 => bytes.extend_from_within(place..),
-                _ => { bytes.splice(place..place, more.iter().copied().take(300)); }
+            let position = position.index(bytes.len());
+            match kind {
+                0 => bytes[position] = byte,
+                1 => bytes.truncate(position),
+                2 => bytes.extend_from_within(position..),
+                _ => { bytes.splice(position..position, more.iter().copied().take(300)); }
             }
             bytes.truncate(20_000);
         }
@@ -459,11 +459,11 @@ proptest! {
         let bytes = std::fs::read(which.get(&files)).unwrap();
         let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let wanted = show(&read(text.as_bytes(), &options()));
+        let expected = show(&read(text.as_bytes(), &options()));
         for end in ["\r\n", "\r"] {
             let other = show(&read(text.replace('\n', end).as_bytes(), &options()));
             let plain = |it: &str| it.replace("\\r\\n", "\\n").replace("\\r", "\\n");
-            prop_assert_eq!(plain(&other), plain(&wanted));
+            prop_assert_eq!(plain(&other), plain(&expected));
         }
     }
 }

@@ -243,8 +243,9 @@ pub(super) fn rank(field: Field, title: &str) -> Option<usize> {
 
 /// How many of the titles name a field.
 pub(super) fn known(titles: &[String]) -> usize {
-    let says = |title: &&String| WORDS.iter().any(|(field, _)| rank(*field, title).is_some());
-    titles.iter().filter(says).count()
+    let names_field =
+        |title: &&String| WORDS.iter().any(|(field, _)| rank(*field, title).is_some());
+    titles.iter().filter(names_field).count()
 }
 
 /// The title without a suffix in parentheses, such as a currency.

@@ -83,10 +83,10 @@ impl ExportReader {
 
     fn accounts(&mut self, json: impl Read) -> Result<(), FileError> {
         let most = self.limits.rows;
-        each_row(ACCOUNTS, json, most, |place, record: AccountRecord| match record.draft() {
+        each_row(ACCOUNTS, json, most, |index, record: AccountRecord| match record.draft() {
             Ok(draft) => self.keep(record.id, FileAccount { bank: None, draft }).map(drop),
             Err(reason) => {
-                self.reject("account", place, &reason);
+                self.reject("account", index, &reason);
                 Ok(())
             }
         })
@@ -94,11 +94,11 @@ impl ExportReader {
 
     fn balances(&mut self, json: impl Read) -> Result<(), FileError> {
         let most = self.limits.rows;
-        each_row(BALANCES, json, most, |place, record: BalanceRecord| {
+        each_row(BALANCES, json, most, |index, record: BalanceRecord| {
             let Some(account) = self.accounts.get_mut(&record.account_id) else { return Ok(()) };
             match record.balance(account.draft.currency) {
                 Ok(balance) => account.draft.past_balances.push(balance),
-                Err(reason) => self.reject("balance", place, &reason),
+                Err(reason) => self.reject("balance", index, &reason),
             }
             Ok(())
         })
@@ -106,11 +106,11 @@ impl ExportReader {
 
     fn transactions(&mut self, json: impl Read) -> Result<(), FileError> {
         let most = self.limits.rows;
-        each_row(TRANSACTIONS, json, most, |place, record: TransactionRecord| {
+        each_row(TRANSACTIONS, json, most, |index, record: TransactionRecord| {
             let row = match record.draft() {
                 Ok(row) => row,
                 Err(reason) => {
-                    self.reject("transaction", place, &reason);
+                    self.reject("transaction", index, &reason);
                     return Ok(());
                 }
             };
@@ -122,7 +122,7 @@ impl ExportReader {
                 Some(account) => account.draft.transactions.push(row),
                 None => {
                     let reason = "it is in another currency than its account";
-                    self.reject("transaction", place, reason);
+                    self.reject("transaction", index, reason);
                 }
             }
             Ok(())
@@ -131,11 +131,11 @@ impl ExportReader {
 
     fn holdings(&mut self, json: impl Read) -> Result<(), FileError> {
         let most = self.limits.rows;
-        each_row(HOLDINGS, json, most, |place, record: HoldingRecord| {
+        each_row(HOLDINGS, json, most, |index, record: HoldingRecord| {
             let Some(account) = self.accounts.get_mut(&record.account_id) else { return Ok(()) };
             match record.draft() {
                 Ok(held) => account.draft.holdings.get_or_insert_default().push(held),
-                Err(reason) => self.reject("holding", place, &reason),
+                Err(reason) => self.reject("holding", index, &reason),
             }
             Ok(())
         })
@@ -145,13 +145,13 @@ impl ExportReader {
         if self.accounts.len() == ACCOUNTS_MAX && !self.accounts.contains_key(&id) {
             return Err(broken(&format!("it has more than {ACCOUNTS_MAX} accounts")));
         }
-        let place = self.accounts.entry(id);
-        Ok(place.insert_entry(account).into_mut())
+        let entry = self.accounts.entry(id);
+        Ok(entry.insert_entry(account).into_mut())
     }
 
     /// Records a rejected row. Each row stands on its own line, below a line with the bracket.
-    fn reject(&mut self, what: &str, place: usize, reason: &str) {
-        self.rejected.add(place + 2, format!("a {what} makes no sense: {reason}"));
+    fn reject(&mut self, kind: &str, index: usize, reason: &str) {
+        self.rejected.add(index + 2, format!("a {kind} makes no sense: {reason}"));
     }
 
     fn finish(mut self) -> FileContents {

@@ -114,7 +114,7 @@ impl TransactionRecord {
         })
     }
 
-    /// What a list of transactions alone says about an account.
+    /// The account as far as a transaction describes it, for a list of transactions without accounts.
     pub(super) fn account(&self) -> FileAccount {
         let currency = currency(&self.currency).unwrap_or(Currency::USD);
         let (id, name) = (&self.account_id, &self.account_name);

@@ -52,17 +52,17 @@ where
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<(), A::Error> {
-        let mut place = 0;
+        let mut index = 0;
         while let Some(row) = rows.next_element::<T>()? {
-            let taken = match place < self.most {
-                true => (self.each)(place, row),
+            let result = match index < self.most {
+                true => (self.each)(index, row),
                 false => Err(FileError::TooManyRows { most: self.most }),
             };
-            if let Err(refusal) = taken {
+            if let Err(refusal) = result {
                 *self.refusal = Some(refusal);
                 return Err(A::Error::custom("no more rows are read"));
             }
-            place += 1;
+            index += 1;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ fn a_list_of_transactions_alone_is_read() {
 }
 
 #[test]
-fn rows_that_make_no_sense_are_rejected_with_their_line() {
+fn invalid_rows_are_rejected_with_their_line() {
     for (from, to) in [
         ("-42.10", "-42.105"),
         ("-42.10", "1e400"),
@@ -41,7 +41,7 @@ fn rows_that_make_no_sense_are_rejected_with_their_line() {
 }
 
 #[test]
-fn what_is_cut_or_no_export_is_told_so() {
+fn truncated_exports_and_other_files_are_refused() {
     for bytes in [&b"[1]"[..], b"[{}]", b"PK\x03\x04", b"PK\x03\x04PK\x05\x06", b"["] {
         assert!(matches!(read(bytes, &fixtures::options()), Err(FileError::Broken { .. })));
     }
@@ -112,7 +112,7 @@ fn an_export_is_read_from_its_zip_file() {
 }
 
 #[test]
-fn a_small_file_that_unpacks_to_a_large_one_is_refused_whatever_it_says_of_itself() {
+fn a_small_file_that_unpacks_to_a_large_one_is_refused_whatever_size_it_states() {
     let most_bytes = 1 << 20;
     let limits = Limits { unpacked_bytes: most_bytes, ..Limits::DEFAULT };
     let options = ParseOptions { limits, ..fixtures::options() };
@@ -135,12 +135,15 @@ fn a_small_file_that_unpacks_to_a_large_one_is_refused_whatever_it_says_of_itsel
     }
     let fitting = export("transactions.json", &rows_of(1 << 19), None);
     assert!(read(&fitting, &options).is_ok());
-    let said = refusal.to_string();
-    assert!(said.contains("unpacks to more than 1 MiB; export fewer years at a time"), "{said}");
+    let message = refusal.to_string();
+    assert!(
+        message.contains("unpacks to more than 1 MiB; export fewer years at a time"),
+        "{message}"
+    );
 }
 
 #[test]
-fn rows_of_every_part_are_bounded() {
+fn the_number_of_rows_is_limited_in_every_part() {
     let limits = Limits { rows: 10, ..Limits::DEFAULT };
     let options = ParseOptions { limits, ..fixtures::options() };
     let refusal = FileError::TooManyRows { most: 10 };
@@ -164,7 +167,7 @@ fn rows_of_every_part_are_bounded() {
 }
 
 #[test]
-fn accounts_are_bounded_also_where_only_transactions_name_them() {
+fn the_number_of_accounts_is_limited_even_if_only_transactions_name_them() {
     let rows: Vec<String> =
         (0..1_001).map(|it| row().replace("acc_1", &format!("acc_{it}"))).collect();
     let text = format!("[{}]", rows[..1_000].join(","));

@@ -1,5 +1,5 @@
-//! Reads the entries of a zip file, unpacking within a budget of bytes. Our own, because the `zip` crate loads the whole
-//! list of entries before any limit applies: a hostile file of a few MiB lists enough of them to fill the memory.
+//! Reads the entries of a zip file, unpacking within a budget of bytes. Our own, because the `zip` crate loads the
+//! whole list of entries before any limit applies: a hostile file of a few MiB lists enough of them to fill the memory.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -60,8 +60,8 @@ impl<'a> Zip<'a> {
 
     /// The total stated unpacked size of these parts.
     pub(super) fn stated_bytes(&self, names: &[&str]) -> u64 {
-        let wanted = self.entries.iter().filter(|it| names.contains(&it.name));
-        wanted.map(|it| it.uncompressed as u64).sum()
+        let named = self.entries.iter().filter(|it| names.contains(&it.name));
+        named.map(|it| it.uncompressed as u64).sum()
     }
 
     /// The content of a part, unpacked while it is read; none if it is missing or cannot be unpacked. Bytes read

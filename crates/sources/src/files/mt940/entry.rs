@@ -55,7 +55,7 @@ impl Entry {
     /// references.
     pub(super) fn read(line: &str, currency: Currency, today: Date) -> Result<Entry, String> {
         let text = line.trim();
-        let wrong = |what: &str| format!("the entry is \"{}\": {what}", cut(text));
+        let wrong = |reason: &str| format!("the entry is \"{}\": {reason}", cut(text));
         let no_day = || wrong("it must begin with a date like 260331");
         let (value, rest) = text.split_at_checked(6).ok_or_else(no_day)?;
         let value = date(value, today).ok_or_else(no_day)?;

@@ -67,7 +67,7 @@ impl<'a> AccountsBuilder<'a> {
         if field.tag != "86" {
             message.describe_last_row();
         }
-        let taken = match field.tag {
+        let result = match field.tag {
             "25" | "25P" => {
                 message.account = field.lines.iter().map(|it| it.trim().to_owned()).collect();
                 Ok(())
@@ -87,7 +87,7 @@ impl<'a> AccountsBuilder<'a> {
             }
             _ => Ok(()),
         };
-        if let Err(reason) = taken {
+        if let Err(reason) = result {
             message.is_partial = true;
             self.rejected.add(field.line, reason);
         }
@@ -138,7 +138,7 @@ impl Message {
         &mut self,
         field: &Field<'_>,
         today: Date,
-        place: impl FnOnce(&mut Message) -> &mut Option<Balance>,
+        target: impl FnOnce(&mut Message) -> &mut Option<Balance>,
     ) -> Result<(), String> {
         let balance = Balance::read(field.lines[0], today)?;
         match self.currency {
@@ -150,7 +150,7 @@ impl Message {
             }
             _ => self.currency = Some(balance.currency),
         }
-        *place(self) = Some(balance);
+        *target(self) = Some(balance);
         Ok(())
     }
 

@@ -98,11 +98,11 @@ const TOKENS: [&str; 11] = [
 fn remittance(purpose: &str) -> String {
     let starts =
         |it: &str| TOKENS.iter().filter_map(|token| it.find(token)).min().unwrap_or(it.len());
-    let meant = match purpose.split_once("SVWZ+") {
+    let remittance = match purpose.split_once("SVWZ+") {
         Some((_, after)) => &after[..starts(after)],
         None => &purpose[..starts(purpose)],
     };
-    meant.trim().to_owned()
+    remittance.trim().to_owned()
 }
 
 const KEYS: [&str; 26] = [
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn german_subfields_are_put_together() {
+    fn german_subfields_are_joined() {
         let field = [
             "166?00GUTSCHRIFT?109310?20EREF+RG-4711?21SVWZ+Miete Maerz Wohnung,?22Nebenkoste",
             "n?30TESTDEFFXXX?31DE00123456780000001234?32Erika Beispiel-Musterfrau-S?33chmidt?34000",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn dutch_keys_are_taken_apart() {
+    fn dutch_keys_are_parsed() {
         let field = [
             "/TRTP/SEPA OVERBOEKING/IBAN/NL00TEST0123456789/BIC/TESTNL2A/NAME/J",
             " VOORBEELD/REMI/FACTUUR 12/34/EREF/NOTPROVIDED",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_words_go_on_where_a_line_was_full() {
+    fn plain_text_continues_after_a_full_line() {
         let full = "x".repeat(64);
         assert_eq!(read(&[&format!("{full}a"), "b", "c"]), words("", &format!("{full}ab c")));
         assert_eq!(read(&[""]), Remittance::default());

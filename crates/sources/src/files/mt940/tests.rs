@@ -13,7 +13,7 @@ fn fixtures_are_read_as_expected() {
 }
 
 #[test]
-fn it_is_known_by_its_fields() {
+fn the_format_is_recognized_by_its_fields() {
     for (path, bytes) in load("mt940") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
@@ -25,7 +25,7 @@ fn it_is_known_by_its_fields() {
 }
 
 #[test]
-fn what_is_hostile_ends_soon() {
+fn hostile_files_are_read_in_bounded_time() {
     let long = format!(":20:A\n:25:1\n:86:{}", "x".repeat(10_000_000));
     let marks = format!(":20:A\n:25:1\n:61:260101C1,NTRF\n:86:105?20{}", "?20".repeat(1_000_000));
     let keys = format!(":20:A\n:25:1\n:61:260101C1,NTRF\n:86:{}", "/NAME/".repeat(500_000));
@@ -40,14 +40,14 @@ fn what_is_hostile_ends_soon() {
 }
 
 #[test]
-fn a_file_of_many_accounts_is_bounded() {
+fn the_number_of_accounts_is_limited() {
     let text: String = (0..1_002).map(|it| format!(":20:A\n:25:{it}\n")).collect();
     let reading = read(text.as_bytes(), &options()).unwrap();
     assert_eq!((reading.accounts.len(), reading.rejected.count), (1_000, 2));
 }
 
 #[test]
-fn lines_without_end_are_not_kept() {
+fn long_descriptions_are_shortened() {
     let entry = ":20:A\n:25:1\n:61:260101C1,NTRF\n";
     let one = format!("{entry}:86:{}", "x\n".repeat(5_000));
     let many = format!("{entry}{}", ":86:x\n".repeat(5_000));
@@ -58,16 +58,16 @@ fn lines_without_end_are_not_kept() {
 }
 
 #[test]
-fn what_holds_no_statement_is_broken() {
+fn a_file_without_a_statement_is_refused() {
     for text in ["", "hello", ":20:A", ":86:words"] {
         assert!(read(text.as_bytes(), &options()).is_err(), "{text}");
     }
 }
 
 /// A generated entry: amount, day of March, description.
-type Made = (i64, u8, String);
+type GeneratedEntry = (i64, u8, String);
 
-fn written(entries: &[Made]) -> String {
+fn render(entries: &[GeneratedEntry]) -> String {
     let money = |minor: i64| {
         let text = Money::new(minor.abs(), Currency::EUR).to_string();
         text.trim_end_matches(" EUR").replace('.', ",")
@@ -87,7 +87,7 @@ fn written(entries: &[Made]) -> String {
     format!(":20:A\n:25:DE1\n:28C:1\n{opening}{rows}{closing}-\n")
 }
 
-fn made() -> impl Strategy<Value = Vec<Made>> {
+fn any_entries() -> impl Strategy<Value = Vec<GeneratedEntry>> {
     let text = "[A-Za-z0-9äß€][A-Za-z0-9 ?:+äß€]{0,60}[A-Za-zß]";
     proptest::collection::vec((-10_000_000_i64..10_000_000, 1..32_u8, text), 0..12)
 }
@@ -96,12 +96,12 @@ static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| load("mt94
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(entries in made()) {
+    fn a_rendered_file_is_read_back(entries in any_entries()) {
         prop_assume!(entries.iter().all(|it| it.2.get(3..4) != Some("?")));
-        let reading = read(written(&entries).as_bytes(), &options()).unwrap();
+        let reading = read(render(&entries).as_bytes(), &options()).unwrap();
         prop_assert_eq!(&reading.rejected.rows, &[]);
         let rows = &reading.accounts[0].draft.transactions;
-        let found: Vec<Made> = rows
+        let found: Vec<GeneratedEntry> = rows
             .iter()
             .map(|it| {
                 let day = u8::try_from(it.posted_on.day()).unwrap();
@@ -112,25 +112,27 @@ proptest! {
     }
 
     #[test]
-    fn line_endings_do_not_matter(entries in made()) {
-        let unix = written(&entries);
+    fn line_endings_do_not_matter(entries in any_entries()) {
+        let unix = render(&entries);
         let windows = unix.replace('\n', "\r\n");
         let [unix, windows] = [unix, windows].map(|it| show(&read(it.as_bytes(), &options())));
         prop_assert_eq!(unix, windows);
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = (looks_like(&bytes), read(&bytes, &options()));
     }
 
     #[test]
-    fn no_field_makes_it_panic(fields in proptest::collection::vec(":(20|25|60F|61|86|62F|64):[0-9CDR,A-Z?/+€-]{0,30}", 0..12)) {
+    fn arbitrary_fields_never_panic(
+        fields in proptest::collection::vec(":(20|25|60F|61|86|62F|64):[0-9CDR,A-Z?/+€-]{0,30}", 0..12),
+    ) {
         let _ = read(fields.join("\n").as_bytes(), &options());
     }
 
     #[test]
-    fn no_damage_makes_it_panic(
+    fn damaged_fixtures_never_panic(
         which: prop::sample::Index,
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {

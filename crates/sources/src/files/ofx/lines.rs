@@ -22,8 +22,8 @@ impl<'a> Lines<'a> {
             let bytes = self.text.as_bytes();
             let ends = memchr2_iter(b'\n', b'\r', &bytes[self.at..at])
                 .filter(|it| {
-                    let place = self.at + it;
-                    bytes[place] == b'\n' || bytes.get(place + 1) != Some(&b'\n')
+                    let index = self.at + it;
+                    bytes[index] == b'\n' || bytes.get(index + 1) != Some(&b'\n')
                 })
                 .count();
             self.line += ends;

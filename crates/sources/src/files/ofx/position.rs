@@ -286,7 +286,7 @@ fn holding(held: &ParsedPosition<'_>, is_total: bool, securities: &Securities<'_
 }
 
 /// The kind by the aggregate in which the security is listed. Exchange-traded funds are listed as stock; only their
-/// name tells.
+/// names show it.
 fn kind(wrapper: &str, name: &str) -> (SecurityKind, AssetClass) {
     let is_traded_fund = || name.split(|it: char| !it.is_alphanumeric()).any(|it| it == "ETF");
     match wrapper {

@@ -24,14 +24,14 @@ fn every_fixture_is_read_as_expected() {
 }
 
 #[test]
-fn every_fixture_is_known_by_its_opening() {
+fn every_fixture_is_recognized_by_its_beginning() {
     for (path, bytes) in fixtures::load("ofx") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
 }
 
 #[test]
-fn what_is_of_another_kind_is_not_taken_for_it() {
+fn other_formats_are_not_recognized_as_ofx() {
     for other in [
         "",
         "!Type:Bank\nD1/1/2024\nT1\n^\n",
@@ -45,12 +45,12 @@ fn what_is_of_another_kind_is_not_taken_for_it() {
 }
 
 #[test]
-fn the_ends_of_lines_do_not_matter() {
+fn line_endings_do_not_matter() {
     fixtures::check_other_line_endings("ofx", read);
 }
 
 #[test]
-fn hints_about_other_formats_change_nothing() {
+fn options_of_other_formats_change_nothing() {
     let mut options = fixtures::options();
     (options.dates, options.charges) = (Some(DateOrder::DayFirst), Some(ChargeSign::Positive));
     for (_, bytes) in fixtures::load("ofx") {
@@ -60,7 +60,7 @@ fn hints_about_other_formats_change_nothing() {
 }
 
 #[test]
-fn a_file_that_was_cut_says_nothing_that_the_whole_does_not() {
+fn a_truncated_file_gives_only_data_of_the_whole_file() {
     for (path, whole) in fixtures::load("ofx") {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !["checking-sgml.ofx", "savings-xml.ofx", "bank-and-card.qfx"].contains(&name.as_str()) {
@@ -86,10 +86,11 @@ fn a_file_that_was_cut_says_nothing_that_the_whole_does_not() {
     }
 }
 
-/// Each would take minutes or gigabytes if anything were read twice, nested without bound, or kept needlessly.
+/// Each of these files would take minutes or gigabytes if anything were read twice, nested without bound, or kept
+/// needlessly.
 #[test]
-fn hostile_files_are_read_in_a_moment() {
-    const MUCH: usize = 40_000;
+fn hostile_files_are_read_in_bounded_time() {
+    const REPEATS: usize = 40_000;
     for (opening, repeated) in [
         ("<OFX>", "<A>"),
         ("<OFX>", "<STMTTRN>"),
@@ -111,7 +112,7 @@ fn hostile_files_are_read_in_a_moment() {
         ("<OFX>", "<STMTTRN><DTPOSTED>20240101<TRNAMT>1<FITID>A</STMTTRN>"),
         ("<OFX>", "<POSMF><UNIQUEID>A<UNITS>999999999<UNITPRICE>999999999</POSMF>"),
     ] {
-        let text = opening.to_owned() + &repeated.repeat(MUCH);
+        let text = opening.to_owned() + &repeated.repeat(REPEATS);
         let read = read(text.as_bytes(), &fixtures::options());
         assert!(read.map_or(0, |it| it.accounts.len()) < 2, "{repeated}");
     }
@@ -126,7 +127,7 @@ fn rejections_are_counted_but_not_all_kept() {
 }
 
 #[test]
-fn a_currency_that_comes_too_late_is_not_taken_for_the_one_before() {
+fn a_currency_after_the_first_row_rejects_the_rows() {
     let row = "<STMTTRN><DTPOSTED>20240105<TRNAMT>1.00</STMTTRN>";
     let late = format!("<OFX><STMTRS>{row}<CURDEF>EUR{row}</STMTRS></OFX>");
     let reading = reading(late.as_bytes());
@@ -134,7 +135,7 @@ fn a_currency_that_comes_too_late_is_not_taken_for_the_one_before() {
 }
 
 #[test]
-fn a_file_of_many_accounts_is_bounded() {
+fn the_number_of_accounts_is_limited() {
     let mut text = String::new();
     for number in 0..1_500 {
         write!(text, "<STMTRS><BANKACCTFROM><ACCTID>{number}</BANKACCTFROM></STMTRS>").unwrap();
@@ -144,7 +145,7 @@ fn a_file_of_many_accounts_is_bounded() {
 }
 
 #[test]
-fn what_holds_no_statement_is_broken() {
+fn a_file_without_a_statement_is_refused() {
     for text in ["", "OFXHEADER:100", "<OFX></OFX>", "<OFX><STMTRS></STMTRS></OFX>"] {
         let broken = read(text.as_bytes(), &fixtures::options());
         let reason = "there is no statement in it".to_owned();
@@ -210,7 +211,7 @@ static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures::
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(
+    fn a_rendered_file_is_read_back(
         list in prop::collection::vec(row(), 0..20),
         is_xml: bool,
         end in prop::sample::select(vec!["\n", "\r\n", "\r", ""]),
@@ -222,14 +223,14 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         looks_like(&bytes);
         let _ = read(&bytes, &fixtures::options());
     }
 
     #[test]
-    fn no_tags_make_it_panic(words in prop::collection::vec(0..40_usize, 0..60)) {
-        const WORDS: [&str; 40] = [
+    fn arbitrary_tags_never_panic(pieces in prop::collection::vec(0..40_usize, 0..60)) {
+        const PIECES: [&str; 40] = [
             "<OFX>", "<STMTRS>", "</STMTRS>", "<CCSTMTRS>", "<INVSTMTRS>", "<BANKTRANLIST>",
             "</BANKTRANLIST>", "<STMTTRN>", "</STMTTRN>", "<STMTTRNP>", "<DTPOSTED>20240105",
             "<TRNAMT>", "1.00", "<FITID>A", "<NAME>", "<MEMO/>", "<CURDEF>JPY", "<CURDEF>XXX",
@@ -238,12 +239,12 @@ proptest! {
             "<AVGCOSTBASIS>7", "<BUYSTOCK>", "<DTTRADE>20240105", "<TOTAL>1", "<SECLIST>",
             "<STOCKINFO>", "<![CDATA[", "]]>", "&#", "<CORRECTFITID>A<CORRECTACTION>REPLACE", "é<",
         ];
-        let text: String = words.iter().map(|it| WORDS[*it]).collect();
+        let text: String = pieces.iter().map(|it| PIECES[*it]).collect();
         let _ = read(text.as_bytes(), &fixtures::options());
     }
 
     #[test]
-    fn no_damage_makes_it_panic(
+    fn damaged_fixtures_never_panic(
         which: prop::sample::Index,
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {

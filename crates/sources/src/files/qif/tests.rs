@@ -14,7 +14,7 @@ fn every_fixture_is_read_as_expected() {
 }
 
 #[test]
-fn every_fixture_is_known_by_its_opening() {
+fn every_fixture_is_recognized_by_its_beginning() {
     for (path, bytes) in fixtures::load("qif") {
         assert!(looks_like(&bytes), "{}", path.display());
     }
@@ -24,17 +24,17 @@ fn every_fixture_is_known_by_its_opening() {
 }
 
 #[test]
-fn the_ends_of_lines_do_not_matter() {
+fn line_endings_do_not_matter() {
     fixtures::check_other_line_endings("qif", read);
 }
 
-fn check(dates: &[&str], told: Option<DateOrder>, expected: &str) {
+fn check(dates: &[&str], chosen: Option<DateOrder>, expected: &str) {
     let mut text = "!Type:Bank\n".to_owned();
     for date in dates {
         write!(text, "D{date}\nT1.00\n^\n").unwrap();
     }
     let mut options = fixtures::options();
-    options.dates = told;
+    options.dates = chosen;
     let reading = read(text.as_bytes(), &options).unwrap();
     let rows = reading.accounts[0].draft.transactions.iter();
     let mut shown: Vec<String> = rows.map(|it| it.posted_on.to_string()).collect();
@@ -47,7 +47,7 @@ fn check(dates: &[&str], told: Option<DateOrder>, expected: &str) {
 }
 
 #[test]
-fn the_whole_file_decides_about_day_and_month_and_then_the_person() {
+fn the_whole_file_determines_the_date_order_before_the_persons_choice() {
     let day_first = Some(DateOrder::DayFirst);
     check(&["3/4/2024"], None, "2024-03-04, doubt month_first");
     check(&["3/4/2024"], day_first, "2024-04-03");
@@ -60,7 +60,7 @@ fn the_whole_file_decides_about_day_and_month_and_then_the_person() {
 }
 
 #[test]
-fn years_are_read_as_quicken_means_them() {
+fn years_are_read_as_in_quicken() {
     check(&["1/31/27"], None, "2027-01-31");
     check(&["1/31/28"], None, "1928-01-31");
     check(&["1/31'26"], None, "2026-01-31");
@@ -74,7 +74,7 @@ fn years_are_read_as_quicken_means_them() {
 }
 
 #[test]
-fn accounts_beyond_all_bounds_are_refused() {
+fn the_number_of_accounts_is_limited() {
     let mut text = String::new();
     for number in 0..1_002 {
         write!(text, "!Account\nN{number}\n^\n!Type:Bank\nD1/31/2024\nT1\n^\n").unwrap();
@@ -87,18 +87,21 @@ static FIXTURES: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| fixtures::
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(
-        list in prop::collection::vec((10_957..30_000_i64, -10_000_000_000..10_000_000_000_i64, "[A-Za-zé'.]{1,20}"), 0..20),
+    fn a_written_file_is_read_back(
+        list in prop::collection::vec(
+            (10_957..30_000_i64, -10_000_000_000..10_000_000_000_i64, "[A-Za-zé'.]{1,20}"),
+            0..20,
+        ),
         day_first: bool,
         end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
     ) {
         let mut text = format!("!Type:Bank{end}");
         // A date that determines the order.
-        let settling = if day_first { "31/01/2024" } else { "01/31/2024" };
-        write!(text, "D{settling}{end}T0{end}^{end}").unwrap();
+        let unambiguous = if day_first { "31/01/2024" } else { "01/31/2024" };
+        write!(text, "D{unambiguous}{end}T0{end}^{end}").unwrap();
         for (day, minor, payee) in &list {
-            let shape = if day_first { "%d/%m/%Y" } else { "%m/%d/%Y" };
-            let day = date_from_days(*day).strftime(shape).to_string();
+            let pattern = if day_first { "%d/%m/%Y" } else { "%m/%d/%Y" };
+            let day = date_from_days(*day).strftime(pattern).to_string();
             let amount = Money::new(*minor, Currency::USD).to_string();
             let amount = amount.trim_end_matches(" USD");
             write!(text, "D{day}{end}T{amount}{end}P{payee}{end}^{end}").unwrap();
@@ -112,13 +115,13 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         looks_like(&bytes);
         let _ = read(&bytes, &fixtures::options());
     }
 
     #[test]
-    fn no_damage_makes_it_panic(
+    fn damaged_fixtures_never_panic(
         which: prop::sample::Index,
         damages in prop::collection::vec(any::<(u8, usize, usize)>(), 1..6),
     ) {

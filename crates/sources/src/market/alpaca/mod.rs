@@ -56,10 +56,10 @@ impl Alpaca {
     /// The symbols to request, in batches without duplicates.
     fn batches(&self, symbols: Vec<String>) -> Vec<Vec<String>> {
         let refused = self.no_symbols.lock().unwrap_or_else(PoisonError::into_inner);
-        let can_be_asked = |it: &String| is_symbol(it) && !refused.contains(it);
-        let wanted: BTreeSet<String> = symbols.into_iter().filter(can_be_asked).collect();
-        let wanted: Vec<String> = wanted.into_iter().collect();
-        wanted.chunks(BATCH).map(<[String]>::to_vec).collect()
+        let is_requestable = |it: &String| is_symbol(it) && !refused.contains(it);
+        let distinct: BTreeSet<String> = symbols.into_iter().filter(is_requestable).collect();
+        let distinct: Vec<String> = distinct.into_iter().collect();
+        distinct.chunks(BATCH).map(<[String]>::to_vec).collect()
     }
 
     async fn all_quotes(
@@ -71,7 +71,8 @@ impl Alpaca {
         let mut quotes = Vec::new();
         for mut batch in self.batches(symbols) {
             let path = |symbols: &str| format!("/v2/stocks/snapshots?symbols={symbols}");
-            let found: Option<Snapshots> = self.ask(&mut batch, path, &mut retry_budget).await?;
+            let found: Option<Snapshots> =
+                self.request_batch(&mut batch, path, &mut retry_budget).await?;
             quotes.extend(found.into_iter().flat_map(|it| it.quotes(now)));
         }
         Ok(quotes)
@@ -112,7 +113,8 @@ impl Alpaca {
                      &start={start}&end={end}&limit={PAGE}{token}"
                 )
             };
-            let page: Option<ActionPage> = self.ask(&mut batch, path, retry_budget).await?;
+            let page: Option<ActionPage> =
+                self.request_batch(&mut batch, path, retry_budget).await?;
             let Some(page) = page else { return Ok(actions) };
             let next = page.next_page_token.as_deref().map(percent_encode);
             actions.extend(page.into_actions());
@@ -125,7 +127,7 @@ impl Alpaca {
     }
 
     /// Requests a batch, and again without the symbols that Alpaca rejects. None if no symbols are left.
-    async fn ask<T: DeserializeOwned>(
+    async fn request_batch<T: DeserializeOwned>(
         &self,
         batch: &mut Vec<String>,
         path: impl Fn(&str) -> String,
@@ -169,11 +171,11 @@ impl Alpaca {
     }
 
     async fn get_once(&self, path: &str) -> Result<HttpResponse, AlpacaError> {
-        let asked = HttpRequest::get(format!("{}{path}", self.base_url))
+        let request = HttpRequest::get(format!("{}{path}", self.base_url))
             .header("accept", "application/json")
             .header("apca-api-key-id", &self.key_id)
             .header("apca-api-secret-key", &self.secret);
-        let reply = self.client.send(asked, LIMITS).await.map_err(AlpacaError::NoAnswer)?;
+        let reply = self.client.send(request, LIMITS).await.map_err(AlpacaError::NoAnswer)?;
         match (reply.failure(), reply.status) {
             (Some(flaw), _) => Err(AlpacaError::NoAnswer(flaw)),
             (None, 200) => Ok(reply),

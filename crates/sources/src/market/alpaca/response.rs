@@ -66,14 +66,14 @@ impl Snapshot {
         let trade = self.latest_trade.as_ref().and_then(Trade::price_point);
         let minute = || self.minute_bar.as_ref()?.ended(MINUTE, now);
         let day = || self.daily_bar.as_ref()?.ended(TRADING_DAY, now);
-        let told = trade.or_else(minute).or_else(day)?;
+        let point = trade.or_else(minute).or_else(day)?;
         Some(Quote {
             name: names::name_of(&symbol).map(str::to_owned),
             kind: names::kind_of(&symbol).unwrap_or(InstrumentKind::Equity),
             symbol,
-            price: told.price,
-            previous_close: self.close_before(told.session),
-            at: told.at,
+            price: point.price,
+            previous_close: self.close_before(point.session),
+            at: point.at,
         })
     }
 
@@ -99,9 +99,9 @@ impl Bar {
 
     /// The bar's close: its price at the end of the bar, or now if the bar is not over.
     fn ended(&self, length: SignedDuration, now: Timestamp) -> Option<PricePoint> {
-        let told = self.price_point()?;
-        let end = told.at.checked_add(length).unwrap_or(now);
-        Some(PricePoint { at: end.min(now), ..told })
+        let point = self.price_point()?;
+        let end = point.at.checked_add(length).unwrap_or(now);
+        Some(PricePoint { at: end.min(now), ..point })
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn read(table: &Table<'_>, source: &mut SourceFile<'_>) -> Vec<Corpor
                 source.warn(number, &format!("only the first {MOST_ACTIONS} lines are read"));
             }
             Ok(action) => found.push(action),
-            Err(what) => source.warn(number, &what),
+            Err(reason) => source.warn(number, &reason),
         }
     }
     found.sort_by(|a, b| (a.ex_on, &a.symbol).cmp(&(b.ex_on, &b.symbol)));

@@ -71,12 +71,12 @@ impl CsvMarket {
     /// The skipped lines of the last read, with reasons. Beyond a limit they are only counted.
     pub fn warnings(&self) -> Vec<String> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut told = last.warnings.first.clone();
-        let more = last.warnings.count - told.len();
+        let mut warnings = last.warnings.first.clone();
+        let more = last.warnings.count - warnings.len();
         if more > 0 {
-            told.push(format!("and {more} more"));
+            warnings.push(format!("and {more} more"));
         }
-        told
+        warnings
     }
 
     fn current(&self) -> Result<MutexGuard<'_, LoadedFiles>, MarketError> {
@@ -90,9 +90,10 @@ impl CsvMarket {
             }
         }
         if last.prices.is_empty() && last.actions.is_empty() {
-            let why = last.warnings.first.first().map_or("there is no .csv file", String::as_str);
+            let reason =
+                last.warnings.first.first().map_or("there is no .csv file", String::as_str);
             return Err(MarketError(format!(
-                "{}: nothing could be read: {why}",
+                "{}: nothing could be read: {reason}",
                 self.path.display()
             )));
         }
@@ -149,7 +150,7 @@ impl LoadedFiles {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         let text = match text_of(&file.path) {
             Ok(text) => text,
-            Err(what) => return self.warnings.add(format!("{name}: {what}")),
+            Err(reason) => return self.warnings.add(format!("{name}: {reason}")),
         };
         let modified_at = Timestamp::try_from(file.modified).unwrap_or(Timestamp::UNIX_EPOCH);
         let mut source =
@@ -159,14 +160,14 @@ impl LoadedFiles {
                 self.actions.extend(actions::read(&table, &mut source));
             }
             Ok(table) => self.prices.read(&table, &mut source),
-            Err(what) => source.warn(1, what),
+            Err(reason) => source.warn(1, reason),
         }
     }
 }
 
 impl SourceFile<'_> {
-    fn warn(&mut self, line: usize, what: &str) {
-        self.warnings.add(format!("{} line {line}: {what}", self.name));
+    fn warn(&mut self, line: usize, reason: &str) {
+        self.warnings.add(format!("{} line {line}: {reason}", self.name));
     }
 }
 

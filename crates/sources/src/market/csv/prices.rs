@@ -57,13 +57,14 @@ impl Prices {
     pub(super) fn read(&mut self, table: &Table<'_>, source: &mut SourceFile<'_>) {
         let columns = match Columns::of(table, source) {
             Ok(columns) => columns,
-            Err(what) => return source.warn(1, &what),
+            Err(reason) => return source.warn(1, &reason),
         };
         for (number, row) in table.rows() {
             let row = row.map_err(str::to_owned);
             let read = row.and_then(|row| columns.read(&row, source.modified_at));
-            if let Err(what) = read.and_then(|(symbol, day, price)| self.add(symbol, day, price)) {
-                source.warn(number, &what);
+            if let Err(reason) = read.and_then(|(symbol, day, price)| self.add(symbol, day, price))
+            {
+                source.warn(number, &reason);
             }
         }
     }

@@ -53,8 +53,8 @@ impl<'a> Table<'a> {
 impl Row<'_> {
     /// None if the row has no such cell, or an empty one.
     pub(super) fn text(&self, column: &str) -> Option<&str> {
-        let place = self.table.columns.iter().position(|it| it == column)?;
-        self.cells.get(place).map(|it| it.trim()).filter(|it| !it.is_empty())
+        let index = self.table.columns.iter().position(|it| it == column)?;
+        self.cells.get(index).map(|it| it.trim()).filter(|it| !it.is_empty())
     }
 
     pub(super) fn positive(&self, column: &str) -> Result<Fixed9, String> {

@@ -30,7 +30,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// All files get the same modification time, so that only the test's own change makes one newer.
+/// Writes a file. All files get the same modification time, so that only the test's own change makes one newer.
 fn write(folder: &TempDir, name: &str, bytes: &[u8]) {
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
@@ -42,23 +42,23 @@ fn market(folder: &TempDir) -> CsvMarket {
     CsvMarket::new(folder.path().to_owned())
 }
 
-fn answer<T>(answer: ProviderFuture<'_, T>) -> Result<T, MarketError> {
-    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
-        Poll::Pending => panic!("files are read at once"),
+fn resolve<T>(future: ProviderFuture<'_, T>) -> Result<T, MarketError> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => panic!("files are read without waiting"),
     }
 }
 
 fn quotes(market: &CsvMarket, symbols: &[&str]) -> Result<Vec<Quote>, MarketError> {
     let symbols = symbols.iter().map(|it| (*it).to_owned()).collect();
-    answer(market.quotes(symbols, at(NOW)))
+    resolve(market.quotes(symbols, at(NOW)))
 }
 
 fn quote(market: &CsvMarket, symbol: &str) -> Quote {
     quotes(market, &[symbol]).unwrap().remove(0)
 }
 
-/// Price and previous close of a list with one line.
+/// The price and previous close in a list with one line.
 fn read_one(text: &str) -> (Fixed9, Option<Fixed9>) {
     let folder = folder(&[("prices.csv", text)]);
     let market = market(&folder);
@@ -68,7 +68,7 @@ fn read_one(text: &str) -> (Fixed9, Option<Fixed9>) {
 }
 
 #[test]
-fn a_list_tells_what_it_says_and_the_rest_is_known_or_assumed() {
+fn missing_columns_of_a_list_get_known_names_or_defaults() {
     let folder = folder(&[(
         "prices.csv",
         "Type,Price,Symbol,Previous Close,At,Name\n\
@@ -100,7 +100,7 @@ fn a_list_tells_what_it_says_and_the_rest_is_known_or_assumed() {
 }
 
 #[test]
-fn without_moments_a_price_is_as_old_as_its_file() {
+fn without_a_time_column_a_price_is_as_old_as_its_file() {
     let folder = folder(&[("prices.csv", "symbol,price\nXYZ,7\n")]);
     let quote = quote(&market(&folder), "XYZ");
     assert_eq!(quote.at, Timestamp::from_second(1_795_700_000).unwrap());
@@ -111,20 +111,20 @@ fn without_moments_a_price_is_as_old_as_its_file() {
 }
 
 #[test]
-fn a_mark_inside_a_cell_is_a_letter() {
+fn a_quotation_mark_inside_a_cell_is_literal() {
     let folder = folder(&[("prices.csv", "symbol,name,price\nNAIL,7\" nails,3\n")]);
     assert_eq!(quote(&market(&folder), "NAIL").name.as_deref(), Some("7\" nails"));
 }
 
 #[test]
-fn separators_marks_and_line_ends_may_differ() {
-    let wanted = (fixed("1234.5"), Some(fixed("1200")));
-    assert_eq!(read_one("symbol,price,previous_close\nACME,1234.5,1200"), wanted);
-    assert_eq!(read_one("symbol;price;previous_close\r\nACME;1234,50;1200\r\n"), wanted);
-    assert_eq!(read_one("\u{feff}symbol\tprice\tprevious-close\n\nacme\t1234.5\t1200\n"), wanted);
+fn separators_quotes_and_line_endings_may_differ() {
+    let expected = (fixed("1234.5"), Some(fixed("1200")));
+    assert_eq!(read_one("symbol,price,previous_close\nACME,1234.5,1200"), expected);
+    assert_eq!(read_one("symbol;price;previous_close\r\nACME;1234,50;1200\r\n"), expected);
+    assert_eq!(read_one("\u{feff}symbol\tprice\tprevious-close\n\nacme\t1234.5\t1200\n"), expected);
     assert_eq!(
         read_one("\"SYMBOL\", \"Price\",PREVIOUS_CLOSE\nACME.US, \"1234.5\" ,1200,x"),
-        wanted
+        expected
     );
 }
 
@@ -150,7 +150,7 @@ fn a_downloaded_history_gives_its_last_day_and_the_day_before() {
 }
 
 #[test]
-fn of_one_day_the_latest_counts_and_the_day_before_is_its_close() {
+fn the_latest_price_of_a_day_counts_and_the_day_before_gives_the_previous_close() {
     let lines = "symbol,at,price\nA,2026-11-25T15:00:00Z,12\nA,2026-11-25T14:00:00-05:00,13\n\
                  A,2026-11-24T16:00:00Z,10\nA,2026-11-24T15:00:00Z,9\nA,2026-11-22,8\n\
                  B,2026-11-24,1\nB,2026-11-24,2\n";
@@ -158,13 +158,13 @@ fn of_one_day_the_latest_counts_and_the_day_before_is_its_close() {
     let market = market(&folder);
     let moved = quote(&market, "A");
     assert_eq!((moved.price, moved.previous_close), (fixed("13"), Some(fixed("10"))));
-    // Of two equal times, the later line is newer.
+    // Of two lines with the same time, the later one counts.
     let corrected = quote(&market, "B");
     assert_eq!((corrected.price, corrected.previous_close), (fixed("2"), None));
 }
 
 #[test]
-fn a_day_without_session_means_the_close_before_it_and_nothing_is_from_the_future() {
+fn a_day_without_a_session_means_the_last_close_and_no_price_is_in_the_future() {
     let lines = "symbol,at,price\nA,2026-11-29,1\nB,2026-11-30,1\n";
     let folder = folder(&[("prices.csv", lines)]);
     let market = market(&folder);
@@ -173,7 +173,7 @@ fn a_day_without_session_means_the_close_before_it_and_nothing_is_from_the_futur
 }
 
 #[test]
-fn bad_lines_are_skipped_and_told() {
+fn invalid_lines_are_skipped_with_a_warning() {
     let long = "x".repeat(101);
     let lines = format!(
         "symbol,price,name,type,previous_close\nA,0\nB,-1\nC,1e3\n,5\nTOOLONGNAME,5\nD,\n\
@@ -182,31 +182,31 @@ fn bad_lines_are_skipped_and_told() {
     let folder = folder(&[("prices.csv", &lines)]);
     let market = market(&folder);
     assert_eq!(quotes(&market, &["J"]).map(|it| it.len()), Ok(1));
-    let told = market.warnings().join("\n").replace("prices.csv line ", "");
-    let wanted = "2: price must be a number greater than zero\n\
-                  3: price must be a number greater than zero\n\
-                  4: price must be a number greater than zero\n\
-                  5: symbol must be 1 to 10 letters, digits, dots or dashes\n\
-                  6: symbol must be 1 to 10 letters, digits, dots or dashes\n\
-                  7: price must be a number greater than zero\n\
-                  8: price must have at most nine decimals\n\
-                  9: a quotation mark is not closed\n\
-                  10: name must have at most 100 letters\n\
-                  11: type must be equity or etf\n\
-                  12: previous_close must be a number greater than zero\n\
-                  13: symbol must be 1 to 10 letters, digits, dots or dashes";
-    assert_eq!(told, wanted);
+    let warnings = market.warnings().join("\n").replace("prices.csv line ", "");
+    let expected = "2: price must be a number greater than zero\n\
+                    3: price must be a number greater than zero\n\
+                    4: price must be a number greater than zero\n\
+                    5: symbol must be 1 to 10 letters, digits, dots or dashes\n\
+                    6: symbol must be 1 to 10 letters, digits, dots or dashes\n\
+                    7: price must be a number greater than zero\n\
+                    8: price must have at most nine decimals\n\
+                    9: a quotation mark is not closed\n\
+                    10: name must have at most 100 letters\n\
+                    11: type must be equity or etf\n\
+                    12: previous_close must be a number greater than zero\n\
+                    13: symbol must be 1 to 10 letters, digits, dots or dashes";
+    assert_eq!(warnings, expected);
 }
 
 #[test]
-fn there_is_trouble_only_when_nothing_could_be_read() {
+fn reading_fails_only_if_no_file_can_be_read() {
     let empty = folder(&[]);
-    let trouble = |folder: &TempDir| quotes(&market(folder), &["A"]).unwrap_err().0;
-    assert!(trouble(&empty).ends_with("nothing could be read: there is no .csv file"));
+    let error_text = |folder: &TempDir| quotes(&market(folder), &["A"]).unwrap_err().0;
+    assert!(error_text(&empty).ends_with("nothing could be read: there is no .csv file"));
     let missing = CsvMarket::new(empty.path().join("missing.csv"));
     assert!(quotes(&missing, &["A"]).is_err());
     let bad = folder(&[("a list of prices.csv", "price\n5\n"), ("b.csv", "what\n5\n")]);
-    assert!(trouble(&bad).ends_with(
+    assert!(error_text(&bad).ends_with(
         "a list of prices.csv line 1: there is no column symbol, and the file's name is none"
     ));
     write(&bad, "c.csv", b"symbol,price\nA,5\n");
@@ -214,11 +214,11 @@ fn there_is_trouble_only_when_nothing_could_be_read() {
 }
 
 #[test]
-fn a_change_is_seen_and_files_that_stay_are_not_read_again() {
+fn changed_files_are_read_again_and_unchanged_ones_are_not() {
     let folder = folder(&[("prices.csv", "symbol,price\nA,5\n")]);
     let market = market(&folder);
     assert_eq!(quote(&market, "A").price, fixed("5"));
-    // The same size and modification time are taken for the same file.
+    // A file with the same size and modification time counts as unchanged.
     write(&folder, "prices.csv", b"symbol,price\nA,6\n");
     assert_eq!(quote(&market, "A").price, fixed("5"));
     write(&folder, "prices.csv", b"symbol,price\nA,6.5\n");
@@ -246,7 +246,7 @@ fn corporate_actions_have_a_file_of_their_own() {
     let actions = |from: &str, to: &str| {
         let symbols = ["KO", "NVDA", "GE"].map(str::to_owned).to_vec();
         let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
-        answer(market.corporate_actions(symbols, from, to)).unwrap()
+        resolve(market.corporate_actions(symbols, from, to)).unwrap()
     };
     let dividend = CorporateAction {
         symbol: "KO".to_owned(),
@@ -262,13 +262,13 @@ fn corporate_actions_have_a_file_of_their_own() {
     assert_eq!(actions("2026-01-01", "2027-12-31"), [dividend.clone(), nvidia.clone(), general]);
     assert_eq!(actions("2026-03-13", "2026-06-10"), [dividend, nvidia]);
     assert_eq!(actions("2026-03-14", "2026-06-09"), []);
-    let told = market.warnings().join("\n").replace("Corporate-Actions.csv line ", "");
-    let wanted = "4: pay_on must not be before ex_on\n\
-                  5: amount must be a number greater than zero\n\
-                  6: ratio must be like 4:1\n\
-                  7: kind must be split or dividend\n\
-                  8: ex_on must be a day such as 2026-11-25";
-    assert_eq!(told, wanted);
+    let warnings = market.warnings().join("\n").replace("Corporate-Actions.csv line ", "");
+    let expected = "4: pay_on must not be before ex_on\n\
+                    5: amount must be a number greater than zero\n\
+                    6: ratio must be like 4:1\n\
+                    7: kind must be split or dividend\n\
+                    8: ex_on must be a day such as 2026-11-25";
+    assert_eq!(warnings, expected);
     assert_eq!(quotes(&market, &["GE"]), Ok(Vec::new()));
 }
 
@@ -286,9 +286,9 @@ fn hostile_files_are_bounded() {
     write(&folder, ACTIONS, actions.as_bytes());
     let market = market(&folder);
     assert_eq!(quotes(&market, &["A", "S19998", "S19999"]).map(|it| it.len()), Ok(2));
-    let told = market.warnings();
+    let warnings = market.warnings();
     assert_eq!(
-        told[..4],
+        warnings[..4],
         [
             "commas.csv line 1: the line is too long",
             "corporate-actions.csv line 20002: only the first 20000 lines are read",
@@ -296,12 +296,12 @@ fn hostile_files_are_bounded() {
             "huge.csv: the file is larger than 16 MiB",
         ]
     );
-    assert_eq!(told[4], "lines.csv line 20001: only the first 20000 symbols are read");
-    assert_eq!((told.len(), told[100].as_str()), (101, "and 9906 more"));
+    assert_eq!(warnings[4], "lines.csv line 20001: only the first 20000 symbols are read");
+    assert_eq!((warnings.len(), warnings[100].as_str()), (101, "and 9906 more"));
 }
 
 #[test]
-fn a_folder_of_too_many_files_is_read_in_part() {
+fn only_the_first_files_of_a_large_folder_are_read() {
     let folder = folder(&[]);
     for number in 0..=MOST_FILES {
         let text = format!("symbol,price\nS{number},1\n");
@@ -318,7 +318,7 @@ const HEADS: [&str; 4] = ["", "symbol,price\n", "date;close\n", "symbol,ex_on,ki
 
 proptest! {
     #[test]
-    fn no_text_is_too_strange(
+    fn arbitrary_text_never_panics(
         bytes in prop::collection::vec(prop::sample::select(LETTERS.to_vec()), 0..200),
         head in prop::sample::select(HEADS.to_vec()),
         name in prop::sample::select(vec!["a.csv", "corporate-actions.csv"]),
@@ -337,7 +337,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_what_is_read(
+    fn written_prices_are_read_back(
         price in 1..10_i128.pow(15), previous in 1..10_i128.pow(15),
     ) {
         let (price, previous) =

@@ -36,9 +36,9 @@ const DAYS_UNTIL_PAID: i64 = 21;
 
 /// The dividends of a range of dates, sorted by date and symbol.
 pub(super) fn between(symbols: &[String], from: Date, to: Date) -> Vec<CorporateAction> {
-    let asked = PAYERS.iter().filter(|it| symbols.iter().any(|symbol| symbol == it.symbol));
+    let requested = PAYERS.iter().filter(|it| symbols.iter().any(|symbol| symbol == it.symbol));
     let mut found = Vec::new();
-    for payer in asked {
+    for payer in requested {
         for year in from.year()..=to.year() {
             let quarters = (0..4).filter_map(|it| payer.dividend(year, payer.first_month + it * 3));
             found.extend(quarters.filter(|it| from <= it.ex_on && it.ex_on <= to));

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::super::{ActionTerms, MarketError};
 use super::*;
 
-fn answer<T>(answer: ProviderFuture<'_, T>) -> Result<T, MarketError> {
-    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
+fn resolve<T>(future: ProviderFuture<'_, T>) -> Result<T, MarketError> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
         Poll::Pending => panic!("the demo market has nothing to wait for"),
     }
 }
@@ -20,7 +20,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn quote(symbol: &str, now: &str) -> Quote {
-    answer(DemoMarket.quotes(vec![symbol.to_owned()], at(now))).unwrap().remove(0)
+    resolve(DemoMarket.quotes(vec![symbol.to_owned()], at(now))).unwrap().remove(0)
 }
 
 fn cents(price: Fixed9) -> i64 {
@@ -47,7 +47,7 @@ fn prices_are_the_same_on_every_machine() {
 }
 
 #[test]
-fn outside_a_session_the_market_stands_still_at_the_close() {
+fn prices_stay_at_the_close_outside_a_session() {
     let close = quote("MSFT", "2026-11-25T21:00:00Z");
     assert_eq!(close.at, at("2026-11-25T21:00:00Z"));
     for later in ["2026-11-26T16:00:00Z", "2026-11-27T14:29:59Z"] {
@@ -59,7 +59,7 @@ fn outside_a_session_the_market_stands_still_at_the_close() {
 }
 
 #[test]
-fn minutes_move_prices_and_seconds_do_not() {
+fn prices_change_by_the_minute_and_not_by_the_second() {
     let spy = LISTINGS.iter().find(|it| it.symbol == "SPY").unwrap();
     let opening = at("2026-11-25T14:30:00Z");
     let minutes = (0..390).map(|it| opening + jiff::SignedDuration::from_mins(it));
@@ -71,7 +71,7 @@ fn minutes_move_prices_and_seconds_do_not() {
 }
 
 #[test]
-fn days_move_prices_by_about_a_percent_and_years_within_a_third() {
+fn prices_move_by_about_a_percent_a_day_and_stay_within_a_third() {
     for listing in &LISTINGS {
         let closes: Vec<i64> =
             sessions("2024-01-01", 1_000).map(|it| price(listing, it.closes_at)).collect();
@@ -85,9 +85,9 @@ fn days_move_prices_by_about_a_percent_and_years_within_a_third() {
 }
 
 #[test]
-fn funds_of_one_index_move_alike() {
-    let of = |symbol: &str| LISTINGS.iter().find(|it| it.symbol == symbol).unwrap();
-    let (spy, voo) = (of("SPY"), of("VOO"));
+fn funds_of_one_index_move_together() {
+    let listing = |symbol: &str| LISTINGS.iter().find(|it| it.symbol == symbol).unwrap();
+    let (spy, voo) = (listing("SPY"), listing("VOO"));
     for session in sessions("2026-10-01", 40) {
         let now = session.closes_at;
         let (a, b) = (price(spy, now) * voo.level_cents, price(voo, now) * spy.level_cents);
@@ -102,19 +102,19 @@ fn every_listing_has_a_name_and_unknown_symbols_are_left_out() {
         assert!((1..=90).contains(&listing.swing) && (0..=100).contains(&listing.own));
         assert_eq!(LISTINGS.iter().filter(|it| it.symbol == listing.symbol).count(), 1);
     }
-    let asked = ["KO", "NOSUCH", "ko"].map(str::to_owned).to_vec();
-    let quotes = answer(DemoMarket.quotes(asked, at("2026-11-25T15:00:00Z"))).unwrap();
+    let symbols = ["KO", "NOSUCH", "ko"].map(str::to_owned).to_vec();
+    let quotes = resolve(DemoMarket.quotes(symbols, at("2026-11-25T15:00:00Z"))).unwrap();
     assert_eq!(quotes.into_iter().map(|it| it.symbol).collect::<Vec<_>>(), ["KO"]);
 }
 
 #[test]
-fn a_few_pay_dividends_every_quarter_and_nothing_splits() {
+fn some_listings_pay_quarterly_dividends_and_none_splits() {
     let actions = |symbols: &[&str], from: &str, to: &str| {
         let symbols = symbols.iter().map(|it| (*it).to_owned()).collect();
         let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
-        answer(DemoMarket.corporate_actions(symbols, from, to)).unwrap()
+        resolve(DemoMarket.corporate_actions(symbols, from, to)).unwrap()
     };
-    let told: Vec<String> = actions(&["KO", "AAPL", "TSLA"], "2026-02-01", "2026-06-12")
+    let dividends: Vec<String> = actions(&["KO", "AAPL", "TSLA"], "2026-02-01", "2026-06-12")
         .into_iter()
         .map(|it| match it.terms {
             ActionTerms::Dividend { each, pay_on } => {
@@ -125,7 +125,7 @@ fn a_few_pay_dividends_every_quarter_and_nothing_splits() {
         .collect();
     // May 9 and June 13 are Saturdays.
     assert_eq!(
-        told,
+        dividends,
         [
             "AAPL 2026-02-09 0.27 2026-03-02",
             "KO 2026-03-13 0.53 2026-04-06",
@@ -139,22 +139,22 @@ fn a_few_pay_dividends_every_quarter_and_nothing_splits() {
 }
 
 #[test]
-fn the_first_and_last_moments_have_prices() {
+fn the_first_and_last_timestamps_have_prices() {
     for now in [Timestamp::MIN, Timestamp::MAX] {
-        let quotes = answer(DemoMarket.quotes(vec!["KO".to_owned()], now)).unwrap();
+        let quotes = resolve(DemoMarket.quotes(vec!["KO".to_owned()], now)).unwrap();
         assert!(quotes[0].price > Fixed9::ZERO && quotes[0].at <= now);
     }
 }
 
 proptest! {
     #[test]
-    fn a_quote_follows_from_symbol_and_time(
+    fn a_quote_depends_only_on_symbol_and_time(
         index in 0..LISTINGS.len(), second in 1_600_000_000_i64..2_200_000_000,
     ) {
         let now = Timestamp::from_second(second).unwrap();
-        let ask = || answer(DemoMarket.quotes(vec![LISTINGS[index].symbol.to_owned()], now));
-        let quotes = ask().unwrap();
-        prop_assert_eq!(&quotes, &ask().unwrap());
+        let fetch = || resolve(DemoMarket.quotes(vec![LISTINGS[index].symbol.to_owned()], now));
+        let quotes = fetch().unwrap();
+        prop_assert_eq!(&quotes, &fetch().unwrap());
         let quote = &quotes[0];
         let (price, previous) = (cents(quote.price), cents(quote.previous_close.unwrap()));
         prop_assert!(price > 0 && previous > 0);

@@ -41,17 +41,17 @@ fn row(id: &str, posted: &str, minor: i64, description: &str) -> Transaction {
 }
 
 fn draft(account: Account, kind: AccountKind, owed: OwedSign) -> AccountDraft {
-    drafted(AccountSet { accounts: vec![account], ..AccountSet::default() }, kind, owed)
+    draft_from_set(AccountSet { accounts: vec![account], ..AccountSet::default() }, kind, owed)
 }
 
-fn drafted(set: AccountSet, kind: AccountKind, owed: OwedSign) -> AccountDraft {
+fn draft_from_set(set: AccountSet, kind: AccountKind, owed: OwedSign) -> AccountDraft {
     let choice = AccountChoice { kind, subtype: None, owed };
     let choices = BTreeMap::from([("A".to_owned(), choice)]);
     drafts(&set, &choices, at("2026-03-10T12:00:00Z")).remove(0)
 }
 
 #[test]
-fn a_balance_is_what_is_owned_or_what_is_owed() {
+fn a_balance_is_the_amount_owned_or_owed() {
     use AccountKind::{Credit, Depository, Loan};
     for (kind, owed, raw, current) in [
         (Depository, OwedSign::Negative, -500, -500),
@@ -69,7 +69,7 @@ fn a_balance_is_what_is_owned_or_what_is_owed() {
 }
 
 #[test]
-fn only_a_missing_balance_is_stood_in_for() {
+fn only_a_missing_balance_is_replaced_by_the_available_one() {
     let some = |minor| Some(Money::new(minor, Currency::USD));
     let zero = Account { balance: some(0), available: some(900), ..account() };
     let balance = draft(zero, AccountKind::Credit, OwedSign::Negative).balance.unwrap();
@@ -83,11 +83,11 @@ fn only_a_missing_balance_is_stood_in_for() {
 
 #[test]
 fn a_balance_is_never_from_the_future() {
-    let asked = at("2026-03-10T12:00:00Z");
+    let fetched_at = at("2026-03-10T12:00:00Z");
     for (balance_at, as_of) in [
         (Some(at("2026-03-09T08:00:00Z")), at("2026-03-09T08:00:00Z")),
-        (Some(at("2026-03-11T08:00:00Z")), asked),
-        (None, asked),
+        (Some(at("2026-03-11T08:00:00Z")), fetched_at),
+        (None, fetched_at),
     ] {
         let draft =
             draft(Account { balance_at, ..account() }, AccountKind::Depository, OwedSign::Negative);
@@ -125,7 +125,7 @@ fn rows_with_one_id_are_one_row_unless_they_differ() {
 }
 
 #[test]
-fn days_are_those_of_the_universal_clock() {
+fn dates_are_in_utc() {
     let mut booked = row("b", "2026-03-05", -1, "SHOP");
     booked.transacted_at = Some(at("2026-03-03T00:30:00Z"));
     booked.memo = Some("Ref 9".to_owned());
@@ -136,7 +136,7 @@ fn days_are_those_of_the_universal_clock() {
     open.transacted_at = Some(at("2026-03-06T00:30:00Z"));
     let account = Account { transactions: vec![booked, open], ..account() };
     let draft = draft(account, AccountKind::Credit, OwedSign::Negative);
-    let [booked, open] = &draft.transactions[..] else { panic!("two rows") };
+    let [booked, open] = &draft.transactions[..] else { panic!("expected two rows") };
     assert_eq!(booked.posted_on.to_string(), "2026-03-05");
     assert_eq!(booked.authorized_on.unwrap().to_string(), "2026-03-03");
     assert_eq!(booked.description, "SHOP Ref 9");
@@ -145,7 +145,7 @@ fn days_are_those_of_the_universal_clock() {
 }
 
 #[test]
-fn no_positions_from_an_institution_in_trouble_do_not_mean_none() {
+fn empty_positions_are_ignored_if_the_institution_reports_an_error() {
     let notice = |account: Option<&str>, kind| Notice {
         code: None,
         text: String::new(),
@@ -162,13 +162,13 @@ fn no_positions_from_an_institution_in_trouble_do_not_mean_none() {
     ] {
         let accounts = vec![Account { holdings: Some(vec![]), ..account() }];
         let set = AccountSet { accounts, notices, ..AccountSet::default() };
-        let draft = drafted(set, AccountKind::Investment, OwedSign::Negative);
+        let draft = draft_from_set(set, AccountKind::Investment, OwedSign::Negative);
         assert_eq!(draft.holdings.map(|it| it.len()), expected);
     }
 }
 
 #[test]
-fn only_what_was_chosen_is_drafted() {
+fn only_chosen_accounts_are_drafted() {
     let set = AccountSet { accounts: vec![account()], ..AccountSet::default() };
     assert!(drafts(&set, &BTreeMap::new(), at("2026-03-10T12:00:00Z")).is_empty());
 }

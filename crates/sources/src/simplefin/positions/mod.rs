@@ -24,11 +24,11 @@ pub struct Holding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Cost {
-    /// Per share at some institutions, in total at others.
+    /// The cost basis: per share at some institutions, in total at others.
     basis: Option<Fixed9>,
     /// The purchase price per share.
     purchase_price: Option<Fixed9>,
-    /// The total cost, certain.
+    /// The total cost, from a field that is always a total.
     total: Option<Fixed9>,
 }
 

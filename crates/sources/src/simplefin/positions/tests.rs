@@ -14,7 +14,7 @@ fn holding(json: &str) -> Option<Holding> {
     Holding::read(&raw, Currency::USD)
 }
 
-/// Quantity, price and cost, or a dash.
+/// The quantity, price and cost of a holding, or a dash if it is left out.
 fn shown(json: &str, institution: Option<&str>) -> String {
     let Some(draft) = holding(json).and_then(|it| it.draft(institution, Currency::USD, at()))
     else {
@@ -26,7 +26,7 @@ fn shown(json: &str, institution: Option<&str>) -> String {
 }
 
 #[test]
-fn a_cost_is_read_as_of_one_share_or_of_all() {
+fn a_cost_basis_is_read_per_share_or_in_total() {
     for (json, institution, expected) in [
         (
             r#"{"symbol":"VTI","shares":"10","market_value":"2500","cost_basis":"200"}"#,
@@ -96,7 +96,7 @@ fn a_cost_is_read_as_of_one_share_or_of_all() {
 }
 
 #[test]
-fn symbols_and_names_tell_what_a_security_is() {
+fn symbols_and_names_determine_the_kind_of_a_security() {
     for (json, kind) in [
         (r#"{"symbol":"SPAXX","description":"Cash","shares":"1"}"#, SecurityKind::Cash),
         (r#"{"description":"Federal Money Market","shares":"1"}"#, SecurityKind::Cash),
@@ -124,7 +124,7 @@ fn one_symbol_in_two_currencies_is_two_securities() {
 
 proptest! {
     #[test]
-    fn numbers_of_any_size_do_no_harm(numbers in proptest::collection::vec("-?[0-9]{1,24}(\\.[0-9]{1,12})?", 4)) {
+    fn numbers_of_any_size_never_panic(numbers in proptest::collection::vec("-?[0-9]{1,24}(\\.[0-9]{1,12})?", 4)) {
         let [a, b, c, d] = [0, 1, 2, 3].map(|it| numbers[it].clone());
         let json = format!(
             r#"{{"symbol":"A","shares":"{a}","market_value":"{b}","cost_basis":"{c}","purchase_price":"{d}"}}"#

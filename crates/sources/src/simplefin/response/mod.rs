@@ -140,7 +140,7 @@ pub fn read(body: &[u8]) -> Result<AccountSet, SimplefinError> {
 struct Reader {
     set: AccountSet,
     /// The index of each connection in the set.
-    places: BTreeMap<String, usize>,
+    connection_indexes: BTreeMap<String, usize>,
     seen: BTreeSet<String>,
 }
 
@@ -162,8 +162,8 @@ impl Reader {
     }
 
     fn add_connection(&mut self, id: String, name: String, institution: Option<String>) {
-        if !self.places.contains_key(&id) {
-            self.places.insert(id.clone(), self.set.connections.len());
+        if !self.connection_indexes.contains_key(&id) {
+            self.connection_indexes.insert(id.clone(), self.set.connections.len());
             self.set.connections.push(Connection { id, name, institution });
         }
     }
@@ -173,7 +173,8 @@ impl Reader {
         if let Some(id) = lenient::text(raw.conn_id) {
             let name = lenient::text(raw.conn_name);
             self.add_connection(id.clone(), name.unwrap_or_else(|| id.clone()), None);
-            let known = self.places.get(&id).and_then(|it| self.set.connections.get(*it));
+            let known =
+                self.connection_indexes.get(&id).and_then(|it| self.set.connections.get(*it));
             let name = known.map(|it| it.institution.clone().unwrap_or_else(|| it.name.clone()));
             return (Some(id), name);
         }
@@ -222,13 +223,13 @@ impl Reader {
             transactions: Vec::new(),
             holdings: None,
         };
-        for (value, place, what) in [
+        for (value, target, field) in [
             (raw.balance, &mut account.balance, "balance"),
             (raw.available, &mut account.available, "available balance"),
         ] {
             match lenient::money(value, currency) {
-                Some(Ok(money)) => *place = Some(money),
-                Some(Err(error)) => self.reject(wrong(&account.name, what, value, &error)),
+                Some(Ok(money)) => *target = Some(money),
+                Some(Err(error)) => self.reject(wrong(&account.name, field, value, &error)),
                 None => {}
             }
         }
@@ -297,11 +298,11 @@ fn no_currency(currency: &str) -> String {
     }
 }
 
-fn wrong(account: &str, what: &str, value: RawField<'_>, error: &MoneyError) -> String {
+fn wrong(account: &str, field: &str, value: RawField<'_>, error: &MoneyError) -> String {
     let found = quote(&lenient::text(value).unwrap_or_default());
     match error {
-        MoneyError::OutOfRange => format!("{account}: the {what} is {found}, which is too large."),
-        error => format!("{account}: the {what} is \"{found}\", but it {error}."),
+        MoneyError::OutOfRange => format!("{account}: the {field} is {found}, which is too large."),
+        error => format!("{account}: the {field} is \"{found}\", but it {error}."),
     }
 }
 
@@ -316,17 +317,17 @@ fn transaction(raw: &RawValue, account: &Account) -> Result<Transaction, String>
         .ok_or_else(|| format!("{name}: a transaction is left out, it is no JSON object."))?;
     let id = lenient::text(raw.id).filter(|it| it.len() <= LONGEST_ID);
     let id = id.ok_or_else(|| format!("{name}: a transaction is left out, it has no id."))?;
-    let what = format!("amount of transaction {}", quote(&id));
+    let field = format!("amount of transaction {}", quote(&id));
     let amount = match lenient::money(raw.amount, account.currency) {
         Some(Ok(amount)) => amount,
-        Some(Err(error)) => return Err(wrong(name, &what, raw.amount, &error)),
-        None => return Err(format!("{name}: the {what} is missing.")),
+        Some(Err(error)) => return Err(wrong(name, &field, raw.amount, &error)),
+        None => return Err(format!("{name}: the {field} is missing.")),
     };
     if let Some(other) = lenient::text(raw.currency)
         && !other.eq_ignore_ascii_case(account.currency.code())
     {
         let (other, own) = (quote(&other), account.currency);
-        return Err(format!("{name}: the {what} is in {other}, but the account is in {own}."));
+        return Err(format!("{name}: the {field} is in {other}, but the account is in {own}."));
     }
     let (posted_at, transacted_at) =
         (lenient::moment(raw.posted), lenient::moment(raw.transacted_at));

@@ -7,7 +7,7 @@ fn set(json: &str) -> AccountSet {
     read(json.as_bytes()).unwrap()
 }
 
-const ONE: &str = r#"{
+const VERSION_ONE: &str = r#"{
     "errors": ["Connection to First Bank may need attention"],
     "accounts": [{
         "org": {"domain": "first.example", "name": "First Bank", "sfin-url": "https://x.example", "id": "INST-1"},
@@ -28,8 +28,8 @@ const ONE: &str = r#"{
 }"#;
 
 #[test]
-fn version_one_is_read_and_its_faults_are_told() {
-    let set = set(ONE);
+fn version_one_is_read_and_its_invalid_rows_are_reported() {
+    let set = set(VERSION_ONE);
     assert_eq!(set.connections.len(), 1);
     assert_eq!(set.connections[0].id, "INST-1");
     let account = &set.accounts[0];
@@ -59,7 +59,7 @@ fn version_one_is_read_and_its_faults_are_told() {
 }
 
 #[test]
-fn version_two_groups_accounts_by_their_logins() {
+fn version_two_groups_accounts_by_connection() {
     let set = set(r#"{
         "errlist": [
             {"code": "con.auth", "msg": "Sign in <b>again</b>", "conn_id": "CON-2"},
@@ -88,10 +88,10 @@ fn version_two_groups_accounts_by_their_logins() {
         [("CON-1/one", Some("Bank")), ("CON-2/one", Some("Bank (Lee)")), ("ACT-9", Some("CON-3")),]
     );
     assert_eq!(set.rejected, ["Again: the account is in the answer twice."]);
-    let matters: Vec<(&str, NoticeKind)> =
+    let notices: Vec<(&str, NoticeKind)> =
         set.notices.iter().map(|it| (it.text.as_str(), it.kind)).collect();
     assert_eq!(
-        matters,
+        notices,
         [
             ("Sign in again", NoticeKind::Reauthenticate),
             ("Later", NoticeKind::Retry),
@@ -102,7 +102,7 @@ fn version_two_groups_accounts_by_their_logins() {
 }
 
 #[test]
-fn an_account_in_no_currency_is_unsupported_in_words() {
+fn an_account_without_a_known_currency_is_unsupported_with_a_reason() {
     let set = set(r#"{"accounts": [
         {"id": "a", "name": "Miles", "currency": "https://air.example/miles", "balance": "9"},
         {"id": "b", "name": "Odd", "currency": "DOUBLOON", "balance": "9"},
@@ -117,7 +117,7 @@ fn an_account_in_no_currency_is_unsupported_in_words() {
 }
 
 #[test]
-fn what_is_no_account_set_is_a_bad_answer() {
+fn anything_but_an_account_set_is_an_invalid_response() {
     for body in ["", "<html></html>", "[]", "{}", "null", "{\"accounts\": 5}", "\"Forbidden\""] {
         assert!(matches!(read(body.as_bytes()), Err(SimplefinError::InvalidResponse(_))), "{body}");
     }
@@ -129,13 +129,13 @@ fn what_is_no_account_set_is_a_bad_answer() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = read(&bytes);
     }
 
     #[test]
-    fn no_mutation_makes_it_panic(at in 0..ONE.len(), byte: u8, cut in 0..ONE.len()) {
-        let mut bytes = ONE.as_bytes().to_vec();
+    fn mutated_responses_never_panic(at in 0..VERSION_ONE.len(), byte: u8, cut in 0..VERSION_ONE.len()) {
+        let mut bytes = VERSION_ONE.as_bytes().to_vec();
         bytes[at] = byte;
         let _ = read(&bytes);
         let _ = read(&bytes[..cut]);

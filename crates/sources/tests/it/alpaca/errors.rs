@@ -13,17 +13,17 @@ async fn ask(provider: &market::Alpaca) -> Result<Vec<Quote>, MarketError> {
 }
 
 /// The result after these responses, and the number of requests.
-async fn after(mishaps: Vec<Fault>) -> (Result<usize, String>, usize) {
+async fn after(faults: Vec<Fault>) -> (Result<usize, String>, usize) {
     let alpaca = Alpaca::start().await;
     alpaca.snapshot("AAPL", SNAPSHOT);
-    for mishap in mishaps {
-        alpaca.fail_next(mishap);
+    for fault in faults {
+        alpaca.fail_next(fault);
     }
     let answer = ask(&provider(&alpaca)).await;
     (answer.map(|it| it.len()).map_err(|MarketError(it)| it), alpaca.requests().len())
 }
 
-fn says(status: u16, message: &str) -> Fault {
+fn error_response(status: u16, message: &str) -> Fault {
     Fault::Response(status, format!("{{\"message\":\"{message}\"}}"))
 }
 
@@ -39,7 +39,7 @@ async fn each_error_message_says_what_to_do() {
         (503, "", "nothing to do here"),
         (418, "teapot", "look for a newer version"),
     ] {
-        let (answer, requests) = after(vec![says(status, message)]).await;
+        let (answer, requests) = after(vec![error_response(status, message)]).await;
         let sentence = answer.unwrap_err();
         let message = message.trim_end_matches('.');
         for part in [advice, message, &status.to_string()] {
@@ -62,7 +62,7 @@ async fn a_wrong_key_is_reported_without_printing_it() {
         assert!(sentence.contains("Check the key id and the secret"), "{sentence}");
         assert!(!sentence.contains("SECRETWRONG") && !sentence.contains(Alpaca::KEY_ID));
     }
-    // A key with a line break, as files have them, cannot be sent at all.
+    // A key that was read from a file may end with a line break, which cannot be sent in a header.
     let broken =
         market::Alpaca::new(http_client(), alpaca.url(), "SECRET\n".to_owned(), String::new());
     let MarketError(sentence) = ask(&broken).await.unwrap_err();
@@ -70,9 +70,9 @@ async fn a_wrong_key_is_reported_without_printing_it() {
 }
 
 #[tokio::test]
-async fn alpacas_message_is_quoted_without_keys_and_line_breaks_and_cut() {
+async fn alpacas_message_is_quoted_shortened_and_without_keys_or_line_breaks() {
     let echo = format!("no {} or {} here\\n{}", Alpaca::KEY_ID, Alpaca::SECRET, "x".repeat(9000));
-    let sentence = after(vec![says(403, &echo)]).await.0.unwrap_err();
+    let sentence = after(vec![error_response(403, &echo)]).await.0.unwrap_err();
     assert!(sentence.contains("no (hidden) or (hidden) here x"), "{sentence}");
     assert!(!sentence.contains('\n') && sentence.len() < 500, "{sentence}");
     let page = Fault::Response(502, "<html>Bad Gateway</html>".to_owned());
@@ -81,10 +81,10 @@ async fn alpacas_message_is_quoted_without_keys_and_line_breaks_and_cut() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_that_ends_at_once_is_waited_for() {
+async fn a_rate_limit_that_ends_soon_is_waited_for() {
     assert_eq!(after(vec![Fault::Limited(0)]).await, (Ok(1), 2));
     assert_eq!(after(vec![Fault::Limited(1)]).await, (Ok(1), 2));
-    assert_eq!(after(vec![Fault::Limited(-5), says(504, "timeout")]).await, (Ok(1), 3));
+    assert_eq!(after(vec![Fault::Limited(-5), error_response(504, "timeout")]).await, (Ok(1), 3));
 }
 
 #[tokio::test]
@@ -97,12 +97,13 @@ async fn a_rate_limit_that_ends_later_is_reported_at_once() {
 
 #[tokio::test]
 async fn a_request_is_tried_at_most_three_times() {
-    let late = || says(504, "upstream timeout");
-    assert_eq!(after(vec![late(), late()]).await, (Ok(1), 3));
-    let (answer, requests) = after(vec![late(), late(), late()]).await;
+    let gateway_timeout = || error_response(504, "upstream timeout");
+    assert_eq!(after(vec![gateway_timeout(), gateway_timeout()]).await, (Ok(1), 3));
+    let (answer, requests) =
+        after(vec![gateway_timeout(), gateway_timeout(), gateway_timeout()]).await;
     assert!(answer.unwrap_err().contains("504"));
     assert_eq!(requests, 3);
-    // A second here and a second there are too much together.
+    // Two waits of one second each exceed the retry budget.
     let (answer, requests) = after(vec![Fault::Limited(1), Fault::Limited(1)]).await;
     assert!(answer.unwrap_err().contains("429"));
     assert_eq!(requests, 2);

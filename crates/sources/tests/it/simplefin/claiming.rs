@@ -14,9 +14,9 @@ async fn a_token_is_claimed_once() {
     let token = SetupToken::parse(&server.setup_token()).unwrap();
     let access = claim(&SimpleFin::http_client(), &token).await.unwrap();
     assert!(ask(&access, &Query::default()).await.unwrap().accounts.is_empty());
-    let asked = &server.requests()[0];
-    assert_eq!((asked.method.as_str(), asked.content_length.as_deref()), ("POST", Some("0")));
-    assert_eq!(asked.authorization, None);
+    let request = &server.requests()[0];
+    assert_eq!((request.method.as_str(), request.content_length.as_deref()), ("POST", Some("0")));
+    assert_eq!(request.authorization, None);
     let error = claim(&SimpleFin::http_client(), &token).await.unwrap_err();
     assert_eq!(error, SimplefinError::TokenAlreadyClaimed);
     assert!(error.to_string().contains("Create a new one"), "{error}");
@@ -24,7 +24,7 @@ async fn a_token_is_claimed_once() {
 }
 
 #[tokio::test]
-async fn only_an_access_url_counts_whatever_the_status_is() {
+async fn a_claim_succeeds_only_with_an_access_url_in_the_response() {
     let server = SimpleFin::start(clock()).await;
     let token = SetupToken::parse(&server.setup_token()).unwrap();
     for (body, expected) in [
@@ -53,12 +53,12 @@ async fn only_an_access_url_counts_whatever_the_status_is() {
 #[tokio::test]
 async fn a_token_with_a_private_address_is_refused() {
     let server = SimpleFin::start(clock()).await;
-    let careful = || {
+    let guarded_client = || {
         let extra_ca = Some(testkit::receiver::authority());
         HttpClient::new(Policy { guard: Guard::Public { allow: vec![] }, extra_ca }).unwrap()
     };
     let token = SetupToken::parse(&server.setup_token()).unwrap();
-    let error = claim(&careful(), &token).await.unwrap_err();
+    let error = claim(&guarded_client(), &token).await.unwrap_err();
     assert_eq!(error, SimplefinError::Forbidden(Failure::BlockedAddress));
     assert!(server.requests().is_empty());
     for (url, failure) in [
@@ -69,7 +69,7 @@ async fn a_token_with_a_private_address_is_refused() {
         ("https://0x7f.1/claim/x", Failure::BadUrl),
     ] {
         let token = SetupToken::parse(&STANDARD.encode(url)).unwrap();
-        let error = claim(&careful(), &token).await.unwrap_err();
+        let error = claim(&guarded_client(), &token).await.unwrap_err();
         assert_eq!(error, SimplefinError::Forbidden(failure), "{url}");
     }
 }
@@ -79,8 +79,8 @@ async fn secrets_are_never_printed() {
     let server = SimpleFin::start(clock()).await;
     let access = AccessUrl::parse(&server.access_url()).unwrap();
     assert!(access.expose().contains("sesame"));
-    let told = format!("the password sesame{} of {}", 1, server.access_url());
-    server.fail_next(testkit::simplefin::Fault::Response(404, told));
+    let message = format!("the password sesame{} of {}", 1, server.access_url());
+    server.fail_next(testkit::simplefin::Fault::Response(404, message));
     let error = ask(&access, &Query::default()).await.unwrap_err();
     for shown in [format!("{access:?}"), format!("{error:?}"), error.to_string()] {
         assert!(!shown.contains("sesame1"), "{shown}");

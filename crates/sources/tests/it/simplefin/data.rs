@@ -31,7 +31,7 @@ async fn both_versions_make_the_same_drafts() {
 }
 
 #[tokio::test]
-async fn pending_rows_come_only_if_requested() {
+async fn pending_transactions_are_returned_only_if_requested() {
     let (server, access) = household().await;
     let booked = Query { pending: false, ..march() };
     let set = ask(&access, &booked).await.unwrap();

@@ -64,7 +64,7 @@ async fn a_lapsed_subscription_is_an_error_until_it_is_paid() {
 #[tokio::test]
 async fn revoked_access_is_distinguished_from_other_errors() {
     let (server, access) = household().await;
-    for (mishap, expected, passes) in [
+    for (fault, expected, temporary) in [
         (Fault::Response(401, String::new()), SimplefinError::Revoked, false),
         (Fault::Response(403, "Forbidden".to_owned()), SimplefinError::Revoked, false),
         (
@@ -83,9 +83,9 @@ async fn revoked_access_is_distinguished_from_other_errors() {
             true,
         ),
     ] {
-        server.fail_next(mishap);
+        server.fail_next(fault);
         let error = ask(&access, &march()).await.unwrap_err();
-        assert_eq!((&error, error.is_temporary()), (&expected, passes));
+        assert_eq!((&error, error.is_temporary()), (&expected, temporary));
         assert!(error.to_string().ends_with('.'), "{error}");
     }
     server.revoke();

@@ -70,7 +70,7 @@ fn drafted(set: &AccountSet) -> Vec<AccountDraft> {
     drafts(set, &choices, at("2026-03-10T12:00:00Z"))
 }
 
-/// Ids of an account's rows, a pending one with a question mark.
+/// The ids of an account's transactions; a pending one has a question mark.
 fn rows(drafts: &[AccountDraft], account: &str) -> Vec<String> {
     let account = drafts.iter().find(|it| it.external_id == account).unwrap();
     let shown = |id: &Option<String>, pending| {

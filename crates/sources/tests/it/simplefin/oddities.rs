@@ -12,13 +12,13 @@ async fn a_failing_login_does_not_affect_the_others() {
     server.set_incomplete("ACT-card", true);
     let set = ask(&access, &march()).await.unwrap();
     assert_eq!(set.accounts.len(), 3);
-    let told: Vec<_> = set
+    let notices: Vec<_> = set
         .notices
         .iter()
         .map(|it| (it.kind, it.connection.as_deref(), it.account.as_deref()))
         .collect();
     assert_eq!(
-        told,
+        notices,
         [
             (NoticeKind::Reauthenticate, Some("CON-2"), None),
             (NoticeKind::Retry, Some("CON-1"), Some("ACT-card")),
@@ -26,14 +26,14 @@ async fn a_failing_login_does_not_affect_the_others() {
     );
     server.use_version_one();
     let set = ask(&access, &march()).await.unwrap();
-    let told = &set.notices[0];
-    assert_eq!(told.kind, NoticeKind::Reauthenticate);
-    let connection = set.connections.iter().find(|it| Some(&it.id) == told.connection.as_ref());
+    let notice = &set.notices[0];
+    assert_eq!(notice.kind, NoticeKind::Reauthenticate);
+    let connection = set.connections.iter().find(|it| Some(&it.id) == notice.connection.as_ref());
     assert_eq!(connection.unwrap().name, "Second Bank");
 }
 
 #[tokio::test]
-async fn a_booked_row_has_the_same_id_or_a_new_one() {
+async fn a_booked_transaction_may_keep_its_id_or_get_a_new_one() {
     let (server, access) = household().await;
     server.transaction(
         "ACT-checking",
@@ -46,7 +46,7 @@ async fn a_booked_row_has_the_same_id_or_a_new_one() {
 }
 
 #[tokio::test]
-async fn pending_and_booked_under_one_id_are_one() {
+async fn a_pending_and_a_booked_row_with_the_same_id_are_one_transaction() {
     let (server, access) = household().await;
     let booked = Transaction::posted("T3", noon("2026-03-10"), "-5.40", "COFFEE AND TIP");
     server.transaction("ACT-checking", booked);
@@ -55,19 +55,19 @@ async fn pending_and_booked_under_one_id_are_one() {
 }
 
 #[tokio::test]
-async fn a_missing_day_of_booking_is_not_pending() {
+async fn a_transaction_without_a_posting_date_is_not_pending() {
     let (server, access) = household().await;
     let mut odd = Transaction::posted("T5", noon("2026-03-08"), "-1.00", "ODD");
     (odd.posted, odd.transacted_at) = (None, Some(noon("2026-03-08")));
     server.transaction("ACT-checking", odd);
-    // The server itself files it under no day, so it is asked for without any.
+    // The server assigns it to no date, so the query has no date range.
     let query = Query { pending: true, ..Query::default() };
     let drafts = drafted(&ask(&access, &query).await.unwrap());
     assert_eq!(rows(&drafts, "ACT-checking"), ["T1", "T2", "T5", "T3?"]);
 }
 
 #[tokio::test]
-async fn a_relinked_institution_brings_new_ids_beside_the_old() {
+async fn a_relinked_institution_adds_accounts_with_new_ids() {
     let (server, access) = household().await;
     server.relink("CON-1", true);
     let set = ask(&access, &march()).await.unwrap();
@@ -91,7 +91,7 @@ async fn an_account_in_custom_units_is_unsupported() {
 }
 
 #[tokio::test]
-async fn positions_come_with_prices_and_costs() {
+async fn holdings_have_prices_and_cost_bases() {
     let (server, access) = household().await;
     let mut account =
         Account::new("CON-2", "ACT-invest", "Brokerage", "2750.00", noon("2026-03-10"));
@@ -120,7 +120,7 @@ async fn positions_come_with_prices_and_costs() {
 }
 
 #[tokio::test]
-async fn markup_in_a_sentence_is_not_shown() {
+async fn markup_is_removed_from_error_messages() {
     let (server, access) = household().await;
     server.add_error(
         "<script>alert(1)</script>Please <a href='https://evil.example'>sign in</a> again",

@@ -14,9 +14,9 @@ async fn a_redirect_within_the_origin_keeps_the_password() {
     server.fail_next(Fault::Redirect(302, "/simplefin/accounts?version=2".to_owned()));
     server.fail_next(Fault::Redirect(308, format!("{}/accounts?version=1", server.root())));
     assert_eq!(ask(&access, &march()).await.unwrap().accounts.len(), 3);
-    let asked = server.requests();
-    assert_eq!(asked.len(), 3);
-    assert!(asked.iter().all(|it| it.authorization.is_some()));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|it| it.authorization.is_some()));
 }
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn a_redirect_to_another_origin_drops_the_password() {
     other.fail_next(Fault::Redirect(307, format!("{}/accounts", server.root())));
     assert_eq!(ask(&access, &march()).await.unwrap_err(), SimplefinError::Revoked);
     assert_eq!(other.requests()[0].authorization, None);
-    // Nor does it come back on the way home.
+    // A redirect back to the first origin does not restore it.
     assert_eq!(server.requests()[1].authorization, None);
 }
 
@@ -69,8 +69,8 @@ async fn a_slow_response_is_waited_for_until_the_timeout() {
     assert!(ask(&access, &march()).await.is_ok());
     server.fail_next(Fault::Slow(Duration::from_secs(3_600)));
     let within = Duration::from_millis(300);
-    let ended = fetch_within(&SimpleFin::http_client(), &access, &march(), within).await;
-    assert_eq!(ended.unwrap_err(), SimplefinError::Unreachable(Failure::Timeout));
+    let result = fetch_within(&SimpleFin::http_client(), &access, &march(), within).await;
+    assert_eq!(result.unwrap_err(), SimplefinError::Unreachable(Failure::Timeout));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::*;
 /// Day numbers of the tests are relative to this day in late 2025, so that a year's end lies among them.
 const ZERO: i64 = 20_400;
 
-const WORDS: [&str; 14] = [
+const DESCRIPTIONS: [&str; 14] = [
     "AMEX DINING CREDIT",
     "AMEX RESY CREDIT",
     "AMEX DUNKIN' CREDIT",
@@ -35,7 +35,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
     ];
     let day = prop_oneof![12 => 0_i64..700, 1 => -739_000_i64..2_912_000];
     let text = prop_oneof![
-        8 => proptest::sample::select(WORDS.to_vec()).prop_map(str::to_owned),
+        8 => proptest::sample::select(DESCRIPTIONS.to_vec()).prop_map(str::to_owned),
         1 => "\\PC{0,20}",
     ];
     let category = proptest::option::of(proptest::sample::select(Category::ALL.to_vec()));
@@ -99,8 +99,8 @@ fn any_observable() -> impl Strategy<Value = (&'static Card, &'static Benefit)> 
     proptest::sample::select(all)
 }
 
-/// One purchase that counts, and its credit after `delay` days.
-fn bought_and_credited(benefit: &Benefit, day: i64, delay: i64) -> [Entry; 2] {
+/// An eligible purchase, and its credit `delay` days later.
+fn purchase_and_credit(benefit: &Benefit, day: i64, delay: i64) -> [Entry; 2] {
     let phrase = |it: Option<&Words>| it.map(|it| it.iter().collect::<Vec<_>>().join(" "));
     let categories = [&benefit.eligible.categories, &benefit.eligible.possible_categories];
     let purchase = Entry {
@@ -123,19 +123,19 @@ fn bought_and_credited(benefit: &Benefit, day: i64, delay: i64) -> [Entry; 2] {
     [purchase, credit]
 }
 
-/// Everything a person would see, so that two results can be compared.
-fn seen(usage: &Usage<'_>) -> Vec<String> {
+/// Everything a person would see in a result, as comparable text.
+fn visible(usage: &Usage<'_>) -> Vec<String> {
     let row = |it: &BenefitState<'_>| {
         let amounts = (it.used_minor, it.pending_minor, it.captured_minor);
-        let words = (&it.benefit.id, it.status, it.activated);
-        format!("{words:?} {:?} {amounts:?} {:?}", it.cycle, it.evidence)
+        let fields = (&it.benefit.id, it.status, it.activated);
+        format!("{fields:?} {:?} {amounts:?} {:?}", it.cycle, it.evidence)
     };
     usage.current.iter().chain(&usage.ended).map(row).collect()
 }
 
 proptest! {
     #[test]
-    fn what_is_used_lies_within_what_is_given(
+    fn used_and_pending_amounts_stay_within_the_total(
         card in any_card(),
         account in any_account(),
         entries in any_entries(),
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_entries_and_what_comes_later_do_not_matter(
+    fn entry_order_and_later_entries_do_not_matter(
         card in any_card(),
         account in any_account(),
         entries in any_entries(),
@@ -194,11 +194,11 @@ proptest! {
         let past_marks: Vec<Mark> =
             marks.iter().filter(|it| it.on <= as_of).cloned().collect();
         let past = usage(card, &account, &past, &past_marks, as_of);
-        prop_assert_eq!(seen(&all), seen(&past));
+        prop_assert_eq!(visible(&all), visible(&past));
     }
 
     #[test]
-    fn a_credit_that_comes_earlier_or_later_counts_for_the_same_period(
+    fn the_posting_delay_of_a_credit_does_not_change_its_period(
         (card, benefit) in any_observable(),
         account in any_account(),
         bought in 0_i64..700,
@@ -207,7 +207,7 @@ proptest! {
         prop_assume!(benefit.is_valid(date_from_days(ZERO + bought)));
         let delays = benefit.posting_days.max as usize + 1;
         let linked = |delay: usize| {
-            let entries = bought_and_credited(benefit, bought, delay as i64);
+            let entries = purchase_and_credit(benefit, bought, delay as i64);
             let lines = Line::sorted(&entries.iter().collect::<Vec<_>>());
             let anniversary = account.opened_on.map(Anniversary::opened_on);
             let observed = observe(card, &lines, anniversary);
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wider_window_shows_all_that_a_narrower_one_does(
+    fn a_wider_window_includes_everything_in_a_narrower_one(
         card in any_card(),
         entries in any_entries(),
         day in 0_i64..700,
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn no_day_of_any_year_is_too_much(
+    fn any_day_is_accepted(
         card in any_card(),
         account in any_account(),
         entries in any_entries(),

@@ -2,8 +2,9 @@
 
 #![expect(clippy::inconsistent_digit_grouping, reason = "12_50 reads as twelve dollars fifty")]
 
+mod credits;
 mod laws;
-mod scenarios;
+mod states;
 
 use super::super::catalog::find_card;
 use super::super::summary::{Summary, days_left, expiring, summary};
@@ -76,7 +77,7 @@ impl Scenario {
     fn shown(&self, benefit: &str, as_of: &str) -> String {
         let usage = self.usage(as_of);
         let states = usage.current.iter().chain(&usage.ended);
-        let word = |it: &BenefitState<'_>| {
+        let describe = |it: &BenefitState<'_>| {
             let pending = match it.pending_minor {
                 0 => String::new(),
                 minor => format!("+{minor}"),
@@ -85,19 +86,25 @@ impl Scenario {
             format!("{start} {}{pending}/{} {status}", it.used_minor, it.total_minor)
         };
         let of_benefit = states.filter(|it| it.benefit.id == benefit);
-        of_benefit.map(word).collect::<Vec<_>>().join(", ")
+        of_benefit.map(describe).collect::<Vec<_>>().join(", ")
     }
 
-    /// The evidence of the current period: indexes of purchase and credit among the lines, amount, day.
+    /// The evidence of the current period: line numbers of purchase and credit, amount, day.
     fn evidence(&self, benefit: &str, as_of: &str) -> String {
-        let place = |id: Option<TransactionId>| match id {
+        let line_number = |id: Option<TransactionId>| match id {
             Some(id) => u128::from_be_bytes(*id.as_bytes()).to_string(),
             None => "-".to_owned(),
         };
-        let word = |it: &Link| {
-            format!("{}>{} {} {}", place(it.purchase), place(it.credit), it.amount_minor, it.on)
+        let describe = |it: &Link| {
+            format!(
+                "{}>{} {} {}",
+                line_number(it.purchase),
+                line_number(it.credit),
+                it.amount_minor,
+                it.on
+            )
         };
         let state = self.state(benefit, as_of);
-        state.evidence.iter().map(word).collect::<Vec<_>>().join(", ")
+        state.evidence.iter().map(describe).collect::<Vec<_>>().join(", ")
     }
 }

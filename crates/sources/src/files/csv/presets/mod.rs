@@ -109,21 +109,21 @@ pub(super) fn by_titles(titles: &[String]) -> Option<(&'static Preset, u8)> {
     let has = |title: &str| plain.iter().any(|it| it == title);
     let filled = plain.iter().filter(|it| !it.is_empty()).count();
     let fit = |preset: &'static Preset| match preset.form {
-        Form::Has(wanted) => {
+        Form::Has(required) => {
             let known = |title: &str| {
-                wanted.contains(&title) || preset.columns.iter().any(|(_, it)| *it == title)
+                required.contains(&title) || preset.columns.iter().any(|(_, it)| *it == title)
             };
             let is_known = plain.iter().all(|it| it.is_empty() || known(it));
             let sure = if is_known { 100 } else { 95 };
-            wanted.iter().all(|it| has(it)).then_some((wanted.len(), preset, sure))
+            required.iter().all(|it| has(it)).then_some((required.len(), preset, sure))
         }
-        Form::Only(wanted) => {
-            let fits = filled == wanted.len() && wanted.iter().all(|it| has(it));
-            fits.then_some((wanted.len(), preset, 90))
+        Form::Only(required) => {
+            let fits = filled == required.len() && required.iter().all(|it| has(it));
+            fits.then_some((required.len(), preset, 90))
         }
         Form::Bare(_) | Form::Under(_) | Form::Chosen => None,
     };
-    // Of lists of equal length the first wins, so the order of the table is an order of preference.
+    // The preset with the most matching titles wins, and the first of equals: the table is in order of preference.
     let better = |best: Option<(usize, _, _)>, next: (usize, _, _)| match best {
         Some(best) if best.0 >= next.0 => Some(best),
         _ => Some(next),
@@ -163,7 +163,7 @@ impl Preset {
                 _ => plain
                     .iter()
                     .position(|it| it == title)
-                    .map(|place| Column::Title(titles[place].clone())),
+                    .map(|index| Column::Title(titles[index].clone())),
             };
             let chosen = columns.entry(*field).or_default();
             // The first of several alternatives is used.
